@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { errorCodeProblems, linkProblems } from './tidy/docs.ts';
+import { entryProblems, manifestOf } from './tidy/entries.ts';
+import { fileNameProblems, sizeProblems, unfinishedProblems } from './tidy/files.ts';
+import { importProblems } from './tidy/imports.ts';
+import { snippetProblems } from './tidy/snippets.ts';
+import { readTree, type Tree } from './tidy/tree.ts';
+import { anyProblems, wordProblems } from './tidy/words.ts';
+
+const tree = readTree();
+const clients = new Set(Object.keys(manifestOf(tree).peerDependencies ?? {}));
+
+describe('the tree', () => {
+  it('has few files in its root, none too long, no line too wide', () => {
+    expect(sizeProblems(tree)).toEqual([]);
+  });
+
+  it('has file names in kebab case', () => {
+    expect(fileNameProblems(tree)).toEqual([]);
+  });
+
+  it('has no marks of unfinished work', () => {
+    expect(unfinishedProblems(tree)).toEqual([]);
+  });
+
+  it('uses the words of the project', () => {
+    expect(wordProblems(tree)).toEqual([]);
+  });
+
+  it('has no any', () => {
+    expect(anyProblems(tree)).toEqual([]);
+  });
+
+  it('imports along the layers only', () => {
+    expect(importProblems(tree, clients)).toEqual([]);
+  });
+
+  it('exports what it builds', () => {
+    expect(entryProblems(tree)).toEqual([]);
+  });
+});
+
+describe('the pages', () => {
+  it('explain every error code, and tests provoke it', () => {
+    expect(errorCodeProblems(tree)).toEqual([]);
+  });
+
+  it('link to what is there', () => {
+    expect(linkProblems(tree)).toEqual([]);
+  });
+
+  it('show code that compiles', () => {
+    expect(snippetProblems(tree)).toEqual([]);
+  });
+});
+
+describe('these checks find', () => {
+  const only = (path: string, text = ''): Tree => new Map([[path, text]]);
+  const bareManifest = JSON.stringify({ ...manifestOf(tree), exports: {} });
+  const imports = (path: string, name: string): string[] =>
+    importProblems(only(path, `import { x } from '${name}';`), clients);
+
+  it.each([
+    ['a long file', sizeProblems(only('src/a.ts', 'x\n'.repeat(301)))],
+    ['a long README', sizeProblems(only('README.md', 'x\n'.repeat(151)))],
+    ['a wide line', sizeProblems(only('src/a.ts', 'x'.repeat(101)))],
+    ['a full root', sizeProblems(new Map([...'abcdefghijklmnopq'].map((name) => [name, ''])))],
+    ['a name in camel case', fileNameProblems(only('src/localQueue.ts'))],
+    ['unfinished work', unfinishedProblems(only('src/a.ts', '// TODO'))],
+    ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
+    ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
+    ['an any', anyProblems(only('src/a.ts', 'let a: any;'))],
+    ['a store that imports the lease', imports('src/stores/a/index.ts', '../../lease.ts')],
+    ['a store that imports another', imports('src/stores/a/index.ts', '../b/index.ts')],
+    ['a layer that imports a store', imports('src/layers/a.ts', '../stores/b/index.ts')],
+    ['a core that imports a store', imports('src/lease.ts', './stores/b/index.ts')],
+    ['a dependency', imports('src/lease.ts', 'ms')],
+    ['a client loaded at once', imports('src/stores/a/index.ts', 'libsql')],
+    [
+      'an entry that is not built',
+      entryProblems(new Map([...tree, ['package.json', bareManifest]])),
+    ],
+    ['an unexplained code', errorCodeProblems(only('src/errors.ts', "type LockErrorCode = 'A';"))],
+    ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
+    ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
+    ['a broken snippet', snippetProblems(only('README.md', '```ts\nnonsense();\n```\n'))],
+  ])('%s', (_, problems) => {
+    expect(problems).not.toEqual([]);
+  });
+
+  it('nothing wrong with what is right', () => {
+    expect(imports('src/stores/a/index.ts', '../../store.ts')).toEqual([]);
+    expect(imports('src/stores/a/index.ts', './client.ts')).toEqual([]);
+    expect(imports('src/connect.ts', './stores/a/index.ts')).toEqual([]);
+    expect(snippetProblems(only('README.md', '```ts\nexport const n = 1;\n```\n'))).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import ts from 'typescript';
+import { codeOf, parse, place, type Tree, visit } from './tree.ts';
+
+/** One word for one thing: what the project calls otherwise, or not at all. */
+const BANNED = new Set([
+  ...['ticket', 'handle', 'guard', 'owner', 'locktimeout', 'manager', 'helper', 'util'],
+  ...['driver', 'adapter', 'backend'],
+]);
+
+/** Banned words in the names of files and of what the code declares; names of others are free. */
+export function wordProblems(tree: Tree): string[] {
+  const problems: string[] = [];
+  for (const path of tree.keys()) {
+    const word = bannedWord(path);
+    if (word) problems.push(`${path}: '${word}' is not a word of this project`);
+  }
+  for (const [path, text] of codeOf(tree)) {
+    const source = parse(path, text);
+    visit(source, (node) => {
+      const name = declaredName(node);
+      const word = name && bannedWord(name.text);
+      if (word) problems.push(`${place(source, node)}: '${word}' in ${name.text}`);
+    });
+  }
+  return problems;
+}
+
+/** Types that give up on checking. */
+export function anyProblems(tree: Tree): string[] {
+  const problems: string[] = [];
+  for (const [path, text] of codeOf(tree)) {
+    const source = parse(path, text);
+    visit(source, (node) => {
+      if (node.kind === ts.SyntaxKind.AnyKeyword) problems.push(`${place(source, node)}: any`);
+    });
+  }
+  return problems;
+}
+
+function declaredName(node: ts.Node): ts.Identifier | undefined {
+  const declares =
+    ts.isVariableDeclaration(node) ||
+    ts.isParameter(node) ||
+    ts.isFunctionDeclaration(node) ||
+    ts.isClassDeclaration(node) ||
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    ts.isTypeElement(node) ||
+    ts.isClassElement(node);
+  return declares && node.name && ts.isIdentifier(node.name) ? node.name : undefined;
+}
+
+/** `lockTimeout` and `lock-timeout` are two words each, and banned as one. */
+function bannedWord(name: string): string | undefined {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .map((word) => word.replace(/s$/, ''));
+  const pairs = words.slice(1).map((word, n) => `${words[n]}${word}`);
+  return [...words, ...pairs].find((word) => BANNED.has(word));
+}
