@@ -12,7 +12,8 @@ export interface Skip {
 
 export interface Tally {
   readonly passed: number;
-  readonly failed: number;
+  /** What failed, by name. */
+  readonly failed: readonly string[];
   readonly skipped: readonly Skip[];
 }
 
@@ -25,7 +26,7 @@ export interface Step {
   run(): Promise<Tally>;
 }
 
-export const PASSED: Tally = { passed: 1, failed: 0, skipped: [] };
+export const PASSED: Tally = { passed: 1, failed: [], skipped: [] };
 
 /** Thrown by a step that fails; `message` is what the developer has to read. */
 export class StepError extends Error {}

@@ -15,8 +15,6 @@ const STEPS: readonly Step[] = [
   ...packageSteps(),
 ];
 
-const FAILED: Tally = { passed: 0, failed: 1, skipped: [] };
-
 const good = await runSteps(process.argv.slice(2));
 process.exit(good ? 0 : 1);
 
@@ -25,13 +23,13 @@ async function runSteps(chosen: readonly string[]): Promise<boolean> {
     ({ name }) => chosen.length === 0 || chosen.some((start) => name.startsWith(start)),
   );
   if (steps.length === 0) throw new Error(`No step begins with ${chosen.join(' or ')}.`);
-  const total = { passed: 0, failed: 0, skipped: [] as Skip[] };
+  const total = { passed: 0, failed: [] as string[], skipped: [] as Skip[] };
   const brokenGroups = new Set<string>();
   for (const step of steps) {
     const tally = await runStep(step, brokenGroups);
-    if (tally.failed > 0 && step.group !== undefined) brokenGroups.add(step.group);
+    if (tally.failed.length > 0 && step.group !== undefined) brokenGroups.add(step.group);
     total.passed += tally.passed;
-    total.failed += tally.failed;
+    total.failed.push(...tally.failed);
     total.skipped.push(...tally.skipped);
   }
   return summarize(total);
@@ -39,9 +37,10 @@ async function runSteps(chosen: readonly string[]): Promise<boolean> {
 
 /** Runs one step and prints a line about it, after its complaints if it has any. */
 async function runStep(step: Step, brokenGroups: ReadonlySet<string>): Promise<Tally> {
+  const failed: Tally = { passed: 0, failed: [step.name], skipped: [] };
   if (step.group !== undefined && brokenGroups.has(step.group)) {
     console.log(`- ${step.name}: not run, a step before it failed`);
-    return FAILED;
+    return failed;
   }
   const start = performance.now();
   const seconds = (): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
@@ -49,13 +48,13 @@ async function runStep(step: Step, brokenGroups: ReadonlySet<string>): Promise<T
   try {
     const tally = await step.run();
     stopClock();
-    console.log(`${tally.failed === 0 ? '✓' : '✗'} ${step.name.padEnd(30)} ${seconds()}`);
+    console.log(`${tally.failed.length === 0 ? '✓' : '✗'} ${step.name.padEnd(30)} ${seconds()}`);
     return tally;
   } catch (error) {
     stopClock();
     console.log(error instanceof StepError ? error.message : error);
     console.log(`✗ ${step.name.padEnd(30)} ${seconds()}`);
-    return FAILED;
+    return failed;
   }
 }
 
@@ -73,18 +72,25 @@ function showClock(step: Step, seconds: () => string): () => void {
   };
 }
 
-/** Prints what was skipped and why, then the totals; answers whether all is well. */
+/** Prints what failed, what was skipped and why, then the totals; answers whether all is well. */
 function summarize({ passed, failed, skipped }: Tally): boolean {
-  const counts = new Map<string, number>();
+  const reasons = new Map<string, number>();
   for (const { test, reason = `no reason given: ${test}` } of skipped) {
-    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   }
-  if (counts.size > 0) console.log('\nSkipped:');
-  for (const [reason, count] of counts) console.log(`  ${count} × ${reason}`);
+  list(
+    'Skipped',
+    [...reasons].map(([reason, times]) => `${times} × ${reason}`),
+  );
+  list('Failed', failed);
   const unexplained = skipped.some(({ reason }) => reason === undefined);
-  const intolerable = skipped.length > 0 && (unexplained || process.env.CI === 'true');
-  if (intolerable) console.log('A skip without a reason, and any skip with CI=true, is a failure.');
+  const refused = unexplained || (skipped.length > 0 && process.env.CI === 'true');
+  if (refused) console.log('\nA skip without a reason, and any skip with CI=true, is a failure.');
   const skips = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
-  console.log(`\n${passed} passed, ${failed} failed${skips}`);
-  return failed === 0 && !intolerable;
+  console.log(`\n${passed} passed, ${failed.length} failed${skips}`);
+  return failed.length === 0 && !refused;
+}
+
+function list(title: string, items: readonly string[]): void {
+  if (items.length > 0) console.log(`\n${[`${title}:`, ...items].join('\n  ')}`);
 }

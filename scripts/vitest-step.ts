@@ -9,30 +9,30 @@ export function vitestStep(name: string, ...projects: readonly string[]): Step {
     async run() {
       const vitest = await startVitest('test', [], { run: true, project: [...projects] });
       const modules = vitest.state.getTestModules();
-      const stray = vitest.state.getUnhandledErrors().length;
+      const stray = vitest.state.getUnhandledErrors().map(() => `${name}: an error in no test`);
       await vitest.close();
       if (modules.length === 0) throw new StepError('No test file was found.');
       const tally = tallyOf(modules);
-      return { ...tally, failed: tally.failed + stray };
+      return { ...tally, failed: [...tally.failed, ...stray] };
     },
   };
 }
 
 function tallyOf(modules: readonly TestModule[]): Tally {
   let passed = 0;
-  let failed = 0;
+  const failed: string[] = [];
   const skipped: Skip[] = [];
   for (const module of modules) {
-    let failedHere = 0;
+    const failedBefore = failed.length;
     for (const test of module.children.allTests()) {
+      const name = `${module.relativeModuleId} > ${test.fullName}`;
       const result = test.result();
       if (result.state === 'passed') passed += 1;
-      else if (result.state === 'skipped')
-        skipped.push({ test: test.fullName, reason: result.note });
-      else failedHere += 1;
+      else if (result.state === 'skipped') skipped.push({ test: name, reason: result.note });
+      else failed.push(name);
     }
     // A file that cannot be loaded, and a hook that fails, have no failing test.
-    failed += module.ok() ? failedHere : Math.max(failedHere, 1);
+    if (!module.ok() && failed.length === failedBefore) failed.push(module.relativeModuleId);
   }
   return { passed, failed, skipped };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { errorCodeProblems, linkProblems } from './tidy/docs.ts';
-import { entryProblems, manifestOf } from './tidy/entries.ts';
+import { entryProblems, lockFileProblems, manifestOf } from './tidy/entries.ts';
 import { fileNameProblems, sizeProblems, unfinishedProblems } from './tidy/files.ts';
 import { importProblems } from './tidy/imports.ts';
 import { snippetProblems } from './tidy/snippets.ts';
@@ -38,6 +38,10 @@ describe('the tree', () => {
   it('exports what it builds', () => {
     expect(entryProblems(tree)).toEqual([]);
   });
+
+  it('locks what every system needs', () => {
+    expect(lockFileProblems(tree)).toEqual([]);
+  });
 });
 
 describe('the pages', () => {
@@ -57,6 +61,8 @@ describe('the pages', () => {
 describe('these checks find', () => {
   const only = (path: string, text = ''): Tree => new Map([[path, text]]);
   const bareManifest = JSON.stringify({ ...manifestOf(tree), exports: {} });
+  const leftOut =
+    '{ "packages": { "node_modules/a": { "optionalDependencies": { "a-x64": "1" } } } }';
   const imports = (path: string, name: string): string[] =>
     importProblems(only(path, `import { x } from '${name}';`), clients);
 
@@ -80,6 +86,7 @@ describe('these checks find', () => {
       'an entry that is not built',
       entryProblems(new Map([...tree, ['package.json', bareManifest]])),
     ],
+    ['a system that is left out', lockFileProblems(only('package-lock.json', leftOut))],
     ['an unexplained code', errorCodeProblems(only('src/errors.ts', "type LockErrorCode = 'A';"))],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],

@@ -52,3 +52,24 @@ function exportOf(entry: string): unknown {
     require: { types: `${file}.d.cts`, default: `${file}.cjs` },
   };
 }
+
+/** A lock file with which `npm ci` fails on other systems, or that names a registry. */
+export function lockFileProblems(tree: Tree): string[] {
+  const { packages = {} } = JSON.parse(tree.get('package-lock.json') ?? '{}') as {
+    readonly packages?: Readonly<Record<string, LockedPackage>>;
+  };
+  const problems: string[] = [];
+  for (const [path, { resolved, optionalDependencies = {} }] of Object.entries(packages)) {
+    if (resolved !== undefined) problems.push(`package-lock.json: ${path} is tied to ${resolved}`);
+    for (const name of Object.keys(optionalDependencies)) {
+      const locked = packages[`node_modules/${name}`] ?? packages[`${path}/node_modules/${name}`];
+      if (!locked) problems.push(`package-lock.json: ${name}, which ${path} may need, is missing`);
+    }
+  }
+  return problems;
+}
+
+interface LockedPackage {
+  readonly resolved?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
