@@ -1,0 +1,200 @@
+import { randomFillSync } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock, Timer } from './clock.ts';
+import { MAX_DURATION_MS } from './duration.ts';
+import { ClosedError, type StoreError, toStoreError } from './errors.ts';
+import { Events } from './events.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { Lane } from './lane.ts';
+import { LocalQueue, type Spec, tokenOf } from './local-queue.ts';
+import type { Claim, ClaimStatus, Holder, Member, Queue, Store } from './store.ts';
+import { Turn } from './turn.ts';
+
+/** What `createLocks` was told, checked. */
+export interface CoreOptions {
+  readonly prefix: string;
+  readonly label: string | undefined;
+  readonly ttlMs: number;
+  readonly waitMs: number | undefined;
+  readonly maxTtlMs: number;
+  readonly driftRate: number;
+  readonly marginMs: number;
+}
+
+/** How long a failed wait may ask who holds the resource, in ms: an answer is a courtesy. */
+const LAST_LOOK_MS = 250;
+
+/** What all primitives of one `Locks` share. */
+export class Core {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly options: CoreOptions;
+  readonly events: Events = new Events();
+  readonly turn: Turn;
+  readonly heartbeat: Heartbeat;
+  readonly lanes: {
+    readonly claim: Lane<ClaimStatus>;
+    readonly renew: Lane<ClaimStatus>;
+    readonly release: Lane<boolean>;
+  };
+  /** Candidates that stand or lead. */
+  readonly campaigns: Set<{ close(): void }> = new Set();
+  /** Every queue of this process with a claim or a task in it. */
+  readonly queues: Set<LocalQueue> = new Set();
+  readonly #shared = new Map<string, LocalQueue>();
+  readonly #looks = new Map<string, Promise<readonly Member[]>>();
+  readonly #host = hostname();
+  #waiting = 0;
+  #keepAlive: Timer | undefined;
+  #departing = 0;
+  #onIdle: (() => void)[] = [];
+  #closed = false;
+  #storeClosed = false;
+
+  constructor(store: Store, clock: Clock, options: CoreOptions) {
+    this.store = store;
+    this.clock = clock;
+    this.options = options;
+    this.turn = new Turn(clock);
+    this.heartbeat = new Heartbeat(clock);
+    const parts = { traits: store.traits, clock, turn: this.turn };
+    this.lanes = {
+      claim: new Lane({ ...parts, verb: (claims) => store.claim(claims) }),
+      renew: new Lane({ ...parts, verb: (claims) => store.renew(claims) }),
+      release: new Lane({ ...parts, verb: (claims) => store.release(claims) }),
+    };
+  }
+
+  /** The queue in which the tasks of this process share one claim, or one of its own. */
+  queueFor(spec: Spec): LocalQueue {
+    if (!spec.shared) return new LocalQueue(this, spec);
+    const known = this.#shared.get(spec.key);
+    if (known) return known;
+    const queue = new LocalQueue(this, spec);
+    this.#shared.set(spec.key, queue);
+    return queue;
+  }
+
+  forget(queue: LocalQueue): void {
+    this.queues.delete(queue);
+    this.#checkIdle();
+    if (queue.spec.shared && this.#shared.get(queue.spec.key) === queue) {
+      this.#shared.delete(queue.spec.key);
+    }
+  }
+
+  holder(label: string | undefined = this.options.label): Holder {
+    const who = { host: this.#host, pid: process.pid, since: Date.now() };
+    return label === undefined ? who : { ...who, label };
+  }
+
+  /** Sends a release; tells the error if it failed, so that it can be repeated. */
+  depart(claim: Claim, afterMs: number, done: (error: StoreError | undefined) => void): void {
+    if (this.#storeClosed) return done(undefined);
+    this.#departing++;
+    const told = (error: StoreError | undefined): void => {
+      this.#departing--;
+      done(error);
+      this.#checkIdle();
+    };
+    if (afterMs <= 0) return this.lanes.release.send(claim, (_, error) => told(error));
+    this.store.release([claim], { ms: afterMs }).then(
+      () => told(undefined),
+      (error) => told(toStoreError(error)),
+    );
+  }
+
+  /** Holders first, then waiters, with tokens as leases have them. */
+  async inspect(resource: string): Promise<Queue> {
+    const queue = await this.store.inspect(resource).catch((error) => {
+      throw toStoreError(error);
+    });
+    const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
+    return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
+  }
+
+  /** Resolves early, without an error, when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.clock.clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = this.clock.setTimeout(wake, signal?.aborted ? 0 : ms);
+      signal?.addEventListener('abort', wake);
+    });
+  }
+
+  /** Who holds the resource now; empty if the store does not say so soon. */
+  lastLook(resource: string): Promise<readonly Member[]> {
+    const known = this.#looks.get(resource);
+    if (known) return known;
+    const look = new Promise<readonly Member[]>((resolve) => {
+      const timer = this.clock.setTimeout(() => resolve([]), LAST_LOOK_MS);
+      this.inspect(resource)
+        .then(
+          (queue) => resolve(queue.holders),
+          () => resolve([]),
+        )
+        .finally(() => this.clock.clearTimeout(timer));
+    }).finally(() => this.#looks.delete(resource));
+    this.#looks.set(resource, look);
+    return look;
+  }
+
+  /** A process in which somebody waits must not end for lack of other work. */
+  waits(change: 1 | -1): void {
+    this.#waiting += change;
+    if (this.#waiting === 0) this.#keepAlive?.unref();
+    else if (this.#waiting === 1 && change === 1) {
+      if (this.#keepAlive) this.#keepAlive.ref();
+      else this.#keepAlive = this.clock.setTimeout(() => {}, MAX_DURATION_MS);
+    }
+  }
+
+  /** @throws ClosedError */
+  checkOpen(): void {
+    if (this.#closed) throw new ClosedError();
+  }
+
+  readonly closed = (): boolean => this.#storeClosed;
+
+  /** From now on nobody comes in. */
+  refuse(): void {
+    this.#closed = true;
+  }
+
+  /** Resolves when no claim is left and every departure was told to the store. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+      this.#checkIdle();
+    });
+  }
+
+  #checkIdle(): void {
+    if (this.queues.size > 0 || this.#departing > 0) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
+  async closeStore(last: boolean): Promise<void> {
+    this.#storeClosed = true;
+    if (this.#keepAlive) this.clock.clearTimeout(this.#keepAlive);
+    if (last) await this.store.close?.();
+  }
+}
+
+const ID_BYTES = 16;
+const pool = Buffer.alloc(ID_BYTES * 256);
+let used = pool.length;
+
+/** 128 random bits in hexadecimal, drawn in bulk. */
+export function randomId(): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += ID_BYTES;
+  return pool.toString('hex', used - ID_BYTES, used);
+}

@@ -1,0 +1,38 @@
+import { UsageError } from './errors.ts';
+
+/** Milliseconds, or text such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. */
+export type Duration = number | string;
+
+const UNIT = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** The longest delay that a timer takes (2^31 - 1 ms, nearly 25 days); also the longest duration. */
+export const MAX_DURATION_MS = 2_147_483_647;
+
+/**
+ * Milliseconds of a duration.
+ * @param what names the option in the message.
+ * @throws UsageError if it is malformed, negative, not finite or longer than 24 days.
+ */
+export function parseDuration(value: Duration, what = 'duration'): number {
+  const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(ms|[smhd])$/.exec(value) : null;
+  const ms = match ? Number(match[1]) * (UNIT.get(match[2] ?? '') ?? Number.NaN) : value;
+  if (typeof ms !== 'number' || !(ms >= 0)) {
+    throw new UsageError(
+      `${what} must be a number of milliseconds or text such as '500ms', '30s' or '5m', not ${show(value)}.`,
+    );
+  }
+  if (ms > MAX_DURATION_MS) {
+    throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
+  }
+  return ms;
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,217 @@
+/**
+ * Every error that Holdfast throws. They are told apart by `code` and by a registered symbol, never
+ * by `instanceof`: a program may load both the ESM and the CommonJS build.
+ */
+import type { GoneReason, Member } from './store.ts';
+
+const BRAND = Symbol.for('holdfast.error');
+
+export type LockErrorCode =
+  | 'ACQUIRE_TIMEOUT'
+  | 'LEASE_LOST'
+  | 'STALE_TOKEN'
+  | 'MISMATCH'
+  | 'CONFLICT'
+  | 'DEADLOCK'
+  | 'QUEUE_FULL'
+  | 'CLOSED'
+  | 'STORE'
+  | 'UNSUPPORTED'
+  | 'USAGE';
+
+export interface LockErrorOptions {
+  readonly resource?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Base of all errors of Holdfast. */
+export class LockError extends Error {
+  readonly code: LockErrorCode;
+  /** The full name of the resource, if the error is about one. */
+  readonly resource: string | undefined;
+
+  constructor(code: LockErrorCode, message: string, options: LockErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.resource = options.resource;
+    this.name = new.target.name;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+}
+
+/** True for errors of any copy of Holdfast; with `code`, for that kind alone. */
+export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
+  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+  return code === undefined || (error as { code?: unknown }).code === code;
+}
+
+/** The wait ran out. */
+export class AcquireTimeoutError extends LockError {
+  readonly waitedMs: number;
+  /** Claims before this one when last heard; undefined if never known. */
+  readonly ahead: number | undefined;
+  /** Who held the resource when last seen. */
+  readonly holders: readonly Member[];
+
+  constructor(
+    resource: string,
+    seen: { waitedMs: number; ahead?: number | undefined; holders?: readonly Member[] },
+  ) {
+    const [holder] = seen.holders ?? [];
+    const who = holder ? `; held by ${describeHolder(holder)}` : '';
+    const ms = Math.round(seen.waitedMs);
+    super('ACQUIRE_TIMEOUT', `Not acquired within ${ms} ms: ${show(resource)}${who}.`, {
+      resource,
+    });
+    this.waitedMs = seen.waitedMs;
+    this.ahead = seen.ahead;
+    this.holders = seen.holders ?? [];
+  }
+}
+
+/**
+ * Why a lease ended early. `expired`: no heartbeat was confirmed in time. `stalled`: this process
+ * or machine stood still. `evicted`: taken away by force. `session`: the store ended the session.
+ * `store-reset`: the store lost its memory. `max-hold`: held for longer than `maxHold`.
+ * `closed`: `locks.close()` ran out of patience.
+ */
+export type LossReason =
+  | 'expired'
+  | 'stalled'
+  | 'evicted'
+  | 'session'
+  | 'store-reset'
+  | 'max-hold'
+  | 'closed';
+
+const LOSS: Record<LossReason, string> = {
+  expired: 'no heartbeat was confirmed in time',
+  stalled: 'this process or machine stood still for too long',
+  evicted: 'it was taken away by force',
+  session: 'the store ended the session',
+  'store-reset': 'the store lost its memory',
+  'max-hold': 'it was held for longer than maxHold',
+  closed: 'locks.close() stopped waiting for it',
+};
+
+/** The lease is no longer held; work under it must stop. */
+export class LeaseLostError extends LockError {
+  readonly reason: LossReason;
+
+  constructor(resource: string, reason: LossReason, cause?: unknown) {
+    super('LEASE_LOST', `Lease lost on ${show(resource)}: ${LOSS[reason]}.`, { resource, cause });
+    this.reason = reason;
+  }
+}
+
+/** The guarded resource has already seen a newer token: this holder is too late. */
+export class StaleTokenError extends LockError {
+  readonly token: bigint;
+  /** The token that the resource has seen. */
+  readonly seen: bigint;
+
+  constructor(resource: string, token: bigint, seen: bigint, detail = '') {
+    super('STALE_TOKEN', `Token ${token} of ${show(resource)} is stale: ${seen} is in.${detail}`, {
+      resource,
+    });
+    this.token = token;
+    this.seen = seen;
+  }
+}
+
+/** Programs disagree about what kind of lock this name is. */
+export class MismatchError extends LockError {
+  constructor(resource: string, detail: string) {
+    super('MISMATCH', `${show(resource)} is another kind of lock: ${detail}.`, { resource });
+  }
+}
+
+/** Optimistic retries are used up. */
+export class ConflictError extends LockError {
+  constructor(message: string, options?: LockErrorOptions) {
+    super('CONFLICT', message, options);
+  }
+}
+
+/** Waiting would never end, because this very context holds what it asks for. */
+export class DeadlockError extends LockError {
+  constructor(resource: string, detail: string) {
+    super('DEADLOCK', `Waiting for ${show(resource)} would never end: ${detail}.`, { resource });
+  }
+}
+
+/** The queue of the resource is as long as the store allows. */
+export class QueueFullError extends LockError {
+  constructor(resource: string, detail: string) {
+    super('QUEUE_FULL', `Too many wait for ${show(resource)}: ${detail}.`, { resource });
+  }
+}
+
+/** These locks, or this store, have been closed. */
+export class ClosedError extends LockError {
+  constructor(what = 'These locks are closed', options?: LockErrorOptions) {
+    super('CLOSED', `${what}.`, options);
+  }
+}
+
+/** The store failed. */
+export class StoreError extends LockError {
+  /** The same request may succeed later. */
+  readonly retryable: boolean;
+  /** `unknown`: it may have happened. Repeating is safe, because verbs are idempotent. */
+  readonly outcome: 'failed' | 'unknown';
+
+  constructor(
+    message: string,
+    options: LockErrorOptions & {
+      readonly retryable: boolean;
+      readonly outcome: 'failed' | 'unknown';
+    },
+  ) {
+    super('STORE', message, options);
+    this.retryable = options.retryable;
+    this.outcome = options.outcome;
+  }
+}
+
+/** The store lacks a trait that this needs. */
+export class UnsupportedError extends LockError {
+  readonly trait: string;
+
+  constructor(trait: string, message: string) {
+    super('UNSUPPORTED', message);
+    this.trait = trait;
+  }
+}
+
+/** A mistake in the calling program; thrown before anything is sent. */
+export class UsageError extends LockError {
+  constructor(message: string, options?: LockErrorOptions) {
+    super('USAGE', message, options);
+  }
+}
+
+/** Any failure of a store's verb as a `StoreError`; one of unknown nature may have happened. */
+export function toStoreError(error: unknown): StoreError {
+  if (isLockError(error, 'STORE')) return error as StoreError;
+  const message = error instanceof Error ? error.message : String(error);
+  return new StoreError(`The store failed: ${message}`, {
+    cause: error,
+    retryable: true,
+    outcome: 'unknown',
+  });
+}
+
+/** What a vanished claim means for the lease on it. */
+export function lossOf(why: GoneReason): LossReason {
+  return why === 'evicted' || why === 'session' || why === 'store-reset' ? why : 'expired';
+}
+
+function describeHolder(member: Member): string {
+  const { label, host, pid } = member.holder;
+  return `${label ? `${label} on ` : ''}${host}, pid ${pid}`;
+}
+
+function show(resource: string): string {
+  return JSON.stringify(resource.length > 80 ? `${resource.slice(0, 77)}...` : resource);
+}

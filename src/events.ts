@@ -1,0 +1,78 @@
+import { type Channel, channel } from 'node:diagnostics_channel';
+import type { LossReason, StoreError } from './errors.ts';
+import { UsageError } from './errors.ts';
+import type { Kind, Takeover } from './store.ts';
+
+export interface LockEvents {
+  /** A lease was granted. */
+  acquired: { resource: string; kind: Kind; token: bigint; takeover?: Takeover | undefined };
+  /** A wait has lasted for 30 s and goes on. */
+  slow: { resource: string; kind: Kind; waitedMs: number; ahead: number | undefined };
+  /** A heartbeat failed; the lease is still held, until its deadline. */
+  unconfirmed: { resource: string; kind: Kind; remainingMs: number; cause: StoreError | undefined };
+  /** A lease ended before its holder released it. */
+  lost: { resource: string; kind: Kind; token: bigint; reason: LossReason };
+  /** A holder released its lease. */
+  released: { resource: string; kind: Kind; token: bigint };
+  /** Programs disagree about the kind of a lock, or about its limit. */
+  mismatch: { resource: string; kind: Kind; detail: string };
+  /** The store lost its memory and grants nothing yet. */
+  quarantine: { resource: string; leftMs: number };
+}
+
+export type LockEventName = keyof LockEvents;
+
+const NAMES: readonly LockEventName[] = [
+  'acquired',
+  'slow',
+  'unconfirmed',
+  'lost',
+  'released',
+  'mismatch',
+  'quarantine',
+];
+
+type Listener = (event: never) => void;
+
+/** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free when nobody listens. */
+export class Events {
+  readonly #listeners = new Map<LockEventName, Set<Listener>>();
+  readonly #channels = new Map<LockEventName, Channel>();
+
+  constructor() {
+    for (const name of NAMES) this.#channels.set(name, channel(`holdfast:${name}`));
+  }
+
+  on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
+    if (!NAMES.includes(name)) {
+      throw new UsageError(
+        `There is no event ${JSON.stringify(name)}; there are ${NAMES.join(', ')}.`,
+      );
+    }
+    if (typeof listener !== 'function') throw new UsageError('A listener must be a function.');
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(name) === listeners) {
+        this.#listeners.delete(name);
+      }
+    };
+  }
+
+  has(name: LockEventName): boolean {
+    return this.#listeners.has(name) || this.#channels.get(name)?.hasSubscribers === true;
+  }
+
+  /** A listener that throws harms nobody else: what it threw becomes a process warning. */
+  emit<N extends LockEventName>(name: N, event: LockEvents[N]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        (listener as (event: LockEvents[N]) => void)(event);
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error));
+      }
+    }
+    this.#channels.get(name)?.publish(event);
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * One heartbeat for all claims of a process, waiting and held.
+ *
+ * Invariant: as long as this process runs, every claim in here is asked about at least once every
+ * third of its TTL, so that two heartbeats may fail before it dies. Claims of equal TTL share one
+ * timer and go out together, so N of them cost N/100 requests an interval. A tick that runs late
+ * first looks at the clock: what has died meanwhile is reported, never renewed.
+ * What would break it: a timer for each claim that is set again only after its answer.
+ */
+import type { Clock, Timer } from './clock.ts';
+import { TRIES_PER_TTL } from './lane.ts';
+import type { LiveClaim } from './live-claim.ts';
+
+interface Beat {
+  readonly everyMs: number;
+  readonly claims: Set<LiveClaim>;
+  readonly run: () => void;
+  timer: Timer;
+  ranAt: number;
+}
+
+export class Heartbeat {
+  readonly #clock: Clock;
+  readonly #beats = new Map<number, Beat>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(live: LiveClaim): void {
+    const everyMs = live.terms.beatTtlMs / TRIES_PER_TTL;
+    const beat = this.#beats.get(everyMs) ?? this.#start(everyMs);
+    beat.claims.add(live);
+  }
+
+  remove(live: LiveClaim): void {
+    const beat = this.#beats.get(live.terms.beatTtlMs / TRIES_PER_TTL);
+    if (!beat?.claims.delete(live) || beat.claims.size > 0) return;
+    this.#clock.clearTimeout(beat.timer);
+    this.#beats.delete(beat.everyMs);
+  }
+
+  /** True if the heartbeat of this claim should have run long ago: the process stood still. */
+  stalled(live: LiveClaim, now: number): boolean {
+    const beat = this.#beats.get(live.terms.beatTtlMs / TRIES_PER_TTL);
+    return beat !== undefined && now - beat.ranAt > 2 * beat.everyMs;
+  }
+
+  #start(everyMs: number): Beat {
+    const ranAt = this.#clock.now();
+    const run = (): void => this.#run(beat);
+    const beat: Beat = { everyMs, claims: new Set(), ranAt, run, timer: this.#arm(run, everyMs) };
+    this.#beats.set(everyMs, beat);
+    return beat;
+  }
+
+  #run(beat: Beat): void {
+    const now = this.#clock.now();
+    for (const live of [...beat.claims]) if (live.phase !== 'held' || live.alive(now)) live.ask();
+    if (beat.claims.size === 0) return;
+    beat.ranAt = now;
+    beat.timer = this.#arm(beat.run, beat.everyMs);
+  }
+
+  /** A lease keeps no process alive; a wait does, but not through this timer. */
+  #arm(run: () => void, ms: number): Timer {
+    const timer = this.#clock.setTimeout(run, ms);
+    timer.unref();
+    return timer;
+  }
+}

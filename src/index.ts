@@ -1,0 +1,29 @@
+export { type Clock, systemClock, type Timer, type TimeSources } from './clock.ts';
+export { type Duration, parseDuration } from './duration.ts';
+export * from './errors.ts';
+export type { LockEventName, LockEvents } from './events.ts';
+export type { FencingToken, Lease, LeaseState } from './lease.ts';
+export {
+  createLocks,
+  type ElectionOptions,
+  type EvictOptions,
+  type LockOptions,
+  type Locks,
+  type LocksOptions,
+  type RwLock,
+  type SemaphoreOptions,
+} from './locks.ts';
+export type {
+  CampaignOptions,
+  Candidate,
+  CandidateState,
+  Election,
+  ObserveOptions,
+  Standings,
+  Term,
+} from './primitives/election.ts';
+export type { Held, TryResult, Work } from './primitives/lockable.ts';
+export type { MultiLease, MultiLock } from './primitives/multi-lock.ts';
+export type { SingleLock } from './primitives/single-lock.ts';
+export * from './store.ts';
+export type { AcquireOptions } from './task.ts';

@@ -1,0 +1,120 @@
+/**
+ * One verb's way to the store: requests are sent in batches, one batch at a time.
+ *
+ * The first request leaves at once; what arrives while it is under way is collected into the next
+ * batch, so that a lone caller waits for nobody and a crowd shares round trips. Stores that answer
+ * at once leave nothing under way, so for them a batch is what one microtask brings. Claims do not
+ * share a fate: an answer is given to each, and when a batch as a whole is refused for what is in
+ * it, it is halved until the culprit stands alone. An answer that takes longer than a third of the
+ * shortest TTL in the batch is no longer waited for: its outcome is unknown, which is no harm
+ * because verbs are idempotent. `sentAt` is read before the store is called; deadlines count from it.
+ * What would break it: to read `sentAt` after the call, or to take a time-out for a failure.
+ */
+import type { Clock } from './clock.ts';
+import { StoreError, toStoreError } from './errors.ts';
+import { type Claim, MAX_BATCH, type Traits } from './store.ts';
+import type { Turn } from './turn.ts';
+
+export type Settle<R> = (
+  result: R | undefined,
+  error: StoreError | undefined,
+  sentAt: number,
+) => void;
+
+interface Request<R> {
+  readonly claim: Claim;
+  readonly settle: Settle<R>;
+}
+
+export interface LaneParts<R> {
+  readonly verb: (claims: readonly Claim[]) => Promise<readonly R[]>;
+  readonly traits: Traits;
+  readonly clock: Clock;
+  readonly turn: Turn;
+}
+
+/** Patience with one request, as a share of its TTL: three tries fit into one life. */
+export const TRIES_PER_TTL = 3;
+
+export class Lane<R> {
+  readonly #parts: LaneParts<R>;
+  #pending: Request<R>[] = [];
+  #busy = false;
+
+  constructor(parts: LaneParts<R>) {
+    this.#parts = parts;
+  }
+
+  send(claim: Claim, settle: Settle<R>): void {
+    this.#pending.push({ claim, settle });
+    if (this.#busy) return;
+    this.#busy = true;
+    if (this.#parts.traits.synchronous) queueMicrotask(this.#go);
+    else this.#go();
+  }
+
+  readonly #go = (): void => this.#parts.turn.run(this.#flush);
+
+  readonly #flush = (): void => {
+    const batch = this.#take();
+    this.#deliver(batch).then(() => {
+      if (this.#pending.length > 0) this.#go();
+      else this.#busy = false;
+    });
+  };
+
+  #take(): Request<R>[] {
+    const { sequential } = this.#parts.traits;
+    let batch = this.#pending;
+    if (sequential && batch.length <= MAX_BATCH) this.#pending = [];
+    else if (sequential) batch = this.#pending.splice(0, MAX_BATCH);
+    else {
+      const chosen = new Map<string, Request<R>>();
+      this.#pending = batch.filter((request) => {
+        if (chosen.size === MAX_BATCH || chosen.has(request.claim.resource)) return true;
+        chosen.set(request.claim.resource, request);
+        return false;
+      });
+      batch = [...chosen.values()];
+    }
+    if (batch.length > 1) batch.sort(byResource);
+    return batch;
+  }
+
+  /** Never rejects. */
+  async #deliver(batch: readonly Request<R>[]): Promise<void> {
+    const sentAt = this.#parts.clock.now();
+    try {
+      const results = await this.#call(batch.map((request) => request.claim));
+      batch.forEach((request, i) => request.settle(results[i] as R, undefined, sentAt));
+    } catch (cause) {
+      const error = toStoreError(cause);
+      if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
+        for (const request of batch) request.settle(undefined, error, sentAt);
+        return;
+      }
+      const middle = batch.length >> 1;
+      await this.#deliver(batch.slice(0, middle));
+      await this.#deliver(batch.slice(middle));
+    }
+  }
+
+  #call(claims: Claim[]): Promise<readonly R[]> {
+    const { verb, traits, clock } = this.#parts;
+    const answer = verb(claims);
+    if (traits.synchronous) return answer;
+    return new Promise((resolve, reject) => {
+      const patience = Math.min(...claims.map((claim) => claim.ttlMs)) / TRIES_PER_TTL;
+      const timer = clock.setTimeout(() => {
+        const message = `The store did not answer within ${Math.round(patience)} ms.`;
+        reject(new StoreError(message, { retryable: true, outcome: 'unknown' }));
+      }, patience);
+      timer.unref();
+      answer.then(resolve, reject).finally(() => clock.clearTimeout(timer));
+    });
+  }
+}
+
+function byResource<R>(a: Request<R>, b: Request<R>): number {
+  return a.claim.resource < b.claim.resource ? -1 : a.claim.resource > b.claim.resource ? 1 : 0;
+}

@@ -1,0 +1,378 @@
+/**
+ * A claim of this process while it lives: what the store last confirmed, and until when.
+ *
+ * Invariant: while `alive(now)` is true for a held claim, the store cannot grant it to another.
+ * It holds because the deadline counts from the moment before the confirmed request was sent, takes
+ * the life that the store said is left, and subtracts clock drift and a margin; nothing else moves
+ * it. A hint grants with the deadline of the last heartbeat. A reply to a request sent before
+ * a hint cannot take the grant back; `waiting` in reply to a later one means that the store forgot.
+ * Doubt is not loss: a failed heartbeat leaves the claim `unconfirmed`, with a timer at its
+ * deadline. Timers only notify: whoever asks reads the clock, so a blocked loop or a stopped
+ * process cannot be told that a dead claim is alive.
+ * What would break it: a deadline from the reply's time or from the ttl that was asked for.
+ */
+import type { Timer } from './clock.ts';
+import type { Core } from './core.ts';
+import { type LossReason, lossOf, StoreError, toStoreError, UnsupportedError } from './errors.ts';
+import { TRIES_PER_TTL } from './lane.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  GoneStatus,
+  HeldStatus,
+  Takeover,
+  WaitingStatus,
+} from './store.ts';
+
+/** Who is told what becomes of a claim; one of these calls ends it, but for `granted`. */
+export interface ClaimListener {
+  granted(): void;
+  /** The store does not know the claim, or does not want it. */
+  gone(status: GoneStatus): void;
+  /** The store failed for too long to go on waiting. */
+  failed(error: StoreError): void;
+  lost(reason: LossReason, cause: unknown): void;
+}
+
+export interface ClaimTerms {
+  readonly heartbeat: boolean;
+  /** Heartbeat at a third of this, in ms. */
+  readonly beatTtlMs: number;
+  /** A hint is not enough: the claim must live for its whole TTL from the grant. */
+  readonly confirmGrant: boolean;
+}
+
+/** Share of the TTL that must be left of a grant for it to be handed out. */
+const MIN_VALIDITY = 0.1;
+
+const FIRST_RETRY_MS = 25;
+
+type Phase = 'claiming' | 'waiting' | 'held' | 'over';
+
+export class LiveClaim {
+  readonly terms: ClaimTerms;
+  phase: Phase = 'claiming';
+  unconfirmed = false;
+  number = 0n;
+  waiters = 0;
+  ahead: number | undefined;
+  takeover: Takeover | undefined;
+  claim: Claim;
+  #deadline = Number.NEGATIVE_INFINITY;
+  #confirmedAt: number;
+  #grantedAt = Number.NEGATIVE_INFINITY;
+  #asking = false;
+  #askAgain = false;
+  #downgrading = false;
+  #failures = 0;
+  #timer: Timer | undefined;
+  #watching: AsyncDisposable | undefined;
+  readonly #core: Core;
+  readonly #listener: ClaimListener;
+
+  constructor(core: Core, claim: Claim, terms: ClaimTerms, listener: ClaimListener) {
+    this.#core = core;
+    this.claim = claim;
+    this.terms = terms;
+    this.#listener = listener;
+    this.#confirmedAt = core.clock.now();
+  }
+
+  /** Subscribes, then claims: a hint cannot fall between the two. */
+  start(): void {
+    const { store } = this.#core;
+    if (!store.watch) return this.#enter();
+    store.watch(this.claim, this.#wake).then(
+      (watching) => {
+        this.#watching = watching;
+        if (this.phase === 'over') this.#unwatch();
+        else this.#enter();
+      },
+      // Without hints the heartbeats still bring the news, only later.
+      () => this.#enter(),
+    );
+  }
+
+  get remainingMs(): number {
+    return this.remaining(this.#core.clock.now());
+  }
+
+  remaining(now: number): number {
+    return this.alive(now) ? this.#deadline - now : 0;
+  }
+
+  /** True while held; at the deadline this is what ends it, whether a timer fired or not. */
+  alive(now: number): boolean {
+    if (this.phase !== 'held') return false;
+    if (now < this.#deadline) return true;
+    this.lose(this.#core.heartbeat.stalled(this, now) ? 'stalled' : 'expired');
+    return false;
+  }
+
+  /** Enough life for another hand-off. */
+  fresh(now: number): boolean {
+    return this.phase === 'held' && now < this.#deadline - this.claim.ttlMs * MIN_VALIDITY;
+  }
+
+  /** Heartbeat and question in one. At most one is under way. */
+  readonly ask = (): void => {
+    if (this.phase === 'over' || this.phase === 'claiming') return;
+    if (this.#asking) {
+      this.#askAgain = true;
+      return;
+    }
+    this.#asking = true;
+    const { lanes, store } = this.#core;
+    const lane = this.phase === 'waiting' && !store.traits.queue ? lanes.claim : lanes.renew;
+    lane.send(this.claim, this.#answered);
+  };
+
+  /** Asks now; tells the failure if the store does not confirm the claim. */
+  confirm(): Promise<StoreError | undefined> {
+    return new Promise((resolve) => {
+      this.#core.lanes.renew.send(this.claim, (status, error, sentAt) => {
+        this.#answered(status, error, sentAt);
+        resolve(error ?? (status?.state === 'error' ? status.error : undefined));
+      });
+    });
+  }
+
+  /**
+   * Counts as a reader from the moment the request leaves, for the store may have let others in.
+   * @throws StoreError, UnsupportedError
+   */
+  async downgrade(): Promise<void> {
+    const { store, clock } = this.#core;
+    if (!store.downgrade) {
+      throw new UnsupportedError('downgrade', `The ${store.name} store cannot downgrade.`);
+    }
+    if (this.claim.kind === 'read' && !this.#downgrading) return;
+    this.claim = { ...this.claim, kind: 'read', permits: 1 };
+    this.#downgrading = true;
+    const sentAt = clock.now();
+    const status = await store.downgrade(this.claim).catch((error) => {
+      throw toStoreError(error);
+    });
+    if (status.state === 'error') throw status.error;
+    this.#downgrading = false;
+    this.#answered(status, undefined, sentAt);
+  }
+
+  /** Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`. */
+  lose(reason: LossReason, cause?: unknown): void {
+    if (this.phase === 'over') return;
+    this.#end();
+    this.#listener.lost(reason, cause);
+  }
+
+  /**
+   * Leaves the queue, now or `afterMs` from now. Resolves after the first try; further ones follow
+   * in the background until the TTL has taken care of it. Never rejects.
+   */
+  release(afterMs = 0): Promise<void> {
+    if (this.phase === 'claiming') this.#doubt();
+    this.#end();
+    const { clock } = this.#core;
+    const until = clock.now() + Math.max(this.claim.ttlMs, afterMs);
+    return new Promise((resolve) => this.#depart(afterMs, until, 0, resolve));
+  }
+
+  #depart(afterMs: number, until: number, failures: number, first: () => void): void {
+    const { clock, closed } = this.#core;
+    this.#core.depart(this.claim, afterMs, (error) => {
+      first();
+      const pause = this.#pause(failures);
+      if (!error || closed() || clock.now() + pause >= until) return;
+      this.#doubt();
+      clock.setTimeout(() => this.#depart(afterMs, until, failures + 1, first), pause).unref();
+    });
+  }
+
+  #enter(): void {
+    if (this.phase !== 'over') this.#core.lanes.claim.send(this.claim, this.#answered);
+  }
+
+  readonly #answered = (
+    status: ClaimStatus | undefined,
+    error: StoreError | undefined,
+    sentAt: number,
+  ): void => {
+    this.#asking = false;
+    if (this.phase === 'over') return;
+    if (status?.state === 'held') this.#held(status, sentAt);
+    else if (status?.state === 'waiting') this.#waiting(status, sentAt);
+    else if (status?.state === 'gone') this.#gone(status);
+    else this.#failed(error ?? status?.error ?? NO_ANSWER);
+    if (this.#askAgain && this.phase !== 'claiming') {
+      this.#askAgain = false;
+      this.ask();
+    }
+  };
+
+  readonly #wake = (hint?: ClaimStatus): void => {
+    const { clock, store } = this.#core;
+    if (this.phase === 'claiming') this.#askAgain = true;
+    else if (hint?.state === 'held' && this.phase === 'held') this.waiters = hint.waiters;
+    else if (hint?.state === 'waiting' && this.phase === 'waiting') this.#schedule(hint);
+    else if (hint?.state === 'held' && store.traits.hintsGrant && !this.terms.confirmGrant) {
+      const now = clock.now();
+      if (now < this.#deadline - this.claim.ttlMs * MIN_VALIDITY) this.#grant(hint, now);
+      else this.ask();
+    } else this.ask();
+  };
+
+  #held(status: HeldStatus, sentAt: number): void {
+    this.#confirm(status.leftMs, sentAt);
+    this.waiters = status.waiters;
+    if (this.phase === 'held') return;
+    if (this.terms.confirmGrant && status.leftMs < this.claim.ttlMs * (1 - MIN_VALIDITY)) {
+      this.#stand();
+      return this.ask();
+    }
+    this.#grant(status, this.#core.clock.now());
+  }
+
+  #grant(status: HeldStatus, now: number): void {
+    this.phase = 'held';
+    this.#grantedAt = now;
+    this.number = status.token;
+    this.waiters = status.waiters;
+    this.takeover = status.takeover;
+    this.#noteLimit(status.limit);
+    this.#cancelTimer();
+    if (!this.fresh(now)) {
+      // It came too late to be worth anything; the place in the queue goes with it.
+      void this.release();
+      this.#listener.gone({ state: 'gone', why: 'expired' });
+      return;
+    }
+    if (this.terms.heartbeat) this.#core.heartbeat.add(this);
+    else {
+      this.#core.heartbeat.remove(this);
+      this.#alarm();
+    }
+    this.#listener.granted();
+  }
+
+  #waiting(status: WaitingStatus, sentAt: number): void {
+    if (this.phase === 'held') {
+      if (sentAt > this.#grantedAt) this.lose('store-reset');
+      return;
+    }
+    this.#confirm(status.leftMs, sentAt);
+    if (this.phase === 'claiming') this.#noteLimit(status.limit);
+    this.#stand();
+    this.ahead = status.ahead;
+    if (status.why === 'data-loss' && this.#core.events.has('quarantine')) {
+      const { resource } = this.claim;
+      this.#core.events.emit('quarantine', { resource, leftMs: status.retryInMs });
+    }
+    this.#schedule(status);
+  }
+
+  #stand(): void {
+    this.phase = 'waiting';
+    this.#core.heartbeat.add(this);
+  }
+
+  #gone(status: GoneStatus): void {
+    if (this.phase === 'held') return this.lose(lossOf(status.why));
+    this.#end();
+    this.#listener.gone(status);
+  }
+
+  #failed(error: StoreError): void {
+    if (error.outcome === 'unknown') this.#doubt();
+    if (this.phase === 'held') return this.#unconfirm(error);
+    const { clock } = this.#core;
+    const hopeless = clock.now() - this.#confirmedAt >= this.claim.ttlMs;
+    if (!error.retryable || hopeless || !this.claim.queue) {
+      void this.release();
+      return this.#listener.failed(error);
+    }
+    const retry = this.phase === 'claiming' ? () => this.#enter() : this.ask;
+    this.#later(retry, this.#pause(this.#failures++));
+  }
+
+  #unconfirm(cause: StoreError | undefined): void {
+    if (this.unconfirmed) return;
+    this.unconfirmed = true;
+    this.#alarm();
+    const { events } = this.#core;
+    if (!events.has('unconfirmed')) return;
+    const { resource, kind } = this.claim;
+    events.emit('unconfirmed', { resource, kind, remainingMs: this.remainingMs, cause });
+  }
+
+  #confirm(leftMs: number, sentAt: number): void {
+    this.#failures = 0;
+    if (sentAt < this.#confirmedAt) return;
+    const { driftRate, marginMs } = this.#core.options;
+    this.#confirmedAt = sentAt;
+    this.#deadline = sentAt + leftMs * (1 - driftRate) - marginMs;
+    this.unconfirmed = false;
+  }
+
+  /** A request went unanswered, so a copy of it may arrive late: the release must know. */
+  #doubt(): void {
+    if (!this.claim.unanswered) this.claim = { ...this.claim, unanswered: true };
+  }
+
+  /** A limit that is not ours means that programs disagree. */
+  #noteLimit(limit: number | undefined): void {
+    const { events } = this.#core;
+    if (limit === undefined || !events.has('mismatch')) return;
+    const { resource, kind } = this.claim;
+    const detail = `the limit in force is ${limit}, not ${this.claim.limit}`;
+    events.emit('mismatch', { resource, kind, detail });
+  }
+
+  /** What stands before may be dead by `retryInMs`; if a heartbeat comes sooner, it will tell. */
+  #schedule(status: WaitingStatus): void {
+    const beatMs = this.terms.beatTtlMs / TRIES_PER_TTL;
+    if (status.retryInMs < beatMs) this.#later(this.ask, status.retryInMs + 1);
+  }
+
+  /** At the deadline, somebody who waits for the signal must hear of it. */
+  #alarm(): void {
+    const { clock } = this.#core;
+    this.#later(() => {
+      const alive = this.alive(clock.now());
+      if (alive && (this.unconfirmed || !this.terms.heartbeat)) this.#alarm();
+    }, this.remainingMs);
+    this.#timer?.unref();
+  }
+
+  #later(run: () => void, ms: number): void {
+    this.#cancelTimer();
+    this.#timer = this.#core.clock.setTimeout(run, Math.max(0, Math.ceil(ms)));
+  }
+
+  #cancelTimer(): void {
+    if (this.#timer) this.#core.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Doubles from 25 ms up to a third of the TTL, half of it by chance. */
+  #pause(failures: number): number {
+    const ms = Math.min(FIRST_RETRY_MS * 2 ** failures, this.claim.ttlMs / TRIES_PER_TTL);
+    return ms * (0.5 + this.#core.clock.random() / 2);
+  }
+
+  #end(): void {
+    this.phase = 'over';
+    this.#cancelTimer();
+    this.#core.heartbeat.remove(this);
+    this.#unwatch();
+  }
+
+  #unwatch(): void {
+    this.#watching?.[Symbol.asyncDispose]().then(undefined, () => {});
+    this.#watching = undefined;
+  }
+}
+
+const NO_ANSWER = new StoreError('The store gave no answer for this claim.', {
+  retryable: false,
+  outcome: 'unknown',
+});

@@ -1,0 +1,236 @@
+/**
+ * The tasks of this process that want the same lock, and the one claim it holds for them.
+ *
+ * Invariant: at most one lease is out, only the claim's holder has it, and leases come in the order
+ * of the tasks. Mutexes and write locks with equal terms share a queue: on release the lease passes
+ * to the next task without a trip to the server, with the next token inside STEP, so that tokens
+ * grow with every holder. Others get a queue of their own for each task. As soon as another process
+ * waits, at most a batch bounded in count and time passes before the claim is given up, so nobody
+ * outside starves; and never a lease with too little life left.
+ * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
+ */
+import type { Core } from './core.ts';
+import { randomId } from './core.ts';
+import {
+  AcquireTimeoutError,
+  LeaseLostError,
+  type LossReason,
+  MismatchError,
+  QueueFullError,
+  type StoreError,
+} from './errors.ts';
+import { Lease } from './lease.ts';
+import { type ClaimListener, LiveClaim } from './live-claim.ts';
+import type { Claim, GoneStatus, Kind } from './store.ts';
+import { type AcquireOptions, Line, type Subject, Task } from './task.ts';
+
+/** What a primitive asks for, checked and complete. */
+export interface Spec {
+  readonly resource: string;
+  readonly kind: Kind;
+  readonly limit: number;
+  readonly ttlMs: number;
+  readonly minHoldMs: number;
+  readonly maxHoldMs: number | undefined;
+  readonly heartbeat: boolean;
+  readonly reentrant: boolean;
+  /** Tasks of this process share one claim. */
+  readonly shared: boolean;
+  /** Equal for those who may share it. */
+  readonly key: string;
+}
+
+/** Tokens of one claim: its number times STEP, and the next ones for local hand-offs. */
+export const STEP = 1024;
+
+/** The fencing token of the `nth` lease on the claim with this number. */
+export function tokenOf(number: bigint, nth = 0): bigint {
+  return number * BigInt(STEP) + BigInt(nth);
+}
+
+/** Local hand-offs while another process waits, and for how many ms: a turn, not a reign. */
+const BATCH = { count: 64, ms: 50 };
+
+/** Longest pause before a lost place in the queue is claimed again, in ms. */
+const RECLAIM_MS = 25;
+
+export class LocalQueue implements ClaimListener, Subject {
+  readonly core: Core;
+  readonly spec: Spec;
+  lease: Lease | undefined;
+  #live: LiveClaim | undefined;
+  readonly #line = new Line<Lease | null>();
+  #permits = 1;
+  /** The task that came to try; it never waits, and it is the first in line. */
+  #trying: Task<Lease | null> | undefined;
+  #issued = 0;
+  #passed = 0;
+  #passingSince = 0;
+
+  constructor(core: Core, spec: Spec) {
+    this.core = core;
+    this.spec = spec;
+  }
+
+  get resource(): string {
+    return this.spec.resource;
+  }
+
+  get kind(): Kind {
+    return this.spec.kind;
+  }
+
+  ahead(): number | undefined {
+    return this.#live?.ahead;
+  }
+
+  /** Resolves with null if `waits` is false and the lock is not free. */
+  join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
+    if (this.#live && !waits) return Promise.resolve(null);
+    return new Promise((resolve, reject) => {
+      const task = new Task(this.core, { subject: this, options, resolve, reject });
+      this.#line.push(task);
+      if (this.#live) return;
+      this.#permits = permits;
+      this.#trying = waits ? undefined : task;
+      this.#claim();
+    });
+  }
+
+  /** Ends all waits. */
+  rejectAll(error: unknown): void {
+    for (let task = this.#line.shift(); task; task = this.#line.shift()) task.reject(error);
+    this.#leaveIfIdle();
+  }
+
+  /** Ends the hold, if there is one, without giving the claim back. */
+  lose(reason: LossReason): void {
+    this.#live?.lose(reason);
+  }
+
+  leave(task: Task<Lease | null>): void {
+    this.#line.remove(task);
+    this.#leaveIfIdle();
+  }
+
+  async timedOut(waitedMs: number): Promise<Error> {
+    const ahead = this.#live?.ahead;
+    const holders = await this.core.lastLook(this.resource);
+    return new AcquireTimeoutError(this.resource, { waitedMs, ahead, holders });
+  }
+
+  granted(): void {
+    this.#issued = 0;
+    this.#passed = 0;
+    this.#hand(this.core.clock.now());
+  }
+
+  gone({ why, detail }: GoneStatus): void {
+    const { resource, kind } = this.spec;
+    this.#live = undefined;
+    if (why === 'refused') {
+      this.#line.shift()?.resolve(null);
+      this.#trying = undefined;
+      this.#claimAgain();
+    } else if (why === 'mismatch') {
+      this.core.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
+      this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
+    } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
+    else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why));
+    else this.#claimLater();
+  }
+
+  failed(error: StoreError): void {
+    this.#live = undefined;
+    this.rejectAll(error);
+  }
+
+  lost(reason: LossReason, cause: unknown): void {
+    const { lease } = this;
+    this.#live = undefined;
+    this.lease = undefined;
+    lease?.lose(reason, cause);
+    this.#claimAgain();
+  }
+
+  /** The holder is done. The promise is there if the store has to be told. */
+  handOn(lease: Lease, now: number): Promise<void> | undefined {
+    const { live } = lease;
+    const afterMs = Math.max(0, this.spec.minHoldMs - (now - lease.since));
+    if (this.lease !== lease) return live.release(afterMs);
+    this.lease = undefined;
+    if (this.#line.first && this.#mayPass(live, now)) {
+      this.core.turn.run(this.#passOn, now);
+      return undefined;
+    }
+    this.#live = undefined;
+    const left = live.release(afterMs);
+    this.#claimAgain();
+    return left;
+  }
+
+  #claim(): void {
+    const { resource, kind, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
+    this.core.queues.add(this);
+    const claim: Claim = {
+      resource,
+      id: randomId(),
+      kind,
+      permits: this.#permits,
+      limit,
+      ttlMs: Math.max(ttlMs, minHoldMs),
+      queue: this.#trying === undefined,
+      holder: this.core.holder(this.#line.first?.options.label),
+    };
+    const terms = { heartbeat, beatTtlMs: ttlMs, confirmGrant: minHoldMs > 0 };
+    this.#live = new LiveClaim(this.core, claim, terms, this);
+    this.#live.start();
+  }
+
+  #claimAgain(): void {
+    if (this.#line.first) this.#claim();
+    else this.core.forget(this);
+  }
+
+  /** The place in the queue is lost; a moment's pause keeps a broken store from spinning us. */
+  #claimLater(): void {
+    const { clock } = this.core;
+    clock.setTimeout(() => {
+      if (!this.#live) this.#claimAgain();
+    }, clock.random() * RECLAIM_MS);
+  }
+
+  #hand(now: number): void {
+    const task = this.#line.shift();
+    if (!task || !this.#live) return this.#leaveIfIdle();
+    this.#trying = undefined;
+    const lease = new Lease(this, this.#live, this.#issued++, now);
+    this.lease = lease;
+    lease.announce();
+    task.resolve(lease);
+  }
+
+  readonly #passOn = (): void => {
+    const now = this.core.clock.now();
+    if (!this.#live || this.lease) return;
+    if (this.#live.fresh(now)) return this.#hand(now);
+    void this.#live.release();
+    this.#live = undefined;
+    this.#claimAgain();
+  };
+
+  #mayPass(live: LiveClaim, now: number): boolean {
+    if (!this.spec.shared || this.#issued >= STEP || !live.fresh(now)) return false;
+    if (live.claim.kind !== this.spec.kind) return false;
+    if (live.waiters === 0) return true;
+    if (this.#passed++ === 0) this.#passingSince = now;
+    return this.#passed <= BATCH.count && now - this.#passingSince <= BATCH.ms;
+  }
+
+  #leaveIfIdle(): void {
+    if (this.#line.first || this.lease) return;
+    void this.#live?.release();
+    this.#live = undefined;
+    this.core.forget(this);
+  }
+}

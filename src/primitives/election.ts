@@ -1,0 +1,221 @@
+/**
+ * N of M lead, the others stand by, in order.
+ *
+ * Invariant: a candidate leads only while it holds a seat, a lease of a semaphore whose limit is
+ * the number of seats. Candidates and standbys are the queue, so the next standby takes over in the
+ * same step in which a leader leaves, or when the TTL of a dead leader has run out. A term
+ * ends when its lease is lost or given up; unless it has resigned, the candidate then stands
+ * again, at the end of the queue. What a term cannot promise is what no lease can: a leader that
+ * does not look at its signal may go on after the next one has begun.
+ * What would break it: to keep the state beside the lease instead of reading it from there.
+ */
+import type { Core } from '../core.ts';
+import { type Duration, parseDuration } from '../duration.ts';
+import { ClosedError, isLockError, type StoreError, UsageError } from '../errors.ts';
+import type { Lease } from '../lease.ts';
+import type { Member } from '../store.ts';
+import type { AcquireOptions } from '../task.ts';
+import type { SingleLock } from './single-lock.ts';
+
+export type CandidateState = 'standby' | 'leader' | 'resigned';
+
+/** Who leads and who stands by, each in order. */
+export interface Standings {
+  readonly leaders: readonly Member[];
+  readonly standbys: readonly Member[];
+}
+
+export interface ObserveOptions {
+  /** How often to look; default 500 ms. */
+  readonly every?: Duration;
+  /** Ends the observation; the loop then just ends. */
+  readonly signal?: AbortSignal;
+}
+
+export type CampaignOptions = Pick<AcquireOptions, 'label' | 'signal'>;
+
+/** Pause after a failure of the store before standing again, in ms. */
+const RETRY_MS = 500;
+
+export class Election {
+  readonly #core: Core;
+  readonly #seat: SingleLock;
+
+  constructor(core: Core, seat: SingleLock) {
+    this.#core = core;
+    this.#seat = seat;
+  }
+
+  /** The full name, prefix included. */
+  get resource(): string {
+    return this.#seat.resource;
+  }
+
+  /** Stands for election, and stands again after every term, until it resigns. */
+  campaign(options: CampaignOptions = {}): Candidate {
+    this.#seat.check(options);
+    return new Candidate(this.#core, this.#seat, options);
+  }
+
+  /** Who leads and who stands by now. */
+  async standings(): Promise<Standings> {
+    const { holders, waiters } = await this.#core.inspect(this.resource);
+    return { leaders: holders, standbys: waiters };
+  }
+
+  /** The standings now, and again whenever somebody came, went or moved. */
+  async *observe(options: ObserveOptions = {}): AsyncGenerator<Standings, void, void> {
+    const everyMs = parseDuration(options.every ?? 500, 'every');
+    if (everyMs === 0) throw new UsageError('every must be more than 0.');
+    const { signal } = options;
+    let before: string | undefined;
+    while (!signal?.aborted) {
+      this.#core.checkOpen();
+      const standings = await this.standings();
+      const now = describe(standings);
+      if (now !== before) yield standings;
+      before = now;
+      await this.#core.sleep(everyMs, signal);
+    }
+  }
+}
+
+/** One term of leadership. */
+export interface Term {
+  readonly lease: Lease;
+  /** Aborts with a `LeaseLostError` when the term ends before it is given up. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Takes part in an election. `for await (const term of candidate) await lead(term.signal)` leads
+ * term by term: when the body is done, the seat is given up and the candidate stands again; leaving
+ * the loop resigns.
+ */
+export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
+  readonly #core: Core;
+  readonly #seat: SingleLock;
+  readonly #end = new AbortController();
+  readonly #campaign: Promise<void>;
+  #lease: Lease | undefined;
+  #ended = false;
+  #failure: unknown;
+  #leading = false;
+  #tell: () => void = () => {};
+  #changed: Promise<void> = Promise.resolve();
+
+  /** Made by `Election.campaign`. */
+  constructor(core: Core, seat: SingleLock, options: CampaignOptions) {
+    this.#core = core;
+    this.#seat = seat;
+    const { label, signal } = options;
+    signal?.addEventListener('abort', () => this.resign(), {
+      once: true,
+      signal: this.#end.signal,
+    });
+    if (signal?.aborted) this.#end.abort(signal.reason);
+    core.campaigns.add(this);
+    this.#renewNews();
+    this.#campaign = this.#stand(label === undefined ? {} : { label })
+      .catch((error) => {
+        if (!this.#end.signal.aborted) this.#failure ??= error;
+      })
+      .then(() => {
+        this.#ended = true;
+        core.campaigns.delete(this);
+        this.#tell();
+      });
+  }
+
+  /** Reads the clock now. */
+  get state(): CandidateState {
+    if (this.#lease?.held) return 'leader';
+    return this.#ended || this.#end.signal.aborted ? 'resigned' : 'standby';
+  }
+
+  /** The seat, while it leads. */
+  get lease(): Lease | undefined {
+    return this.#lease?.held ? this.#lease : undefined;
+  }
+
+  /**
+   * Gives up the seat, or the place in the queue, at once and for good; the signal of a running
+   * term aborts first. To finish the work first, leave the loop instead. Resolves when the store was
+   * told; never rejects.
+   */
+  readonly resign = async (): Promise<void> => {
+    this.#end.abort(new ClosedError('The candidate has resigned'));
+    await this.#lease?.release();
+    await this.#campaign;
+  };
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.resign();
+  }
+
+  /**
+   * Term after term, until it resigns.
+   * @throws what made it impossible to stand: MismatchError, QueueFullError, StoreError, ClosedError.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Term, void, void> {
+    try {
+      for (;;) {
+        const lease = await this.#elected();
+        if (!lease) return;
+        this.#leading = true;
+        yield { lease, signal: AbortSignal.any([lease.signal, this.#end.signal]) };
+        this.#leading = false;
+        await lease.release();
+      }
+    } finally {
+      this.#leading = false;
+      await this.resign();
+    }
+  }
+
+  /** For `locks.close()`: stands no more; whoever leads may finish what it does. */
+  close(): void {
+    this.#failure ??= new ClosedError();
+    if (!this.#leading) void this.resign();
+  }
+
+  async #elected(): Promise<Lease | undefined> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#lease?.held) return this.#lease;
+      if (this.#ended) return undefined;
+      await this.#changed;
+    }
+  }
+
+  async #stand(options: AcquireOptions): Promise<void> {
+    const { signal } = this.#end;
+    while (!signal.aborted && this.#failure === undefined) {
+      const lease = await this.#seat.stand({ ...options, signal }).catch((error) => {
+        if (!isLockError(error, 'STORE') || !(error as StoreError).retryable) throw error;
+      });
+      if (!lease) {
+        await this.#core.sleep(RETRY_MS, signal);
+        continue;
+      }
+      this.#lease = lease;
+      if (signal.aborted) await lease.release();
+      this.#tell();
+      await lease.ended;
+      await lease.release();
+    }
+  }
+
+  #renewNews(): void {
+    this.#changed = new Promise((resolve) => {
+      this.#tell = () => {
+        this.#renewNews();
+        resolve();
+      };
+    });
+  }
+}
+
+function describe({ leaders, standbys }: Standings): string {
+  return [leaders, standbys].map((list) => list.map((each) => each.number).join()).join('|');
+}

@@ -1,0 +1,133 @@
+import type { Core } from '../core.ts';
+import { LeaseLostError, UsageError } from '../errors.ts';
+import type { Member } from '../store.ts';
+import { type AcquireOptions, checkAcquire } from '../task.ts';
+
+/** What every lease-like result has. */
+export interface Held extends AsyncDisposable {
+  readonly signal: AbortSignal;
+  readonly held: boolean;
+  readonly loss: LeaseLostError | undefined;
+  release(): Promise<void>;
+}
+
+export type Work<L, T> = (lease: L) => T | PromiseLike<T>;
+
+/** What became of a try. */
+export type TryResult<T> =
+  | { readonly acquired: true; readonly value: T }
+  | { readonly acquired: false; readonly holders: readonly Member[] };
+
+/** The four ways to take a lock. */
+export abstract class Lockable<L extends Held> {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /** Checks, then takes or waits; null if `waits` is false and it is not free. */
+  protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
+
+  /** Runs the work in the context that knows what it holds. */
+  protected abstract within<T>(lease: L, work: Work<L, T>): Promise<T>;
+
+  /** Enters what this context holds already; undefined if it is a stranger. */
+  protected abstract nested<T>(
+    options: AcquireOptions,
+    work: Work<L, T>,
+    waits: boolean,
+  ): Promise<T> | undefined;
+
+  /** Who is in the way now. */
+  protected abstract holders(): Promise<readonly Member[]>;
+
+  /** @throws UsageError if the options are wrong, ClosedError */
+  check(options: AcquireOptions): void {
+    if (typeof options !== 'object' || options === null) {
+      throw new UsageError('The options of an acquisition must be an object.');
+    }
+    checkAcquire(options);
+    this.core.checkOpen();
+  }
+
+  /**
+   * Waits until the lock is held. The caller releases it: prefer `run`, or `await using`.
+   * @throws UsageError synchronously; AcquireTimeoutError, `signal.reason`, MismatchError,
+   *   QueueFullError, ClosedError or StoreError as rejections.
+   */
+  acquire(options: AcquireOptions = {}): Promise<L> {
+    this.check(options);
+    // With `waits` the answer is never null.
+    return this.take(this.#patient(options), true) as Promise<L>;
+  }
+
+  /** Takes the lock if it is free now, else resolves with null; `wait` has no meaning here. */
+  tryAcquire(options: AcquireOptions = {}): Promise<L | null> {
+    this.check(options);
+    return this.take(options, false);
+  }
+
+  /**
+   * Waits for the lock, runs the work with it, and releases it when the work has settled. If the
+   * lease was lost meanwhile it rejects with `LeaseLostError`, the work's error as its cause,
+   * even when the work fulfilled.
+   * @throws what `acquire` does, and DeadlockError if this context holds the lock already.
+   */
+  run<T>(work: Work<L, T>): Promise<T>;
+  run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T>;
+  run<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<T> {
+    const { options, work } = this.#parse(first, second);
+    const nested = this.nested(this.#patient(options), work, true);
+    if (nested) return nested;
+    return this.acquire(options).then((lease) => this.#runUnder(lease, work));
+  }
+
+  /** Runs the work if the lock is free now, else tells who holds it. */
+  tryRun<T>(work: Work<L, T>): Promise<TryResult<T>>;
+  tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>>;
+  tryRun<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<TryResult<T>> {
+    const { options, work } = this.#parse(first, second);
+    return this.#tryRun(options, work);
+  }
+
+  async #tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>> {
+    const nested = this.nested(options, work, false);
+    if (nested) return { acquired: true, value: await nested };
+    const lease = await this.take(options, false);
+    if (!lease) return { acquired: false, holders: await this.holders() };
+    return { acquired: true, value: await this.#runUnder(lease, work) };
+  }
+
+  #patient(options: AcquireOptions): AcquireOptions {
+    const { waitMs } = this.core.options;
+    if (options.wait !== undefined || waitMs === undefined) return options;
+    return { ...options, wait: waitMs };
+  }
+
+  #parse<T>(
+    first: AcquireOptions | Work<L, T>,
+    second?: Work<L, T>,
+  ): { options: AcquireOptions; work: Work<L, T> } {
+    const options = typeof first === 'function' ? {} : first;
+    const work = typeof first === 'function' ? first : second;
+    this.check(options);
+    if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
+    return { options, work };
+  }
+
+  async #runUnder<T>(lease: L, work: Work<L, T>): Promise<T> {
+    let outcome: { value: T } | { error: unknown };
+    try {
+      outcome = { value: await this.within(lease, work) };
+    } catch (error) {
+      outcome = { error };
+    }
+    const { loss } = lease;
+    await lease.release();
+    const error = 'error' in outcome ? outcome.error : undefined;
+    if (loss && loss !== error) throw new LeaseLostError(loss.resource ?? '', loss.reason, error);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Several locks at once, all or nothing.
+ *
+ * Invariant: everybody takes the parts in the same order, that of their names by code units, so
+ * no two can each hold what the other waits for. All waits share one deadline; whatever fails,
+ * what was taken is given back. Earlier parts are kept alive by the heartbeat while
+ * later ones are waited for, and one that was lost meanwhile fails the whole.
+ * What would break it: an order that depends on the caller or on the locale.
+ */
+import type { Core } from '../core.ts';
+import { parseDuration } from '../duration.ts';
+import { type LeaseLostError, UsageError } from '../errors.ts';
+import type { Lease } from '../lease.ts';
+import type { Member } from '../store.ts';
+import type { AcquireOptions } from '../task.ts';
+import { type Held, Lockable, type Work } from './lockable.ts';
+import { SingleLock } from './single-lock.ts';
+
+/** The leases of all parts, in the order in which the parts were named. */
+export class MultiLease implements Held {
+  readonly leases: readonly Lease[];
+  #signal: AbortSignal | undefined;
+
+  constructor(leases: readonly Lease[]) {
+    this.leases = leases;
+  }
+
+  /** Aborts when the first of them is lost. */
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any(this.leases.map((lease) => lease.signal));
+    return this.#signal;
+  }
+
+  /** True while all are held. Reads the clock now. */
+  get held(): boolean {
+    return this.leases.every((lease) => lease.held);
+  }
+
+  get remainingMs(): number {
+    return Math.min(...this.leases.map((lease) => lease.remainingMs));
+  }
+
+  get loss(): LeaseLostError | undefined {
+    return this.leases.find((lease) => lease.loss)?.loss;
+  }
+
+  /** @throws LeaseLostError unless all are held now. */
+  get assertHeld(): () => void {
+    return () => {
+      for (const lease of this.leases) lease.assertHeld();
+    };
+  }
+
+  /** Gives all back. Never rejects. */
+  get release(): () => Promise<void> {
+    return async () => {
+      await Promise.all(this.leases.map((lease) => lease.release()));
+    };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+}
+
+export class MultiLock extends Lockable<MultiLease> {
+  readonly #parts: readonly SingleLock[];
+  readonly #ordered: readonly SingleLock[];
+
+  /** @throws UsageError if there are no parts, or the same resource occurs twice. */
+  constructor(core: Core, parts: readonly SingleLock[]) {
+    super(core);
+    if (!Array.isArray(parts) || parts.length === 0) {
+      throw new UsageError('all() takes a list of at least one lock.');
+    }
+    if (!parts.every((part) => part instanceof SingleLock && part.belongsTo(core))) {
+      throw new UsageError('all() takes mutexes, semaphores, readers and writers of these locks.');
+    }
+    const resources = new Set(parts.map((part) => part.resource));
+    if (resources.size < parts.length) throw new UsageError('all() has the same resource twice.');
+    this.#parts = [...parts];
+    this.#ordered = [...parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
+  }
+
+  override check(options: AcquireOptions): void {
+    super.check(options);
+    if (options.permits !== undefined) throw new UsageError('permits is for a single semaphore.');
+  }
+
+  protected async take(options: AcquireOptions, waits: boolean): Promise<MultiLease | null> {
+    const { clock } = this.core;
+    const { wait } = options;
+    const until = wait === undefined ? undefined : clock.now() + parseDuration(wait, 'wait');
+    const taken = new Map<SingleLock, Lease>();
+    try {
+      for (const part of this.#ordered) {
+        const left = until === undefined ? {} : { wait: Math.max(0, until - clock.now()) };
+        const each = { ...options, ...left };
+        const lease = waits ? await part.acquire(each) : await part.tryAcquire(each);
+        if (!lease) break;
+        taken.set(part, lease);
+      }
+      for (const lease of taken.values()) lease.assertHeld();
+    } catch (error) {
+      await release(taken);
+      throw error;
+    }
+    if (taken.size === this.#parts.length) {
+      return new MultiLease(this.#parts.map((part) => taken.get(part) as Lease));
+    }
+    await release(taken);
+    return null;
+  }
+
+  protected within<T>(lease: MultiLease, work: Work<MultiLease, T>): Promise<T> {
+    const inside = this.#parts.reduceRight<() => T | PromiseLike<T>>(
+      (inner, part, i) => () => part.enclose(lease.leases[i] as Lease, inner),
+      () => work(lease),
+    );
+    return Promise.resolve(inside());
+  }
+
+  /** Never re-enters: a part that this context holds would be waited for for ever. */
+  protected nested(_: AcquireOptions, __: unknown, waits: boolean): undefined {
+    if (waits) for (const part of this.#parts) part.checkStranger(undefined);
+    return undefined;
+  }
+
+  protected async holders(): Promise<readonly Member[]> {
+    const looks = this.#parts.map((part) => this.core.lastLook(part.resource));
+    return (await Promise.all(looks)).flat();
+  }
+}
+
+async function release(taken: ReadonlyMap<SingleLock, Lease>): Promise<void> {
+  await Promise.all([...taken.values()].map((lease) => lease.release()));
+}

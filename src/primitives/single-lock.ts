@@ -1,0 +1,109 @@
+import type { Core } from '../core.ts';
+import { DeadlockError, UsageError } from '../errors.ts';
+import type { Lease } from '../lease.ts';
+import type { Spec } from '../local-queue.ts';
+import { Frame } from '../reentrancy.ts';
+import type { Kind, Member } from '../store.ts';
+import type { AcquireOptions } from '../task.ts';
+import { Lockable, type Work } from './lockable.ts';
+
+/** A lock on one resource: mutex, semaphore, or one side of a read-write lock. */
+export class SingleLock extends Lockable<Lease> {
+  readonly #spec: Spec;
+
+  constructor(core: Core, spec: Spec) {
+    super(core);
+    this.#spec = spec;
+  }
+
+  /** The full name, prefix included. */
+  get resource(): string {
+    return this.#spec.resource;
+  }
+
+  belongsTo(core: Core): boolean {
+    return this.core === core;
+  }
+
+  /** For elections: waits without end, whatever the default. */
+  stand(options: AcquireOptions): Promise<Lease> {
+    this.check(options);
+    return this.take(options, true) as Promise<Lease>;
+  }
+
+  /** For `locks.all`, which runs its work inside every part. */
+  enclose<T>(lease: Lease, work: () => T | PromiseLike<T>): Promise<T> {
+    return new Frame(this.core, lease).run(work);
+  }
+
+  /** @throws DeadlockError if waiting for it here would never end. */
+  checkStranger(permits: number | undefined): void {
+    const around = Frame.around(this.core.store, this.resource);
+    if (around) this.#checkDeadlock(around, permits ?? 1);
+  }
+
+  override check(options: AcquireOptions): void {
+    super.check(options);
+    const { permits = 1 } = options;
+    if (permits !== 1 && this.#spec.kind !== 'permits') {
+      throw new UsageError('Only a semaphore has permits.', { resource: this.resource });
+    }
+    if (!Number.isInteger(permits) || permits < 1 || permits > this.#spec.limit) {
+      const range = `a whole number from 1 to the limit, ${this.#spec.limit}`;
+      throw new UsageError(`permits must be ${range}, not ${permits}.`, {
+        resource: this.resource,
+      });
+    }
+  }
+
+  protected async take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+    options.signal?.throwIfAborted();
+    const permits = this.#spec.kind === 'write' ? this.#spec.limit : (options.permits ?? 1);
+    return this.core.queueFor(this.#spec).join(options, permits, waits);
+  }
+
+  protected within<T>(lease: Lease, work: Work<Lease, T>): Promise<T> {
+    return this.enclose(lease, () => work(lease));
+  }
+
+  protected nested<T>(
+    options: AcquireOptions,
+    work: Work<Lease, T>,
+    waits: boolean,
+  ): Promise<T> | undefined {
+    const around = Frame.around(this.core.store, this.resource);
+    if (!around) return undefined;
+    const { kind, reentrant } = this.#spec;
+    const enough = kind !== 'permits' || (options.permits ?? 1) <= around.lease.permits;
+    if (reentrant && enough && covers(around.kind, kind)) {
+      return around.enter(options, () => work(around.lease));
+    }
+    if (waits) this.#checkDeadlock(around, options.permits ?? 1);
+    return undefined;
+  }
+
+  protected holders(): Promise<readonly Member[]> {
+    return this.core.lastLook(this.resource);
+  }
+
+  #checkDeadlock(around: Frame, permits: number): void {
+    const { kind, limit } = this.#spec;
+    if (kind !== 'permits') throw new DeadlockError(this.resource, advice(around.kind, kind));
+    const held = Frame.permitsAround(this.core.store, this.resource);
+    if (held + permits <= limit) return;
+    const why = `this context holds ${held} of ${limit} permits and asks for ${permits} more`;
+    throw new DeadlockError(this.resource, why);
+  }
+}
+
+/** Whoever holds `held` may enter what asks for `asked`. */
+function covers(held: Kind, asked: Kind): boolean {
+  return held === asked || (held === 'write' && asked === 'read');
+}
+
+function advice(held: Kind, asked: Kind): string {
+  if (held === 'read' && asked === 'write') {
+    return 'a read lock cannot become a write lock, for two who tried would wait for each other; take the write lock first and downgrade it';
+  }
+  return `this context holds it already; pass the lease on, or say reentrant: true`;
+}

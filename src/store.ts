@@ -1,0 +1,179 @@
+/**
+ * The contract between core and every store: a resource is a queue of claims, and a claim is
+ * admitted when its permits fit under the limit and nobody before it waits.
+ *
+ * Idempotent by id: every verb may be repeated, so that core can ask again after an unknown
+ * outcome. Release is final: where a copy of the claim may still arrive late, it leaves a tombstone
+ * for one TTL. Stores deal in durations of their own server's clock; only core has deadlines.
+ */
+import type { StoreError } from './errors.ts';
+
+/** What a claim asks for. `read` and `write` share a queue; every other kind has one of its own. */
+export type Kind = 'mutex' | 'read' | 'write' | 'permits';
+
+/** Who holds or waits: for people, never for logic. `since` is the wall clock in epoch ms. */
+export interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  readonly label?: string;
+  readonly since: number;
+}
+
+/** Made by core, never by a store. */
+export interface Claim {
+  readonly resource: string;
+  /** 128 random bits in hexadecimal; secret, unlike the token. */
+  readonly id: string;
+  readonly kind: Kind;
+  readonly permits: number;
+  readonly limit: number;
+  /** The claim lives this long without a heartbeat. */
+  readonly ttlMs: number;
+  /** False: enter only if admitted at once. */
+  readonly queue: boolean;
+  readonly holder: Holder;
+  /** A request for this claim went unanswered, so a copy may arrive late: releasing it leaves a tombstone. */
+  readonly unanswered?: boolean;
+}
+
+/** How the previous hold of a resource ended, so that its successor can recover unfinished work. */
+export interface Takeover {
+  readonly reason: 'released' | 'expired' | 'evicted';
+  readonly token: bigint;
+}
+
+export type GoneReason =
+  | 'refused'
+  | 'full'
+  | 'mismatch'
+  | 'expired'
+  | 'evicted'
+  | 'store-reset'
+  | 'session'
+  | 'unknown';
+
+export interface HeldStatus {
+  readonly state: 'held';
+  readonly token: bigint;
+  /** Life left, counted from when this request was sent. */
+  readonly leftMs: number;
+  /** Claims waiting behind; exact or at least 1 if there are any. */
+  readonly waiters: number;
+  readonly takeover?: Takeover | undefined;
+  /** The limit in force, where another program's smaller one overrides the claim's own. */
+  readonly limit?: number | undefined;
+}
+
+export interface WaitingStatus {
+  readonly state: 'waiting';
+  readonly leftMs: number;
+  readonly why: 'queue' | 'data-loss';
+  /** Claims before this one; an estimate. */
+  readonly ahead?: number | undefined;
+  /** Ask again after this long, even without a hint: what stands before may be dead by then. */
+  readonly retryInMs: number;
+  readonly limit?: number | undefined;
+}
+
+export interface GoneStatus {
+  readonly state: 'gone';
+  readonly why: GoneReason;
+  /** For people: what stands in the way, as in "the queue holds mutex claims". */
+  readonly detail?: string | undefined;
+}
+
+/** This element of a batch alone failed. */
+export interface ErrorStatus {
+  readonly state: 'error';
+  readonly error: StoreError;
+}
+
+export type ClaimStatus = HeldStatus | WaitingStatus | GoneStatus | ErrorStatus;
+
+/** A claim as others see it. `number` is public: its place in the order, and its token once admitted. */
+export interface Member {
+  readonly number: bigint;
+  readonly kind: Kind;
+  readonly permits: number;
+  readonly ttlMs: number;
+  /** Life left without another heartbeat. The last one was `ttlMs - leftMs` ago. */
+  readonly leftMs: number;
+  readonly holder: Holder;
+}
+
+/** Live claims only, in order. */
+export interface Queue {
+  readonly resource: string;
+  /** The limit in force; undefined for an empty queue. */
+  readonly limit?: number | undefined;
+  readonly holders: readonly Member[];
+  readonly waiters: readonly Member[];
+}
+
+/** What a store promises. Core never branches on a store's name, only on these. */
+export interface Traits {
+  /** Keeps waiting claims in order. Without it, waiting claims are tried again. */
+  readonly queue: boolean;
+  /** Where the fencing tokens come from; undefined: none. */
+  readonly tokens: string | undefined;
+  /** A try is refused only if somebody holds; otherwise it may fail spuriously. */
+  readonly atomicTry: boolean;
+  readonly liveness: 'ttl' | 'session';
+  /** Whose clock measures a claim's life. */
+  readonly clock: 'process' | 'machine' | 'server';
+  /** What becomes of granted claims when a server is lost. */
+  readonly failover: 'none' | 'best-effort' | 'linearizable';
+  /** Who can share it. */
+  readonly reach: 'process' | 'machine' | 'network';
+  /** Keeps records that outlive their work. */
+  readonly records: boolean;
+  /** TTLs are rounded up to multiples of this. */
+  readonly ttlStepMs: number;
+  /** Verbs finish before they first yield, so requests are collected per microtask. */
+  readonly synchronous: boolean;
+  /** Elements of a batch are separate steps in order, so a resource may occur in it more than once. */
+  readonly sequential: boolean;
+  /** A `held` hint is as good as a reply; otherwise it only makes core ask. */
+  readonly hintsGrant: boolean;
+}
+
+export type Wake = (hint?: ClaimStatus) => void;
+
+/**
+ * Verbs take up to 100 claims and answer in their order. Each claim is one atomic step and shares
+ * nobody else's fate. A verb that rejects says with `StoreError.outcome` whether it may have happened.
+ */
+export interface Store {
+  readonly name: string;
+  readonly traits: Traits;
+  /** Names the source of tokens; tokens of different lineages do not compare. Known after the first claim. */
+  readonly lineage: string;
+  /** Enters the queue, or tells where an id already in it stands. Repeating a claim never extends it. */
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
+  /** Heartbeat and status in one. Never revives a claim and never changes its permits. */
+  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
+  /** Leaves the queue. With `after`, the claim ends that much later and takes no more heartbeats. */
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]>;
+  inspect(resource: string): Promise<Queue>;
+  /**
+   * Calls `wake` when the claim is admitted, becomes the first waiter or, while held, gets its
+   * first waiter. Hints may be lost or repeated. Subscribe before claiming.
+   */
+  watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
+  /** Turns a held write claim into a read claim with the same token; idempotent. */
+  downgrade?(claim: Claim): Promise<ClaimStatus>;
+  /** Ends the claim with this public number: with its TTL, or `now`. False if there is none. */
+  evict?(
+    resource: string,
+    number: bigint,
+    options: { readonly reason: string; readonly now: boolean },
+  ): Promise<boolean>;
+  list?(prefix: string): AsyncIterable<string>;
+  close?(): Promise<void>;
+}
+
+/** Permits of a write lock, and the limit of a read-write queue. */
+export const MAX_PERMITS: number = 2 ** 30;
+
+/** Most claims in one verb's batch. */
+export const MAX_BATCH = 100;

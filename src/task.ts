@@ -1,0 +1,159 @@
+import type { Timer } from './clock.ts';
+import type { Core } from './core.ts';
+import { type Duration, parseDuration } from './duration.ts';
+import { UsageError } from './errors.ts';
+import type { Kind } from './store.ts';
+
+/** What a single acquisition may say. */
+export interface AcquireOptions {
+  /** Give up after this long, with `AcquireTimeoutError`. Default: wait until granted or aborted. */
+  readonly wait?: Duration;
+  /** Ends the wait; it rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+  /** Semaphores only: permits to take; default 1. */
+  readonly permits?: number;
+  /** Shown to people who look at the queue; default the label of `createLocks`. */
+  readonly label?: string;
+}
+
+/** What a wait is about, for messages and events. */
+export interface Subject {
+  readonly resource: string;
+  readonly kind: Kind;
+  /** Claims before this one, if known. */
+  ahead(): number | undefined;
+  /** Leaves the line; the task is already settled. */
+  leave(task: Task<never>): void;
+  /** What the wait rejects with when it has run out. */
+  timedOut(waitedMs: number): Promise<Error> | Error;
+}
+
+/** Report a wait as slow after this long, in ms: longer than any wait that is meant to happen. */
+const SLOW_MS = 30_000;
+
+/**
+ * Somebody who waits, in a line of them. Settled once: with a value, an error, its time-out or its
+ * signal. Costs no timer and no listener unless it was asked to.
+ */
+export class Task<T> {
+  previous: Task<T> | undefined;
+  next: Task<T> | undefined;
+  settled = false;
+  readonly options: AcquireOptions;
+  readonly #core: Core;
+  readonly #subject: Subject;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (error: unknown) => void;
+  #onAbort: (() => void) | undefined;
+  #waitTimer: Timer | undefined;
+  #slowTimer: Timer | undefined;
+
+  constructor(
+    core: Core,
+    parts: {
+      readonly subject: Subject;
+      readonly options: AcquireOptions;
+      readonly resolve: (value: T) => void;
+      readonly reject: (error: unknown) => void;
+    },
+  ) {
+    this.#core = core;
+    this.#subject = parts.subject;
+    this.#resolve = parts.resolve;
+    this.#reject = parts.reject;
+    this.options = parts.options;
+    core.waits(1);
+    const { wait, signal } = this.options;
+    if (signal) {
+      this.#onAbort = () => this.#leave(() => this.#reject(signal.reason));
+      signal.addEventListener('abort', this.#onAbort);
+    }
+    if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
+    if (core.events.has('slow')) this.#startSlow();
+  }
+
+  resolve(value: T): void {
+    if (this.#settle()) this.#resolve(value);
+  }
+
+  reject(error: unknown): void {
+    if (this.#settle()) this.#reject(error);
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    const { clock } = this.#core;
+    if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
+    if (this.#slowTimer) clock.clearTimeout(this.#slowTimer);
+    if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#core.waits(-1);
+    return true;
+  }
+
+  #leave(reject: () => void): void {
+    if (!this.#settle()) return;
+    this.#subject.leave(this as Task<never>);
+    reject();
+  }
+
+  #startWait(ms: number): void {
+    const { clock } = this.#core;
+    const since = clock.now();
+    this.#waitTimer = clock.setTimeout(() => {
+      this.#leave(async () => this.#reject(await this.#subject.timedOut(clock.now() - since)));
+    }, ms);
+  }
+
+  #startSlow(): void {
+    const { clock, events } = this.#core;
+    const { resource, kind } = this.#subject;
+    const timer = clock.setTimeout(() => {
+      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead: this.#subject.ahead() });
+    }, SLOW_MS);
+    timer.unref();
+    this.#slowTimer = timer;
+  }
+}
+
+/** First come, first served; leaving from the middle is as cheap as from the front. */
+export class Line<T> {
+  #first: Task<T> | undefined;
+  #last: Task<T> | undefined;
+
+  get first(): Task<T> | undefined {
+    return this.#first;
+  }
+
+  push(task: Task<T>): void {
+    task.previous = this.#last;
+    if (this.#last) this.#last.next = task;
+    else this.#first = task;
+    this.#last = task;
+  }
+
+  remove(task: Task<T>): void {
+    if (task.previous) task.previous.next = task.next;
+    else this.#first = task.next;
+    if (task.next) task.next.previous = task.previous;
+    else this.#last = task.previous;
+    task.previous = undefined;
+    task.next = undefined;
+  }
+
+  shift(): Task<T> | undefined {
+    const task = this.#first;
+    if (task) this.remove(task);
+    return task;
+  }
+}
+
+/** @throws UsageError if the caller passed something else than it should. */
+export function checkAcquire(options: AcquireOptions): void {
+  const { wait, signal, label } = options;
+  if (wait !== undefined) parseDuration(wait, 'wait');
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new UsageError('signal must be an AbortSignal.');
+  }
+  if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
+}

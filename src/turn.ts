@@ -1,0 +1,42 @@
+import type { Clock } from './clock.ts';
+
+/** Longest stretch in ms without a turn for timers and input. */
+const STRETCH_MS = 2;
+
+/**
+ * Keeps the event loop turning. Hand-offs inside the process and stores that answer at once need
+ * no timer and no input, so a busy loop over them would run in microtasks for ever, and heartbeats,
+ * hints from other processes and everybody else's work would starve. One immediate is armed per
+ * turn of the loop; as long as it has not run, the stretch goes on.
+ */
+export class Turn {
+  readonly #clock: Clock;
+  #armed = false;
+  #since = 0;
+  #parked: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Runs `go` now, or in the next turn if this one has lasted too long. */
+  run(go: () => void, now: number = this.#clock.now()): void {
+    if (!this.#armed) {
+      this.#armed = true;
+      this.#since = now;
+      this.#clock.setImmediate(this.#next);
+    } else if (now - this.#since > STRETCH_MS) {
+      this.#parked.push(go);
+      return;
+    }
+    go();
+  }
+
+  readonly #next = (): void => {
+    this.#armed = false;
+    const parked = this.#parked;
+    if (parked.length === 0) return;
+    this.#parked = [];
+    for (const go of parked) this.run(go);
+  };
+}
