@@ -86,21 +86,25 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   let quarantinedUntil = Number.NEGATIVE_INFINITY;
   const queues = new Map<string, Entry[]>();
   const gone = new Map<string, { readonly why: GoneReason; readonly until: number }>();
+  /** Holds that ended without a release and whose successor is still to come. */
+  const unclean = new Map<string, Takeover>();
   const wakes = new Map<string, Wake>();
 
   /** Buries the dead of a queue, admits who fits, and tells exactly those it concerns. */
   function settle(resource: string, queue: Entry[], ended?: Takeover, told?: Entry): void {
     const now = clock.now();
-    let takeover = ended;
+    let takeover = unclean.get(resource) ?? ended;
     for (let i = queue.length - 1; i >= 0; i--) {
       const entry = queue[i] as Entry;
       if (entry.expiresAt > now) continue;
       queue.splice(i, 1);
       if (entry.admitted && !takeover) takeover = { reason: endOf(entry), token: entry.number };
     }
-    if (queue.length === 0) return void queues.delete(resource);
     const waiting = queue.filter((entry) => !entry.admitted);
     const admitted = waiting.splice(0, now < quarantinedUntil ? 0 : admissible(queue));
+    if (admitted.length > 0) unclean.delete(resource);
+    else if (takeover && takeover.reason !== 'released') unclean.set(resource, takeover);
+    if (queue.length === 0) return void queues.delete(resource);
     for (const entry of admitted) {
       entry.admitted = true;
       if (takeover) entry.takeover = takeover;
@@ -234,8 +238,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     if (!found) return false;
     const { queue, entry } = found;
     if (afterMs > 0 && entry.admitted) {
+      const end = clock.now() + afterMs;
+      entry.expiresAt = entry.sealed ? Math.min(entry.expiresAt, end) : end;
       entry.sealed ??= 'unknown';
-      entry.expiresAt = clock.now() + afterMs;
     } else {
       remove(claim.resource, queue, entry, entry.sealed === 'evicted' ? 'evicted' : 'released');
     }
@@ -309,6 +314,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     forget() {
       queues.clear();
       gone.clear();
+      unclean.clear();
       lineage = newLineage();
       last = 0n;
       quarantinedUntil = clock.now() + quarantineMs;

@@ -1,0 +1,67 @@
+import type { Store, Traits } from '../store.ts';
+import type { FixtureOptions, TestBed } from './test-bed.ts';
+
+/** A verb that a store may lack. */
+export type OptionalVerb = 'watch' | 'downgrade' | 'evict' | 'list';
+
+/** What a case needs of a store; without it the case is skipped, and the reason is shown. */
+export type Need =
+  | 'queue'
+  | 'tokens'
+  | 'atomic try'
+  | 'expiry'
+  | 'sequential batches'
+  | 'granting hints'
+  | OptionalVerb;
+
+/** One promise, checked. */
+export interface Case {
+  /** The promise, as a sentence about the store or the locks. */
+  readonly name: string;
+  readonly needs?: readonly Need[];
+  /** What the fixture must be like. */
+  readonly fixture?: FixtureOptions;
+  run(bed: TestBed): Promise<void>;
+}
+
+/** Cases about one thing. */
+export interface Topic {
+  readonly topic: string;
+  readonly needs?: readonly Need[];
+  readonly cases: readonly Case[];
+}
+
+const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: (traits: Traits) => string | false } =
+  {
+    queue: (traits) => !traits.queue && 'the store keeps no queue',
+    tokens: (traits) => traits.tokens === undefined && 'the store gives no tokens',
+    'atomic try': (traits) => !traits.atomicTry && 'a try may fail spuriously on this store',
+    expiry: (traits) => traits.liveness !== 'ttl' && 'claims live as long as their session',
+    'sequential batches': (traits) => !traits.sequential && 'a batch takes each resource once',
+    'granting hints': (traits) => !traits.hintsGrant && 'a hint is no grant on this store',
+  };
+
+/** Why a store cannot be asked this, or undefined if it can. */
+export function missing(
+  needs: Iterable<Need>,
+  store: { readonly traits: Traits; readonly lacks: readonly OptionalVerb[] },
+): string | undefined {
+  for (const need of needs) {
+    const reason = isVerb(need)
+      ? store.lacks.includes(need) && `the store has no ${need}()`
+      : MISSING[need](store.traits);
+    if (reason) return reason;
+  }
+  return undefined;
+}
+
+export const OPTIONAL_VERBS: readonly OptionalVerb[] = ['watch', 'downgrade', 'evict', 'list'];
+
+/** The optional verbs that this store does not have. */
+export function lacking(store: Store): OptionalVerb[] {
+  return OPTIONAL_VERBS.filter((verb) => store[verb] === undefined);
+}
+
+function isVerb(need: Need): need is OptionalVerb {
+  return (OPTIONAL_VERBS as readonly string[]).includes(need);
+}

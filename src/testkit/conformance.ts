@@ -1,0 +1,108 @@
+/**
+ * The conformance suite: what every store promises, checked on a real one, with whatever test runner
+ * there is. What a store does not promise is skipped visibly, with the reason.
+ */
+import assert from 'node:assert/strict';
+import type { Traits } from '../store.ts';
+import { type Case, lacking, missing, type OptionalVerb, type Topic } from './case.ts';
+import { batches } from './contract/batches.ts';
+import { claim } from './contract/claim.ts';
+import { downgrade } from './contract/downgrade.ts';
+import { evict } from './contract/evict.ts';
+import { expiry } from './contract/expiry.ts';
+import { hints } from './contract/hints.ts';
+import { inspect } from './contract/inspect.ts';
+import { names } from './contract/names.ts';
+import { order } from './contract/order.ts';
+import { permits } from './contract/permits.ts';
+import { readWrite } from './contract/read-write.ts';
+import { release } from './contract/release.ts';
+import { renew } from './contract/renew.ts';
+import { takeover } from './contract/takeover.ts';
+import { tokens } from './contract/tokens.ts';
+import { tries } from './contract/try.ts';
+import { type Fixture, type FixtureOptions, TestBed } from './test-bed.ts';
+
+export interface ConformanceOptions {
+  /** Registers a case. Cases share nothing and may run at the same time. */
+  test(name: string, body: () => Promise<void>): unknown;
+  /** Registers a case that this store cannot be asked, so that the reason is shown. */
+  skip(name: string, reason: string): unknown;
+  /** Opens a fixture for one case. */
+  create(options: FixtureOptions): Fixture | Promise<Fixture>;
+  /** What the store promises; compared with what it says. */
+  readonly traits: Traits;
+  /** Optional verbs that the store does not have; default none. */
+  readonly lacks?: readonly OptionalVerb[];
+}
+
+/** Longest time of one case, in ms: it takes a second or two, so more means that it hangs. */
+const LIMIT_MS = 25_000;
+
+export const TOPICS: readonly Topic[] = [
+  claim,
+  tries,
+  renew,
+  release,
+  order,
+  permits,
+  readWrite,
+  downgrade,
+  expiry,
+  takeover,
+  evict,
+  tokens,
+  hints,
+  batches,
+  names,
+  inspect,
+];
+
+/**
+ * Registers all cases with the given runner.
+ *
+ * ```ts
+ * conformance({
+ *   test,
+ *   skip: (name, reason) => test(name, (context) => context.skip(reason)),
+ *   create: () => ({ connect: () => myStore() }),
+ *   traits: myStore().traits,
+ * });
+ * ```
+ */
+export function conformance(options: ConformanceOptions): void {
+  const store = { traits: options.traits, lacks: options.lacks ?? [] };
+  for (const { topic, needs = [], cases } of [declaration(store), ...TOPICS]) {
+    for (const each of cases) {
+      const name = `${topic}: ${each.name}`;
+      const reason = missing([...needs, ...(each.needs ?? [])], store);
+      if (reason === undefined) options.test(name, () => runCase(each, options.create));
+      else options.skip(name, `not promised: ${reason}`);
+    }
+  }
+}
+
+/** Otherwise a wrong declaration would skip cases in silence. */
+function declaration(declared: { traits: Traits; lacks: readonly OptionalVerb[] }): Topic {
+  return {
+    topic: 'traits',
+    cases: [
+      {
+        name: 'the store is as it was declared',
+        async run({ store }) {
+          assert.deepEqual({ ...store.traits }, { ...declared.traits });
+          assert.deepEqual(lacking(store).sort(), [...declared.lacks].sort());
+        },
+      },
+    ],
+  };
+}
+
+async function runCase(each: Case, create: ConformanceOptions['create']): Promise<void> {
+  const bed = await TestBed.open(await create(each.fixture ?? {}));
+  try {
+    await bed.within(LIMIT_MS, each.run(bed));
+  } finally {
+    await bed.close();
+  }
+}

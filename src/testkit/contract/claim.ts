@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import type { Topic } from '../case.ts';
+import { gone, held, show, waiting } from '../expect.ts';
+
+export const claim: Topic = {
+  topic: 'claim',
+  cases: [
+    {
+      name: 'the first claim is held at once and lives for its TTL at most',
+      async run(bed) {
+        const a = bed.claim();
+        const { leftMs, waiters } = held(await bed.enter(a));
+        assert.ok(leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms of ${a.ttlMs}`);
+        assert.equal(waiters, 0);
+      },
+    },
+    {
+      name: 'the second claim waits',
+      needs: ['queue'],
+      async run(bed) {
+        await bed.enter(bed.claim());
+        const status = waiting(await bed.enter(bed.claim()));
+        assert.equal(status.why, 'queue');
+        assert.ok(status.ahead === undefined || status.ahead >= 1);
+      },
+    },
+    {
+      name: 'claims of different resources do not touch each other',
+      async run(bed) {
+        held(await bed.enter(bed.claim({ resource: bed.name('one') })));
+        held(await bed.enter(bed.claim({ resource: bed.name('two') })));
+      },
+    },
+    {
+      name: 'connections share a queue',
+      needs: ['queue'],
+      async run(bed) {
+        const other = await bed.connect();
+        const a = bed.claim();
+        const b = bed.claim();
+        held(await bed.enter(a));
+        waiting(await bed.enter(b, other));
+        held(await bed.beat(a, other));
+        await bed.leave(a);
+        held(await bed.beat(b, other));
+      },
+    },
+    {
+      name: 'repeating a held claim answers the same token',
+      needs: ['tokens'],
+      async run(bed) {
+        const a = bed.claim();
+        const first = held(await bed.enter(a));
+        assert.equal(held(await bed.enter(a)).token, first.token);
+      },
+    },
+    {
+      name: 'repeating a held claim never extends it',
+      async run(bed) {
+        const a = bed.claim();
+        const first = held(await bed.enter(a));
+        // Many times the rounding of a store's clock.
+        const pause = 30 + 5 * bed.slackMs;
+        await bed.sleep(pause);
+        const { leftMs } = held(await bed.enter(a));
+        assert.ok(leftMs <= first.leftMs - pause + bed.slackMs, `${first.leftMs}, then ${leftMs}`);
+      },
+    },
+    {
+      name: 'repeating a waiting claim keeps its place and never extends it',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+        await bed.enterAll([a, b, c]);
+        const first = waiting(await bed.enter(b));
+        // Many times the rounding of a store's clock.
+        const pause = 30 + 5 * bed.slackMs;
+        await bed.sleep(pause);
+        const { leftMs } = waiting(await bed.enter(b));
+        assert.ok(leftMs <= first.leftMs - pause + bed.slackMs, `${first.leftMs}, then ${leftMs}`);
+        assert.equal((await bed.look()).waiters.length, 2);
+        await bed.leave(a);
+        held(await bed.beat(b));
+        waiting(await bed.beat(c));
+      },
+    },
+    {
+      name: 'repeating a claim that was admitted meanwhile answers held',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        await bed.leave(a);
+        held(await bed.enter(b));
+      },
+    },
+    {
+      name: 'a holder is told whether claims wait behind it',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        assert.equal(held(await bed.enter(a)).waiters, 0);
+        await bed.enter(b);
+        assert.ok(held(await bed.beat(a)).waiters >= 1);
+        assert.ok(held(await bed.enter(a)).waiters >= 1);
+        await bed.leave(b);
+        assert.equal(held(await bed.beat(a)).waiters, 0);
+      },
+    },
+    {
+      name: 'the first waiter need not ask before the holder can be dead, nor later',
+      needs: ['queue', 'expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: 10 * bed.ttlMs });
+        const { leftMs } = held(await bed.enter(a));
+        const { retryInMs } = waiting(await bed.enter(bed.claim()));
+        assert.ok(retryInMs > 0, 'asking at once would be polling');
+        assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);
+      },
+    },
+    {
+      name: 'the id of a claim stays secret',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const answers = [await bed.enterAll([a, b]), await bed.beat(b), await bed.look()];
+        for (const { id } of [a, b]) assert.ok(!show(answers).includes(id), show(answers));
+      },
+    },
+    {
+      name: 'a bounded queue refuses one claim more, and only while it is full',
+      needs: ['queue'],
+      fixture: { maxWaiters: 3 },
+      async run(bed) {
+        const [a, b, c, d, e] = [bed.claim(), bed.claim(), bed.claim(), bed.claim(), bed.claim()];
+        for (const each of [a, b, c, d]) await bed.enter(each);
+        const refused = await bed.enter(e);
+        gone(refused, 'full');
+        assert.equal((await bed.look()).waiters.length, 3);
+        waiting(await bed.beat(b));
+        await bed.leave(c);
+        waiting(await bed.enter(bed.claim()));
+      },
+    },
+  ],
+};

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import type { Claim } from '../../store.ts';
+import type { Topic } from '../case.ts';
+import { gone, held, waiting } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
+
+export const evict: Topic = {
+  topic: 'evict',
+  needs: ['evict', 'tokens'],
+  cases: [
+    {
+      name: 'an evicted holder is told with its next heartbeat and keeps the resource until its TTL',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        assert.equal(await drive(bed, { token, now: false }), true);
+        gone(await bed.beat(a), 'evicted');
+        waiting(await bed.beat(b));
+        assert.equal((await bed.look()).holders[0]?.number, token);
+      },
+    },
+    {
+      name: 'the resource is free when the TTL of the evicted holder has passed',
+      needs: ['queue', 'expiry'],
+      async run(bed) {
+        const [a, b] = [bed.claim({ ttlMs: 3 * bed.ttlMs }), bed.claim()];
+        const from = bed.clock.now();
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        await drive(bed, { token, now: false });
+        await bed.until('b was admitted', async () => {
+          // A heartbeat of the evicted must not move its end.
+          gone(await bed.beat(a));
+          return (await bed.beat(b)).state === 'held';
+        });
+        const kept = bed.clock.now() - from;
+        assert.ok(kept >= a.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
+      },
+    },
+    {
+      name: 'evicted now, a holder makes way at once',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        assert.equal(await drive(bed, { token, now: true }), true);
+        held(await bed.beat(b));
+        gone(await bed.beat(a), 'evicted');
+        assert.equal((await bed.look()).holders.length, 1);
+      },
+    },
+    {
+      name: 'an evicted waiter leaves the queue and is told',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+        await bed.enterAll([a, b, c]);
+        const [first] = (await bed.look()).waiters;
+        assert.equal(await drive(bed, { token: first?.number ?? 0n, now: false }), true);
+        gone(await bed.beat(b), 'evicted');
+        await bed.leave(a);
+        held(await bed.beat(c));
+      },
+    },
+    {
+      name: 'evicting what is not there answers false and harms nobody',
+      async run(bed) {
+        const a = bed.claim();
+        const { token } = held(await bed.enter(a));
+        assert.equal(await drive(bed, { token: token + 1n, now: true }), false);
+        const elsewhere = await bed.store.evict?.(bed.name('other'), token, {
+          reason: 'test',
+          now: true,
+        });
+        assert.equal(elsewhere, false);
+        held(await bed.beat(a));
+      },
+    },
+    {
+      name: 'an evicted claim cannot come back by the same id',
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        for (const [each, now] of [
+          [a, false],
+          [b, true],
+        ] as const) {
+          const resource = bed.name(`now ${now}`);
+          const claim: Claim = { ...each, resource };
+          const { token } = held(await bed.enter(claim));
+          await bed.store.evict?.(resource, token, { reason: 'test', now });
+          gone(await bed.enter(claim), 'evicted');
+        }
+      },
+    },
+    {
+      name: 'an evicted holder may still release',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        await drive(bed, { token, now: false });
+        assert.equal(await bed.leave(a), true);
+        held(await bed.beat(b));
+      },
+    },
+    {
+      name: 'other holders of a semaphore stay',
+      needs: ['queue'],
+      async run(bed) {
+        const of = () => bed.claim({ kind: 'permits', limit: 2 });
+        const [a, b, c] = [of(), of(), of()];
+        const { token } = held(await bed.enter(a));
+        await bed.enterAll([b, c]);
+        await drive(bed, { token, now: true });
+        held(await bed.beat(b));
+        held(await bed.beat(c));
+      },
+    },
+    {
+      name: 'the evicted is woken, so that it asks',
+      needs: ['watch'],
+      async run(bed) {
+        const a = bed.claim();
+        let told = 0;
+        await bed.watch(a, () => told++);
+        const { token } = held(await bed.enter(a));
+        await drive(bed, { token, now: false });
+        await bed.until('the holder was told', () => told > 0);
+      },
+    },
+    {
+      name: 'evicting now tells the next in the queue',
+      needs: ['queue', 'watch'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        let told = 0;
+        await bed.watch(b, () => told++);
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        await bed.quiet();
+        told = 0;
+        await drive(bed, { token, now: true });
+        await bed.until('the waiter was told', () => told > 0);
+      },
+    },
+  ],
+};
+
+function drive(bed: TestBed, how: { readonly token: bigint; readonly now: boolean }) {
+  assert.ok(bed.store.evict, 'the store has evict()');
+  return bed.store.evict(bed.name(), how.token, { reason: 'test', now: how.now });
+}

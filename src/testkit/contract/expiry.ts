@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { MAX_BATCH } from '../../store.ts';
+import type { Topic } from '../case.ts';
+import { gone, held, waiting } from '../expect.ts';
+
+export const expiry: Topic = {
+  topic: 'expiry',
+  needs: ['expiry'],
+  cases: [
+    {
+      name: 'a holder that sends no heartbeat is dead after its TTL, and no earlier',
+      async run(bed) {
+        const from = bed.clock.now();
+        const a = bed.claim({ ttlMs: bed.ttlMs });
+        held(await bed.enter(a));
+        await bed.untilDead(a);
+        const lived = bed.clock.now() - from;
+        assert.ok(lived >= bed.ttlMs - bed.slackMs, `it lived for ${lived} ms`);
+        gone(await bed.beat(a));
+      },
+    },
+    {
+      name: 'a waiter that sends no heartbeat is dead after its TTL, and no earlier',
+      needs: ['queue'],
+      async run(bed) {
+        await bed.enter(bed.claim());
+        const from = bed.clock.now();
+        const b = bed.claim({ ttlMs: bed.ttlMs });
+        waiting(await bed.enter(b));
+        await bed.untilDead(b);
+        const lived = bed.clock.now() - from;
+        assert.ok(lived >= bed.ttlMs - bed.slackMs, `it lived for ${lived} ms`);
+        gone(await bed.beat(b));
+      },
+    },
+    {
+      name: 'a dead holder makes way for the first waiter',
+      needs: ['queue'],
+      async run(bed) {
+        const [dead, b, c] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim(), bed.claim()];
+        await bed.enterAll([dead, b, c]);
+        await bed.untilHeld(b);
+        waiting(await bed.beat(c));
+      },
+    },
+    {
+      name: 'a waiter that asks when it was told to finds the dead holder gone',
+      needs: ['queue'],
+      async run(bed) {
+        const b = bed.claim();
+        await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));
+        let status = await bed.enter(b);
+        let asked = 0;
+        while (status.state === 'waiting') {
+          assert.ok(++asked <= 3, 'three questions are enough, rounding included');
+          await bed.sleep(status.retryInMs + 1);
+          status = await bed.beat(b);
+        }
+        held(status);
+      },
+    },
+    {
+      name: 'to be admitted does not extend a claim',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        const { leftMs } = waiting(await bed.enter(b));
+        // Many times the rounding of a store's clock.
+        const pause = 30 + 5 * bed.slackMs;
+        await bed.sleep(pause);
+        await bed.leave(a);
+        const admitted = held(await bed.enter(b));
+        assert.ok(admitted.leftMs <= leftMs - pause + bed.slackMs, `${leftMs}, ${admitted.leftMs}`);
+      },
+    },
+    {
+      name: 'a dead waiter that was admitted makes way within its own TTL',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, dying, c] = [bed.claim(), bed.claim({ ttlMs: 2 * bed.ttlMs }), bed.claim()];
+        await bed.enterAll([a, dying, c]);
+        await bed.leave(a);
+        await bed.untilHeld(c);
+        gone(await bed.beat(dying));
+      },
+    },
+    {
+      name: 'hundreds of dead claims vanish within one TTL',
+      needs: ['queue'],
+      async run(bed) {
+        const ttlMs = 5 * bed.ttlMs;
+        const dead = Array.from({ length: 3 * MAX_BATCH }, () => bed.claim({ ttlMs }));
+        await Promise.all(dead.map((each) => bed.enter(each)));
+        const survivor = bed.claim();
+        const from = bed.clock.now();
+        waiting(await bed.enter(survivor));
+        await bed.untilHeld(survivor);
+        // One TTL each, in turn, would be 300 of them; the margin is for a machine under load.
+        assert.ok(bed.clock.now() - from < 3 * ttlMs, 'they died one after the other');
+        const { holders, waiters } = await bed.look();
+        assert.deepEqual([holders.length, waiters.length], [1, 0]);
+      },
+    },
+    {
+      name: 'a holder whose answer was lost blocks the others for one TTL at most',
+      needs: ['queue'],
+      async run(bed) {
+        const lost = bed.claim({ ttlMs: bed.ttlMs });
+        await bed.enter(lost);
+        const b = bed.claim();
+        waiting(await bed.enter(b));
+        // The client asks again and again by a verb that is no heartbeat.
+        await bed.until('the claim had ended', async () => {
+          const { state } = await bed.enter(lost);
+          return state !== 'held';
+        });
+        await bed.leave(lost);
+        await bed.untilHeld(b);
+      },
+    },
+    {
+      name: 'nobody counts the dead',
+      needs: ['queue'],
+      async run(bed) {
+        const dead = bed.claim({ ttlMs: bed.ttlMs });
+        const a = bed.claim();
+        await bed.enterAll([a, dead]);
+        await bed.untilDead(dead);
+        assert.equal(held(await bed.beat(a)).waiters, 0);
+        assert.equal((await bed.look()).waiters.length, 0);
+      },
+    },
+  ],
+};

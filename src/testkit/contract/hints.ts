@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../store.ts';
+import type { Topic } from '../case.ts';
+import { held, waiting } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
+
+export const hints: Topic = {
+  topic: 'hints',
+  needs: ['queue', 'watch'],
+  cases: [
+    {
+      name: 'the waiter that is admitted is told',
+      async run(bed) {
+        const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
+        await bed.leave(watched.claim(0));
+        await bed.until('the waiter was told', () => watched.told().includes(1));
+        held(await bed.beat(watched.claim(1)));
+      },
+    },
+    {
+      name: 'a hint that grants carries the token and the life that is left',
+      needs: ['granting hints', 'tokens'],
+      async run(bed) {
+        const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
+        await bed.leave(watched.claim(0));
+        const hint = held(await bed.until('the grant came', () => watched.hint(1)));
+        const status = held(await bed.enter(watched.claim(1)));
+        assert.equal(hint.token, status.token);
+        assert.ok(hint.leftMs <= watched.claim(1).ttlMs + bed.slackMs);
+        assert.ok(hint.leftMs >= status.leftMs - bed.slackMs);
+        assert.deepEqual(hint.takeover, status.takeover);
+      },
+    },
+    {
+      name: 'a release tells exactly the admitted and the new first waiter, out of twelve',
+      async run(bed) {
+        const watched = await watchAll(
+          bed,
+          Array.from({ length: 13 }, () => bed.claim()),
+        );
+        await bed.leave(watched.claim(0));
+        assert.deepEqual(await watched.settled(2), [1, 2]);
+        await bed.leave(watched.claim(1));
+        assert.deepEqual(await watched.settled(2), [2, 3]);
+      },
+    },
+    {
+      name: 'a departing writer tells the readers that it lets in and the writer behind them',
+      async run(bed) {
+        const read = () => bed.claim({ kind: 'read', limit: MAX_PERMITS });
+        const write = () => bed.claim({ kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS });
+        const watched = await watchAll(bed, [write(), read(), read(), read(), write(), read()]);
+        await bed.leave(watched.claim(0));
+        assert.deepEqual(await watched.settled(4), [1, 2, 3, 4]);
+      },
+    },
+    {
+      name: 'a holder is told of its first waiter, and of no other',
+      async run(bed) {
+        const watched = await watchAll(bed, [bed.claim()]);
+        await bed.enter(bed.claim());
+        assert.deepEqual(await watched.settled(1), [0]);
+        await bed.enter(bed.claim());
+        assert.deepEqual(await watched.settled(0), []);
+      },
+    },
+    {
+      name: 'a holder that was admitted with waiters behind it knows that they wait',
+      async run(bed) {
+        const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim()]);
+        await bed.leave(watched.claim(0));
+        await bed.until('the waiter was told', () => watched.told().includes(1));
+        const hint = watched.hint(1);
+        const status = hint?.state === 'held' ? hint : held(await bed.beat(watched.claim(1)));
+        assert.ok(status.waiters >= 1);
+      },
+    },
+    {
+      name: 'the new first waiter is told when the one before it leaves',
+      async run(bed) {
+        const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim(), bed.claim()]);
+        await bed.leave(watched.claim(1));
+        assert.deepEqual(await watched.settled(1), [2]);
+      },
+    },
+    {
+      name: 'who leaves the middle of the queue tells nobody',
+      async run(bed) {
+        const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim(), bed.claim()]);
+        await bed.leave(watched.claim(2));
+        assert.deepEqual(await watched.settled(0), []);
+      },
+    },
+    {
+      name: 'heartbeats and looks tell nobody',
+      async run(bed) {
+        const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim()]);
+        for (const i of [0, 1, 2]) await bed.beat(watched.claim(i));
+        await bed.look();
+        assert.deepEqual(await watched.settled(0), []);
+      },
+    },
+    {
+      name: 'who asks after a dead holder tells the new first waiter',
+      needs: ['expiry'],
+      async run(bed) {
+        const dead = bed.claim({ ttlMs: 2 * bed.ttlMs });
+        const watched = await watchAll(bed, [dead, bed.claim(), bed.claim(), bed.claim()]);
+        await bed.untilHeld(watched.claim(1));
+        await bed.until('the next waiter was told', () => watched.told().includes(2));
+        await bed.quiet();
+        assert.ok(!watched.told().includes(3), 'the last waiter is not concerned');
+      },
+    },
+    {
+      name: 'the new first waiter learns when to ask for the sake of a dead holder',
+      needs: ['expiry'],
+      async run(bed) {
+        const [a, dying] = [bed.claim(), bed.claim({ ttlMs: 10 * bed.ttlMs })];
+        const watched = await watchAll(bed, [a, dying, bed.claim()]);
+        await bed.leave(a);
+        await bed.until('the new first waiter was told', () => watched.told().includes(2));
+        const hint = watched.hint(2);
+        const { retryInMs } = waiting(hint ?? (await bed.beat(watched.claim(2))));
+        assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
+      },
+    },
+    {
+      name: 'hints reach other connections',
+      async run(bed) {
+        const other = await bed.connect();
+        const [a, b] = [bed.claim(), bed.claim()];
+        let told = 0;
+        await bed.enter(a);
+        await bed.watch(b, () => told++, other);
+        await bed.enter(b, other);
+        await bed.quiet();
+        told = 0;
+        await bed.leave(a);
+        await bed.until('the waiter was told', () => told > 0);
+        held(await bed.beat(b, other));
+      },
+    },
+    {
+      name: 'a subscription that ended tells nothing more',
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        let told = 0;
+        const subscription = await bed.watch(b, () => told++);
+        await bed.enterAll([a, b]);
+        await subscription[Symbol.asyncDispose]();
+        await bed.quiet();
+        told = 0;
+        await bed.leave(a);
+        await bed.quiet();
+        assert.equal(told, 0);
+        held(await bed.beat(b));
+      },
+    },
+  ],
+};
+
+interface Watched {
+  claim(i: number): Claim;
+  /** Who was told since the last `settled`, in ascending order. */
+  told(): number[];
+  /** The last hint that said something. */
+  hint(i: number): ClaimStatus | undefined;
+  /** Waits for so many to be told and for stragglers, and starts afresh. */
+  settled(count: number): Promise<number[]>;
+}
+
+/** Enters the claims in order, subscribed, and waits until they have come to rest. */
+async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<Watched> {
+  const told = new Map<number, ClaimStatus | undefined>();
+  for (const [i, each] of claims.entries()) {
+    await bed.watch(each, (hint) => told.set(i, hint ?? told.get(i)));
+    await bed.enter(each);
+  }
+  await bed.quiet();
+  told.clear();
+  const who = (): number[] => [...told.keys()].sort((a, b) => a - b);
+  return {
+    claim: (i) => claims[i] ?? assert.fail(`there is no claim ${i}`),
+    told: who,
+    hint: (i) => told.get(i),
+    async settled(count) {
+      await bed.until(`${count} were told`, () => told.size >= count);
+      await bed.quiet();
+      const answer = who();
+      told.clear();
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import type { Topic } from '../case.ts';
+import { held } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
+
+export const inspect: Topic = {
+  topic: 'inspect and list',
+  cases: [
+    {
+      name: 'a resource that nobody claims has an empty queue',
+      async run(bed) {
+        const queue = await bed.look();
+        assert.equal(queue.resource, bed.name());
+        assert.equal(queue.limit, undefined);
+        assert.deepEqual([queue.holders.length, queue.waiters.length], [0, 0]);
+      },
+    },
+    {
+      name: 'looking at a resource creates nothing',
+      needs: ['list'],
+      async run(bed) {
+        await bed.look();
+        assert.deepEqual(await list(bed), []);
+      },
+    },
+    {
+      name: 'a holder is shown as it described itself',
+      async run(bed) {
+        const holder = {
+          host: 'h\u00f6st "1"',
+          pid: 42,
+          label: 'nightly\n\u{1f319}',
+          since: 123_456,
+        };
+        const a = bed.claim({ kind: 'permits', permits: 2, limit: 5, holder });
+        const { token } = held(await bed.enter(a));
+        const { holders, limit } = await bed.look();
+        const [member] = holders;
+        assert.ok(member);
+        assert.deepEqual({ ...member.holder }, holder);
+        assert.deepEqual([member.kind, member.permits, limit], ['permits', 2, 5]);
+        assert.equal(member.number, token);
+        assert.equal(member.ttlMs, a.ttlMs);
+        assert.ok(member.leftMs > 0 && member.leftMs <= a.ttlMs + bed.slackMs);
+      },
+    },
+    {
+      name: 'a holder without a label is shown without one',
+      async run(bed) {
+        await bed.enter(bed.claim({ holder: { host: 'host', pid: 1, since: 1 } }));
+        const [member] = (await bed.look()).holders;
+        assert.equal(member?.holder.label, undefined);
+      },
+    },
+    {
+      name: 'holders and waiters are shown in order, by growing numbers',
+      needs: ['queue'],
+      async run(bed) {
+        const claims = Array.from({ length: 6 }, () => bed.claim({ kind: 'permits', limit: 2 }));
+        await bed.enterAll(claims);
+        const { holders, waiters } = await bed.look();
+        assert.deepEqual([holders.length, waiters.length], [2, 4]);
+        const shown = [...holders, ...waiters];
+        assert.deepEqual(
+          shown.map((member) => member.holder.label),
+          claims.map((claim) => claim.holder.label),
+        );
+        for (const [i, { number }] of shown.entries()) {
+          assert.ok(number > (shown[i - 1]?.number ?? 0n));
+        }
+      },
+    },
+    {
+      name: 'a heartbeat is seen by others',
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        // Many times the rounding of a store's clock.
+        await bed.sleep(30 + 5 * bed.slackMs);
+        const before = (await bed.look()).holders[0]?.leftMs ?? 0;
+        await bed.beat(a);
+        const after = (await bed.look()).holders[0]?.leftMs ?? 0;
+        assert.ok(after > before, `${before}, then ${after}`);
+      },
+    },
+    {
+      name: 'another connection sees the same queue',
+      needs: ['queue'],
+      async run(bed) {
+        const other = await bed.connect();
+        await bed.enterAll([bed.claim(), bed.claim()]);
+        const [mine, theirs] = [await bed.look(), await other.inspect(bed.name())];
+        const numbers = [...mine.holders, ...mine.waiters].map((member) => member.number);
+        assert.deepEqual(
+          [...theirs.holders, ...theirs.waiters].map((member) => member.number),
+          numbers,
+        );
+      },
+    },
+    {
+      name: 'a list names what is claimed, once each, and nothing else',
+      needs: ['list'],
+      async run(bed) {
+        const of = (name: string) => bed.claim({ resource: bed.name(name) });
+        const released = of('released');
+        await bed.enterAll([of('a'), of('a'), of('b'), released]);
+        await bed.leave(released);
+        assert.deepEqual(await list(bed), [bed.name('a'), bed.name('b')]);
+      },
+    },
+    {
+      name: 'a list does not name the dead',
+      needs: ['list', 'expiry'],
+      async run(bed) {
+        const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: bed.ttlMs });
+        await bed.enterAll([of('a'), of('b')]);
+        await bed.until('the list was empty', async () => (await list(bed)).length === 0);
+      },
+    },
+  ],
+};
+
+async function list(bed: TestBed): Promise<string[]> {
+  const listed: string[] = [];
+  for await (const resource of bed.store.list?.(bed.name('')) ?? []) listed.push(resource);
+  return listed.sort();
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import type { Claim } from '../../store.ts';
+import type { Topic } from '../case.ts';
+import { gone, held, states, waiting } from '../expect.ts';
+
+export const order: Topic = {
+  topic: 'order',
+  needs: ['queue'],
+  cases: [
+    {
+      name: 'waiters are admitted one at a time, in order of arrival',
+      async run(bed) {
+        const claims = Array.from({ length: 6 }, () => bed.claim());
+        await bed.enterAll(claims);
+        for (const [i, each] of claims.entries()) {
+          const statuses = await Promise.all(claims.slice(i).map((later) => bed.beat(later)));
+          assert.match(states(statuses), /^held( waiting)*$/);
+          await bed.leave(each);
+        }
+      },
+    },
+    {
+      name: 'order holds between connections',
+      async run(bed) {
+        const other = await bed.connect();
+        const claims = Array.from({ length: 6 }, () => bed.claim());
+        for (const [i, each] of claims.entries()) await bed.enter(each, i % 2 ? other : bed.store);
+        for (const [i, each] of claims.entries()) {
+          held(await bed.beat(each));
+          for (const later of claims.slice(i + 1)) waiting(await bed.beat(later, other));
+          await bed.leave(each);
+        }
+      },
+    },
+    {
+      name: 'claims that arrive together are admitted one at a time',
+      async run(bed) {
+        const other = await bed.connect();
+        const claims = Array.from({ length: 10 }, () => bed.claim());
+        const stores = [bed.store, other];
+        await Promise.all(claims.map((each, i) => bed.enter(each, stores[i % 2])));
+        const left = new Set(claims);
+        while (left.size > 0) {
+          const statuses = await Promise.all(
+            [...left].map(async (each) => ({ each, status: await bed.beat(each) })),
+          );
+          const holders = statuses.filter(({ status }) => status.state === 'held');
+          assert.equal(holders.length, 1);
+          const { each } = holders[0] ?? assert.fail();
+          await bed.leave(each);
+          left.delete(each);
+        }
+      },
+    },
+    {
+      name: 'a waiter that died is passed over',
+      needs: ['expiry'],
+      async run(bed) {
+        const [a, dead, c] = [bed.claim(), bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
+        await bed.enterAll([a, dead, c]);
+        await bed.untilDead(dead);
+        waiting(await bed.beat(c));
+        await bed.leave(a);
+        held(await bed.beat(c));
+        gone(await bed.beat(dead));
+      },
+    },
+    {
+      name: 'a waiter that leaves the middle of the queue leaves the order as it was',
+      async run(bed) {
+        const claims = Array.from({ length: 5 }, () => bed.claim());
+        const [a, b, c, d, e] = claims as [Claim, Claim, Claim, Claim, Claim];
+        await bed.enterAll(claims);
+        await bed.leave(c);
+        for (const [each, next] of [
+          [a, b],
+          [b, d],
+          [d, e],
+        ] as const) {
+          held(await bed.beat(each));
+          waiting(await bed.beat(next));
+          await bed.leave(each);
+        }
+        held(await bed.beat(e));
+      },
+    },
+    {
+      name: 'a claim that comes back queues up behind those who wait',
+      async run(bed) {
+        const [a, b, again] = [bed.claim(), bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        await bed.leave(a);
+        waiting(await bed.enter(again));
+        await bed.leave(b);
+        held(await bed.beat(again));
+      },
+    },
+  ],
+};

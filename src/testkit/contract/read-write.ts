@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { type Claim, type Kind, MAX_PERMITS } from '../../store.ts';
+import type { Case, Topic } from '../case.ts';
+import { gone, held, states, waiting } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
+
+const STRANGERS: readonly (readonly [Kind, Kind])[] = [
+  ['mutex', 'permits'],
+  ['mutex', 'read'],
+  ['mutex', 'write'],
+  ['permits', 'mutex'],
+  ['permits', 'read'],
+  ['permits', 'write'],
+  ['read', 'mutex'],
+  ['read', 'permits'],
+  ['write', 'mutex'],
+  ['write', 'permits'],
+];
+
+const SHAPE: { readonly [K in Kind]: { readonly permits: number; readonly limit: number } } = {
+  mutex: { permits: 1, limit: 1 },
+  permits: { permits: 1, limit: 5 },
+  read: { permits: 1, limit: MAX_PERMITS },
+  write: { permits: MAX_PERMITS, limit: MAX_PERMITS },
+};
+
+export const readWrite: Topic = {
+  topic: 'readers and writers',
+  needs: ['queue'],
+  cases: [
+    {
+      name: 'readers share',
+      async run(bed) {
+        const statuses = await bed.enterAll([of(bed, 'read'), of(bed, 'read'), of(bed, 'read')]);
+        assert.equal(states(statuses), 'held held held');
+      },
+    },
+    {
+      name: 'a writer waits for all readers and is then alone',
+      async run(bed) {
+        const [r, s, w] = [of(bed, 'read'), of(bed, 'read'), of(bed, 'write')];
+        await bed.enterAll([r, s, w]);
+        await bed.leave(r);
+        waiting(await bed.beat(w));
+        await bed.leave(s);
+        held(await bed.beat(w));
+        assert.equal((await bed.look()).holders.length, 1);
+      },
+    },
+    {
+      name: 'readers and writers wait while a writer writes',
+      async run(bed) {
+        const statuses = await bed.enterAll([of(bed, 'write'), of(bed, 'read'), of(bed, 'write')]);
+        assert.equal(states(statuses), 'held waiting waiting');
+      },
+    },
+    {
+      name: 'a waiting writer stops later readers, so that it does not starve',
+      async run(bed) {
+        const [r, w, late] = [of(bed, 'read'), of(bed, 'write'), of(bed, 'read')];
+        assert.equal(states(await bed.enterAll([r, w, late])), 'held waiting waiting');
+        gone(await bed.enter({ ...of(bed, 'read'), queue: false }), 'refused');
+        await bed.leave(r);
+        held(await bed.beat(w));
+        waiting(await bed.beat(late));
+      },
+    },
+    {
+      name: 'a departing writer lets in all readers up to the next writer',
+      async run(bed) {
+        const first = of(bed, 'write');
+        const later = [of(bed, 'read'), of(bed, 'read'), of(bed, 'write'), of(bed, 'read')];
+        await bed.enterAll([first, ...later]);
+        await bed.leave(first);
+        const statuses = await Promise.all(later.map((each) => bed.beat(each)));
+        assert.equal(states(statuses), 'held held waiting waiting');
+      },
+    },
+    {
+      name: 'a waiting writer that leaves lets the readers behind it in',
+      async run(bed) {
+        const [r, w, late] = [of(bed, 'read'), of(bed, 'write'), of(bed, 'read')];
+        await bed.enterAll([r, w, late]);
+        await bed.leave(w);
+        held(await bed.beat(late));
+        held(await bed.beat(r));
+      },
+    },
+    {
+      name: 'a dead writer in the queue stops nobody',
+      needs: ['expiry'],
+      async run(bed) {
+        const [r, w, late] = [of(bed, 'read'), of(bed, 'write', bed.ttlMs), of(bed, 'read')];
+        await bed.enterAll([r, w, late]);
+        await bed.untilHeld(late);
+        held(await bed.beat(r));
+      },
+    },
+    ...STRANGERS.map(mismatch),
+    {
+      name: 'a mismatch leaves the queue and its holder as they were',
+      async run(bed) {
+        const a = bed.claim();
+        const { leftMs } = held(await bed.enter(a));
+        const stranger = of(bed, 'permits');
+        gone(await bed.enter(stranger), 'mismatch');
+        gone(await bed.beat(stranger));
+        assert.equal(await bed.leave(stranger), false);
+        const { holders, waiters } = await bed.look();
+        assert.deepEqual([holders.length, waiters.length], [1, 0]);
+        assert.ok(held(await bed.enter(a)).leftMs <= leftMs);
+      },
+    },
+    {
+      name: 'an empty queue takes any kind again',
+      async run(bed) {
+        for (const kind of ['mutex', 'write', 'permits', 'read'] as const) {
+          const each = of(bed, kind);
+          held(await bed.enter(each));
+          await bed.leave(each);
+        }
+      },
+    },
+    {
+      name: 'a dead claim of another kind is no mismatch',
+      needs: ['expiry'],
+      async run(bed) {
+        const dead = bed.claim({ ttlMs: bed.ttlMs });
+        await bed.enter(dead);
+        await bed.untilDead(dead);
+        held(await bed.enter(of(bed, 'permits')));
+      },
+    },
+  ],
+};
+
+function mismatch([there, stranger]: readonly [Kind, Kind]): Case {
+  return {
+    name: `a ${stranger} claim is refused as a mismatch by a queue of ${there} claims`,
+    async run(bed) {
+      await bed.enter(of(bed, there));
+      gone(await bed.enter(of(bed, stranger)), 'mismatch');
+      gone(await bed.enter({ ...of(bed, stranger), queue: false }), 'mismatch');
+    },
+  };
+}
+
+function of(bed: TestBed, kind: Kind, ttlMs?: number): Claim {
+  const claim = bed.claim({ kind, ...SHAPE[kind] });
+  return ttlMs === undefined ? claim : { ...claim, ttlMs };
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import type { Topic } from '../case.ts';
+import { gone, held, waiting } from '../expect.ts';
+
+export const release: Topic = {
+  topic: 'release',
+  cases: [
+    {
+      name: 'releasing answers true once, then false',
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        assert.equal(await bed.leave(a), true);
+        assert.equal(await bed.leave(a), false);
+      },
+    },
+    {
+      name: 'releasing frees the resource',
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        await bed.leave(a);
+        held(await bed.enter(bed.claim()));
+      },
+    },
+    {
+      name: 'releasing admits the first waiter alone',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+        await bed.enterAll([a, b, c]);
+        await bed.leave(a);
+        held(await bed.beat(b));
+        waiting(await bed.beat(c));
+      },
+    },
+    {
+      name: 'releasing by another id frees nothing',
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        assert.equal(await bed.leave(bed.claim()), false);
+        held(await bed.beat(a));
+        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      },
+    },
+    {
+      name: 'a waiter that leaves does not disturb the others',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+        await bed.enterAll([a, b, c]);
+        assert.equal(await bed.leave(b), true);
+        gone(await bed.beat(b));
+        held(await bed.beat(a));
+        await bed.leave(a);
+        held(await bed.beat(c));
+      },
+    },
+    {
+      name: 'a claim that arrives after its release is refused for good',
+      async run(bed) {
+        const late = bed.claim();
+        assert.equal(await bed.leave(late), false);
+        gone(await bed.enter(late));
+        gone(await bed.enter({ ...late, queue: false }));
+        assert.equal((await bed.look()).holders.length, 0);
+      },
+    },
+    {
+      name: 'a late copy of a claim that was once unanswered is refused after its release',
+      async run(bed) {
+        const a = bed.claim();
+        held(await bed.enter(a));
+        assert.equal(await bed.leave({ ...a, unanswered: true }), true);
+        gone(await bed.enter(a));
+        assert.equal((await bed.look()).holders.length, 0);
+      },
+    },
+    {
+      name: 'a late copy of an unanswered waiter is refused after its release',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        await bed.leave({ ...b, unanswered: true });
+        gone(await bed.enter(b));
+        assert.equal((await bed.look()).waiters.length, 0);
+      },
+    },
+    {
+      name: 'a release that came first stops nobody else',
+      async run(bed) {
+        const late = bed.claim();
+        await bed.leave(late);
+        const a = bed.claim();
+        held(await bed.enter(a));
+        gone(await bed.enter(late));
+        held(await bed.beat(a));
+      },
+    },
+    {
+      name: 'released with `after`, a claim keeps the resource that long and no longer',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        const from = bed.clock.now();
+        assert.equal(await bed.leave(a, { ms: bed.ttlMs }), true);
+        const { leftMs } = (await bed.look()).holders[0] ?? assert.fail('it is still held');
+        assert.ok(leftMs <= bed.ttlMs + bed.slackMs);
+        const { takeover } = await bed.untilHeld(b);
+        const kept = bed.clock.now() - from;
+        assert.ok(kept >= bed.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
+        assert.equal(takeover?.reason, 'released');
+      },
+    },
+    {
+      name: 'released with `after`, a claim may end later than its TTL',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: bed.ttlMs });
+        await bed.enter(a);
+        await bed.leave(a, { ms: 20 * bed.ttlMs });
+        // Past the TTL, and the rounding of the store's clock.
+        await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
+        assert.equal((await bed.look()).holders.length, 1);
+        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      },
+    },
+    {
+      name: 'released with `after`, a claim takes no more heartbeats',
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        await bed.leave(a, { ms: bed.ttlMs });
+        gone(await bed.beat(a));
+        const [holder] = (await bed.look()).holders;
+        if (holder) assert.ok(holder.leftMs <= bed.ttlMs + bed.slackMs);
+      },
+    },
+    {
+      name: 'released with `after`, a claim cannot be claimed again',
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        await bed.leave(a, { ms: 10 * bed.ttlMs });
+        gone(await bed.enter(a));
+      },
+    },
+    {
+      name: 'repeating a release with `after` does not prolong it',
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        await bed.leave(a, { ms: 10 * bed.ttlMs });
+        const [before] = (await bed.look()).holders;
+        // Many times the rounding of a store's clock.
+        const pause = 30 + 5 * bed.slackMs;
+        await bed.sleep(pause);
+        await bed.leave(a, { ms: 10 * bed.ttlMs });
+        const [after] = (await bed.look()).holders;
+        assert.ok(before && after, 'it is still held');
+        assert.ok(after.leftMs <= before.leftMs - pause + bed.slackMs);
+      },
+    },
+    {
+      name: 'a waiter released with `after` leaves at once',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        await bed.leave(b, { ms: 10 * bed.ttlMs });
+        assert.equal((await bed.look()).waiters.length, 0);
+        await bed.leave(a);
+        held(await bed.enter(bed.claim({ queue: false })));
+      },
+    },
+  ],
+};

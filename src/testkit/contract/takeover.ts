@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import type { Topic } from '../case.ts';
+import { held } from '../expect.ts';
+
+export const takeover: Topic = {
+  topic: 'takeover',
+  needs: ['tokens'],
+  cases: [
+    {
+      name: 'the very first holder takes over from nobody',
+      async run(bed) {
+        assert.equal(held(await bed.enter(bed.claim())).takeover, undefined);
+      },
+    },
+    {
+      name: 'a waiter learns that the hold before it was released',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        await bed.leave(a);
+        assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'released', token });
+      },
+    },
+    {
+      name: 'a waiter learns that the holder before it died',
+      needs: ['queue', 'expiry'],
+      async run(bed) {
+        const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'expired', token });
+      },
+    },
+    {
+      name: 'a newcomer learns that the last holder died',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: bed.ttlMs });
+        const { token } = held(await bed.enter(a));
+        // Past the TTL, and the rounding of the store's clock.
+        await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
+        const { takeover } = held(await bed.enter(bed.claim()));
+        assert.deepEqual(takeover, { reason: 'expired', token });
+      },
+    },
+    {
+      name: 'a newcomer learns that the last holder died although somebody looked before',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: bed.ttlMs });
+        const { token } = held(await bed.enter(a));
+        await bed.untilDead(a);
+        const { takeover } = held(await bed.enter(bed.claim()));
+        assert.deepEqual(takeover, { reason: 'expired', token });
+      },
+    },
+    {
+      name: 'a waiter learns that the hold before it was evicted',
+      needs: ['queue', 'evict'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        await bed.store.evict?.(a.resource, token, { reason: 'test', now: true });
+        assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
+      },
+    },
+    {
+      name: 'a waiter learns of an eviction that ended with the TTL',
+      needs: ['queue', 'evict', 'expiry'],
+      async run(bed) {
+        const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        await bed.store.evict?.(a.resource, token, { reason: 'test', now: false });
+        assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'evicted', token });
+      },
+    },
+    {
+      name: 'a newcomer learns that the last holder was evicted',
+      needs: ['evict'],
+      async run(bed) {
+        const a = bed.claim();
+        const { token } = held(await bed.enter(a));
+        await bed.store.evict?.(a.resource, token, { reason: 'test', now: true });
+        const { takeover } = held(await bed.enter(bed.claim()));
+        assert.deepEqual(takeover, { reason: 'evicted', token });
+      },
+    },
+    {
+      name: 'repeated answers tell the takeover again',
+      needs: ['queue', 'expiry'],
+      async run(bed) {
+        const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
+        await bed.enterAll([a, b]);
+        const { takeover } = await bed.untilHeld(b);
+        assert.equal(takeover?.reason, 'expired');
+        assert.deepEqual(held(await bed.beat(b)).takeover, takeover);
+        assert.deepEqual(held(await bed.enter(b)).takeover, takeover);
+      },
+    },
+  ],
+};

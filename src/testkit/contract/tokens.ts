@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import type { Case, Topic } from '../case.ts';
+import { held } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
+
+/** How a hold can end, so that the resource is free afterwards. */
+const ENDS: readonly { readonly end: string; readonly needs: Case['needs']; run: End }[] = [
+  { end: 'a release', needs: [], run: async (bed, { claim }) => void (await bed.leave(claim)) },
+  {
+    end: 'an expiry',
+    needs: ['expiry'],
+    run: async (bed, { claim }) => void (await bed.untilDead(claim)),
+  },
+  {
+    end: 'an eviction',
+    needs: ['evict'],
+    async run(bed, { claim, token }) {
+      await bed.store.evict?.(claim.resource, token, { reason: 'test', now: true });
+    },
+  },
+];
+
+type End = (
+  bed: TestBed,
+  hold: { readonly claim: ReturnType<TestBed['claim']>; readonly token: bigint },
+) => Promise<void>;
+
+export const tokens: Topic = {
+  topic: 'tokens',
+  needs: ['tokens'],
+  cases: [
+    ...ENDS.map(
+      ({ end, needs, run }): Case => ({
+        name: `tokens grow over ${end}`,
+        needs: needs ?? [],
+        async run(bed) {
+          let last = 0n;
+          for (let i = 0; i < 3; i++) {
+            const claim = bed.claim({ ttlMs: end === 'an expiry' ? bed.ttlMs : 20_000 });
+            const { token } = held(await bed.enter(claim));
+            assert.ok(token > last, `${token} after ${last}`);
+            last = token;
+            await run(bed, { claim, token });
+          }
+        },
+      }),
+    ),
+    {
+      name: 'tokens grow from holder to waiter',
+      needs: ['queue'],
+      async run(bed) {
+        const claims = Array.from({ length: 5 }, () => bed.claim());
+        await bed.enterAll(claims);
+        let last = 0n;
+        for (const each of claims) {
+          const { token } = held(await bed.beat(each));
+          assert.ok(token > last, `${token} after ${last}`);
+          last = token;
+          await bed.leave(each);
+        }
+      },
+    },
+    {
+      name: 'tokens grow although the resource was idle and looked at',
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const before = held(await bed.enter(a)).token;
+        await bed.leave(a);
+        // Long enough for a store to forget an idle resource.
+        await bed.sleep(2 * bed.ttlMs);
+        assert.equal((await bed.look()).holders.length, 0);
+        assert.ok(held(await bed.enter(b)).token > before);
+      },
+    },
+    {
+      name: 'tokens grow over a refused try and a waiter that left',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+        const before = held(await bed.enter(a)).token;
+        await bed.enter(b);
+        await bed.enter(bed.claim({ queue: false }));
+        await bed.leave(b);
+        await bed.leave(a);
+        assert.ok(held(await bed.enter(c)).token > before);
+      },
+    },
+    {
+      name: 'tokens grow between connections',
+      async run(bed) {
+        const stores = [bed.store, await bed.connect(), await bed.connect()];
+        let last = 0n;
+        for (let i = 0; i < 6; i++) {
+          const store = stores[i % 3];
+          const claim = bed.claim();
+          const { token } = held(await bed.enter(claim, store));
+          assert.ok(token > last, `${token} after ${last}`);
+          last = token;
+          await store?.release([claim]);
+        }
+      },
+    },
+    {
+      name: 'holders at the same time have different tokens, in order of admission',
+      needs: ['queue'],
+      async run(bed) {
+        const claims = Array.from({ length: 4 }, () => bed.claim({ kind: 'permits', limit: 4 }));
+        const granted = (await bed.enterAll(claims)).map((status) => held(status).token);
+        for (const [i, token] of granted.entries()) assert.ok(token > (granted[i - 1] ?? 0n));
+      },
+    },
+    {
+      name: 'a hold keeps one token, and it is the number that others see',
+      async run(bed) {
+        const a = bed.claim();
+        const { token } = held(await bed.enter(a));
+        for (const status of [await bed.beat(a), await bed.enter(a), await bed.beat(a)]) {
+          assert.equal(held(status).token, token);
+        }
+        assert.equal((await bed.look()).holders[0]?.number, token);
+      },
+    },
+    {
+      name: 'every connection names the same lineage',
+      async run(bed) {
+        const other = await bed.connect();
+        await bed.enter(bed.claim());
+        await bed.enter(bed.claim({ resource: bed.name('other') }), other);
+        assert.equal(typeof bed.store.lineage, 'string');
+        assert.notEqual(bed.store.lineage, '');
+        assert.equal(other.lineage, bed.store.lineage);
+      },
+    },
+  ],
+};

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import type { Topic } from '../case.ts';
+import { gone, held, waiting } from '../expect.ts';
+
+export const tries: Topic = {
+  topic: 'try',
+  cases: [
+    {
+      name: 'a try of a free resource is held',
+      needs: ['atomic try'],
+      async run(bed) {
+        held(await bed.enter(bed.claim({ queue: false })));
+      },
+    },
+    {
+      name: 'a try of a held resource is refused',
+      async run(bed) {
+        held(await bed.enter(bed.claim()));
+        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      },
+    },
+    {
+      name: 'a refused try leaves nothing behind',
+      needs: ['atomic try'],
+      async run(bed) {
+        const a = bed.claim();
+        await bed.enter(a);
+        const refused = bed.claim({ queue: false });
+        gone(await bed.enter(refused), 'refused');
+        const queue = await bed.look();
+        assert.deepEqual([queue.holders.length, queue.waiters.length], [1, 0]);
+        gone(await bed.beat(refused));
+        await bed.leave(a);
+        assert.equal((await bed.look()).holders.length, 0);
+        held(await bed.enter(bed.claim({ queue: false })));
+      },
+    },
+    {
+      name: 'a try never overtakes a waiter, even where its permits would fit',
+      needs: ['queue'],
+      async run(bed) {
+        const permits = { kind: 'permits', limit: 3 } as const;
+        held(await bed.enter(bed.claim({ ...permits, permits: 2 })));
+        waiting(await bed.enter(bed.claim({ ...permits, permits: 2 })));
+        gone(await bed.enter(bed.claim({ ...permits, queue: false })), 'refused');
+      },
+    },
+    {
+      name: 'a refused try does not change the order of the waiters',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+        await bed.enter(c);
+        await bed.leave(a);
+        held(await bed.beat(b));
+        waiting(await bed.beat(c));
+      },
+    },
+    {
+      name: 'a refused try may be repeated and is held once the resource is free',
+      needs: ['atomic try'],
+      async run(bed) {
+        const a = bed.claim();
+        const attempt = bed.claim({ queue: false });
+        await bed.enter(a);
+        gone(await bed.enter(attempt), 'refused');
+        gone(await bed.enter(attempt), 'refused');
+        await bed.leave(a);
+        held(await bed.enter(attempt));
+      },
+    },
+    {
+      name: 'a held try is repeated like any claim',
+      needs: ['atomic try', 'tokens'],
+      async run(bed) {
+        const attempt = bed.claim({ queue: false });
+        const { token } = held(await bed.enter(attempt));
+        assert.equal(held(await bed.enter(attempt)).token, token);
+        assert.equal(held(await bed.beat(attempt)).token, token);
+      },
+    },
+    {
+      name: 'a try after the death of the holder is held',
+      needs: ['atomic try', 'expiry'],
+      async run(bed) {
+        const dead = bed.claim({ ttlMs: bed.ttlMs });
+        await bed.enter(dead);
+        await bed.untilDead(dead);
+        held(await bed.enter(bed.claim({ queue: false })));
+      },
+    },
+    {
+      name: 'a refused try tells nobody',
+      needs: ['watch'],
+      async run(bed) {
+        const a = bed.claim();
+        let told = 0;
+        await bed.watch(a, () => told++);
+        await bed.enter(a);
+        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+        await bed.quiet();
+        assert.equal(told, 0);
+      },
+    },
+  ],
+};

@@ -1,0 +1,87 @@
+/**
+ * A clock whose time passes only when nothing else happens, so that a case that waits for minutes
+ * ends in milliseconds and always takes the same course.
+ *
+ * Invariant: the next timer fires only after the event loop has turned without a pending immediate,
+ * so whatever the timer before it set in motion has come to rest. It holds for code that does
+ * everything through this clock, microtasks and immediates. What would break it: real input or
+ * output, which takes real time.
+ */
+import type { Clock, Timer } from '../clock.ts';
+
+/** Time and chance for stores that live in this process. */
+export interface SimulatedClock extends Clock {
+  /** Lets no more time pass; timers that are pending never fire. */
+  stop(): void;
+}
+
+interface Pending extends Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** @param seed chooses the course of `random()`. */
+export function simulatedClock(seed = 1): SimulatedClock {
+  const pending = new Set<Pending>();
+  let now = 1_000;
+  let state = seed;
+  let immediates = 0;
+  let passing = false;
+  let stopped = false;
+
+  async function pass(): Promise<void> {
+    passing = true;
+    while (pending.size > 0 && !stopped) {
+      await turn();
+      while (immediates > 0) await turn();
+      await turn();
+      const next = earliest(pending);
+      if (!next || stopped) continue;
+      pending.delete(next);
+      now = Math.max(now, next.at);
+      next.run();
+    }
+    passing = false;
+  }
+
+  return {
+    now: () => now,
+    random() {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state / 2 ** 32;
+    },
+    setTimeout(run, ms) {
+      const timer: Pending = {
+        at: now + Math.max(0, ms),
+        run,
+        ref: () => timer,
+        unref: () => timer,
+      };
+      pending.add(timer);
+      if (!passing) void pass();
+      return timer;
+    },
+    clearTimeout: (timer) => void pending.delete(timer as Pending),
+    setImmediate(run) {
+      immediates++;
+      setImmediate(() => {
+        immediates--;
+        run();
+      });
+    },
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+/** The oldest of those that fire first. */
+function earliest(pending: Iterable<Pending>): Pending | undefined {
+  let first: Pending | undefined;
+  for (const timer of pending) if (!first || timer.at < first.at) first = timer;
+  return first;
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,182 @@
+/** What a case works with: connections to one store, fresh names, claims, and time. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Claim, ClaimStatus, Queue, Store, Wake } from '../store.ts';
+
+export interface FixtureOptions {
+  /** Longest queue of waiting claims of one resource; the store's default if undefined. */
+  readonly maxWaiters?: number | undefined;
+}
+
+/** Where one case runs: data of its own, that every connection shares. */
+export interface Fixture {
+  /** A store on the fixture's data. The suite closes what it connected. */
+  connect(): Store | Promise<Store>;
+  /** The clock that the store counts by, if it can be given one; otherwise time is real. */
+  readonly clock?: Clock;
+  /** Removes the data, after all connections have been closed. */
+  dispose?(): void | Promise<void>;
+}
+
+/** The TTL of claims that have to outlive their case, in ms. */
+export const LONG_MS = 20_000;
+
+/** The TTL of claims that have to die in their case: long enough for a machine under load. */
+const SHORT_MS = 400;
+
+/** How often `until` looks, in ms. */
+const LOOK_MS = 10;
+
+/** How long `until` looks, in ms: far longer than anything here should take. */
+const PATIENCE_MS = 12_000;
+
+export class TestBed {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** A short TTL that the store can keep, in ms. */
+  readonly ttlMs: number;
+  /** By how much a life may differ from what was asked, in ms: rounding. */
+  readonly slackMs: number;
+  readonly #fixture: Fixture;
+  readonly #stores: Set<Store>;
+  readonly #area = `case-${randomBytes(6).toString('hex')}/`;
+  readonly #cleanups: (() => unknown)[] = [];
+  #made = 0;
+
+  private constructor(fixture: Fixture, store: Store) {
+    this.#fixture = fixture;
+    this.store = store;
+    this.#stores = new Set([store]);
+    this.clock = fixture.clock ?? systemClock();
+    const step = store.traits.ttlStepMs;
+    this.ttlMs = Math.ceil(SHORT_MS / step) * step;
+    this.slackMs = step + 2;
+  }
+
+  static async open(fixture: Fixture): Promise<TestBed> {
+    return new TestBed(fixture, await fixture.connect());
+  }
+
+  /** Another connection to the same data. */
+  async connect(): Promise<Store> {
+    const store = await this.#fixture.connect();
+    this.#stores.add(store);
+    return store;
+  }
+
+  /** Runs at the end of the case, the latest first. */
+  cleanup(run: () => unknown): void {
+    this.#cleanups.push(run);
+  }
+
+  async close(): Promise<void> {
+    for (const run of this.#cleanups.reverse()) await run();
+    for (const store of this.#stores) await store.close?.();
+    await this.#fixture.dispose?.();
+  }
+
+  /** A resource of this case alone. */
+  name(text = 'resource'): string {
+    return this.#area + text;
+  }
+
+  claim(over: Partial<Claim> = {}): Claim {
+    return {
+      resource: this.name(),
+      id: randomBytes(16).toString('hex'),
+      kind: 'mutex',
+      permits: 1,
+      limit: 1,
+      ttlMs: LONG_MS,
+      queue: true,
+      holder: { host: 'test', pid: process.pid, label: `claim ${++this.#made}`, since: Date.now() },
+      ...over,
+    };
+  }
+
+  async enter(claim: Claim, store: Store = this.store): Promise<ClaimStatus> {
+    return one(await store.claim([claim]));
+  }
+
+  /** Enters the claims one after the other. */
+  async enterAll(claims: readonly Claim[]): Promise<ClaimStatus[]> {
+    const statuses: ClaimStatus[] = [];
+    for (const claim of claims) statuses.push(await this.enter(claim));
+    return statuses;
+  }
+
+  async beat(claim: Claim, store: Store = this.store): Promise<ClaimStatus> {
+    return one(await store.renew([claim]));
+  }
+
+  async leave(claim: Claim, after?: { readonly ms: number }): Promise<boolean> {
+    return one(await this.store.release([claim], after));
+  }
+
+  look(resource: string = this.name()): Promise<Queue> {
+    return this.store.inspect(resource);
+  }
+
+  /** Subscribes to the claim's hints until the case ends. */
+  async watch(claim: Claim, wake: Wake, store: Store = this.store): Promise<AsyncDisposable> {
+    assert.ok(store.watch, 'the store has watch()');
+    const subscription = await store.watch(claim, wake);
+    this.cleanup(() => subscription[Symbol.asyncDispose]());
+    return subscription;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.clock.setTimeout(resolve, ms);
+    });
+  }
+
+  /** Fails if the work has not settled in time. */
+  within<T>(ms: number, work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new assert.AssertionError({ message: `not done after ${ms} ms` }));
+      const timer = this.clock.setTimeout(late, ms);
+      work.then(resolve, reject).finally(() => this.clock.clearTimeout(timer));
+    });
+  }
+
+  /** Long enough for hints on their way to arrive. */
+  quiet(): Promise<void> {
+    return this.sleep(150);
+  }
+
+  /** Looks again and again until `reached` answers something. */
+  async until<T>(what: string, reached: () => T | Promise<T>): Promise<NonNullable<T>> {
+    const end = this.clock.now() + PATIENCE_MS;
+    while (this.clock.now() < end) {
+      const answer = await reached();
+      if (answer !== undefined && answer !== null && answer !== false) return answer;
+      await this.sleep(LOOK_MS);
+    }
+    return assert.fail(`in vain waited until ${what}`);
+  }
+
+  /** Renews until the claim is held, as a waiter that gets no hints does. */
+  untilHeld(claim: Claim): Promise<ClaimStatus & { state: 'held' }> {
+    return this.until('the claim was held', async () => {
+      const status = await this.beat(claim);
+      if (status.state === 'held') return status;
+      assert.equal(status.state, 'waiting', `the claim must not be lost while it waits`);
+      return undefined;
+    });
+  }
+
+  /** Waits until the claim, which nobody renews, is no longer in its queue. */
+  untilDead(claim: Claim): Promise<unknown> {
+    return this.until('the claim was dead', async () => {
+      const { holders, waiters } = await this.look(claim.resource);
+      return ![...holders, ...waiters].some((member) => member.holder.label === claim.holder.label);
+    });
+  }
+}
+
+function one<T>(answers: readonly T[]): T {
+  assert.equal(answers.length, 1, 'one claim gets one answer');
+  return answers[0] as T;
+}
