@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock, Timer } from './clock.ts';
 import { MAX_DURATION_MS } from './duration.ts';
@@ -6,8 +5,9 @@ import { ClosedError, type StoreError, toStoreError } from './errors.ts';
 import { Events } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Lane } from './lane.ts';
-import { LocalQueue, type Spec, tokenOf } from './local-queue.ts';
+import { LocalQueue, type Spec } from './local-queue.ts';
 import type { Claim, ClaimStatus, Holder, Member, Queue, Store } from './store.ts';
+import { tokenOf } from './token.ts';
 import { Turn } from './turn.ts';
 
 /** What `createLocks` was told, checked. */
@@ -158,7 +158,7 @@ export class Core {
     if (this.#closed) throw new ClosedError();
   }
 
-  readonly closed = (): boolean => this.#storeClosed;
+  readonly storeClosed = (): boolean => this.#storeClosed;
 
   /** From now on nobody comes in. */
   refuse(): void {
@@ -183,18 +183,4 @@ export class Core {
     if (this.#keepAlive) this.clock.clearTimeout(this.#keepAlive);
     if (last) await this.store.close?.();
   }
-}
-
-const ID_BYTES = 16;
-const pool = Buffer.alloc(ID_BYTES * 256);
-let used = pool.length;
-
-/** 128 random bits in hexadecimal, drawn in bulk. */
-export function randomId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += ID_BYTES;
-  return pool.toString('hex', used - ID_BYTES, used);
 }

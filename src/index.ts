@@ -3,16 +3,14 @@ export { type Duration, parseDuration } from './duration.ts';
 export * from './errors.ts';
 export type { LockEventName, LockEvents } from './events.ts';
 export type { FencingToken, Lease, LeaseState } from './lease.ts';
-export {
-  createLocks,
-  type ElectionOptions,
-  type EvictOptions,
-  type LockOptions,
-  type Locks,
-  type LocksOptions,
-  type RwLock,
-  type SemaphoreOptions,
-} from './locks.ts';
+export { createLocks, type Locks, type RwLock } from './locks.ts';
+export type {
+  ElectionOptions,
+  EvictOptions,
+  LockOptions,
+  LocksOptions,
+  SemaphoreOptions,
+} from './options.ts';
 export type {
   CampaignOptions,
   Candidate,

@@ -57,7 +57,7 @@ export class Lane<R> {
 
   readonly #flush = (): void => {
     const batch = this.#take();
-    this.#deliver(batch).then(() => {
+    void this.#deliver(batch).then(() => {
       if (this.#pending.length > 0) this.#go();
       else this.#busy = false;
     });

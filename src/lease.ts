@@ -11,8 +11,9 @@
 import type { Timer } from './clock.ts';
 import { LeaseLostError, type LossReason, UnsupportedError } from './errors.ts';
 import type { LiveClaim } from './live-claim.ts';
-import { type LocalQueue, tokenOf } from './local-queue.ts';
+import type { LocalQueue } from './local-queue.ts';
 import type { Kind, Takeover } from './store.ts';
+import { tokenOf } from './token.ts';
 
 export type LeaseState = 'held' | 'unconfirmed' | 'lost' | 'released';
 

@@ -13,6 +13,7 @@
  */
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
+import { depart, pauseBefore } from './departure.ts';
 import { type LossReason, lossOf, StoreError, toStoreError, UnsupportedError } from './errors.ts';
 import { TRIES_PER_TTL } from './lane.ts';
 import type {
@@ -44,8 +45,6 @@ export interface ClaimTerms {
 
 /** Share of the TTL that must be left of a grant for it to be handed out. */
 const MIN_VALIDITY = 0.1;
-
-const FIRST_RETRY_MS = 25;
 
 type Phase = 'claiming' | 'waiting' | 'held' | 'over';
 
@@ -172,20 +171,7 @@ export class LiveClaim {
   release(afterMs = 0): Promise<void> {
     if (this.phase === 'claiming') this.#doubt();
     this.#end();
-    const { clock } = this.#core;
-    const until = clock.now() + Math.max(this.claim.ttlMs, afterMs);
-    return new Promise((resolve) => this.#depart(afterMs, until, 0, resolve));
-  }
-
-  #depart(afterMs: number, until: number, failures: number, first: () => void): void {
-    const { clock, closed } = this.#core;
-    this.#core.depart(this.claim, afterMs, (error) => {
-      first();
-      const pause = this.#pause(failures);
-      if (!error || closed() || clock.now() + pause >= until) return;
-      this.#doubt();
-      clock.setTimeout(() => this.#depart(afterMs, until, failures + 1, first), pause).unref();
-    });
+    return depart(this.#core, this.claim, afterMs);
   }
 
   #enter(): void {
@@ -291,7 +277,7 @@ export class LiveClaim {
       return this.#listener.failed(error);
     }
     const retry = this.phase === 'claiming' ? () => this.#enter() : this.ask;
-    this.#later(retry, this.#pause(this.#failures++));
+    this.#later(retry, pauseBefore(this.#core.clock, this.claim, this.#failures++));
   }
 
   #unconfirm(cause: StoreError | undefined): void {
@@ -351,12 +337,6 @@ export class LiveClaim {
   #cancelTimer(): void {
     if (this.#timer) this.#core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-  }
-
-  /** Doubles from 25 ms up to a third of the TTL, half of it by chance. */
-  #pause(failures: number): number {
-    const ms = Math.min(FIRST_RETRY_MS * 2 ** failures, this.claim.ttlMs / TRIES_PER_TTL);
-    return ms * (0.5 + this.#core.clock.random() / 2);
   }
 
   #end(): void {

@@ -10,7 +10,6 @@
  * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
  */
 import type { Core } from './core.ts';
-import { randomId } from './core.ts';
 import {
   AcquireTimeoutError,
   LeaseLostError,
@@ -21,8 +20,10 @@ import {
 } from './errors.ts';
 import { Lease } from './lease.ts';
 import { type ClaimListener, LiveClaim } from './live-claim.ts';
+import { randomId } from './random-id.ts';
 import type { Claim, GoneStatus, Kind } from './store.ts';
 import { type AcquireOptions, Line, type Subject, Task } from './task.ts';
+import { STEP } from './token.ts';
 
 /** What a primitive asks for, checked and complete. */
 export interface Spec {
@@ -38,14 +39,6 @@ export interface Spec {
   readonly shared: boolean;
   /** Equal for those who may share it. */
   readonly key: string;
-}
-
-/** Tokens of one claim: its number times STEP, and the next ones for local hand-offs. */
-export const STEP = 1024;
-
-/** The fencing token of the `nth` lease on the claim with this number. */
-export function tokenOf(number: bigint, nth = 0): bigint {
-  return number * BigInt(STEP) + BigInt(nth);
 }
 
 /** Local hand-offs while another process waits, and for how many ms: a turn, not a reign. */

@@ -1,87 +1,34 @@
-import { type Clock, systemClock } from './clock.ts';
-import { Core, type CoreOptions } from './core.ts';
+import { systemClock } from './clock.ts';
+import { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { ClosedError, UnsupportedError, UsageError } from './errors.ts';
 import type { LockEventName, LockEvents } from './events.ts';
-import { type Spec, STEP } from './local-queue.ts';
-import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from './names.ts';
+import type { Spec } from './local-queue.ts';
+import { checkName, MAX_NAME_BYTES } from './names.ts';
+import {
+  checkKeys,
+  checkLimit,
+  checkLocks,
+  ELECTION_OPTIONS,
+  type ElectionOptions,
+  type EvictOptions,
+  LOCK_OPTIONS,
+  LOCKS_OPTIONS,
+  type LockOptions,
+  type LocksOptions,
+  SEMAPHORE_OPTIONS,
+  type SemaphoreOptions,
+} from './options.ts';
 import { Election } from './primitives/election.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
 import { SingleLock } from './primitives/single-lock.ts';
 import { type Kind, MAX_PERMITS, type Queue, type Store } from './store.ts';
-
-export interface LocksOptions {
-  /** Put before every name; at most 128 bytes. */
-  readonly prefix?: string;
-  /** Shown to people who look at the queue. */
-  readonly label?: string;
-  /**
-   * How long a claim lives without a heartbeat; default 10 s: long enough for three heartbeats
-   * through a bad moment, short enough to wait for a dead holder.
-   */
-  readonly ttl?: Duration;
-  /** Default for `wait`; default none: wait until granted or aborted. */
-  readonly wait?: Duration;
-  /**
-   * Longest ttl and minHold; default 30 s. All users of a store should say the same: it is how long
-   * a store that lost its memory grants nothing.
-   */
-  readonly maxTtl?: Duration;
-  /** How much faster than ours the store's clock may run; default 0.01, 1 %, as in Redlock. */
-  readonly drift?: number;
-  /** On SIGINT and SIGTERM, `close()` and then let the signal take effect; default false. */
-  readonly releaseOnSignal?: boolean;
-  /** Time and chance, for tests. */
-  readonly clock?: Clock;
-}
-
-export interface LockOptions {
-  /** Default that of `createLocks`. */
-  readonly ttl?: Duration;
-  /**
-   * Strict order across all processes; default false: tasks of one process hand the lock on among
-   * themselves, in bounded batches while others wait, because that is a hundred times faster.
-   */
-  readonly fair?: boolean;
-  /** A nested `run` in the context of a holder enters at once; default false: it throws. */
-  readonly reentrant?: boolean;
-  /** The lock stays taken for at least this long, even if the process is gone; default 0. */
-  readonly minHold?: Duration;
-  /** The lease is given up after this long although the process is alive; default never. */
-  readonly maxHold?: Duration;
-  /** Default true. False: the lease ends a ttl after it was granted, whatever happens. */
-  readonly heartbeat?: boolean;
-}
-
-export interface SemaphoreOptions extends LockOptions {
-  /** How many permits there are. */
-  readonly limit: number;
-}
-
-export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'> {
-  /** How many lead at a time; default 1. */
-  readonly seats?: number;
-}
-
-export interface EvictOptions {
-  /** The token of the lease, or of the waiter, as `inspect` shows it. */
-  readonly token: bigint;
-  /** For the record. */
-  readonly reason: string;
-  /**
-   * Ends the claim at once; only a fence protects then. Default false: it gets no more heartbeats
-   * and ends with its TTL, so that its holder is told in time.
-   */
-  readonly now?: boolean;
-}
+import { numberOf } from './token.ts';
 
 export interface RwLock {
   readonly read: SingleLock;
   readonly write: SingleLock;
 }
-
-/** Margin in ms that every deadline keeps: timers fire late, servers round. */
-const MARGIN_MS = 20;
 
 /** Below this, in ms, the margin and a busy machine would eat the lease up. */
 const MIN_TTL_MS = 100;
@@ -176,7 +123,7 @@ export class Locks {
     const { store } = this.#core;
     this.#core.checkOpen();
     if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
-    return store.evict(resource, token / BigInt(STEP), { reason, now });
+    return store.evict(resource, numberOf(token), { reason, now });
   }
 
   /** Listens; returns the way to stop. See `LockEvents`. */
@@ -275,42 +222,3 @@ const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /** How long `close` waits for releases after it has aborted the work, in ms. */
 const LAST_WORDS_MS = 100;
-
-const LOCK_OPTIONS = ['ttl', 'fair', 'reentrant', 'minHold', 'maxHold', 'heartbeat'];
-const SEMAPHORE_OPTIONS = [...LOCK_OPTIONS, 'limit'];
-const ELECTION_OPTIONS = ['ttl', 'minHold', 'maxHold', 'heartbeat', 'seats'];
-const LOCKS_OPTIONS = [
-  ...['prefix', 'label', 'ttl', 'wait', 'maxTtl', 'drift', 'releaseOnSignal', 'clock'],
-];
-
-/** An option that is misspelt would be ignored silently: refuse it instead. */
-function checkKeys(options: object, known: readonly string[], what: string): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new UsageError(`The options of ${what} must be an object.`);
-  }
-  const unknown = Object.keys(options).find((key) => !known.includes(key));
-  if (unknown === undefined) return;
-  const all = known.join(', ');
-  throw new UsageError(`${what} has no option ${JSON.stringify(unknown)}; it has ${all}.`);
-}
-
-function checkLimit(limit: number, what: string): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PERMITS) return limit;
-  throw new UsageError(`${what} must be a whole number from 1 to ${MAX_PERMITS}, not ${limit}.`);
-}
-
-function checkLocks(options: LocksOptions): CoreOptions {
-  const { prefix = '', label, ttl = 10_000, wait, maxTtl = 30_000, drift = 0.01 } = options;
-  if (prefix !== '') checkName(prefix, 'prefix', MAX_PREFIX_BYTES);
-  if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
-  if (!(drift >= 0 && drift < 0.5)) throw new UsageError('drift must be from 0 to 0.5.');
-  return {
-    prefix,
-    label,
-    ttlMs: parseDuration(ttl, 'ttl'),
-    waitMs: wait === undefined ? undefined : parseDuration(wait, 'wait'),
-    maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
-    driftRate: drift,
-    marginMs: MARGIN_MS,
-  };
-}
