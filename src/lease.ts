@@ -12,6 +12,7 @@ import type { Timer } from './clock.ts';
 import { LeaseLostError, type LossReason, UnsupportedError } from './errors.ts';
 import type { LiveClaim } from './live-claim.ts';
 import type { LocalQueue } from './local-queue.ts';
+import { confirm, downgrade } from './questions.ts';
 import type { Kind, Takeover } from './store.ts';
 import { tokenOf } from './token.ts';
 
@@ -154,7 +155,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   get renew(): () => Promise<void> {
     return async () => {
       this.assertHeld();
-      const error = await this.live.confirm();
+      const error = await confirm(this.#queue.core, this.live);
       this.assertHeld();
       if (error) throw error;
     };
@@ -182,7 +183,7 @@ export class Lease implements FencingToken, AsyncDisposable {
         throw new UnsupportedError('downgrade', 'Only a write lock can be downgraded.');
       }
       this.assertHeld();
-      await this.live.downgrade();
+      await downgrade(this.#queue.core, this.live);
       this.assertHeld();
     };
   }

@@ -2,19 +2,18 @@
  * A claim of this process while it lives: what the store last confirmed, and until when.
  *
  * Invariant: while `alive(now)` is true for a held claim, the store cannot grant it to another.
- * It holds because the deadline counts from the moment before the confirmed request was sent, takes
- * the life that the store said is left, and subtracts clock drift and a margin; nothing else moves
- * it. A hint grants with the deadline of the last heartbeat. A reply to a request sent before
- * a hint cannot take the grant back; `waiting` in reply to a later one means that the store forgot.
- * Doubt is not loss: a failed heartbeat leaves the claim `unconfirmed`, with a timer at its
- * deadline. Timers only notify: whoever asks reads the clock, so a blocked loop or a stopped
- * process cannot be told that a dead claim is alive.
- * What would break it: a deadline from the reply's time or from the ttl that was asked for.
+ * It holds because of the deadline (validity.ts), which only confirmed requests move. A hint grants
+ * with the deadline of the last heartbeat. A reply to a request sent before a hint cannot take
+ * the grant back; `waiting` in reply to a later one means that the store forgot. Doubt is not loss:
+ * a failed heartbeat leaves the claim `unconfirmed`, with a timer at its deadline. Timers only
+ * notify: whoever asks reads the clock, so a blocked loop or a stopped process cannot be told that a
+ * dead claim is alive.
+ * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
-import { type LossReason, lossOf, StoreError, toStoreError, UnsupportedError } from './errors.ts';
+import { type LossReason, lossOf, StoreError } from './errors.ts';
 import { TRIES_PER_TTL } from './lane.ts';
 import type {
   Claim,
@@ -24,6 +23,7 @@ import type {
   Takeover,
   WaitingStatus,
 } from './store.ts';
+import { Validity } from './validity.ts';
 
 /** Who is told what becomes of a claim; one of these calls ends it, but for `granted`. */
 export interface ClaimListener {
@@ -43,9 +43,6 @@ export interface ClaimTerms {
   readonly confirmGrant: boolean;
 }
 
-/** Share of the TTL that must be left of a grant for it to be handed out. */
-const MIN_VALIDITY = 0.1;
-
 type Phase = 'claiming' | 'waiting' | 'held' | 'over';
 
 export class LiveClaim {
@@ -57,15 +54,13 @@ export class LiveClaim {
   ahead: number | undefined;
   takeover: Takeover | undefined;
   claim: Claim;
-  #deadline = Number.NEGATIVE_INFINITY;
-  #confirmedAt: number;
   #grantedAt = Number.NEGATIVE_INFINITY;
   #asking = false;
   #askAgain = false;
-  #downgrading = false;
   #failures = 0;
   #timer: Timer | undefined;
   #watching: AsyncDisposable | undefined;
+  readonly #validity: Validity;
   readonly #core: Core;
   readonly #listener: ClaimListener;
 
@@ -74,7 +69,7 @@ export class LiveClaim {
     this.claim = claim;
     this.terms = terms;
     this.#listener = listener;
-    this.#confirmedAt = core.clock.now();
+    this.#validity = new Validity(core.options, claim.ttlMs, core.clock.now());
   }
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
@@ -97,20 +92,20 @@ export class LiveClaim {
   }
 
   remaining(now: number): number {
-    return this.alive(now) ? this.#deadline - now : 0;
+    return this.alive(now) ? this.#validity.deadline - now : 0;
   }
 
   /** True while held; at the deadline this is what ends it, whether a timer fired or not. */
   alive(now: number): boolean {
     if (this.phase !== 'held') return false;
-    if (now < this.#deadline) return true;
+    if (now < this.#validity.deadline) return true;
     this.lose(this.#core.heartbeat.stalled(this, now) ? 'stalled' : 'expired');
     return false;
   }
 
   /** Enough life for another hand-off. */
   fresh(now: number): boolean {
-    return this.phase === 'held' && now < this.#deadline - this.claim.ttlMs * MIN_VALIDITY;
+    return this.phase === 'held' && this.#validity.fresh(now);
   }
 
   /** Heartbeat and question in one. At most one is under way. */
@@ -123,39 +118,8 @@ export class LiveClaim {
     this.#asking = true;
     const { lanes, store } = this.#core;
     const lane = this.phase === 'waiting' && !store.traits.queue ? lanes.claim : lanes.renew;
-    lane.send(this.claim, this.#answered);
+    lane.send(this.claim, this.receive);
   };
-
-  /** Asks now; tells the failure if the store does not confirm the claim. */
-  confirm(): Promise<StoreError | undefined> {
-    return new Promise((resolve) => {
-      this.#core.lanes.renew.send(this.claim, (status, error, sentAt) => {
-        this.#answered(status, error, sentAt);
-        resolve(error ?? (status?.state === 'error' ? status.error : undefined));
-      });
-    });
-  }
-
-  /**
-   * Counts as a reader from the moment the request leaves, for the store may have let others in.
-   * @throws StoreError, UnsupportedError
-   */
-  async downgrade(): Promise<void> {
-    const { store, clock } = this.#core;
-    if (!store.downgrade) {
-      throw new UnsupportedError('downgrade', `The ${store.name} store cannot downgrade.`);
-    }
-    if (this.claim.kind === 'read' && !this.#downgrading) return;
-    this.claim = { ...this.claim, kind: 'read', permits: 1 };
-    this.#downgrading = true;
-    const sentAt = clock.now();
-    const status = await store.downgrade(this.claim).catch((error) => {
-      throw toStoreError(error);
-    });
-    if (status.state === 'error') throw status.error;
-    this.#downgrading = false;
-    this.#answered(status, undefined, sentAt);
-  }
 
   /** Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`. */
   lose(reason: LossReason, cause?: unknown): void {
@@ -175,10 +139,11 @@ export class LiveClaim {
   }
 
   #enter(): void {
-    if (this.phase !== 'over') this.#core.lanes.claim.send(this.claim, this.#answered);
+    if (this.phase !== 'over') this.#core.lanes.claim.send(this.claim, this.receive);
   }
 
-  readonly #answered = (
+  /** What the store answered to a request sent at `sentAt`. */
+  readonly receive = (
     status: ClaimStatus | undefined,
     error: StoreError | undefined,
     sentAt: number,
@@ -202,7 +167,7 @@ export class LiveClaim {
     else if (hint?.state === 'waiting' && this.phase === 'waiting') this.#schedule(hint);
     else if (hint?.state === 'held' && store.traits.hintsGrant && !this.terms.confirmGrant) {
       const now = clock.now();
-      if (now < this.#deadline - this.claim.ttlMs * MIN_VALIDITY) this.#grant(hint, now);
+      if (this.#validity.fresh(now)) this.#grant(hint, now);
       else this.ask();
     } else this.ask();
   };
@@ -211,7 +176,7 @@ export class LiveClaim {
     this.#confirm(status.leftMs, sentAt);
     this.waiters = status.waiters;
     if (this.phase === 'held') return;
-    if (this.terms.confirmGrant && status.leftMs < this.claim.ttlMs * (1 - MIN_VALIDITY)) {
+    if (this.terms.confirmGrant && !this.#validity.isFull(status.leftMs)) {
       this.#stand();
       return this.ask();
     }
@@ -262,7 +227,10 @@ export class LiveClaim {
   }
 
   #gone(status: GoneStatus): void {
-    if (this.phase === 'held') return this.lose(lossOf(status.why));
+    if (this.phase === 'held') {
+      if (this.alive(this.#core.clock.now())) this.lose(lossOf(status.why));
+      return;
+    }
     this.#end();
     this.#listener.gone(status);
   }
@@ -271,8 +239,7 @@ export class LiveClaim {
     if (error.outcome === 'unknown') this.#doubt();
     if (this.phase === 'held') return this.#unconfirm(error);
     const { clock } = this.#core;
-    const hopeless = clock.now() - this.#confirmedAt >= this.claim.ttlMs;
-    if (!error.retryable || hopeless || !this.claim.queue) {
+    if (!error.retryable || this.#validity.hopeless(clock.now()) || !this.claim.queue) {
       void this.release();
       return this.#listener.failed(error);
     }
@@ -292,11 +259,8 @@ export class LiveClaim {
 
   #confirm(leftMs: number, sentAt: number): void {
     this.#failures = 0;
-    if (sentAt < this.#confirmedAt) return;
-    const { driftRate, marginMs } = this.#core.options;
-    this.#confirmedAt = sentAt;
-    this.#deadline = sentAt + leftMs * (1 - driftRate) - marginMs;
     this.unconfirmed = false;
+    this.#validity.confirm(leftMs, sentAt);
   }
 
   /** A request went unanswered, so a copy of it may arrive late: the release must know. */

@@ -1,0 +1,51 @@
+/**
+ * Until when the store's word holds.
+ *
+ * Invariant: before `deadline` on our clock, the claim has not ended on the store's. The store
+ * counted `leftMs` from some moment after the request was sent, so counting it from before
+ * sending is early; subtracting drift covers clocks of different rates, and a margin covers rounding
+ * and timers. Only a confirmed request moves the deadline, with its own time of sending: a reply
+ * that overtook a newer one changes nothing, and no reply changes nothing.
+ * What would break it: counting from the reply, or counting the ttl that was asked for.
+ * The margin and 1 % of drift are those of Redlock and of Kubernetes' leader election.
+ */
+import type { CoreOptions } from './core.ts';
+
+/** Share of the TTL that must be left for a grant or a hand-off to be worth anything. */
+const MIN_VALIDITY = 0.1;
+
+export class Validity {
+  deadline: number = Number.NEGATIVE_INFINITY;
+  /** When the last confirmed request was sent, or when we began to ask. */
+  confirmedAt: number;
+  readonly #ttlMs: number;
+  readonly #options: CoreOptions;
+
+  constructor(options: CoreOptions, ttlMs: number, now: number) {
+    this.#options = options;
+    this.#ttlMs = ttlMs;
+    this.confirmedAt = now;
+  }
+
+  confirm(leftMs: number, sentAt: number): void {
+    if (sentAt < this.confirmedAt) return;
+    const { driftRate, marginMs } = this.#options;
+    this.confirmedAt = sentAt;
+    this.deadline = sentAt + leftMs * (1 - driftRate) - marginMs;
+  }
+
+  /** Enough is left to begin something. */
+  fresh(now: number): boolean {
+    return now < this.deadline - this.#ttlMs * MIN_VALIDITY;
+  }
+
+  /** The store confirmed a life of nearly the whole TTL. */
+  isFull(leftMs: number): boolean {
+    return leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
+  }
+
+  /** Nothing was confirmed for a whole life: whatever the store had is gone. */
+  hopeless(now: number): boolean {
+    return now - this.confirmedAt >= this.#ttlMs;
+  }
+}
