@@ -19,10 +19,11 @@ import {
   type StoreError,
 } from './errors.ts';
 import { Lease } from './lease.ts';
+import { Line } from './line.ts';
 import { type ClaimListener, LiveClaim } from './live-claim.ts';
 import { randomId } from './random-id.ts';
 import type { Claim, GoneStatus, Kind } from './store.ts';
-import { type AcquireOptions, Line, type Subject, Task } from './task.ts';
+import { type AcquireOptions, type Subject, Task } from './task.ts';
 import { STEP } from './token.ts';
 
 /** What a primitive asks for, checked and complete. */
@@ -52,7 +53,7 @@ export class LocalQueue implements ClaimListener, Subject {
   readonly spec: Spec;
   lease: Lease | undefined;
   #live: LiveClaim | undefined;
-  readonly #line = new Line<Lease | null>();
+  readonly #line = new Line<Task<Lease | null>>();
   #permits = 1;
   /** The task that came to try; it never waits, and it is the first in line. */
   #trying: Task<Lease | null> | undefined;

@@ -14,8 +14,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Core } from './core.ts';
 import { AcquireTimeoutError } from './errors.ts';
 import type { Lease } from './lease.ts';
+import { Line } from './line.ts';
 import type { Kind, Store } from './store.ts';
-import { type AcquireOptions, Line, type Subject, Task } from './task.ts';
+import { type AcquireOptions, type Subject, Task } from './task.ts';
 
 const KEY = Symbol.for('holdfast.context');
 
@@ -30,7 +31,7 @@ export class Frame implements Subject {
   readonly lease: Lease;
   readonly #core: Core;
   readonly #parent: Frame | undefined;
-  readonly #line = new Line<void>();
+  readonly #line = new Line<Task<void>>();
   #entered = false;
   #open = true;
   #closed: (() => void) | undefined;

@@ -2,6 +2,7 @@ import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { UsageError } from './errors.ts';
+import type { InLine } from './line.ts';
 import type { Kind } from './store.ts';
 
 /** What a single acquisition may say. */
@@ -35,7 +36,7 @@ const SLOW_MS = 30_000;
  * Somebody who waits, in a line of them. Settled once: with a value, an error, its time-out or its
  * signal. Costs no timer and no listener unless it was asked to.
  */
-export class Task<T> {
+export class Task<T> implements InLine<Task<T>> {
   previous: Task<T> | undefined;
   next: Task<T> | undefined;
   settled = false;
@@ -113,38 +114,6 @@ export class Task<T> {
     }, SLOW_MS);
     timer.unref();
     this.#slowTimer = timer;
-  }
-}
-
-/** First come, first served; leaving from the middle is as cheap as from the front. */
-export class Line<T> {
-  #first: Task<T> | undefined;
-  #last: Task<T> | undefined;
-
-  get first(): Task<T> | undefined {
-    return this.#first;
-  }
-
-  push(task: Task<T>): void {
-    task.previous = this.#last;
-    if (this.#last) this.#last.next = task;
-    else this.#first = task;
-    this.#last = task;
-  }
-
-  remove(task: Task<T>): void {
-    if (task.previous) task.previous.next = task.next;
-    else this.#first = task.next;
-    if (task.next) task.next.previous = task.previous;
-    else this.#last = task.previous;
-    task.previous = undefined;
-    task.next = undefined;
-  }
-
-  shift(): Task<T> | undefined {
-    const task = this.#first;
-    if (task) this.remove(task);
-    return task;
   }
 }
 

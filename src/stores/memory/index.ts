@@ -2,13 +2,12 @@
  * Locks inside one process; also the reference that other stores are compared with.
  *
  * Invariant: a queue holds claims in order of arrival, the admitted ones in front, and is settled
- * at the end of every step: its dead are gone and everybody who fits is admitted. Each step
- * runs to its end without yielding, so no two interleave. Dead claims are only looked for in the
- * queue that a step touches, so that the next claim learns how the hold before it ended.
+ * at the end of every step: who is dead is out of the way and everybody who fits is admitted. Each
+ * step runs to its end without yielding, so no two interleave. A dead holder is only looked for when
+ * a step touches its queue, so that the next claim learns how the hold before it ended.
  * Tokens are a counter of arrivals: admission goes in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
-import { admissible, limitOf, sameQueue } from '../../admission.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
@@ -22,7 +21,7 @@ import type {
   Traits,
   Wake,
 } from '../../store.ts';
-import { type Entry, endOf, memberOf, newLineage, retry } from './entry.ts';
+import { ClaimQueue, type Entry } from './claim-queue.ts';
 
 export interface MemoryStoreOptions {
   /** Longest queue of waiting claims of one resource; default 10,000. */
@@ -52,7 +51,10 @@ const TRAITS: Traits = {
   hintsGrant: true,
 };
 
-/** Locks between the tasks of one process. */
+/**
+ * Locks between the tasks of one process.
+ * @throws UsageError
+ */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new Memory(options);
 }
@@ -64,7 +66,8 @@ class Memory implements MemoryStore {
   readonly #clock: Clock;
   readonly #maxWaiters: number;
   readonly #quarantineMs: number;
-  readonly #queues = new Map<string, Entry[]>();
+  readonly #queues = new Map<string, ClaimQueue>();
+  readonly #unfinished = new Set<ClaimQueue>();
   readonly #tombstones = new Map<string, { readonly why: GoneReason; readonly until: number }>();
   readonly #wakes = new Map<string, Wake>();
   #last = 0n;
@@ -96,11 +99,7 @@ class Memory implements MemoryStore {
 
   async inspect(resource: string): Promise<Queue> {
     const queue = this.#settled(resource);
-    const limit = queue.length > 0 ? limitOf(queue) : undefined;
-    const now = this.#clock.now();
-    const members = queue.map((entry) => memberOf(entry, now));
-    const holders = members.filter((_, i) => queue[i]?.admitted);
-    return { resource, limit, holders, waiters: members.slice(holders.length) };
+    return queue?.describe(this.#clock.now()) ?? { resource, holders: [], waiters: [] };
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -110,12 +109,12 @@ class Memory implements MemoryStore {
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
     const queue = this.#settled(claim.resource);
-    const entry = queue.find((each) => each.id === claim.id);
-    if (!entry) return this.#missing(claim.id);
+    const entry = queue?.find(claim.id);
+    if (!queue || !entry) return this.#missing(claim.id);
     if (entry.kind === 'write' && entry.admitted) {
       entry.kind = 'read';
       entry.permits = 1;
-      this.#settle(claim.resource, queue);
+      this.#settle(queue);
     }
     return this.#statusOf(queue, entry);
   }
@@ -126,26 +125,27 @@ class Memory implements MemoryStore {
     { now }: { readonly now: boolean },
   ): Promise<boolean> {
     const queue = this.#settled(resource);
-    const entry = queue.find((each) => each.number === number);
-    if (!entry) return false;
+    const entry = queue?.numbered(number);
+    if (!queue || !entry) return false;
     entry.sealed = 'evicted';
     const wake = this.#wakes.get(entry.id);
     if (wake) queueMicrotask(() => wake());
     if (now || !entry.admitted) {
       this.#bury(entry.id, entry.ttlMs, 'evicted');
-      this.#remove(resource, queue, entry);
+      this.#remove(queue, entry);
     }
     return true;
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     for (const resource of [...this.#queues.keys()]) {
-      if (resource.startsWith(prefix) && this.#settled(resource).length > 0) yield resource;
+      if (resource.startsWith(prefix) && this.#settled(resource)) yield resource;
     }
   }
 
   forget(): void {
     this.#queues.clear();
+    this.#unfinished.clear();
     this.#tombstones.clear();
     this.lineage = newLineage();
     this.#last = 0n;
@@ -156,65 +156,71 @@ class Memory implements MemoryStore {
     const now = this.#clock.now();
     const buried = this.#tombstones.get(claim.id);
     if (buried && buried.until > now) return { state: 'gone', why: buried.why };
-    const queue = this.#queues.get(claim.resource) ?? [];
-    const alive = queue.filter((entry) => entry.expiresAt > now);
-    const own = alive.find((entry) => entry.id === claim.id);
-    if (own) return this.#statusOf(queue, own);
-    const other = alive.find((entry) => !sameQueue(entry.kind, claim.kind));
-    if (other) {
-      return { state: 'gone', why: 'mismatch', detail: `its queue holds ${other.kind} claims` };
+    const queue = this.#queues.get(claim.resource) ?? this.#open(claim.resource);
+    const own = queue.find(claim.id);
+    if (own && own.expiresAt > now) return this.#statusOf(queue, own);
+    if (own) queue.remove(own);
+    const misfit = queue.misfit(claim.kind, now);
+    if (misfit) {
+      return { state: 'gone', why: 'mismatch', detail: `its queue holds ${misfit.kind} claims` };
     }
     const { id, kind, permits, limit, ttlMs, holder } = claim;
     const entry: Entry = {
-      ...{ id, kind, permits, limit, ttlMs, holder },
-      ...{ number: ++this.#last, admitted: false, first: false, expiresAt: now + ttlMs },
+      ...{ id, kind, permits, limit, ttlMs, holder, number: ++this.#last },
+      ...{ admitted: false, first: false, expiresAt: now + ttlMs },
+      ...{ previous: undefined, next: undefined },
     };
     queue.push(entry);
-    this.#queues.set(claim.resource, queue);
-    this.#settle(claim.resource, queue, { entering: entry });
+    this.#settle(queue, { entering: entry });
     return entry.admitted ? this.#statusOf(queue, entry) : this.#stay(claim, queue, entry);
   }
 
   /** A new claim has to wait: it may not want to, or there may be no room. */
-  #stay(claim: Claim, queue: Entry[], entry: Entry): ClaimStatus {
-    const waiting = queue.filter((each) => !each.admitted).length;
-    if (claim.queue && waiting <= this.#maxWaiters) {
-      if (waiting === 1)
-        for (const holder of queue) if (holder !== entry) this.#hint(queue, holder);
+  #stay(claim: Claim, queue: ClaimQueue, entry: Entry): ClaimStatus {
+    if (claim.queue && queue.waiting <= this.#maxWaiters) {
+      if (queue.waiting === 1) queue.tellHolders();
       return this.#statusOf(queue, entry);
     }
-    queue.pop();
-    if (queue.length === 0) this.#queues.delete(claim.resource);
+    queue.remove(entry);
+    this.#settle(queue);
     if (!claim.queue) return { state: 'gone', why: 'refused' };
     return { state: 'gone', why: 'full', detail: `maxWaiters is ${this.#maxWaiters}` };
   }
 
   #beat(claim: Claim): ClaimStatus {
     const queue = this.#settled(claim.resource);
-    const entry = queue.find((each) => each.id === claim.id);
-    if (!entry) return this.#missing(claim.id);
+    const entry = this.#live(queue, claim.id);
+    if (!queue || !entry) return this.#missing(claim.id);
     if (!entry.sealed) entry.expiresAt = this.#clock.now() + claim.ttlMs;
     return this.#statusOf(queue, entry);
   }
 
   #leave(claim: Claim, afterMs: number): boolean {
     const queue = this.#settled(claim.resource);
-    const entry = queue.find((each) => each.id === claim.id);
+    const entry = this.#live(queue, claim.id);
     if (!entry || claim.unanswered) this.#bury(claim.id, claim.ttlMs, 'unknown');
-    if (!entry) return false;
-    if (afterMs > 0 && entry.admitted) {
-      entry.sealed ??= 'unknown';
+    if (!queue || !entry) return false;
+    if (afterMs <= 0 || !entry.admitted) this.#remove(queue, entry);
+    else if (!entry.sealed) {
+      entry.sealed = 'unknown';
       entry.expiresAt = this.#clock.now() + afterMs;
-    } else this.#remove(claim.resource, queue, entry);
+    }
     return true;
   }
 
-  #remove(resource: string, queue: Entry[], entry: Entry): void {
-    queue.splice(queue.indexOf(entry), 1);
+  #remove(queue: ClaimQueue, entry: Entry): void {
+    queue.remove(entry);
     const reason = entry.sealed === 'evicted' ? 'evicted' : 'released';
-    this.#settle(resource, queue, {
-      ended: entry.admitted ? { reason, token: entry.number } : undefined,
-    });
+    const ended: Takeover | undefined = entry.admitted
+      ? { reason, token: entry.number }
+      : undefined;
+    this.#settle(queue, { ended });
+  }
+
+  /** A waiter that died far back is still in line, but no longer there. */
+  #live(queue: ClaimQueue | undefined, id: string): Entry | undefined {
+    const entry = queue?.find(id);
+    return entry && entry.expiresAt > this.#clock.now() ? entry : undefined;
   }
 
   #bury(id: string, ttlMs: number, why: GoneReason): void {
@@ -231,59 +237,56 @@ class Memory implements MemoryStore {
     return { state: 'gone', why: this.#tombstones.get(id)?.why ?? lost };
   }
 
-  #settled(resource: string): Entry[] {
-    const queue = this.#queues.get(resource) ?? [];
-    this.#settle(resource, queue);
+  #open(resource: string): ClaimQueue {
+    const queue = new ClaimQueue(resource, (entry) => {
+      const wake = this.#wakes.get(entry.id);
+      if (wake) queueMicrotask(() => wake(this.#statusOf(queue, entry)));
+    });
+    this.#queues.set(resource, queue);
     return queue;
   }
 
-  /** Buries the dead of a queue, admits who fits, and tells exactly those whom it concerns. */
+  #settled(resource: string): ClaimQueue | undefined {
+    const queue = this.#queues.get(resource);
+    if (queue) this.#settle(queue);
+    return queue?.size ? queue : undefined;
+  }
+
   #settle(
-    resource: string,
-    queue: Entry[],
+    queue: ClaimQueue,
     { ended, entering }: { ended?: Takeover | undefined; entering?: Entry } = {},
   ): void {
     const now = this.#clock.now();
-    let takeover = ended;
-    for (let i = queue.length - 1; i >= 0; i--) {
-      const entry = queue[i] as Entry;
-      if (entry.expiresAt > now) continue;
-      queue.splice(i, 1);
-      if (entry.admitted && !takeover) takeover = { reason: endOf(entry), token: entry.number };
-    }
-    if (queue.length === 0) this.#queues.delete(resource);
-    const waiting = queue.filter((entry) => !entry.admitted);
-    const fits = now < this.#quarantinedUntil ? 0 : admissible(queue);
-    for (const entry of waiting.splice(0, fits)) {
-      entry.admitted = true;
-      if (takeover) entry.takeover = takeover;
-      if (entry !== entering) this.#hint(queue, entry);
-    }
-    const [first] = waiting;
-    if (first && !first.first && first !== entering) this.#hint(queue, first);
-    if (first) first.first = true;
+    const open = now >= this.#quarantinedUntil;
+    queue.settle(now, { open, ended, ...(entering && { entering }) });
+    if (queue.size > 0) return;
+    if (!queue.unfinished) this.#queues.delete(queue.resource);
+    else this.#keep(queue);
   }
 
-  #hint(queue: Entry[], entry: Entry): void {
-    const wake = this.#wakes.get(entry.id);
-    if (wake) queueMicrotask(() => wake(this.#statusOf(queue, entry)));
+  /** Nobody is there, but the next to come should know how it ended. Bounded: the oldest go. */
+  #keep(queue: ClaimQueue): void {
+    this.#unfinished.delete(queue);
+    this.#unfinished.add(queue);
+    if (this.#unfinished.size <= MAX_UNFINISHED) return;
+    const [oldest] = this.#unfinished;
+    if (!oldest) return;
+    this.#unfinished.delete(oldest);
+    if (oldest.size === 0) this.#queues.delete(oldest.resource);
   }
 
-  #statusOf(queue: Entry[], entry: Entry): ClaimStatus {
-    if (entry.sealed) return { state: 'gone', why: entry.sealed };
+  #statusOf(queue: ClaimQueue, entry: Entry): ClaimStatus {
     const now = this.#clock.now();
-    const at = queue.indexOf(entry);
-    const leftMs = entry.expiresAt - now;
-    const inForce = limitOf(queue.slice(0, at + 1));
-    const limit = inForce < entry.limit ? inForce : undefined;
-    if (entry.admitted) {
-      const waiters = queue.reduce((sum, other) => sum + (other.admitted ? 0 : 1), 0);
-      const { takeover } = entry;
-      return { state: 'held', token: entry.number, leftMs, waiters, takeover, limit };
-    }
-    const quarantineMs = this.#quarantinedUntil - now;
-    const why = quarantineMs > 0 ? 'data-loss' : 'queue';
-    const retryInMs = quarantineMs > 0 ? quarantineMs : retry(queue, at, now);
-    return { state: 'waiting', leftMs, why, ahead: at, retryInMs, limit };
+    return queue.statusOf(entry, now, this.#quarantinedUntil - now);
   }
+}
+
+/** Endings that are remembered although nobody is in the queue. */
+const MAX_UNFINISHED = 1_000;
+
+let instances = 0;
+
+/** Another memory is another source of tokens. */
+function newLineage(): string {
+  return `memory:${process.pid}:${Date.now().toString(36)}:${++instances}`;
 }

@@ -1,0 +1,53 @@
+/** Something that stands in a line. */
+export interface InLine<T> {
+  previous: T | undefined;
+  next: T | undefined;
+}
+
+/** First come, first served; leaving from the middle costs no more than leaving from the front. */
+export class Line<T extends InLine<T>> {
+  #first: T | undefined;
+  #last: T | undefined;
+  #size = 0;
+
+  get first(): T | undefined {
+    return this.#first;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  push(each: T): void {
+    each.previous = this.#last;
+    if (this.#last) this.#last.next = each;
+    else this.#first = each;
+    this.#last = each;
+    this.#size++;
+  }
+
+  remove(each: T): void {
+    if (each.previous) each.previous.next = each.next;
+    else this.#first = each.next;
+    if (each.next) each.next.previous = each.previous;
+    else this.#last = each.previous;
+    each.previous = undefined;
+    each.next = undefined;
+    this.#size--;
+  }
+
+  shift(): T | undefined {
+    const first = this.#first;
+    if (first) this.remove(first);
+    return first;
+  }
+
+  *[Symbol.iterator](): Generator<T, void, void> {
+    let each = this.#first;
+    while (each) {
+      const { next } = each;
+      yield each;
+      each = next;
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import { admissible, limitOf, sameQueue } from '../../admission.ts';
+import { Line } from '../../line.ts';
+import type {
+  ClaimStatus,
+  GoneReason,
+  Holder,
+  Kind,
+  Member,
+  Queue,
+  Takeover,
+} from '../../store.ts';
+
+/** A claim in a queue. */
+export interface Entry {
+  readonly id: string;
+  readonly number: bigint;
+  readonly limit: number;
+  readonly ttlMs: number;
+  readonly holder: Holder;
+  kind: Kind;
+  permits: number;
+  admitted: boolean;
+  expiresAt: number;
+  /** It knows that it is the first waiter. */
+  first: boolean;
+  /** Takes no more heartbeats: evicted, or released with `after`. */
+  sealed?: GoneReason;
+  takeover?: Takeover | undefined;
+  previous: Entry | undefined;
+  next: Entry | undefined;
+}
+
+/**
+ * The claims on one resource: holders, then waiters, each in order of arrival. Nothing here costs
+ * more when more wait: the dead are looked for among the holders and at the front, where they
+ * are in somebody's way; further back they are found when their turn comes.
+ */
+export class ClaimQueue {
+  readonly resource: string;
+  readonly #holders = new Line<Entry>();
+  readonly #waiters = new Line<Entry>();
+  readonly #byId = new Map<string, Entry>();
+  readonly #tell: (entry: Entry) => void;
+  /** How the last hold ended, as long as it left work that nobody has taken over. */
+  unfinished: Takeover | undefined;
+
+  constructor(resource: string, tell: (entry: Entry) => void) {
+    this.resource = resource;
+    this.#tell = tell;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  find(id: string): Entry | undefined {
+    return this.#byId.get(id);
+  }
+
+  numbered(number: bigint): Entry | undefined {
+    return [...this.#holders, ...this.#waiters].find((entry) => entry.number === number);
+  }
+
+  /** A live claim that cannot share a queue with this kind. */
+  misfit(kind: Kind, now: number): Entry | undefined {
+    for (const line of [this.#holders, this.#waiters]) {
+      for (const entry of line) {
+        if (entry.expiresAt <= now) continue;
+        return sameQueue(entry.kind, kind) ? undefined : entry;
+      }
+    }
+    return undefined;
+  }
+
+  push(entry: Entry): void {
+    this.#byId.set(entry.id, entry);
+    this.#waiters.push(entry);
+  }
+
+  remove(entry: Entry): void {
+    this.#byId.delete(entry.id);
+    (entry.admitted ? this.#holders : this.#waiters).remove(entry);
+  }
+
+  /**
+   * Buries the dead, admits who fits if `open`, and tells exactly those whom it concerns: the
+   * admitted and the new first waiter, but not `entering`, who is told by the answer.
+   */
+  settle(
+    now: number,
+    { open, ended, entering }: { open: boolean; ended?: Takeover | undefined; entering?: Entry },
+  ): void {
+    let takeover = ended ?? this.unfinished;
+    for (const holder of this.#holders) {
+      if (holder.expiresAt > now) continue;
+      this.remove(holder);
+      takeover = { reason: endOf(holder), token: holder.number };
+    }
+    for (let first = this.#next(now); first; first = this.#next(now)) {
+      if (!open || admissible([...this.#holders, first]) === 0) break;
+      this.#waiters.remove(first);
+      this.#holders.push(first);
+      first.admitted = true;
+      first.takeover = takeover;
+      if (first !== entering) this.#tell(first);
+    }
+    this.unfinished =
+      this.#holders.size > 0 || takeover?.reason === 'released' ? undefined : takeover;
+    const { first } = this.#waiters;
+    if (!first || first.first) return;
+    first.first = true;
+    if (first !== entering) this.#tell(first);
+  }
+
+  /** Somebody who holds should know when the first waiter has come. */
+  tellHolders(): void {
+    for (const holder of this.#holders) this.#tell(holder);
+  }
+
+  statusOf(entry: Entry, now: number, quarantineMs: number): ClaimStatus {
+    if (entry.sealed) return { state: 'gone', why: entry.sealed };
+    const leftMs = entry.expiresAt - now;
+    const inForce = limitOf([...this.#holders, entry]);
+    const limit = inForce < entry.limit ? inForce : undefined;
+    if (entry.admitted) {
+      const { number: token, takeover } = entry;
+      return { state: 'held', token, leftMs, waiters: this.waiting, takeover, limit };
+    }
+    const ahead = this.#ahead(entry);
+    if (quarantineMs > 0) {
+      const retryInMs = quarantineMs;
+      return { state: 'waiting', leftMs, why: 'data-loss', ahead, retryInMs, limit };
+    }
+    const retryInMs = this.#watchedUntil(entry) - now;
+    return { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs, limit };
+  }
+
+  describe(now: number): Queue {
+    const all = [...this.#holders, ...this.#waiters].filter((entry) => entry.expiresAt > now);
+    return {
+      resource: this.resource,
+      limit: all.length > 0 ? limitOf(all) : undefined,
+      holders: all.filter((entry) => entry.admitted).map((entry) => memberOf(entry, now)),
+      waiters: all.filter((entry) => !entry.admitted).map((entry) => memberOf(entry, now)),
+    };
+  }
+
+  /** The first waiter that lives. */
+  #next(now: number): Entry | undefined {
+    let { first } = this.#waiters;
+    while (first && first.expiresAt <= now) {
+      this.remove(first);
+      first = this.#waiters.first;
+    }
+    return first;
+  }
+
+  /** Exact at the front, where it matters; further back as many as wait, but not counted one by one. */
+  #ahead(entry: Entry): number {
+    let ahead = this.#holders.size;
+    let before = entry.previous;
+    for (let i = 0; before && i < COUNTED; i++, ahead++) before = before.previous;
+    return before ? this.#holders.size + this.waiting - 1 : ahead;
+  }
+
+  /** The first waiter waits for the earliest death of a holder, others for that of the one before. */
+  #watchedUntil(entry: Entry): number {
+    if (entry.previous) return entry.previous.expiresAt;
+    return Math.min(...[...this.#holders].map((holder) => holder.expiresAt));
+  }
+}
+
+/** How far `ahead` is counted. */
+const COUNTED = 100;
+
+function endOf(entry: Entry): Takeover['reason'] {
+  if (entry.sealed === 'evicted') return 'evicted';
+  return entry.sealed ? 'released' : 'expired';
+}
+
+function memberOf(entry: Entry, now: number): Member {
+  const { number, kind, permits, ttlMs, holder } = entry;
+  return { number, kind, permits, ttlMs, leftMs: entry.expiresAt - now, holder };
+}
