@@ -1,0 +1,153 @@
+/**
+ * One connection: the binding, its settings, and transactions that never block the event loop.
+ *
+ * SQLite's own busy handler sleeps inside the call: it would stop this process's heartbeats, and it
+ * starves (of four saturating processes, one got a single turn in 2.5 s). So the time-out is zero,
+ * and a busy step is repeated after a millisecond, from its beginning, with the clock read anew.
+ * `synchronous=NORMAL` does not wait for the disk at a commit. Killing a process loses nothing, for
+ * its writes are with the kernel; a power cut may lose the last ones, but it is a reboot as well,
+ * which voids all claims, and tokens go on above anything that can have been lost.
+ */
+import { realpathSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError, UsageError } from '../../errors.ts';
+import { isBusy, sqliteError } from './errors.ts';
+
+export type SqliteValue = string | number | null;
+
+/** As much of a prepared statement as the store uses. */
+export interface SqliteStatement {
+  run(...values: SqliteValue[]): { readonly changes: number | bigint };
+  all(...values: SqliteValue[]): unknown[];
+}
+
+/** What `DatabaseSync` of node:sqlite and `Database` of better-sqlite3 and libsql have in common. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  close(): unknown;
+}
+
+type Open = (file: string) => SqliteDatabase;
+
+export class Client {
+  /** The real path: SQLite and all processes agree on it, whatever links lead there. */
+  readonly file: string;
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+    this.file = fileOf(database);
+  }
+
+  /** Prepares a statement that answers with numbers in objects, whatever the database's default. */
+  prepare(sql: string): SqliteStatement {
+    const statement = this.#database.prepare(sql) as SqliteStatement & Record<string, unknown>;
+    for (const setting of ['safeIntegers', 'setReadBigInts', 'setReturnArrays']) {
+      const set = statement[setting];
+      if (typeof set === 'function') set.call(statement, false);
+    }
+    return statement;
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /** Runs `work` alone on the file, all or nothing. */
+  transaction<T>(work: () => T): T {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      try {
+        this.#database.exec('ROLLBACK');
+      } catch {
+        // SQLite has rolled back already.
+      }
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Opens the file with the binding that there is. */
+export async function openClient(file: string, busyMs: number): Promise<Client> {
+  const open = await binding();
+  let database: SqliteDatabase | undefined;
+  try {
+    return await untilFree(file, busyMs, () => {
+      database ??= open(file);
+      const [row] = database.prepare('PRAGMA journal_mode').all() as { journal_mode: string }[];
+      if (row?.journal_mode !== 'wal') database.exec('PRAGMA journal_mode=WAL');
+      database.exec('PRAGMA synchronous=NORMAL');
+      return new Client(database);
+    });
+  } catch (error) {
+    database?.close();
+    throw error;
+  }
+}
+
+/**
+ * Repeats a step while somebody else is at work on the file.
+ * @throws StoreError with the reason, after `busyMs` at the latest.
+ */
+export async function untilFree<T>(file: string, busyMs: number, step: () => T): Promise<T> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      return step();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - since >= busyMs) throw sqliteError(error, file);
+    }
+    // By chance one or two milliseconds, so that processes do not meet in step again and again.
+    await sleep(Math.random() < 0.5 ? 1 : 2);
+  }
+}
+
+async function binding(): Promise<Open> {
+  const builtIn = nodeSqlite();
+  if (builtIn) return (file) => new builtIn.DatabaseSync(file);
+  try {
+    const { default: Database } = await import('libsql');
+    return (file) => new Database(file) as SqliteDatabase;
+  } catch (cause) {
+    throw new StoreError(
+      `Node ${process.versions.node} has no SQLite of its own, and the package libsql cannot be` +
+        ' loaded. Run `npm install libsql`, take Node 22.13 or newer, or pass a database object.',
+      { cause, retryable: false, outcome: 'failed' },
+    );
+  }
+}
+
+/** Node 22 prints a warning when it loads the module, which is no concern of the user's. */
+function nodeSqlite(): typeof import('node:sqlite') | undefined {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+export function fileOf(database: SqliteDatabase): string {
+  const rows = database.prepare('PRAGMA database_list').all() as { name: string; file: string }[];
+  const file = rows.find((row) => row.name === 'main')?.file;
+  if (!file) throw inMemory();
+  return realpathSync(file);
+}
+
+export function inMemory(): UsageError {
+  return new UsageError(
+    'A database in memory cannot be shared with other processes. Take a file, or memoryStore() for' +
+      ' locks inside this process.',
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * What SQLite's result codes mean to whoever wants a lock.
+ *
+ * Every step is one transaction, so whatever goes wrong before the commit has not happened. Only an
+ * input or output error may strike in the middle of a commit and leave the outcome unknown.
+ */
+import { isLockError, StoreError } from '../../errors.ts';
+
+interface Meaning {
+  readonly name: string;
+  readonly retryable: boolean;
+  readonly outcome: 'failed' | 'unknown';
+  readonly advice: string;
+}
+
+const BUSY: Omit<Meaning, 'name'> = {
+  retryable: true,
+  outcome: 'failed',
+  advice:
+    'is locked by another connection for too long. Look for a program that holds a transaction' +
+    ' open on it, or give the locks a file of their own',
+};
+
+const DAMAGED: Omit<Meaning, 'name'> = {
+  retryable: false,
+  outcome: 'failed',
+  advice:
+    'is no SQLite database, or a damaged one. If the path is right, stop the programs that use it' +
+    ' and move it away together with its -wal and -shm files: it holds nothing but locks',
+};
+
+const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
+  [5, { name: 'SQLITE_BUSY', ...BUSY }],
+  [6, { name: 'SQLITE_LOCKED', ...BUSY }],
+  [15, { name: 'SQLITE_PROTOCOL', ...BUSY }],
+  [11, { name: 'SQLITE_CORRUPT', ...DAMAGED }],
+  [26, { name: 'SQLITE_NOTADB', ...DAMAGED }],
+  [
+    8,
+    {
+      name: 'SQLITE_READONLY',
+      retryable: false,
+      outcome: 'failed',
+      advice:
+        'cannot be written. Locks need write permission on the file and on its directory, where' +
+        ' SQLite keeps the -wal and -shm files',
+    },
+  ],
+  [
+    10,
+    {
+      name: 'SQLITE_IOERR',
+      retryable: true,
+      outcome: 'unknown',
+      advice: 'could not be read or written by the operating system. Look at the disk and its log',
+    },
+  ],
+  [
+    13,
+    {
+      name: 'SQLITE_FULL',
+      retryable: true,
+      outcome: 'failed',
+      advice: 'cannot grow: the disk, the quota or max_page_count is used up. Free some space',
+    },
+  ],
+  [
+    14,
+    {
+      name: 'SQLITE_CANTOPEN',
+      retryable: false,
+      outcome: 'failed',
+      advice:
+        'cannot be opened. Its directory must exist and be writable; the file itself is created',
+    },
+  ],
+]);
+
+const IN_TRANSACTION = 'cannot start a transaction within a transaction';
+
+/** The same step may work in a moment: somebody else is at work on the file, or on the connection. */
+export function isBusy(error: unknown): boolean {
+  return meaningOf(error)?.advice === BUSY.advice || messageOf(error).includes(IN_TRANSACTION);
+}
+
+/** A failure of SQLite as a `StoreError` that says what to do. */
+export function sqliteError(error: unknown, file: string): StoreError {
+  if (isLockError(error, 'STORE')) return error as StoreError;
+  const said = messageOf(error);
+  if (said.includes(IN_TRANSACTION)) {
+    const message = `The database object for ${file} stays in a transaction of the program. Give the locks a connection of their own.`;
+    return new StoreError(message, { cause: error, retryable: true, outcome: 'failed' });
+  }
+  const { advice, retryable, outcome, name } = meaningOf(error) ?? UNKNOWN;
+  const message = `The lock database ${file} ${advice} (${name}: ${said}).`;
+  return new StoreError(message, { cause: error, retryable, outcome });
+}
+
+const UNKNOWN: Meaning = {
+  name: 'SQLite',
+  retryable: false,
+  outcome: 'failed',
+  advice: 'failed',
+};
+
+/** Each binding has its own place for the result code. */
+function meaningOf(error: unknown): Meaning | undefined {
+  const { errcode, rawCode, code } = (error ?? {}) as Record<string, unknown>;
+  // libsql tells why it could not open a file only in the text.
+  const opening = /local database .*: (\d+)"?\)?$/s.exec(messageOf(error))?.[1];
+  const number = errcode ?? rawCode ?? opening;
+  if (number !== undefined) return MEANINGS.get(Number(number) & 0xff);
+  if (typeof code !== 'string') return undefined;
+  for (const meaning of MEANINGS.values()) {
+    if (code === meaning.name || code.startsWith(`${meaning.name}_`)) return meaning;
+  }
+  return undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,82 @@
+/**
+ * Locks between the processes of one machine, in an SQLite file.
+ */
+import fs from 'node:fs';
+import { resolve } from 'node:path';
+import { type Duration, parseDuration } from '../../duration.ts';
+import { UsageError } from '../../errors.ts';
+import type { Store } from '../../store.ts';
+import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
+import { thisMachine } from './machine.ts';
+import { SqliteStore } from './sqlite-store.ts';
+
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from './client.ts';
+
+export interface SqliteOptions {
+  /** Longest queue of waiting claims of one resource; default 10,000. */
+  readonly maxWaiters?: number;
+  /** How long a step may find the file locked by others before it fails; default 5 s. */
+  readonly busyTimeout?: Duration;
+  /** Take the file although it is on a file system whose locks are known not to exclude. */
+  readonly trustFileSystem?: boolean;
+}
+
+export interface SqliteDatabaseOptions extends SqliteOptions {
+  /** A `DatabaseSync` of node:sqlite, or a `Database` of better-sqlite3 or libsql. */
+  readonly database: SqliteDatabase;
+}
+
+/**
+ * A store in an SQLite file, which is created if it is missing. It is opened by the first verb: with
+ * node:sqlite where Node has it (22.13 and newer), else with the package libsql.
+ *
+ * @example
+ * const locks = createLocks(sqliteStore('./locks.db'));
+ *
+ * @throws UsageError if there is no file that other processes could share, or for bad options.
+ */
+export function sqliteStore(file: string, options?: SqliteOptions): Store;
+/**
+ * A store in the database of an object that the program has opened, and closes itself. Give the
+ * locks a connection of their own: they cannot work while it is in a transaction of the program.
+ */
+export function sqliteStore(options: SqliteDatabaseOptions): Store;
+export function sqliteStore(
+  source: string | SqliteDatabaseOptions,
+  given: SqliteOptions = {},
+): Store {
+  const options = typeof source === 'object' && source !== null ? source : given;
+  const database = typeof source === 'object' && source !== null ? source.database : undefined;
+  const { maxWaiters = 10_000, busyTimeout = 5_000, trustFileSystem = false } = options;
+  if (!Number.isInteger(maxWaiters) || maxWaiters < 0) {
+    throw new UsageError(`maxWaiters must be a whole number, not ${maxWaiters}.`);
+  }
+  return new SqliteStore({
+    file: database ? fileOf(checkDatabase(database)) : checkFile(source),
+    database,
+    maxWaiters,
+    trustFileSystem,
+    busyMs: parseDuration(busyTimeout, 'busyTimeout'),
+    machine: thisMachine,
+    watchFile: fs.watch,
+  });
+}
+
+function checkFile(file: unknown): string {
+  if (typeof file !== 'string') {
+    throw new UsageError('sqliteStore takes the path of a file, or { database }.');
+  }
+  if (file === '' || file.includes(':memory:')) throw inMemory();
+  if (file.startsWith('file:') || file.includes('\0')) {
+    throw new UsageError(`sqliteStore takes a plain path, not ${JSON.stringify(file)}.`);
+  }
+  return resolve(file);
+}
+
+function checkDatabase(database: SqliteDatabase): SqliteDatabase {
+  if (typeof database?.prepare === 'function' && typeof database.exec === 'function')
+    return database;
+  throw new UsageError(
+    '`database` must be an open database of node:sqlite, better-sqlite3 or libsql.',
+  );
+}

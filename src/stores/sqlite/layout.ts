@@ -1,0 +1,90 @@
+/**
+ * Joining a file: its layout, its lineage, and the reboot between now and its last use.
+ *
+ * Invariant: seq = base + monotonic µs exceeds every seq granted before. `base` is fixed for one
+ * boot, during which the clock only grows. The first to open the file after a boot chooses it so
+ * that seq starts above the wall clock, and an hour above the highest seq on record, which is
+ * refreshed every minute: more than a power cut can have taken back.
+ * A reboot has ended all holders, so it voids all claims; the admitted ones stay as dead rows, so
+ * that their successors learn of it. Without a boot id, a clock below its last reading proves the
+ * reboot. A jump of the estimated boot time may as well be a step of the wall clock: then nothing
+ * is voided, but no claim keeps more life than its TTL, which is no change for one that is alive.
+ * What would break it: a base kept in memory, so every step reads or compares it in the file.
+ */
+import { randomBytes } from 'node:crypto';
+import { StoreError } from '../../errors.ts';
+import type { Client } from './client.ts';
+import type { Machine } from './machine.ts';
+import { LAYOUT, SCHEMA } from './schema.ts';
+
+interface Meta {
+  readonly layout: number;
+  readonly lineage: string;
+  readonly boot: string;
+  readonly time_space: string;
+  readonly booted_us: number;
+  readonly base: number;
+  readonly highest: number;
+}
+
+const HOUR_US = 3_600_000_000;
+
+/** Wall clocks beyond this (the year 2112) are wrong, and would use up the numbers below 2^53. */
+const MAX_WALL_US = 2 ** 52;
+
+/** The estimated boot time may wander this much without being another boot. */
+const BOOT_TOLERANCE_US = 10_000_000;
+
+/** Creates or checks the tables and returns the lineage; to be called in a transaction. */
+export function joinFile(client: Client, machine: Machine): string {
+  const found = client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'").all();
+  if (found.length === 0) return create(client, machine);
+  const [meta] = client.prepare('SELECT * FROM holdfast_meta').all() as [Meta];
+  if (meta.layout !== LAYOUT) {
+    throw refusal(
+      `${client.file} has layout ${meta.layout}, and this version of holdfast knows only ${LAYOUT}.` +
+        ' Let all programs that share it use the same version, or take another file.',
+    );
+  }
+  const { boot, timeSpace } = machine.identity();
+  if (meta.boot === boot && meta.time_space !== timeSpace) {
+    throw refusal(
+      `${client.file} is used by processes with another clock (time namespace ${meta.time_space},` +
+        ` here ${timeSpace}). Locks need one clock: run all of them in the same time namespace.`,
+    );
+  }
+  const now = machine.nowUs();
+  if (boot ? meta.boot !== boot : meta.boot !== '' || meta.base + now < meta.highest) {
+    client.exec('DELETE FROM holdfast_claim WHERE admitted = 0');
+    client.exec('UPDATE holdfast_claim SET expires = 0');
+    client.exec('DELETE FROM holdfast_tombstone');
+    save(client, machine, meta.highest);
+  } else if (!boot && Math.abs(machine.bootedUs() - meta.booted_us) > BOOT_TOLERANCE_US) {
+    const clamp = 'UPDATE holdfast_claim SET expires = min(expires, ttl + ?)';
+    client.prepare(clamp).run(now);
+    save(client, machine, Math.max(meta.highest, meta.base + now));
+  }
+  return meta.lineage;
+}
+
+function create(client: Client, machine: Machine): string {
+  client.exec(SCHEMA);
+  const lineage = `sqlite:${randomBytes(8).toString('hex')}`;
+  const insert = "INSERT INTO holdfast_meta VALUES (1, ?, ?, '', '', 0, 0, 0)";
+  client.prepare(insert).run(LAYOUT, lineage);
+  save(client, machine, 0);
+  return lineage;
+}
+
+/** Begins a new series of seq above everything that may have been granted. */
+function save(client: Client, machine: Machine, highest: number): void {
+  const { boot, timeSpace } = machine.identity();
+  const start = Math.max(Math.min(machine.wallUs(), MAX_WALL_US), highest + HOUR_US);
+  client
+    .prepare('UPDATE holdfast_meta SET boot=?, time_space=?, booted_us=?, base=?, highest=?')
+    .run(boot, timeSpace, machine.bootedUs(), start - machine.nowUs(), start);
+}
+
+function refusal(message: string): StoreError {
+  return new StoreError(`The lock database ${message}`, { retryable: false, outcome: 'failed' });
+}

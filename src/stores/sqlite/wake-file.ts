@@ -1,0 +1,215 @@
+/**
+ * Wake-ups between processes: each listening process has one small file, and one watch on it.
+ *
+ * Whoever changes a queue appends, after the commit, the claims concerned to the files of their
+ * processes, so that a departure wakes nobody else, however many wait. The kernel reports
+ * the change at once and without polling. Nothing is missed between claiming and listening: the
+ * file is read from its beginning once the watch stands, and senders create it if it is not there.
+ * A hint is no more than a hint: what the queue says is read from the database, and a lost one (a
+ * full disk, an append in the very moment of truncation) is made good by the next heartbeat.
+ * Where the system has no watch left to give, the size of the file is polled while claims wait.
+ * What would break it: to append before the commit, for the reader would find the old state.
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import type { Told } from './queues.ts';
+
+export type WatchFile = (
+  path: string,
+  options: { readonly persistent: boolean },
+  changed: () => void,
+) => Pick<fs.FSWatcher, 'on' | 'close'>;
+
+interface Parts {
+  readonly directory: string;
+  readonly received: (told: readonly Told[]) => void;
+  /** Whether a claim of this process waits; without a watch, that is when to poll. */
+  readonly waiting: () => boolean;
+  /** Addresses whose files are in use, however old they are. */
+  readonly inUse: () => ReadonlySet<string>;
+  readonly watch: WatchFile;
+}
+
+/** A file that has grown beyond this is emptied once it has been read. */
+const MAX_BYTES = 64 * 1024;
+
+/** A file that nobody has written to for so long, and no live claim names, is left over. */
+const LEFT_OVER_MS = 3_600_000;
+
+const POLL_MIN_MS = 1;
+const POLL_MAX_MS = 20;
+
+export class WakeFile {
+  /** The name of the file, by which claims say where they listen. */
+  readonly address: string = randomBytes(8).toString('hex');
+  readonly #parts: Parts;
+  readonly #path: string;
+  #fd: number | undefined;
+  #watcher: ReturnType<WatchFile> | undefined;
+  #offset = 0;
+  #polling = false;
+  #pollMs = POLL_MIN_MS;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#path = join(parts.directory, this.address);
+  }
+
+  get listening(): boolean {
+    return this.#fd !== undefined;
+  }
+
+  /** Starts to listen, unless it does already; what was sent before is received now. */
+  listen(): void {
+    if (this.#fd !== undefined) return this.#polling ? this.#schedule() : undefined;
+    try {
+      this.#fd = openShared(this.#path, 'a+');
+    } catch (error) {
+      return warn(`cannot listen at ${this.#path}`, error);
+    }
+    try {
+      this.#watcher = this.#parts.watch(this.#path, { persistent: false }, () => this.#read());
+      this.#watcher.on('error', (error) => this.#poll(error));
+    } catch (error) {
+      this.#poll(error);
+    }
+    this.#removeLeftOver();
+    this.#read();
+  }
+
+  /** Tells other processes to look at these claims. */
+  send(address: string, told: readonly Told[]): void {
+    const lines = told.map(({ seq, resource }) => `${JSON.stringify([seq, resource])}\n`);
+    try {
+      const fd = openShared(join(this.#parts.directory, address), 'a');
+      try {
+        fs.writeSync(fd, lines.join(''));
+      } finally {
+        fs.closeSync(fd);
+      }
+    } catch (error) {
+      warn(`cannot wake ${address} in ${this.#parts.directory}`, error);
+    }
+  }
+
+  close(): void {
+    if (this.#fd === undefined) return;
+    this.#stop();
+    try {
+      fs.unlinkSync(this.#path);
+      fs.rmdirSync(this.#parts.directory);
+    } catch {
+      // Other processes listen there, or it is gone already.
+    }
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#watcher?.close();
+    if (this.#fd !== undefined) fs.closeSync(this.#fd);
+    this.#watcher = undefined;
+    this.#fd = undefined;
+    this.#offset = 0;
+  }
+
+  #read(): void {
+    if (this.#fd === undefined) return;
+    const { size, nlink } = fs.fstatSync(this.#fd);
+    if (size < this.#offset) this.#offset = 0;
+    if (size > this.#offset) this.#receive(this.#fd, size);
+    if (nlink > 0) return;
+    // Somebody took it for left over; senders have made, or will make, a new one.
+    this.#stop();
+    this.listen();
+  }
+
+  #receive(fd: number, size: number): void {
+    const bytes = Buffer.alloc(size - this.#offset);
+    const count = fs.readSync(fd, bytes, 0, bytes.length, this.#offset);
+    // What stands behind the last line end is still being written.
+    const end = bytes.lastIndexOf(10, count - 1) + 1;
+    this.#offset += end;
+    if (this.#offset > MAX_BYTES && fs.fstatSync(fd).size === this.#offset) {
+      fs.ftruncateSync(fd);
+      this.#offset = 0;
+    }
+    this.#pollMs = POLL_MIN_MS;
+    const told = bytes.toString('utf8', 0, end).split('\n').flatMap(parse);
+    if (told.length > 0) this.#parts.received(told);
+  }
+
+  #poll(error: unknown): void {
+    if (!this.#polling) {
+      warn('no file watch is left (on Linux, see fs.inotify.max_user_instances): polling', error);
+    }
+    this.#polling = true;
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    this.#schedule();
+  }
+
+  /** Polls more and more slowly while nothing comes, and not at all while nobody waits. */
+  #schedule(): void {
+    if (this.#timer || !this.#parts.waiting()) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#pollMs = Math.min(this.#pollMs * 1.2, POLL_MAX_MS);
+      this.#read();
+      this.#schedule();
+    }, this.#pollMs);
+    this.#timer.unref();
+  }
+
+  /** Process ids prove nothing, because containers may share the directory; age and use do. */
+  #removeLeftOver(): void {
+    const { directory, inUse } = this.#parts;
+    try {
+      const before = Date.now() - LEFT_OVER_MS;
+      const old = fs
+        .readdirSync(directory)
+        .map((name) => ({ name, path: join(directory, name) }))
+        .filter(({ path }) => fs.statSync(path).mtimeMs < before);
+      if (old.length === 0) return;
+      const used = inUse();
+      for (const { name, path } of old) if (!used.has(name)) fs.unlinkSync(path);
+    } catch {
+      // Somebody else is tidying up as well; there is always a next time.
+    }
+  }
+}
+
+/** Opens a file for whoever may open the directory above, creating both where missing. */
+function openShared(path: string, flags: 'a' | 'a+'): number {
+  try {
+    return fs.openSync(path, flags);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    fs.mkdirSync(join(path, '..'), { recursive: true });
+    return fs.openSync(path, flags);
+  }
+}
+
+function parse(line: string): Told[] {
+  if (line === '') return [];
+  try {
+    const [seq, resource] = JSON.parse(line) as [number, string];
+    return [{ seq, resource, address: '' }];
+  } catch {
+    return [];
+  }
+}
+
+const warned = new Set<string>();
+
+/** Once for each cause: wake-ups are then slower, but nothing is wrong. */
+function warn(what: string, error: unknown): void {
+  const { code = 'error' } = error as NodeJS.ErrnoException;
+  if (warned.has(code)) return;
+  warned.add(code);
+  process.emitWarning(`holdfast: ${what} (${code}). Waiting claims are woken more slowly.`, {
+    code: 'HOLDFAST_SQLITE_WAKE',
+  });
+}
