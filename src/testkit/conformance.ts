@@ -21,6 +21,21 @@ import { renew } from './contract/renew.ts';
 import { takeover } from './contract/takeover.ts';
 import { tokens } from './contract/tokens.ts';
 import { tries } from './contract/try.ts';
+import { MUTEXES } from './lock-of.ts';
+import { acquire } from './locks/acquire.ts';
+import { all } from './locks/all.ts';
+import { bounds } from './locks/bounds.ts';
+import { closing } from './locks/closing.ts';
+import { doubt } from './locks/doubt.ts';
+import { election } from './locks/election.ts';
+import { input } from './locks/input.ts';
+import { lease } from './locks/lease.ts';
+import { loss } from './locks/loss.ts';
+import { nesting } from './locks/nesting.ts';
+import { outlook } from './locks/outlook.ts';
+import { rwLock } from './locks/rw-lock.ts';
+import { semaphore } from './locks/semaphore.ts';
+import { sharing } from './locks/sharing.ts';
 import { type Fixture, type FixtureOptions, TestBed } from './test-bed.ts';
 
 export interface ConformanceOptions {
@@ -39,23 +54,19 @@ export interface ConformanceOptions {
 /** Longest time of one case, in ms: it takes a second or two, so more means that it hangs. */
 const LIMIT_MS = 25_000;
 
+/** Bare stores. */
+const CONTRACT: readonly Topic[] = [
+  ...[claim, tries, renew, release, order, permits, readWrite, downgrade],
+  ...[expiry, takeover, evict, tokens, hints, batches, names, inspect],
+];
+
+/** Whatever lets one in at a time, through `createLocks`. */
+const EXCLUSIVE = [acquire, lease, loss, nesting, sharing, bounds, closing];
+
 export const TOPICS: readonly Topic[] = [
-  claim,
-  tries,
-  renew,
-  release,
-  order,
-  permits,
-  readWrite,
-  downgrade,
-  expiry,
-  takeover,
-  evict,
-  tokens,
-  hints,
-  batches,
-  names,
-  inspect,
+  ...CONTRACT,
+  ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
+  ...[semaphore, rwLock, all, election, doubt, outlook, input],
 ];
 
 /**

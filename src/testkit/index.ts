@@ -1,5 +1,8 @@
 /** Experimental: the conformance suite for stores, and what else helps to test locks. */
+export { type Around, aroundStore, type Verb } from './around-store.ts';
 export type { Case, Need, OptionalVerb, Topic } from './case.ts';
 export { type ConformanceOptions, conformance } from './conformance.ts';
+export { type Count, type CountingStore, countingStore } from './counting-store.ts';
+export { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
 export type { Fixture, FixtureOptions } from './test-bed.ts';

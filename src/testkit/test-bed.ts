@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
+import { createLocks, type Locks } from '../locks.ts';
+import type { LocksOptions } from '../options.ts';
 import type { Claim, ClaimStatus, Queue, Store, Wake } from '../store.ts';
 
 export interface FixtureOptions {
@@ -63,6 +65,13 @@ export class TestBed {
     const store = await this.#fixture.connect();
     this.#stores.add(store);
     return store;
+  }
+
+  /** Locks that end with the case. */
+  locks(options: LocksOptions = {}, store: Store = this.store): Locks {
+    const locks = createLocks(store, { ...options, clock: this.clock });
+    this.cleanup(() => locks.close({ drain: 0 }));
+    return locks;
   }
 
   /** Runs at the end of the case, the latest first. */

@@ -158,7 +158,10 @@ class Memory implements MemoryStore {
     if (buried && buried.until > now) return { state: 'gone', why: buried.why };
     const queue = this.#queues.get(claim.resource) ?? this.#open(claim.resource);
     const own = queue.find(claim.id);
-    if (own && own.expiresAt > now) return this.#statusOf(queue, own);
+    if (own && own.expiresAt > now) {
+      this.#settle(queue, { entering: own });
+      return this.#statusOf(queue, own);
+    }
     if (own) queue.remove(own);
     const misfit = queue.misfit(claim.kind, now);
     if (misfit) {

@@ -1,0 +1,52 @@
+import type { Claim, Store, Traits } from '../store.ts';
+
+export type Verb =
+  | 'claim'
+  | 'renew'
+  | 'release'
+  | 'inspect'
+  | 'watch'
+  | 'downgrade'
+  | 'evict'
+  | 'list';
+
+/** Called instead of a verb; `next` is the verb itself. `claims` are those that it is about. */
+export type Around = <T>(
+  request: { readonly verb: Verb; readonly claims: readonly Claim[] },
+  next: () => Promise<T>,
+) => Promise<T>;
+
+/** The same store with something around each of its verbs. What it lacks is lacking here. */
+export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
+  const { watch, downgrade, evict, list, close } = store;
+  return {
+    name: store.name,
+    traits,
+    get lineage() {
+      return store.lineage;
+    },
+    claim: (claims) => around({ verb: 'claim', claims }, () => store.claim(claims)),
+    renew: (claims) => around({ verb: 'renew', claims }, () => store.renew(claims)),
+    release: (claims, after) =>
+      around({ verb: 'release', claims }, () => store.release(claims, after)),
+    inspect: (resource) => around({ verb: 'inspect', claims: [] }, () => store.inspect(resource)),
+    ...(watch && {
+      watch: (claim, wake) =>
+        around({ verb: 'watch', claims: [claim] }, () => watch.call(store, claim, wake)),
+    }),
+    ...(downgrade && {
+      downgrade: (claim) =>
+        around({ verb: 'downgrade', claims: [claim] }, () => downgrade.call(store, claim)),
+    }),
+    ...(evict && {
+      evict: (resource, number, options) =>
+        around({ verb: 'evict', claims: [] }, () => evict.call(store, resource, number, options)),
+    }),
+    ...(list && {
+      async *list(prefix) {
+        yield* await around({ verb: 'list', claims: [] }, async () => list.call(store, prefix));
+      },
+    }),
+    ...(close && { close: () => close.call(store) }),
+  };
+}

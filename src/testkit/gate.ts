@@ -1,0 +1,30 @@
+/** Opened from outside: for work that has to wait until the case wants it to go on. */
+export interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+export function gate(): Gate {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+/** Counts who is inside at the same time. */
+export class Occupancy {
+  inside = 0;
+  most = 0;
+  entries = 0;
+
+  enter(weight = 1): void {
+    this.entries++;
+    this.inside += weight;
+    this.most = Math.max(this.most, this.inside);
+  }
+
+  leave(weight = 1): void {
+    this.inside -= weight;
+  }
+}

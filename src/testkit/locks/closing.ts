@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import type { Topic } from '../case.ts';
+import { gate } from '../gate.ts';
+import type { LockOf } from '../lock-of.ts';
+
+/** What becomes of everybody when `Locks` are closed. */
+export function closing({ name, of }: LockOf): Topic {
+  return {
+    topic: `${name}, close`,
+    cases: [
+      {
+        name: 'closed locks refuse whatever comes',
+        async run(bed) {
+          const locks = bed.locks({}, await bed.connect());
+          const lock = of(locks, bed.name());
+          await locks.close();
+          const calls: (() => Promise<unknown>)[] = [
+            async () => lock.acquire(),
+            async () => lock.tryAcquire(),
+            async () => lock.run(() => assert.fail('it ran')),
+            async () => lock.tryRun(() => assert.fail('it ran')),
+            async () => locks.inspect(bed.name()),
+          ];
+          for (const call of calls) await assert.rejects(call(), { code: 'CLOSED' });
+          assert.equal((await bed.look()).holders.length, 0);
+        },
+      },
+      {
+        name: 'closing ends waits',
+        async run(bed) {
+          const holder = await of(bed.locks(), bed.name()).acquire();
+          const locks = bed.locks({}, await bed.connect());
+          const wait = of(locks, bed.name()).acquire();
+          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          const [outcome] = await Promise.allSettled([wait, locks.close()]);
+          assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'CLOSED');
+          assert.equal((await bed.look()).waiters.length, 0);
+          assert.ok(holder.held);
+        },
+      },
+      {
+        name: 'closing lets running work finish and then releases',
+        async run(bed) {
+          const locks = bed.locks({}, await bed.connect());
+          const done = gate();
+          const run = of(locks, bed.name()).run(async ({ signal }) => {
+            await done.opened;
+            return signal.aborted;
+          });
+          await bed.until('it held', async () => (await bed.look()).holders.length === 1);
+          const closed = locks.close();
+          await bed.quiet();
+          assert.equal((await bed.look()).holders.length, 1);
+          done.open();
+          assert.equal(await run, false);
+          await closed;
+          assert.equal((await bed.look()).holders.length, 0);
+        },
+      },
+      {
+        name: 'work that runs longer than the drain is told and may still give back',
+        async run(bed) {
+          const locks = bed.locks({}, await bed.connect());
+          const run = of(locks, bed.name()).run(async ({ signal }) => {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          });
+          await bed.until('it held', async () => (await bed.look()).holders.length === 1);
+          const rejected = assert.rejects(run, { code: 'LEASE_LOST', reason: 'closed' });
+          await locks.close({ drain: 50 });
+          await rejected;
+          assert.equal((await bed.look()).holders.length, 0);
+        },
+      },
+      {
+        name: 'work that does not settle keeps the resource until its TTL',
+        needs: ['expiry'],
+        async run(bed) {
+          const locks = bed.locks({ ttl: 4 * bed.ttlMs }, await bed.connect());
+          const done = gate();
+          const run = of(locks, bed.name()).run(() => done.opened);
+          const rejected = assert.rejects(run, { code: 'LEASE_LOST', reason: 'closed' });
+          await bed.until('it held', async () => (await bed.look()).holders.length === 1);
+          await locks.close({ drain: 20 });
+          assert.equal((await bed.look()).holders.length, 1);
+          const next = of(bed.locks(), bed.name()).acquire();
+          assert.equal((await next).takeover?.reason ?? 'expired', 'expired');
+          done.open();
+          await rejected;
+        },
+      },
+      {
+        name: 'closing may be repeated, and idle locks close at once',
+        async run(bed) {
+          const locks = bed.locks({}, await bed.connect());
+          await of(locks, bed.name()).run(() => undefined);
+          const from = bed.clock.now();
+          await Promise.all([locks.close({ drain: '10s' }), locks.close()]);
+          await locks.close();
+          assert.ok(bed.clock.now() - from < 5_000, 'nothing had to be drained');
+        },
+      },
+      {
+        name: 'the locks of others on the same store stay open',
+        async run(bed) {
+          const store = await bed.connect();
+          const [one, other] = [bed.locks({}, store), bed.locks({}, store)];
+          await one.close();
+          assert.ok((await of(other, bed.name()).acquire()).held);
+        },
+      },
+    ],
+  };
+}

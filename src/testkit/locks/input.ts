@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { createLocks, type Locks } from '../../locks.ts';
+import type { LockOptions, LocksOptions } from '../../options.ts';
+import type { Case, Topic } from '../case.ts';
+import { countingStore } from '../counting-store.ts';
+
+type Attempt = readonly [what: string, attempt: (locks: Locks) => unknown];
+
+/** What a program without types may pass. */
+function wrong(value: unknown): never {
+  return value as never;
+}
+
+const ATTEMPTS: readonly Attempt[] = [
+  ['an empty name', (locks) => locks.mutex('')],
+  ['a name that is no text', (locks) => locks.mutex(wrong(42))],
+  ['a name of more than 512 bytes', (locks) => locks.mutex('\u20ac'.repeat(171))],
+  ['half a surrogate pair in a name', (locks) => locks.mutex('a\ud800')],
+  ['options that are no object', (locks) => locks.mutex('a', wrong('10s'))],
+  ['an option that is misspelt', (locks) => locks.mutex('a', wrong({ tll: '10s' }))],
+  ...['10 seconds', '', '-1s', 'NaN', Number.NaN, Number.POSITIVE_INFINITY, -1, true, null, {}].map(
+    (ttl): Attempt => [
+      `the duration ${JSON.stringify(ttl) ?? String(ttl)} (${typeof ttl})`,
+      (locks) => locks.mutex('a', { ttl: wrong(ttl) }),
+    ],
+  ),
+  ['a ttl of 0', (locks) => locks.mutex('a', { ttl: 0 })],
+  ['a ttl above maxTtl', (locks) => locks.mutex('a', { ttl: '31s' })],
+  ['a minHold above maxTtl', (locks) => locks.mutex('a', { minHold: '31s' })],
+  ['a maxHold below minHold', (locks) => locks.mutex('a', { minHold: '2s', maxHold: '1s' })],
+  ['a maxHold of 0', (locks) => locks.mutex('a', { maxHold: 0 })],
+  ...(['fair', 'reentrant', 'heartbeat'] as const).map(
+    (flag): Attempt => [
+      `a flag ${flag} that is no boolean`,
+      (locks) => locks.mutex('a', { [flag]: wrong('yes') } satisfies LockOptions),
+    ],
+  ),
+  ...[0, -1, 1.5, Number.NaN, 2 ** 31, '3', undefined].map(
+    (limit): Attempt => [
+      `the limit ${String(limit)} (${typeof limit})`,
+      (locks) => locks.semaphore('a', { limit: wrong(limit) }),
+    ],
+  ),
+  ['no options for a semaphore', (locks) => locks.semaphore('a', wrong(undefined))],
+  ['0 seats', (locks) => locks.election('a', { seats: 0 })],
+  ...[0, -1, 1.5, Number.NaN, 6, '1'].map(
+    (permits): Attempt => [
+      `${String(permits)} (${typeof permits}) of 5 permits`,
+      (locks) => locks.semaphore('a', { limit: 5 }).acquire({ permits: wrong(permits) }),
+    ],
+  ),
+  ['permits of a mutex', (locks) => locks.mutex('a').acquire({ permits: 2 })],
+  ['options of a call that are no object', (locks) => locks.mutex('a').acquire(wrong(null))],
+  ['a wait that is no duration', (locks) => locks.mutex('a').acquire({ wait: wrong('soon') })],
+  ['a negative wait', (locks) => locks.mutex('a').acquire({ wait: -1 })],
+  ['a signal that is none', (locks) => locks.mutex('a').acquire({ signal: wrong({}) })],
+  ['a label that is no text', (locks) => locks.mutex('a').acquire({ label: wrong(7) })],
+  ['a run without work', (locks) => locks.mutex('a').run(wrong(undefined))],
+  ['a run with options alone', (locks) => locks.mutex('a').run(wrong({ wait: '1s' }))],
+  ['a tryRun without work', (locks) => locks.mutex('a').tryRun(wrong('work'))],
+  ['a multi-lock of nothing', (locks) => locks.all([])],
+  ['a multi-lock of no list', (locks) => locks.all(wrong(locks.mutex('a')))],
+  ['a multi-lock of names', (locks) => locks.all(wrong(['a', 'b']))],
+  ['the same lock twice in one', (locks) => locks.all([locks.mutex('a'), locks.mutex('a')])],
+  ['an event that does not exist', (locks) => locks.on(wrong('gone'), () => {})],
+  ['a listener that is no function', (locks) => locks.on('lost', wrong('listener'))],
+  ['a look at an empty name', (locks) => locks.inspect('')],
+  ['an eviction by a number', (locks) => locks.evict('a', { token: wrong(1), reason: 'test' })],
+  ['an eviction without a reason', (locks) => locks.evict('a', { token: 1n, reason: '' })],
+  ['a drain that is no duration', (locks) => locks.close({ drain: wrong('later') })],
+];
+
+const SETUPS: readonly (readonly [string, LocksOptions])[] = [
+  ['a ttl that is no duration', { ttl: 'long' }],
+  ['a ttl above maxTtl', { ttl: '1m' }],
+  ['a prefix that is no text', { prefix: wrong(1) }],
+  ['a prefix of more than 128 bytes', { prefix: 'x'.repeat(129) }],
+  ['a drift of a half', { drift: 0.5 }],
+  ['a drift that is no number', { drift: Number.NaN }],
+  ['a label that is no text', { label: wrong(1) }],
+  ['an option that is misspelt', wrong({ maxTTL: '1m' })],
+];
+
+export const input: Topic = {
+  topic: 'bad input',
+  cases: [
+    ...ATTEMPTS.map(
+      ([what, attempt]): Case => ({
+        name: `${what}: a usage error, and nothing is sent`,
+        async run(bed) {
+          const store = countingStore(bed.store);
+          const locks = bed.locks({}, store);
+          await assert.rejects(async () => attempt(locks), { code: 'USAGE' });
+          await bed.sleep(1);
+          assert.equal(store.total(), 0);
+        },
+      }),
+    ),
+    ...SETUPS.map(
+      ([what, options]): Case => ({
+        name: `createLocks with ${what}: a usage error`,
+        async run(bed) {
+          assert.throws(() => bed.locks(options), { code: 'USAGE' });
+        },
+      }),
+    ),
+    {
+      name: 'a wrong call throws before it returns',
+      async run(bed) {
+        const lock = bed.locks().mutex('a');
+        assert.throws(() => void lock.acquire({ wait: -1 }), { code: 'USAGE' });
+        assert.throws(() => void lock.tryAcquire({ permits: 2 }), { code: 'USAGE' });
+        assert.throws(() => void lock.run(wrong(1)), { code: 'USAGE' });
+        assert.throws(() => void lock.tryRun(wrong(1)), { code: 'USAGE' });
+      },
+    },
+    {
+      name: 'createLocks without a store: a usage error',
+      async run() {
+        for (const store of [undefined, null, {}, 'memory:']) {
+          assert.throws(() => createLocks(wrong(store)), { code: 'USAGE' });
+        }
+      },
+    },
+  ],
+};

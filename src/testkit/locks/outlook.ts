@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
+import type { LockEventName } from '../../events.ts';
+import type { Topic } from '../case.ts';
+
+/** What others can see and do: queues, lists, prefixes, evictions, events. */
+export const outlook: Topic = {
+  topic: 'inspect, list, events',
+  cases: [
+    {
+      name: 'a prefix goes before every name and separates what has another',
+      async run(bed) {
+        const [one, other] = [bed.locks({ prefix: bed.name('1:') }), bed.locks()];
+        const lease = await one.mutex('x').acquire();
+        assert.equal(lease.resource, bed.name('1:x'));
+        assert.equal((await one.inspect('x')).holders.length, 1);
+        assert.equal((await other.inspect(bed.name('1:x'))).holders.length, 1);
+        assert.equal((await other.inspect('x')).holders.length, 0);
+      },
+    },
+    {
+      name: 'a list gives names without the prefix',
+      needs: ['list'],
+      async run(bed) {
+        const locks = bed.locks({ prefix: bed.name('1:') });
+        for (const name of ['ab', 'ac', 'b']) await locks.mutex(name).acquire();
+        await bed.locks().mutex(bed.name('2:ab')).acquire();
+        assert.deepEqual(await collect(locks.list()), ['ab', 'ac', 'b']);
+        assert.deepEqual(await collect(locks.list('a')), ['ab', 'ac']);
+        assert.deepEqual(await collect(locks.list('c')), []);
+      },
+    },
+    {
+      name: 'a queue shows holders and waiters with tokens as leases have them',
+      needs: ['queue', 'tokens'],
+      async run(bed) {
+        const locks = bed.locks();
+        const first = await locks.mutex(bed.name()).acquire();
+        const second = bed.locks().mutex(bed.name()).acquire();
+        await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+        const { holders, waiters } = await locks.inspect(bed.name());
+        assert.deepEqual([holders.length, waiters.length], [1, 1]);
+        assert.equal(holders[0]?.number, first.token);
+        await first.release();
+        assert.equal((await second).token, waiters[0]?.number);
+      },
+    },
+    {
+      name: 'an eviction of what is not there answers false',
+      needs: ['evict'],
+      async run(bed) {
+        const locks = bed.locks();
+        assert.equal(await locks.evict(bed.name(), { token: 1n, reason: 'test' }), false);
+        const { token, release } = await locks.mutex(bed.name()).acquire();
+        await release();
+        assert.equal(await locks.evict(bed.name(), { token, reason: 'test' }), false);
+      },
+    },
+    {
+      name: 'events tell of grants, releases and losses',
+      needs: ['evict', 'tokens'],
+      async run(bed) {
+        const locks = bed.locks();
+        const events: string[] = [];
+        for (const name of ['acquired', 'released', 'lost'] as const) {
+          locks.on(name, ({ token }) => events.push(`${name} ${token}`));
+        }
+        const first = await locks.mutex(bed.name()).acquire();
+        await first.release();
+        await first.release();
+        const second = await locks.mutex(bed.name()).acquire();
+        const { token } = second;
+        await locks.evict(bed.name(), { token, reason: 'test', now: true });
+        await bed.until('it was lost', () => !second.held);
+        await second.release();
+        assert.deepEqual(events, [
+          `acquired ${first.token}`,
+          `released ${first.token}`,
+          `acquired ${token}`,
+          `lost ${token}`,
+        ]);
+      },
+    },
+    {
+      name: 'events go to the diagnostics channels as well',
+      async run(bed) {
+        const seen: LockEventName[] = [];
+        for (const name of ['acquired', 'released'] as const) {
+          const listen = (event: unknown): void => {
+            if ((event as { resource?: string }).resource === bed.name()) seen.push(name);
+          };
+          channel(`holdfast:${name}`).subscribe(listen);
+          bed.cleanup(() => channel(`holdfast:${name}`).unsubscribe(listen));
+        }
+        await bed
+          .locks()
+          .mutex(bed.name())
+          .run(() => undefined);
+        assert.deepEqual(seen, ['acquired', 'released']);
+      },
+    },
+    {
+      name: 'a listener hears nothing after it was taken off',
+      async run(bed) {
+        const locks = bed.locks();
+        let heard = 0;
+        const off = locks.on('acquired', () => heard++);
+        await locks.mutex(bed.name()).run(() => undefined);
+        off();
+        off();
+        await locks.mutex(bed.name()).run(() => undefined);
+        assert.equal(heard, 1);
+      },
+    },
+  ],
+};
+
+async function collect(names: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const name of names) all.push(name);
+  return all.sort();
+}
