@@ -2,7 +2,7 @@ export { type Clock, systemClock, type Timer, type TimeSources } from './clock.t
 export { type Duration, parseDuration } from './duration.ts';
 export * from './errors.ts';
 export type { LockEventName, LockEvents } from './events.ts';
-export type { FencingToken, Lease, LeaseState } from './lease.ts';
+export type { Lease, LeaseState } from './lease.ts';
 export { createLocks, type Locks, type RwLock } from './locks.ts';
 export type {
   ElectionOptions,

@@ -13,19 +13,10 @@ import { LeaseLostError, type LossReason, UnsupportedError } from './errors.ts';
 import type { LiveClaim } from './live-claim.ts';
 import type { LocalQueue } from './local-queue.ts';
 import { confirm, downgrade } from './questions.ts';
-import type { Kind, Takeover } from './store.ts';
+import type { FencingToken, Kind, Takeover } from './store.ts';
 import { tokenOf } from './token.ts';
 
 export type LeaseState = 'held' | 'unconfirmed' | 'lost' | 'released';
-
-/** What a fence needs to know of a lease; a remote service may get it as text. */
-export interface FencingToken {
-  readonly resource: string;
-  /** Names the source of tokens; those of different lineages do not compare. */
-  readonly lineage: string;
-  readonly token: bigint;
-  readonly kind?: Kind | undefined;
-}
 
 /**
  * A lock held for a while. Methods may be taken off the object: `const { signal, release } = lease`.

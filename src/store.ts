@@ -172,6 +172,18 @@ export interface Store {
   close?(): Promise<void>;
 }
 
+/** What a fence needs to know of a lease; a remote service may be sent it as text. */
+export interface FencingToken {
+  /** The full name, prefix included: one fence key has one lock name. */
+  readonly resource: string;
+  /** Names the source of tokens; those of different lineages do not compare. */
+  readonly lineage: string;
+  /** Grows from holder to holder. */
+  readonly token: bigint;
+  /** Default: exclusive. Readers are only kept behind writers; permits cannot be fenced. */
+  readonly kind?: Kind | undefined;
+}
+
 /** Permits of a write lock, and the limit of a read-write queue. */
 export const MAX_PERMITS: number = 2 ** 30;
 

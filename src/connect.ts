@@ -1,0 +1,75 @@
+import { UnsupportedError, UsageError } from './errors.ts';
+import { createLocks, type Locks } from './locks.ts';
+import type { LocksOptions } from './options.ts';
+import type { Store } from './store.ts';
+
+/** Schemes of stores that are planned but not there yet. */
+const PLANNED = [
+  'redis',
+  'rediss',
+  'postgres',
+  'postgresql',
+  'mysql',
+  'mariadb',
+  'zookeeper',
+  'etcd',
+];
+
+const KNOWN = ['memory', 'sqlite', ...PLANNED];
+
+/**
+ * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
+ * @throws what `openStore` and `createLocks` throw.
+ */
+export async function connect(url: string, options?: LocksOptions): Promise<Locks> {
+  return createLocks(await openStore(url), options);
+}
+
+/**
+ * The store that the URL names: `memory:` for this process alone, or `sqlite:` and the path of a
+ * file, which the first claim opens. Drivers are loaded when they are needed, so this is for
+ * programs that are not bundled.
+ * @throws UsageError if the URL is malformed, UnsupportedError if its store is not there yet.
+ */
+export async function openStore(url: string): Promise<Store> {
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? [];
+  if (scheme === undefined) {
+    throw new UsageError(`A store is named by a URL such as 'sqlite:./locks.db' or 'memory:'.`);
+  }
+  if (scheme === 'memory') {
+    if (rest !== '') throw new UsageError(`'memory:' takes nothing behind the colon.`);
+    const { memoryStore } = await import('./stores/memory/index.ts');
+    return memoryStore();
+  }
+  if (scheme === 'sqlite') return openSqlite(rest);
+  if (PLANNED.includes(scheme)) {
+    throw new UnsupportedError('store', `There is no store for '${scheme}:' yet.`);
+  }
+  throw new UsageError(`There is no store for '${scheme}:'${suggest(scheme)}.`);
+}
+
+async function openSqlite(path: string): Promise<Store> {
+  const file = path.startsWith('//') ? path.slice(2) : path;
+  if (file === '') throw new UsageError(`'sqlite:' needs a file, as in 'sqlite:./locks.db'.`);
+  const { sqliteStore } = await import('./stores/sqlite/index.ts');
+  return sqliteStore(file);
+}
+
+function suggest(scheme: string): string {
+  const near = KNOWN.find((known) => distance(known, scheme.toLowerCase()) <= 2);
+  return near ? `; did you mean '${near}:'?` : `; there are ${KNOWN.join(', ')}`;
+}
+
+/** Edit distance (Levenshtein 1966). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { connect, openStore } from '../src/connect.ts';
+
+test('memory: is a store of this process', async () => {
+  await using locks = await connect('memory:', { prefix: 'a:' });
+  expect(await locks.mutex('x').run(({ resource }) => resource)).toBe('a:x');
+});
+
+test('sqlite: takes a relative or an absolute path, with or without slashes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'a b?%41.db');
+  await using one = await connect(`sqlite:${file}`);
+  await using other = await connect(`sqlite://${file}`);
+  const lease = await one.mutex('x').acquire();
+  expect(await other.mutex('x').tryAcquire()).toBeNull();
+  await lease.release();
+});
+
+test.each([
+  ['sqlit:./locks.db', 'USAGE', /did you mean 'sqlite:'\?/],
+  ['SQLITE:./locks.db', 'USAGE', /did you mean 'sqlite:'\?/],
+  ['mongodb://host', 'USAGE', /there are memory, sqlite/],
+  ['./locks.db', 'USAGE', /named by a URL/],
+  ['', 'USAGE', /named by a URL/],
+  ['sqlite:', 'USAGE', /needs a file/],
+  ['memory:x', 'USAGE', /takes nothing/],
+  ['redis://:secret@host', 'UNSUPPORTED', /no store for 'redis:' yet/],
+])('%s is refused with advice, and without its secrets', async (url, code, message) => {
+  const error = await openStore(url).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+  expect(String(error)).not.toContain('secret');
+});
+
+test('what is no text at all is a usage error too', async () => {
+  await expect(openStore(undefined as unknown as string)).rejects.toMatchObject({ code: 'USAGE' });
+});
