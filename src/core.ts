@@ -34,7 +34,6 @@ export class Core {
   readonly heartbeat: Heartbeat;
   readonly lanes: {
     readonly claim: Lane<ClaimStatus>;
-    readonly renew: Lane<ClaimStatus>;
     readonly release: Lane<boolean>;
   };
   /** Candidates that stand or lead. */
@@ -56,13 +55,15 @@ export class Core {
     this.clock = clock;
     this.options = options;
     this.turn = new Turn(clock);
-    this.heartbeat = new Heartbeat(clock);
-    const parts = { traits: store.traits, clock, turn: this.turn };
+    this.heartbeat = new Heartbeat(clock, () => this.lane((claims) => store.renew(claims)));
     this.lanes = {
-      claim: new Lane({ ...parts, verb: (claims) => store.claim(claims) }),
-      renew: new Lane({ ...parts, verb: (claims) => store.renew(claims) }),
-      release: new Lane({ ...parts, verb: (claims) => store.release(claims) }),
+      claim: this.lane((claims) => store.claim(claims)),
+      release: this.lane((claims) => store.release(claims)),
     };
+  }
+
+  lane<R>(verb: (claims: readonly Claim[]) => Promise<readonly R[]>): Lane<R> {
+    return new Lane({ verb, traits: this.store.traits, clock: this.clock, turn: this.turn });
   }
 
   /** The queue in which the tasks of this process share one claim, or one of its own. */
@@ -97,11 +98,11 @@ export class Core {
       done(error);
       this.#checkIdle();
     };
-    if (afterMs <= 0) return this.lanes.release.send(claim, (_, error) => told(error));
-    this.store.release([claim], { ms: afterMs }).then(
-      () => told(undefined),
-      (error) => told(toStoreError(error)),
-    );
+    const lane =
+      afterMs <= 0
+        ? this.lanes.release
+        : this.lane((claims) => this.store.release(claims, { ms: afterMs }));
+    lane.send(claim, (_, error) => told(error));
   }
 
   /** Holders first, then waiters, with tokens as leases have them. */

@@ -3,17 +3,20 @@
  *
  * Invariant: as long as this process runs, every claim in here is asked about at least once every
  * third of its TTL, so that two heartbeats may fail before it dies. Claims of equal TTL share one
- * timer and go out together, so N of them cost N/100 requests an interval. A tick that runs late
- * first looks at the clock: what has died meanwhile is reported, never renewed.
- * What would break it: a timer for each claim that is set again only after its answer.
+ * timer and a lane, so N of them cost N/100 requests an interval. A tick that runs late first looks
+ * at the clock: what has died meanwhile is reported, never renewed.
+ * What would break it: a timer for each claim that is set again only after its answer, or a lane
+ * shared with longer TTLs, where an answer that does not come is waited for longer.
  */
 import type { Clock, Timer } from './clock.ts';
-import { TRIES_PER_TTL } from './lane.ts';
+import { type Lane, TRIES_PER_TTL } from './lane.ts';
 import type { LiveClaim } from './live-claim.ts';
+import type { ClaimStatus } from './store.ts';
 
 interface Beat {
   readonly everyMs: number;
   readonly claims: Set<LiveClaim>;
+  readonly lane: Lane<ClaimStatus>;
   readonly run: () => void;
   timer: Timer;
   ranAt: number;
@@ -21,10 +24,12 @@ interface Beat {
 
 export class Heartbeat {
   readonly #clock: Clock;
+  readonly #newLane: () => Lane<ClaimStatus>;
   readonly #beats = new Map<number, Beat>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, newLane: () => Lane<ClaimStatus>) {
     this.#clock = clock;
+    this.#newLane = newLane;
   }
 
   add(live: LiveClaim): void {
@@ -40,6 +45,11 @@ export class Heartbeat {
     this.#beats.delete(beat.everyMs);
   }
 
+  /** The way to the store for questions about this claim. */
+  laneOf(live: LiveClaim): Lane<ClaimStatus> {
+    return this.#beats.get(live.terms.beatTtlMs / TRIES_PER_TTL)?.lane ?? this.#newLane();
+  }
+
   /** True if the heartbeat of this claim should have run long ago: the process stood still. */
   stalled(live: LiveClaim, now: number): boolean {
     const beat = this.#beats.get(live.terms.beatTtlMs / TRIES_PER_TTL);
@@ -49,7 +59,8 @@ export class Heartbeat {
   #start(everyMs: number): Beat {
     const ranAt = this.#clock.now();
     const run = (): void => this.#run(beat);
-    const beat: Beat = { everyMs, claims: new Set(), ranAt, run, timer: this.#arm(run, everyMs) };
+    const timer = this.#arm(run, everyMs);
+    const beat: Beat = { everyMs, claims: new Set(), ranAt, run, lane: this.#newLane(), timer };
     this.#beats.set(everyMs, beat);
     return beat;
   }

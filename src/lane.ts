@@ -1,13 +1,13 @@
 /**
  * One verb's way to the store: requests are sent in batches, one batch at a time.
  *
- * The first request leaves at once; what arrives while it is under way is collected into the next
- * batch, so that a lone caller waits for nobody and a crowd shares round trips. Stores that answer
- * at once leave nothing under way, so for them a batch is what one microtask brings. Claims do not
- * share a fate: an answer is given to each, and when a batch as a whole is refused for what is in
- * it, it is halved until the culprit stands alone. An answer that takes longer than a third of the
- * shortest TTL in the batch is no longer waited for: its outcome is unknown, which is no harm
- * because verbs are idempotent. `sentAt` is read before the store is called; deadlines count from it.
+ * The first request leaves with the next microtask, and with whatever was sent in the same breath;
+ * what arrives while it is under way is collected into the next batch, so that a lone caller waits
+ * for nobody and a crowd shares round trips. Claims do not share a fate: an answer is given to
+ * each, and when a batch as a whole is refused for what is in it, it is halved until the culprit
+ * stands alone. An answer that takes longer than a third of the shortest TTL in the batch is no
+ * longer waited for: its outcome is unknown, which is no harm because verbs are idempotent.
+ * `sentAt` is read before the store is called; deadlines count from it.
  * What would break it: to read `sentAt` after the call, or to take a time-out for a failure.
  */
 import type { Clock } from './clock.ts';
@@ -49,8 +49,7 @@ export class Lane<R> {
     this.#pending.push({ claim, settle });
     if (this.#busy) return;
     this.#busy = true;
-    if (this.#parts.traits.synchronous) queueMicrotask(this.#go);
-    else this.#go();
+    queueMicrotask(this.#go);
   }
 
   readonly #go = (): void => this.#parts.turn.run(this.#flush);

@@ -14,7 +14,7 @@ import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
 import { type LossReason, lossOf, StoreError } from './errors.ts';
-import { TRIES_PER_TTL } from './lane.ts';
+import { type Settle, TRIES_PER_TTL } from './lane.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -111,14 +111,18 @@ export class LiveClaim {
   /** Heartbeat and question in one. At most one is under way. */
   readonly ask = (): void => {
     if (this.phase === 'over' || this.phase === 'claiming') return;
+    // Every question is a heartbeat.
+    if (this.phase === 'held' && !this.terms.heartbeat) return;
+    if (this.phase === 'held') this.#alarm();
     if (this.#asking) {
       this.#askAgain = true;
       return;
     }
     this.#asking = true;
-    const { lanes, store } = this.#core;
-    const lane = this.phase === 'waiting' && !store.traits.queue ? lanes.claim : lanes.renew;
-    lane.send(this.claim, this.receive);
+    const { lanes, store, heartbeat } = this.#core;
+    const tries = this.phase === 'waiting' && !store.traits.queue;
+    const lane = tries ? lanes.claim : heartbeat.laneOf(this);
+    lane.send(this.claim, this.#asked);
   };
 
   /** Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`. */
@@ -138,17 +142,17 @@ export class LiveClaim {
     return depart(this.#core, this.claim, afterMs);
   }
 
+  readonly #asked: Settle<ClaimStatus> = (status, error, sentAt) => {
+    this.#asking = false;
+    this.receive(status, error, sentAt);
+  };
+
   #enter(): void {
     if (this.phase !== 'over') this.#core.lanes.claim.send(this.claim, this.receive);
   }
 
   /** What the store answered to a request sent at `sentAt`. */
-  readonly receive = (
-    status: ClaimStatus | undefined,
-    error: StoreError | undefined,
-    sentAt: number,
-  ): void => {
-    this.#asking = false;
+  readonly receive: Settle<ClaimStatus> = (status, error, sentAt) => {
     if (this.phase === 'over') return;
     if (status?.state === 'held') this.#held(status, sentAt);
     else if (status?.state === 'waiting') this.#waiting(status, sentAt);
@@ -162,6 +166,7 @@ export class LiveClaim {
 
   readonly #wake = (hint?: ClaimStatus): void => {
     const { clock, store } = this.#core;
+    if (this.phase === 'over') return;
     if (this.phase === 'claiming') this.#askAgain = true;
     else if (hint?.state === 'held' && this.phase === 'held') this.waiters = hint.waiters;
     else if (hint?.state === 'waiting' && this.phase === 'waiting') this.#schedule(hint);
@@ -198,10 +203,8 @@ export class LiveClaim {
       return;
     }
     if (this.terms.heartbeat) this.#core.heartbeat.add(this);
-    else {
-      this.#core.heartbeat.remove(this);
-      this.#alarm();
-    }
+    else this.#core.heartbeat.remove(this);
+    this.#alarm();
     this.#listener.granted();
   }
 
@@ -250,7 +253,6 @@ export class LiveClaim {
   #unconfirm(cause: StoreError | undefined): void {
     if (this.unconfirmed) return;
     this.unconfirmed = true;
-    this.#alarm();
     const { events } = this.#core;
     if (!events.has('unconfirmed')) return;
     const { resource, kind } = this.claim;
@@ -283,13 +285,15 @@ export class LiveClaim {
     if (status.retryInMs < beatMs) this.#later(this.ask, status.retryInMs + 1);
   }
 
-  /** At the deadline, somebody who waits for the signal must hear of it. */
+  /**
+   * At the deadline, somebody who waits for the signal must hear of it. While half of the TTL is
+   * left, the next heartbeat comes first.
+   */
   #alarm(): void {
-    const { clock } = this.#core;
-    this.#later(() => {
-      const alive = this.alive(clock.now());
-      if (alive && (this.unconfirmed || !this.terms.heartbeat)) this.#alarm();
-    }, this.remainingMs);
+    const { heartbeat, beatTtlMs } = this.terms;
+    const left = this.remainingMs;
+    if (left === 0 || (heartbeat && left > beatTtlMs / 2)) return;
+    this.#later(() => this.#alarm(), left);
     this.#timer?.unref();
   }
 

@@ -1,15 +1,12 @@
 import type { Core } from './core.ts';
-import { type StoreError, toStoreError, UnsupportedError } from './errors.ts';
+import { type StoreError, UnsupportedError } from './errors.ts';
+import type { Lane } from './lane.ts';
 import type { LiveClaim } from './live-claim.ts';
+import type { ClaimStatus } from './store.ts';
 
 /** Asks the store now; tells the failure if it does not confirm the claim. */
 export function confirm(core: Core, live: LiveClaim): Promise<StoreError | undefined> {
-  return new Promise((resolve) => {
-    core.lanes.renew.send(live.claim, (status, error, sentAt) => {
-      live.receive(status, error, sentAt);
-      resolve(error ?? (status?.state === 'error' ? status.error : undefined));
-    });
-  });
+  return ask(live, core.heartbeat.laneOf(live));
 }
 
 /**
@@ -18,15 +15,22 @@ export function confirm(core: Core, live: LiveClaim): Promise<StoreError | undef
  * @throws StoreError, UnsupportedError
  */
 export async function downgrade(core: Core, live: LiveClaim): Promise<void> {
-  const { store, clock } = core;
-  if (!store.downgrade) {
+  const { store } = core;
+  const verb = store.downgrade?.bind(store);
+  if (!verb) {
     throw new UnsupportedError('downgrade', `The ${store.name} store cannot downgrade.`);
   }
   live.claim = { ...live.claim, kind: 'read', permits: 1 };
-  const sentAt = clock.now();
-  const status = await store.downgrade(live.claim).catch((error) => {
-    throw toStoreError(error);
+  const lane = core.lane((claims) => Promise.all(claims.map((claim) => verb(claim))));
+  const error = await ask(live, lane);
+  if (error) throw error;
+}
+
+function ask(live: LiveClaim, lane: Lane<ClaimStatus>): Promise<StoreError | undefined> {
+  return new Promise((resolve) => {
+    lane.send(live.claim, (status, error, sentAt) => {
+      live.receive(status, error, sentAt);
+      resolve(error ?? (status?.state === 'error' ? status.error : undefined));
+    });
   });
-  if (status.state === 'error') throw status.error;
-  live.receive(status, undefined, sentAt);
 }

@@ -1,0 +1,97 @@
+import type { Clock, Timer } from 'holdfast';
+
+interface Pending extends Timer {
+  readonly at: number;
+  readonly run: () => void;
+  keepsAlive: boolean;
+}
+
+/**
+ * A clock that only the test moves. Timers and immediates that are due run in order, and whatever
+ * they set in motion comes to rest before the next one runs. Only for code that does nothing real:
+ * a turn of the real event loop is how microtasks are flushed, and nothing else happens in it.
+ */
+export class FakeClock implements Clock {
+  /** What `random` answers. */
+  chance = 0.5;
+  readonly #pending = new Set<Pending>();
+  #immediates: (() => void)[] = [];
+  #now = 1_000;
+
+  /** Timers that have neither fired nor been cleared. */
+  get timers(): number {
+    return this.#pending.size;
+  }
+
+  /** Those of them that would keep the process alive. */
+  get keepingAlive(): number {
+    return [...this.#pending].filter((timer) => timer.keepsAlive).length;
+  }
+
+  readonly now = (): number => this.#now;
+
+  readonly random = (): number => this.chance;
+
+  setTimeout(run: () => void, ms: number): Timer {
+    const timer: Pending = {
+      at: this.#now + Math.max(0, ms),
+      run,
+      keepsAlive: true,
+      ref: () => (timer.keepsAlive = true),
+      unref: () => (timer.keepsAlive = false),
+    };
+    this.#pending.add(timer);
+    return timer;
+  }
+
+  clearTimeout(timer: Timer): void {
+    this.#pending.delete(timer as Pending);
+  }
+
+  setImmediate(run: () => void): void {
+    this.#immediates.push(run);
+  }
+
+  /** Time passes, and nothing runs: a blocked loop, a stopped process. */
+  stall(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** Lets everything run that is due now. */
+  rest(): Promise<void> {
+    return this.advance(0);
+  }
+
+  /** Lets time pass, and everything run that becomes due on the way. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await this.#settle();
+      const next = this.#earliest();
+      if (!next || next.at > end) break;
+      this.#pending.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.run();
+    }
+    this.#now = Math.max(this.#now, end);
+  }
+
+  async #settle(): Promise<void> {
+    await flush();
+    while (this.#immediates.length > 0) {
+      for (const run of this.#immediates.splice(0)) run();
+      await flush();
+    }
+  }
+
+  #earliest(): Pending | undefined {
+    let first: Pending | undefined;
+    for (const timer of this.#pending) if (!first || timer.at < first.at) first = timer;
+    return first;
+  }
+}
+
+/** Runs all microtasks, and those that they bring. */
+export function flush(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
