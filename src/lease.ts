@@ -45,10 +45,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     this.#nth = nth;
     this.since = since;
     if (nth === 0) this.#takeover = live.takeover;
-    const { maxHoldMs } = queue.spec;
-    if (maxHoldMs === undefined) return;
-    this.#maxHold = queue.core.clock.setTimeout(() => this.held, maxHoldMs);
-    this.#maxHold.unref();
+    if (queue.spec.maxHoldMs !== undefined) this.#awaitMaxHold(queue.spec.maxHoldMs);
   }
 
   /** The full name, prefix included. */
@@ -222,6 +219,14 @@ export class Lease implements FencingToken, AsyncDisposable {
       }
     }
     return this.#queue.handOn(this, now) ?? DONE;
+  }
+
+  /** Timers may fire a moment early; then the clock says that it is still held. */
+  #awaitMaxHold(ms: number): void {
+    this.#maxHold = this.#queue.core.clock.setTimeout(() => {
+      if (this.held) this.#awaitMaxHold(1);
+    }, ms);
+    this.#maxHold.unref();
   }
 
   #clearMaxHold(): void {
