@@ -23,6 +23,7 @@ import type {
   Takeover,
   WaitingStatus,
 } from './store.ts';
+import { subscribe } from './subscription.ts';
 import { Validity } from './validity.ts';
 
 /** Who is told what becomes of a claim; one of these calls ends it, but for `granted`. */
@@ -59,7 +60,7 @@ export class LiveClaim {
   #askAgain = false;
   #failures = 0;
   #timer: Timer | undefined;
-  #watching: AsyncDisposable | undefined;
+  #unsubscribe: (() => void) | undefined;
   readonly #validity: Validity;
   readonly #core: Core;
   readonly #listener: ClaimListener;
@@ -74,17 +75,8 @@ export class LiveClaim {
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
   start(): void {
-    const { store } = this.#core;
-    if (!store.watch) return this.#enter();
-    store.watch(this.claim, this.#wake).then(
-      (watching) => {
-        this.#watching = watching;
-        if (this.phase === 'over') this.#unwatch();
-        else this.#enter();
-      },
-      // Without hints the heartbeats still bring the news, only later.
-      () => this.#enter(),
-    );
+    const parts = { claim: this.claim, wake: this.#wake, ready: () => this.#enter() };
+    this.#unsubscribe = subscribe(this.#core, parts);
   }
 
   get remainingMs(): number {
@@ -193,6 +185,7 @@ export class LiveClaim {
     this.#grantedAt = now;
     this.number = status.token;
     this.waiters = status.waiters;
+    this.ahead = undefined;
     this.takeover = status.takeover;
     this.#noteLimit(status.limit);
     this.#cancelTimer();
@@ -311,12 +304,7 @@ export class LiveClaim {
     this.phase = 'over';
     this.#cancelTimer();
     this.#core.heartbeat.remove(this);
-    this.#unwatch();
-  }
-
-  #unwatch(): void {
-    this.#watching?.[Symbol.asyncDispose]().then(undefined, () => {});
-    this.#watching = undefined;
+    this.#unsubscribe?.();
   }
 }
 

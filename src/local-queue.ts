@@ -80,9 +80,10 @@ export class LocalQueue implements ClaimListener, Subject {
 
   /** Resolves with null if `waits` is false and the lock is not free. */
   join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
-    if (this.#live && !waits) return Promise.resolve(null);
+    if (!waits && (this.#live || this.#line.first)) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
-      const task = new Task(this.core, { subject: this, options, resolve, reject });
+      const own = waits ? options : untimed(options);
+      const task = new Task(this.core, { subject: this, options: own, resolve, reject });
       this.#line.push(task);
       if (this.#live) return;
       this.#permits = permits;
@@ -93,6 +94,7 @@ export class LocalQueue implements ClaimListener, Subject {
 
   /** Ends all waits. */
   rejectAll(error: unknown): void {
+    this.#trying = undefined;
     for (let task = this.#line.shift(); task; task = this.#line.shift()) task.reject(error);
     this.#leaveIfIdle();
   }
@@ -104,11 +106,11 @@ export class LocalQueue implements ClaimListener, Subject {
 
   leave(task: Task<Lease | null>): void {
     this.#line.remove(task);
+    if (this.#trying === task) this.#trying = undefined;
     this.#leaveIfIdle();
   }
 
-  async timedOut(waitedMs: number): Promise<Error> {
-    const ahead = this.#live?.ahead;
+  async timedOut(waitedMs: number, ahead: number | undefined): Promise<Error> {
     const holders = await this.core.lastLook(this.resource);
     return new AcquireTimeoutError(this.resource, { waitedMs, ahead, holders });
   }
@@ -121,22 +123,22 @@ export class LocalQueue implements ClaimListener, Subject {
 
   gone({ why, detail }: GoneStatus): void {
     const { resource, kind } = this.spec;
+    const tried = this.#isTry();
     this.#live = undefined;
-    if (why === 'refused') {
-      this.#line.shift()?.resolve(null);
-      this.#trying = undefined;
-      this.#claimAgain();
-    } else if (why === 'mismatch') {
-      this.core.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
+    if (why === 'refused' && tried) this.#settleTry((task) => task.resolve(null));
+    else if (why === 'mismatch') {
       this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
+      this.core.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
     else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why));
     else this.#claimLater();
   }
 
   failed(error: StoreError): void {
+    const tried = this.#isTry();
     this.#live = undefined;
-    this.rejectAll(error);
+    if (tried) this.#settleTry((task) => task.reject(error));
+    else this.rejectAll(error);
   }
 
   lost(reason: LossReason, cause: unknown): void {
@@ -144,7 +146,8 @@ export class LocalQueue implements ClaimListener, Subject {
     this.#live = undefined;
     this.lease = undefined;
     lease?.lose(reason, cause);
-    this.#claimAgain();
+    // Whoever heard of it may have claimed already.
+    if (!this.#live) this.#claimAgain();
   }
 
   /** The holder is done. The promise is there if the store has to be told. */
@@ -179,6 +182,21 @@ export class LocalQueue implements ClaimListener, Subject {
     const terms = { heartbeat, beatTtlMs: ttlMs, confirmGrant: minHoldMs > 0 };
     this.#live = new LiveClaim(this.core, claim, terms, this);
     this.#live.start();
+  }
+
+  #isTry(): boolean {
+    return this.#live?.claim.queue === false;
+  }
+
+  /** Those who came after the try, or after it was aborted, wait on. */
+  #settleTry(settle: (task: Task<Lease | null>) => void): void {
+    const task = this.#trying;
+    this.#trying = undefined;
+    if (task) {
+      this.#line.remove(task);
+      settle(task);
+    }
+    this.#claimAgain();
   }
 
   #claimAgain(): void {
@@ -227,4 +245,9 @@ export class LocalQueue implements ClaimListener, Subject {
     this.#live = undefined;
     this.core.forget(this);
   }
+}
+
+/** A try never waits, so its wait cannot run out. */
+function untimed({ wait: _, ...options }: AcquireOptions): AcquireOptions {
+  return options;
 }

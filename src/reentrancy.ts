@@ -69,12 +69,17 @@ export class Frame implements Subject {
     return this.lease.kind;
   }
 
+  /** A nested run is inside. */
+  get busy(): boolean {
+    return this.#entered;
+  }
+
   /** Runs the work inside; then waits for those who entered, and closes. */
   async run<T>(work: () => T | PromiseLike<T>): Promise<T> {
     try {
       return await context().run(this, work);
     } finally {
-      if (this.#entered) await new Promise<void>((resolve) => (this.#closed = resolve));
+      while (this.#entered) await new Promise<void>((resolve) => (this.#closed = resolve));
       this.#open = false;
     }
   }

@@ -26,7 +26,7 @@ export interface Subject {
   /** Leaves the line; the task is already settled. */
   leave(task: Task<never>): void;
   /** What the wait rejects with when it has run out. */
-  timedOut(waitedMs: number): Promise<Error> | Error;
+  timedOut(waitedMs: number, ahead: number | undefined): Promise<Error> | Error;
 }
 
 /** Report a wait as slow after this long, in ms: longer than any wait that is meant to happen. */
@@ -102,7 +102,9 @@ export class Task<T> implements InLine<Task<T>> {
     const { clock } = this.#core;
     const since = clock.now();
     this.#waitTimer = clock.setTimeout(() => {
-      this.#leave(async () => this.#reject(await this.#subject.timedOut(clock.now() - since)));
+      const ahead = this.#subject.ahead();
+      const waitedMs = clock.now() - since;
+      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, ahead)));
     }, ms);
   }
 

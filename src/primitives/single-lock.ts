@@ -75,7 +75,8 @@ export class SingleLock extends Lockable<Lease> {
     if (!around) return undefined;
     const { kind, reentrant } = this.#spec;
     const enough = kind !== 'permits' || (options.permits ?? 1) <= around.lease.permits;
-    if (reentrant && enough && covers(around.kind, kind)) {
+    const free = waits || !around.busy;
+    if (reentrant && enough && free && covers(around.kind, kind)) {
       return around.enter(options, () => work(around.lease));
     }
     if (waits) this.#checkDeadlock(around, options.permits ?? 1);

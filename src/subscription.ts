@@ -1,0 +1,45 @@
+import type { Core } from './core.ts';
+import { TRIES_PER_TTL } from './lane.ts';
+import type { Claim, Wake } from './store.ts';
+
+/**
+ * Subscribes to hints for a claim; returns the way to stop. `ready` is called once: when no hint
+ * can be missed any more, or when the store cannot say so. Without hints the heartbeats still bring
+ * the news, only later.
+ */
+export function subscribe(
+  { store, clock }: Core,
+  parts: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
+): () => void {
+  const { claim, wake, ready } = parts;
+  if (!store.watch) {
+    ready();
+    return () => {};
+  }
+  let waits = true;
+  let stopped = false;
+  let watching: AsyncDisposable | undefined;
+  const go = (): void => {
+    if (!waits) return;
+    waits = false;
+    if (patience) clock.clearTimeout(patience);
+    if (!stopped) ready();
+  };
+  const stop = (): void => {
+    stopped = true;
+    watching?.[Symbol.asyncDispose]().then(undefined, () => {});
+    watching = undefined;
+  };
+  const patience = store.traits.synchronous
+    ? undefined
+    : clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
+  patience?.unref();
+  store
+    .watch(claim, wake)
+    .then((subscribed) => {
+      watching = subscribed;
+      if (stopped) stop();
+    })
+    .then(go, go);
+  return stop;
+}
