@@ -1,0 +1,35 @@
+/** An election: two of three workers are active, the third stands by and takes the next free seat. */
+import { once } from 'node:events';
+import { type Candidate, createLocks, type Member } from 'holdfast';
+import { store } from './store.ts';
+
+await using locks = createLocks(store);
+const election = locks.election('worker', { seats: 2 });
+
+/** What each process does: term by term, until it resigns. Leaving the loop would resign as well. */
+async function work(name: string, candidate: Candidate): Promise<void> {
+  for await (const { signal } of candidate) {
+    console.log(`${name} begins to work`);
+    if (!signal.aborted) await once(signal, 'abort');
+    console.log(`${name} stops`);
+  }
+}
+
+function list(members: readonly Member[]): string {
+  return members.map(({ holder }) => holder.label).join(' and ') || 'nobody';
+}
+
+const names = ['worker 1', 'worker 2', 'worker 3'];
+const candidates = names.map((label) => election.campaign({ label }));
+const done = candidates.map((candidate, n) => work(names[n] ?? '', candidate));
+
+for await (const { leaders, standbys } of election.observe({ every: '20ms' })) {
+  console.log(`active: ${list(leaders)}; standing by: ${list(standbys)}`);
+  const [first] = candidates;
+  if (leaders.length < 2) continue;
+  if (first?.state === 'resigned') break;
+  await first?.resign();
+}
+
+await Promise.all(candidates.map((candidate) => candidate.resign()));
+await Promise.all(done);
