@@ -1,6 +1,12 @@
 /** Experimental: the conformance suite for stores, and what else helps to test locks. */
 export { type Around, aroundStore, type Verb } from './around-store.ts';
 export type { Case, Need, OptionalVerb, Topic } from './case.ts';
+export {
+  checkHistory,
+  type HistoryRule,
+  type HoldRecord,
+  type Violation,
+} from './check-history.ts';
 export { type ConformanceOptions, conformance } from './conformance.ts';
 export { type Count, type CountingStore, countingStore } from './counting-store.ts';
 export { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
