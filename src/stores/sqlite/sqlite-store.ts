@@ -14,7 +14,8 @@ import { refuseNetwork } from './filesystem.ts';
 import { joinFile } from './layout.ts';
 import type { Machine } from './machine.ts';
 import { fromText, next, toText } from './names.ts';
-import { Queues, type Told } from './queues.ts';
+import { Queues } from './queues.ts';
+import type { Told } from './rows.ts';
 import { prepareAll, type Row } from './statements.ts';
 import { WakeFile, type WatchFile } from './wake-file.ts';
 
@@ -45,9 +46,6 @@ const TRAITS: Traits = {
 };
 
 const SWEEP_US = 60_000_000;
-
-/** A dead claim that nobody followed is kept this long, to tell its successor. */
-const DAY_US = 86_400_000_000;
 
 /** How often a claim looks whether the file is still the same; heartbeats always do. */
 const LOOK_US = 1_000_000;
@@ -90,7 +88,8 @@ export class SqliteStore implements Store {
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
   #wakeFile: WakeFile | undefined;
-  #lost = new Set<string>();
+  /** Claims of this process that were in a file which is gone. */
+  readonly #lost = new Set<string>();
   #closed = false;
   #sweptAt = 0;
   #lookedAt = 0;
@@ -128,6 +127,8 @@ export class SqliteStore implements Store {
     claims: readonly Claim[],
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
+    const [only] = claims;
+    if (only && claims.length === 1 && !after && (await this.#leaveAlone(only))) return [true];
     return this.#step((queues) => queues.release(claims, after?.ms ?? 0));
   }
 
@@ -178,15 +179,23 @@ export class SqliteStore implements Store {
     this.#opened = undefined;
   }
 
+  /** Most releases are one statement, which needs no transaction around it on a connection of ours. */
+  async #leaveAlone(claim: Claim): Promise<boolean> {
+    if (!this.#opened || this.#parts.database) return false;
+    const { client, queues } = this.#opened;
+    return untilFree(client.file, this.#parts.busyMs, () => queues.leaveAlone(claim));
+  }
+
   /** One transaction, then the wake-ups. */
   async #step<T>(work: (queues: Queues) => T): Promise<T> {
     const { client, queues } = this.#opened ?? (await this.#open());
     const result = await untilFree(client.file, this.#parts.busyMs, () => {
       if (this.#closed) throw new ClosedError('This store is closed');
-      queues.told = [];
+      queues.rows.told = [];
       return client.transaction(() => work(queues));
     });
-    if (queues.told.length > 0) this.#tell(queues.told);
+    const { told } = queues.rows;
+    if (told.length > 0) this.#tell(told);
     return result;
   }
 
@@ -209,7 +218,7 @@ export class SqliteStore implements Store {
       this.#wakeFile ??= this.#newWakeFile(client.file);
       const { address } = this.#wakeFile;
       const statements = await untilFree(file, busyMs, () => prepareAll(client));
-      const queues = new Queues({ statements, machine, address, maxWaiters }, this.#lost);
+      const queues = new Queues({ statements, machine, address, maxWaiters, lost: this.#lost });
       this.#opened = { client, queues, lineage, identity: identityOf(client.file) };
       this.#sweptAt = 0;
       return this.#opened;
@@ -241,7 +250,7 @@ export class SqliteStore implements Store {
         { retryable: false, outcome: 'failed' },
       );
     }
-    this.#lost = queues.known;
+    for (const id of queues.rows.seqs.keys()) this.#lost.add(id);
     this.#opened = undefined;
     client.close();
   }
@@ -251,7 +260,7 @@ export class SqliteStore implements Store {
     const now = this.#parts.machine.nowUs();
     if (this.#sweptAt > 0 && now - this.#sweptAt < SWEEP_US) return;
     this.#sweptAt = now;
-    queues.sweep(DAY_US);
+    queues.sweep();
   }
 
   /** Tells those who listen here directly, and others through their files. */
@@ -288,7 +297,13 @@ export class SqliteStore implements Store {
     const missing = told.filter(({ seq, resource }) => !found.has(`${seq} ${resource}`));
     if (missing.length === 0) return;
     for (const { claim, wake } of [...this.#watches.values()]) {
-      if (missing.some((each) => queues.isAt(claim, each))) wake();
+      if (
+        missing.some(
+          (each) =>
+            each.seq === queues.rows.seqs.get(claim.id) && each.resource === toText(claim.resource),
+        )
+      )
+        wake();
     }
   }
 

@@ -38,13 +38,13 @@ const SQL = {
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim WHERE resource = ?)
     AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = ?)`,
 
-  /** Address, JSON [[row values up to `holder`]], base. Answers with the ids that entered. */
+  /** Seq, now, address, JSON [[resource, id, kind, permits, lim, ttl, holder]], base. */
   enterEmptyAll: `${INSERT}
-    SELECT j.value->>0, j.value->>1, j.value->>2, j.value->>3, j.value->>4, j.value->>5,
-      j.value->>6, j.value->>7, j.value->>8, ?, 1, 0, NULL, NULL
+    SELECT j.value->>0, ?, j.value->>1, j.value->>2, j.value->>3, j.value->>4,
+      j.value->>5, ? + (j.value->>5), j.value->>6, ?, 1, 0, NULL, NULL
     FROM json_each(?) j, holdfast_meta WHERE base = ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim WHERE resource = j.value->>0)
-    AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = j.value->>2)
+    AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = j.value->>1)
     ON CONFLICT DO NOTHING RETURNING id`,
 
   /** JSON [[resource, seq, id, expires]], now, now. */
@@ -59,14 +59,15 @@ const SQL = {
 
   /** Resource, seq, id, now, resource, seq, now. */
   leaveQuiet: `DELETE FROM holdfast_claim
-    WHERE resource = ? AND seq = ? AND id = ? AND expires > ?
+    WHERE resource = ? AND seq = ? AND id = ? AND sealed IS NULL AND expires > ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim
       WHERE resource = ? AND seq <> ? AND (admitted = 0 OR expires <= ?))`,
 
   /** JSON [[resource, seq, id]], now, now. */
   leaveQuietAll: `DELETE FROM holdfast_claim AS c
     WHERE (resource, seq, id) IN (
-      SELECT value->>0, CAST(value->>1 AS INTEGER), value->>2 FROM json_each(?)) AND expires > ?
+      SELECT value->>0, CAST(value->>1 AS INTEGER), value->>2 FROM json_each(?))
+    AND sealed IS NULL AND expires > ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim o
       WHERE o.resource = c.resource AND o.seq <> c.seq AND (o.admitted = 0 OR o.expires <= ?))
     RETURNING id`,
@@ -99,9 +100,6 @@ const SQL = {
   /** Resource, seq, now, the most to count. */
   ahead: `SELECT count(*) AS n FROM (SELECT 1 FROM holdfast_claim
     WHERE resource = ? AND seq < ? AND expires > ? LIMIT ?)`,
-  /** Resource, seq, now: the limit in force up to there. */
-  limit: `SELECT min(lim) AS lim FROM holdfast_claim
-    WHERE resource = ? AND seq <= ? AND expires > ?`,
   /** Resource, seq, now. */
   before: `SELECT admitted, expires FROM holdfast_claim
     WHERE resource = ? AND seq < ? AND expires > ? ORDER BY seq DESC LIMIT 1`,
@@ -119,8 +117,9 @@ const SQL = {
   seal: 'UPDATE holdfast_claim SET sealed = ?, expires = ? WHERE resource = ? AND seq = ?',
   downgrade: `UPDATE holdfast_claim SET kind = 'read', permits = 1 WHERE resource = ? AND seq = ?`,
   remove: 'DELETE FROM holdfast_claim WHERE resource = ? AND seq = ?',
-  /** Resource, up to which seq, now. */
-  removeDead: 'DELETE FROM holdfast_claim WHERE resource = ? AND seq <= ? AND expires <= ?',
+  /** Resource, up to which seq, now, all but this seq. */
+  removeDead: `DELETE FROM holdfast_claim
+    WHERE resource = ? AND seq <= ? AND expires <= ? AND seq <> ?`,
 
   /** Id, now. */
   tombstone: 'SELECT why FROM holdfast_tombstone WHERE id = ? AND until > ?',

@@ -13,7 +13,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import type { Told } from './queues.ts';
+import type { Told } from './rows.ts';
 
 export type WatchFile = (
   path: string,
