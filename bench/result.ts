@@ -1,0 +1,115 @@
+import { performance } from 'node:perf_hooks';
+
+/** One row of a figure's table, and one JSON line. */
+export interface Result {
+  /** The script that measured it. */
+  readonly figure: string;
+  readonly what: string;
+  /** Column to number, in the order of the columns. */
+  readonly measured: Readonly<Record<string, number>>;
+  /** Ours to the floor beside it, or as the row says. */
+  readonly ratio?: number | undefined;
+  readonly goal?: string | undefined;
+  readonly met?: boolean | undefined;
+}
+
+export function report(result: Result): void {
+  console.log(JSON.stringify(result));
+}
+
+/** A ratio that has to stay on one side of a limit. */
+export function atLeast(least: number, ratio: number): Pick<Result, 'ratio' | 'goal' | 'met'> {
+  return { ratio, goal: `ratio ≥ ${least}`, met: ratio >= least };
+}
+
+export function atMost(most: number, ratio: number): Pick<Result, 'ratio' | 'goal' | 'met'> {
+  return { ratio, goal: `ratio ≤ ${most}`, met: ratio <= most };
+}
+
+/** The value below which this share of the samples lies. */
+export function quantile(samples: ArrayLike<number>, share: number): number {
+  const sorted = Float64Array.from(samples).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function median(samples: ArrayLike<number>): number {
+  return quantile(samples, 0.5);
+}
+
+/** What one candidate did in one round. */
+export interface Round {
+  readonly perSecond: number;
+  /** How long each operation took, in µs. */
+  readonly micros: ArrayLike<number>;
+}
+
+export interface Candidate {
+  readonly name: string;
+  round(): Promise<Round>;
+}
+
+export interface Outcome {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly median: number;
+  readonly p99: number;
+  /** Operations a second, as a share of the first candidate's in the same round. */
+  readonly rateRatio: number;
+  /** Median time, as a multiple of the first candidate's in the same round. */
+  readonly timeRatio: number;
+}
+
+/**
+ * Lets the candidates take turns, so that whatever disturbs the machine disturbs all of them. The
+ * first round warms up and does not count; ratios are medians of the ratios inside one round.
+ */
+export async function takeTurns(candidates: readonly Candidate[], n: number): Promise<Outcome[]> {
+  const rounds: Round[][] = [];
+  for (let i = 0; i <= n; i++) {
+    const round: Round[] = [];
+    for (const candidate of candidates) round.push(await candidate.round());
+    if (i > 0) rounds.push(round);
+  }
+  return candidates.map(({ name }, at) => {
+    const own = rounds.map((round) => round[at] as Round);
+    const compare = (value: (round: Round) => number): number =>
+      median(rounds.map((round) => value(round[at] as Round) / value(round[0] as Round)));
+    const micros = own.flatMap((round) => Array.from(round.micros));
+    return {
+      name,
+      perSecond: median(own.map((round) => round.perSecond)),
+      median: median(micros),
+      p99: quantile(micros, 0.99),
+      rateRatio: compare((round) => round.perSecond),
+      timeRatio: compare((round) => median(round.micros)),
+    };
+  });
+}
+
+/** Runs `once` so many times, one after another. */
+export async function timed(times: number, once: () => Promise<unknown>): Promise<Round> {
+  const micros = new Float64Array(times);
+  const start = performance.now();
+  let before = start;
+  for (let i = 0; i < times; i++) {
+    await once();
+    const after = performance.now();
+    micros[i] = (after - before) * 1000;
+    before = after;
+  }
+  return { perSecond: times / ((before - start) / 1000), micros };
+}
+
+/** As `timed`, for what answers at once: an `await` would be a cost that a floor does not have. */
+export function timedSync(times: number, once: () => void): Round {
+  const micros = new Float64Array(times);
+  const start = performance.now();
+  let before = start;
+  for (let i = 0; i < times; i++) {
+    once();
+    const after = performance.now();
+    micros[i] = (after - before) * 1000;
+    before = after;
+  }
+  return { perSecond: times / ((before - start) / 1000), micros };
+}

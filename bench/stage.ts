@@ -1,0 +1,58 @@
+/**
+ * Figures measure what users install: the package is built into a folder of its own, where the
+ * compiled bench scripts import it by its name and run under plain node. Run from source through
+ * a loader they would measure the loader too, which wraps every function to keep its name.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const COMPILER_OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.ESNext,
+  verbatimModuleSyntax: true,
+  rewriteRelativeImportExtensions: true,
+};
+
+/** Builds, and answers the folder with the scripts; it is gone when this process ends. */
+export function stage(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const home = join(folder, 'node_modules/holdfast');
+  mkdirSync(home, { recursive: true });
+  copyFileSync(join(ROOT, 'package.json'), join(home, 'package.json'));
+  const build = ['--no-dts', '--format', 'esm', '--log-level', 'warn'];
+  execFileSync(
+    process.execPath,
+    [join(ROOT, 'node_modules/tsdown/dist/run.mjs'), ...build, '--out-dir', join(home, 'dist')],
+    { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] },
+  );
+  for (const name of ['libsql', 'esbuild']) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const scripts = join(ROOT, 'bench');
+  for (const file of readdirSync(scripts).filter((name) => name.endsWith('.ts'))) {
+    const source = readFileSync(join(scripts, file), 'utf8');
+    const { outputText } = ts.transpileModule(source, {
+      compilerOptions: COMPILER_OPTIONS,
+      fileName: file,
+    });
+    writeFileSync(join(folder, file.replace(/ts$/, 'js')), outputText);
+  }
+  return folder;
+}
