@@ -66,22 +66,19 @@ export class FakeClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
-      await this.#settle();
+      await flush();
       const next = this.#earliest();
-      if (!next || next.at > end) break;
+      const due = next !== undefined && next.at <= this.#now;
+      if (!due && this.#immediates.length > 0) {
+        for (const run of this.#immediates.splice(0)) run();
+        continue;
+      }
+      if (!next || next.at > Math.max(end, this.#now)) break;
       this.#pending.delete(next);
       this.#now = Math.max(this.#now, next.at);
       next.run();
     }
     this.#now = Math.max(this.#now, end);
-  }
-
-  async #settle(): Promise<void> {
-    await flush();
-    while (this.#immediates.length > 0) {
-      for (const run of this.#immediates.splice(0)) run();
-      await flush();
-    }
   }
 
   #earliest(): Pending | undefined {
