@@ -107,6 +107,7 @@ export class Core {
 
   /** Holders first, then waiters, with tokens as leases have them. */
   async inspect(resource: string): Promise<Queue> {
+    this.checkOpen();
     const queue = await this.store.inspect(resource).catch((error) => {
       throw toStoreError(error);
     });

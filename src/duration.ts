@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { UsageError } from './errors.ts';
 
 /** Milliseconds, or text such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. */
@@ -24,15 +25,11 @@ export function parseDuration(value: Duration, what = 'duration'): number {
   const ms = match ? Number(match[1]) * (UNIT.get(match[2] ?? '') ?? Number.NaN) : value;
   if (typeof ms !== 'number' || !(ms >= 0)) {
     throw new UsageError(
-      `${what} must be a number of milliseconds or text such as '500ms', '30s' or '5m', not ${show(value)}.`,
+      `${what} must be a number of milliseconds or text such as '500ms', '30s' or '5m', not ${inspect(value)}.`,
     );
   }
   if (ms > MAX_DURATION_MS) {
-    throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
+    throw new UsageError(`${what} is longer than 24 days: ${inspect(value)}.`);
   }
   return ms;
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }

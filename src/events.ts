@@ -1,4 +1,5 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
+import { inspect } from 'node:util';
 import type { LossReason, StoreError } from './errors.ts';
 import { UsageError } from './errors.ts';
 import type { Kind, Takeover } from './store.ts';
@@ -45,9 +46,7 @@ export class Events {
 
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
     if (!NAMES.includes(name)) {
-      throw new UsageError(
-        `There is no event ${JSON.stringify(name)}; there are ${NAMES.join(', ')}.`,
-      );
+      throw new UsageError(`There is no event ${inspect(name)}; there are ${NAMES.join(', ')}.`);
     }
     if (typeof listener !== 'function') throw new UsageError('A listener must be a function.');
     const listeners = this.#listeners.get(name) ?? new Set();

@@ -1,11 +1,12 @@
 import { systemClock } from './clock.ts';
 import { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
-import { ClosedError, UnsupportedError, UsageError } from './errors.ts';
+import { ClosedError, toStoreError, UnsupportedError, UsageError } from './errors.ts';
 import type { LockEventName, LockEvents } from './events.ts';
 import type { Spec } from './local-queue.ts';
 import { checkName, MAX_NAME_BYTES } from './names.ts';
 import {
+  checkEvict,
   checkKeys,
   checkLimit,
   checkLocks,
@@ -100,13 +101,16 @@ export class Locks {
 
   /** Who holds and who waits now, with tokens as leases have them. */
   inspect(name: string): Promise<Queue> {
-    const resource = this.#resource(name);
-    this.#core.checkOpen();
-    return this.#core.inspect(resource);
+    return this.#core.inspect(this.#resource(name));
   }
 
   /** Names, without this prefix of ours, of resources that somebody holds or waits for. */
-  async *list(prefix = ''): AsyncGenerator<string, void, void> {
+  list(prefix = ''): AsyncGenerator<string, void, void> {
+    if (typeof prefix !== 'string') throw new UsageError('The prefix must be a string.');
+    return this.#list(prefix);
+  }
+
+  async *#list(prefix: string): AsyncGenerator<string, void, void> {
     const { store, options } = this.#core;
     this.#core.checkOpen();
     if (!store.list) throw new UnsupportedError('list', `The ${store.name} store keeps no list.`);
@@ -116,14 +120,19 @@ export class Locks {
   }
 
   /** Takes a lock away from its holder, or a place from a waiter; false if there is none. */
-  async evict(name: string, { token, reason, now = false }: EvictOptions): Promise<boolean> {
+  evict(name: string, options: EvictOptions): Promise<boolean> {
     const resource = this.#resource(name);
-    if (typeof token !== 'bigint') throw new UsageError('token must be a bigint.');
-    if (typeof reason !== 'string' || reason === '') throw new UsageError('evict takes a reason.');
+    checkEvict(options);
+    return this.#evict(resource, options);
+  }
+
+  async #evict(resource: string, { token, reason, now = false }: EvictOptions): Promise<boolean> {
     const { store } = this.#core;
     this.#core.checkOpen();
     if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
-    return store.evict(resource, numberOf(token), { reason, now });
+    return store.evict(resource, numberOf(token), { reason, now }).catch((error) => {
+      throw toStoreError(error);
+    });
   }
 
   /** Listens; returns the way to stop. See `LockEvents`. */
@@ -137,7 +146,9 @@ export class Locks {
    * has not keeps the resource until its TTL ends it. Then closes the store, if these were its last
    * locks.
    */
-  close({ drain = '10s' }: { readonly drain?: Duration } = {}): Promise<void> {
+  close(options: { readonly drain?: Duration } = {}): Promise<void> {
+    checkKeys(options, ['drain'], 'close');
+    const { drain = '10s' } = options;
     const drainMs = parseDuration(drain, 'drain');
     this.#closing ??= this.#close(drainMs);
     return this.#closing;
@@ -197,9 +208,10 @@ export class Locks {
 
   #lock(name: string, options: LockOptions & { kind: Kind; limit: number }): SingleLock {
     const { kind, limit, fair = false, reentrant = false, heartbeat = true } = options;
+    const { minHold = 0 } = options;
     const resource = this.#resource(name);
     const ttlMs = this.#ttl(options.ttl);
-    const minHoldMs = this.#atMost(parseDuration(options.minHold ?? 0, 'minHold'), 'minHold');
+    const minHoldMs = this.#atMost(parseDuration(minHold, 'minHold'), 'minHold');
     const maxHoldMs =
       options.maxHold === undefined ? undefined : parseDuration(options.maxHold, 'maxHold');
     if (maxHoldMs === 0) throw new UsageError('maxHold must be more than 0.');

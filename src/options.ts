@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Clock } from './clock.ts';
 import type { CoreOptions } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
@@ -95,7 +96,7 @@ export const LOCKS_OPTIONS: readonly string[] = [
 
 /** An option that is misspelt would be ignored silently: refuse it instead. */
 export function checkKeys(options: object, known: readonly string[], what: string): void {
-  if (typeof options !== 'object' || options === null) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new UsageError(`The options of ${what} must be an object.`);
   }
   const unknown = Object.keys(options).find((key) => !known.includes(key));
@@ -106,14 +107,25 @@ export function checkKeys(options: object, known: readonly string[], what: strin
 
 export function checkLimit(limit: number, what: string): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PERMITS) return limit;
-  throw new UsageError(`${what} must be a whole number from 1 to ${MAX_PERMITS}, not ${limit}.`);
+  throw new UsageError(
+    `${what} must be a whole number from 1 to ${MAX_PERMITS}, not ${inspect(limit)}.`,
+  );
 }
 
 export function checkLocks(options: LocksOptions): CoreOptions {
   const { prefix = '', label, ttl = 10_000, wait, maxTtl = 30_000, drift = 0.01 } = options;
+  const { clock, releaseOnSignal = false } = options;
   if (prefix !== '') checkName(prefix, 'prefix', MAX_PREFIX_BYTES);
   if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
-  if (!(drift >= 0 && drift < 0.5)) throw new UsageError('drift must be from 0 to 0.5.');
+  if (typeof drift !== 'number' || !(drift >= 0 && drift < 0.5)) {
+    throw new UsageError('drift must be a number from 0 to 0.5.');
+  }
+  if (clock !== undefined && typeof clock?.now !== 'function') {
+    throw new UsageError('clock must be a Clock, as systemClock() gives.');
+  }
+  if (typeof releaseOnSignal !== 'boolean') {
+    throw new UsageError('releaseOnSignal must be true or false.');
+  }
   return {
     prefix,
     label,
@@ -123,4 +135,12 @@ export function checkLocks(options: LocksOptions): CoreOptions {
     driftRate: drift,
     marginMs: MARGIN_MS,
   };
+}
+
+export function checkEvict(options: EvictOptions): void {
+  checkKeys(options, ['token', 'reason', 'now'], 'evict');
+  const { token, reason, now = false } = options;
+  if (typeof token !== 'bigint') throw new UsageError('token must be a bigint.');
+  if (typeof reason !== 'string' || reason === '') throw new UsageError('evict takes a reason.');
+  if (typeof now !== 'boolean') throw new UsageError('now must be true or false.');
 }

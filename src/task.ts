@@ -3,6 +3,7 @@ import type { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { UsageError } from './errors.ts';
 import type { InLine } from './line.ts';
+import { checkKeys } from './options.ts';
 import type { Kind } from './store.ts';
 
 /** What a single acquisition may say. */
@@ -119,12 +120,18 @@ export class Task<T> implements InLine<Task<T>> {
   }
 }
 
+const ACQUIRE_OPTIONS = ['wait', 'signal', 'permits', 'label'];
+
 /** @throws UsageError if the caller passed something else than it should. */
 export function checkAcquire(options: AcquireOptions): void {
+  checkKeys(options, ACQUIRE_OPTIONS, 'an acquisition');
   const { wait, signal, label } = options;
   if (wait !== undefined) parseDuration(wait, 'wait');
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new UsageError('signal must be an AbortSignal.');
-  }
+  checkSignal(signal);
   if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
+}
+
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  throw new UsageError('signal must be an AbortSignal.');
 }

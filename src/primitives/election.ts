@@ -13,8 +13,9 @@ import type { Core } from '../core.ts';
 import { type Duration, parseDuration } from '../duration.ts';
 import { ClosedError, isLockError, type StoreError, UsageError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
+import { checkKeys } from '../options.ts';
 import type { Member } from '../store.ts';
-import type { AcquireOptions } from '../task.ts';
+import { type AcquireOptions, checkSignal } from '../task.ts';
 import type { SingleLock } from './single-lock.ts';
 
 export type CandidateState = 'standby' | 'leader' | 'resigned';
@@ -33,6 +34,9 @@ export interface ObserveOptions {
 }
 
 export type CampaignOptions = Pick<AcquireOptions, 'label' | 'signal'>;
+
+const CAMPAIGN_OPTIONS = ['label', 'signal'];
+const OBSERVE_OPTIONS = ['every', 'signal'];
 
 /** Pause after a failure of the store before standing again, in ms. */
 const RETRY_MS = 500;
@@ -53,6 +57,7 @@ export class Election {
 
   /** Stands for election, and stands again after every term, until it resigns. */
   campaign(options: CampaignOptions = {}): Candidate {
+    checkKeys(options, CAMPAIGN_OPTIONS, 'campaign');
     this.#seat.check(options);
     return new Candidate(this.#core, this.#seat, options);
   }
@@ -64,13 +69,18 @@ export class Election {
   }
 
   /** The standings now, and again whenever somebody came, went or moved. */
-  async *observe(options: ObserveOptions = {}): AsyncGenerator<Standings, void, void> {
-    const everyMs = parseDuration(options.every ?? 500, 'every');
+  observe(options: ObserveOptions = {}): AsyncGenerator<Standings, void, void> {
+    checkKeys(options, OBSERVE_OPTIONS, 'observe');
+    const { every = 500, signal } = options;
+    const everyMs = parseDuration(every, 'every');
     if (everyMs === 0) throw new UsageError('every must be more than 0.');
-    const { signal } = options;
+    checkSignal(signal);
+    return this.#observe(everyMs, signal);
+  }
+
+  async *#observe(everyMs: number, signal?: AbortSignal): AsyncGenerator<Standings, void, void> {
     let before: string | undefined;
     while (!signal?.aborted) {
-      this.#core.checkOpen();
       const standings = await this.standings();
       const now = describe(standings);
       if (now !== before) yield standings;

@@ -26,7 +26,7 @@ export abstract class Lockable<L extends Held> {
     this.core = core;
   }
 
-  /** Checks, then takes or waits; null if `waits` is false and it is not free. */
+  /** Takes or waits; null if `waits` is false and it is not free. */
   protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
 
   /** Runs the work in the context that knows what it holds. */
@@ -42,13 +42,9 @@ export abstract class Lockable<L extends Held> {
   /** Who is in the way now. */
   protected abstract holders(): Promise<readonly Member[]>;
 
-  /** @throws UsageError if the options are wrong, ClosedError */
+  /** @throws UsageError if the options are wrong. */
   check(options: AcquireOptions): void {
-    if (typeof options !== 'object' || options === null) {
-      throw new UsageError('The options of an acquisition must be an object.');
-    }
     checkAcquire(options);
-    this.core.checkOpen();
   }
 
   /**
@@ -78,9 +74,14 @@ export abstract class Lockable<L extends Held> {
   run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T>;
   run<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<T> {
     const { options, work } = this.#parse(first, second);
-    const nested = this.nested(this.#patient(options), work, true);
+    return this.#run(this.#patient(options), work);
+  }
+
+  async #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
+    const nested = this.nested(options, work, true);
     if (nested) return nested;
-    return this.acquire(options).then((lease) => this.#runUnder(lease, work));
+    // With `waits` the answer is never null.
+    return this.#runUnder((await this.take(options, true)) as L, work);
   }
 
   /** Runs the work if the lock is free now, else tells who holds it. */

@@ -73,7 +73,7 @@ export class MultiLock extends Lockable<MultiLease> {
     if (!Array.isArray(parts) || parts.length === 0) {
       throw new UsageError('all() takes a list of at least one lock.');
     }
-    if (!parts.every((part) => part instanceof SingleLock && part.belongsTo(core))) {
+    if (![...parts].every((part) => part instanceof SingleLock && part.belongsTo(core))) {
       throw new UsageError('all() takes mutexes, semaphores, readers and writers of these locks.');
     }
     const resources = new Set(parts.map((part) => part.resource));

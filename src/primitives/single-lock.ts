@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Core } from '../core.ts';
 import { DeadlockError, UsageError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
@@ -50,13 +51,14 @@ export class SingleLock extends Lockable<Lease> {
     }
     if (!Number.isInteger(permits) || permits < 1 || permits > this.#spec.limit) {
       const range = `a whole number from 1 to the limit, ${this.#spec.limit}`;
-      throw new UsageError(`permits must be ${range}, not ${permits}.`, {
+      throw new UsageError(`permits must be ${range}, not ${inspect(permits)}.`, {
         resource: this.resource,
       });
     }
   }
 
   protected async take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+    this.core.checkOpen();
     options.signal?.throwIfAborted();
     const permits = this.#spec.kind === 'write' ? this.#spec.limit : (options.permits ?? 1);
     return this.core.queueFor(this.#spec).join(options, permits, waits);
