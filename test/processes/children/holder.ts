@@ -1,0 +1,80 @@
+/** Takes a mutex and keeps it, in one of several ways, until it is lost or the test says enough. */
+
+import { createLocks, isLockError } from 'holdfast';
+import { sqlFence } from 'holdfast/fence';
+import { sqliteStore } from 'holdfast/sqlite';
+import Database from 'libsql';
+import { given, hear, machineMs, sleep, tell } from './talk.ts';
+
+export interface HolderOptions {
+  readonly file: string;
+  readonly ttl: number;
+  /**
+   * `watch`: looks at the lease every millisecond. `block`: looks without letting the event loop
+   * turn. `stop`: stops itself between its check and its write.
+   */
+  readonly how: 'watch' | 'block' | 'stop';
+}
+
+/** What the holder found when its lease was no longer held. */
+export interface Found {
+  readonly type: 'lost';
+  /** The last time at which the lease said that it is held. */
+  readonly lastHeldAt: number;
+  readonly aborted: boolean;
+  readonly reason: string | undefined;
+  readonly state: string;
+  /** What became of the write that came too late. */
+  readonly write: string;
+}
+
+const { file, ttl, how } = given<HolderOptions>();
+const locks = createLocks(sqliteStore(file), { ttl });
+const lease = await locks.mutex('mutex').acquire();
+const { signal, token } = lease;
+let lastHeldAt = machineMs();
+await tell({ type: 'held', token, at: lastHeldAt });
+
+if (how === 'watch') while (look()) await sleep(1);
+if (how === 'block') while (look()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+if (how === 'stop') {
+  look();
+  lease.assertHeld();
+  process.kill(process.pid, 'SIGSTOP');
+}
+const write = tryWrite();
+const { held, state } = lease;
+const found: Found = {
+  ...{ type: 'lost', lastHeldAt, aborted: signal.aborted, reason: lease.loss?.reason },
+  ...{ state: held ? 'held' : state, write },
+};
+await tell(found);
+await hear();
+await locks.close();
+process.disconnect();
+
+/** The time is read first, so that the lease was held at that time at least. */
+function look(): boolean {
+  const at = machineMs();
+  if (!lease.held) return false;
+  lastHeldAt = at;
+  return true;
+}
+
+/** Writes to the guarded database, behind its fence. */
+function tryWrite(): string {
+  const database = new Database(`${file}.data`);
+  database.pragma('busy_timeout = 5000');
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    sqlFence({ dialect: 'sqlite' }).enter(database, lease);
+    database.exec("UPDATE guarded SET writer = 'the stale holder'");
+    database.exec('COMMIT');
+    return 'written';
+  } catch (error) {
+    database.exec('ROLLBACK');
+    return isLockError(error) ? error.code : String(error);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,96 @@
+/** Eight processes want the same lock; what they record is checked by the rules. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createLocks } from 'holdfast';
+import { sqliteStore } from 'holdfast/sqlite';
+import { checkHistory, type HoldRecord } from 'holdfast/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Child, databaseFile } from './child.ts';
+import type { ContenderOptions, Told } from './children/contender.ts';
+
+const PROCESSES = 8;
+
+async function contenders(options: Partial<ContenderOptions>) {
+  const file = databaseFile();
+  writeFileSync(`${file}.counter`, '0');
+  const all = Array.from({ length: PROCESSES }, () => {
+    const defaults = { kind: 'mutex', rounds: 25, ttl: 5_000, limit: 1, fair: false } as const;
+    return new Child('contender', { file, ...defaults, ...options });
+  });
+  await Promise.all(all.map((child) => child.next('ready')));
+  return { file, all };
+}
+
+function start(all: readonly Child[]): void {
+  for (const child of all) child.tell({ type: 'go' });
+}
+
+function told(all: readonly Child[]): Told[] {
+  return all.flatMap((child) => child.heard<Told>('hold'));
+}
+
+function counted(file: string): number {
+  return Number(readFileSync(`${file}.counter`, 'utf8'));
+}
+
+function recordsOf(all: readonly Child[]): HoldRecord[] {
+  return told(all).map(({ record }) => record);
+}
+
+describe('eight processes', () => {
+  test.each([
+    ['mutex', { kind: 'mutex' }],
+    ['mutex, fair', { kind: 'mutex', fair: true }],
+    ['readers and writers', { kind: 'rw' }],
+    ['weighted permits', { kind: 'semaphore', limit: 4 }],
+  ] as const)('%s: the history is correct and no update is lost', async (_name, options) => {
+    const { file, all } = await contenders(options);
+    start(all);
+    await Promise.all(all.map((child) => child.next('done')));
+    const holds = told(all);
+    expect(holds.length).toBe(PROCESSES * 25);
+    expect(checkHistory(recordsOf(all))).toEqual([]);
+    expect(counted(file)).toBe(holds.filter((hold) => hold.counted).length);
+    expect(new Set(holds.map(({ record }) => record.process)).size).toBe(PROCESSES);
+  });
+
+  test('some are killed at any moment: the others go on, and the history is correct', async () => {
+    const { file, all } = await contenders({ kind: 'mutex', rounds: 40, ttl: 500 });
+    start(all);
+    const [a, b, c, ...survivors] = all as [Child, Child, Child, ...Child[]];
+    for (const victim of [a, b, c]) {
+      await victim.next('hold');
+      victim.kill('SIGKILL');
+      await victim.exited();
+    }
+    await Promise.all(survivors.map((child) => child.next('done')));
+    const acknowledged = told(all).length;
+    expect(told(survivors).length).toBe(survivors.length * 40);
+    expect(checkHistory(recordsOf(all))).toEqual([]);
+    // A victim may have counted without living to tell.
+    expect(counted(file)).toBeGreaterThanOrEqual(acknowledged);
+    expect(counted(file)).toBeLessThanOrEqual(acknowledged + 3);
+  });
+
+  test('fair: processes are granted the lock in the order in which they came', async () => {
+    const { file, all } = await contenders({ kind: 'mutex', rounds: 1, fair: true });
+    const locks = createLocks(sqliteStore(file));
+    onTestFinished(() => locks.close({ drain: 0 }));
+    const first = await locks.mutex('mutex', { fair: true }).acquire();
+    const queuedAt = new Map<number, number>();
+    for (const [i, child] of all.entries()) {
+      child.tell({ type: 'go' });
+      await expect
+        .poll(async () => (await locks.inspect('mutex')).waiters.length, { timeout: 10_000 })
+        .toBe(i + 1);
+      queuedAt.set(child.pid, Number(process.hrtime.bigint()) / 1e6);
+    }
+    await first.release();
+    await Promise.all(all.map((child) => child.next('done')));
+    const records = recordsOf(all).map((record) => {
+      return { ...record, queuedAt: queuedAt.get(Number(record.process)) };
+    });
+    expect(checkHistory(records)).toEqual([]);
+    const order = [...records].sort((a, b) => a.grantedAt - b.grantedAt);
+    expect(order.map((record) => record.process)).toEqual(all.map((child) => child.pid));
+  });
+});
