@@ -1,0 +1,30 @@
+/** What the code in the pages takes as given: the reader's own locks, data and work. */
+declare const locks: import('holdfast').Locks;
+declare const lease: import('holdfast').Lease;
+declare const db: import('holdfast/fence').SqliteConnection;
+
+/** All or nothing: BEGIN, the work, COMMIT; ROLLBACK and the error if it throws. */
+declare function transaction<T>(connection: typeof db, work: () => T): T;
+
+declare const sku: string;
+declare function sell(connection: typeof db, sku: string): void;
+declare function countStock(connection: typeof db, sku: string): number;
+
+declare const order: { readonly id: string; readonly cents: number };
+declare function charge(
+  order: { readonly cents: number },
+  options: { readonly signal?: AbortSignal; readonly idempotencyKey?: string },
+): Promise<void>;
+
+declare const request: { readonly signal: AbortSignal };
+declare const from: string;
+declare const to: string;
+declare function transfer(from: string, to: string): Promise<void>;
+
+declare function buildReport(signal: AbortSignal): Promise<void>;
+declare function lead(signal: AbortSignal): Promise<void>;
+declare function train(options: { readonly signal: AbortSignal }): Promise<void>;
+declare function step(): Promise<boolean>;
+declare function cleanUp(): Promise<void>;
+declare function readConfig(): Promise<string>;
+declare function writeConfig(text: string): Promise<void>;
