@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 /** What `node:sqlite` and `libsql` have in common. */
 export interface BareDatabase {
@@ -52,6 +54,7 @@ export function bindingName(): string {
   const row = database.prepare('SELECT sqlite_version() AS version').get() as { version: string };
   database.close();
   if (builtin) return `node:sqlite (SQLite ${row.version})`;
-  const { version } = require('libsql/package.json') as { version: string };
+  const file = join(dirname(require.resolve('libsql')), 'package.json');
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
   return `libsql ${version} (SQLite ${row.version})`;
 }

@@ -88,15 +88,15 @@ async function whileWaiting(): Promise<void> {
   await locks.close();
   const row = ({ cpuMs, switches }: Waited): Record<string, number> => ({
     'CPU ms/s': cpuMs / (forMs / 1000),
-    'context switches/s': switches / (forMs / 1000),
+    'switches/s': switches / (forMs / 1000),
   });
   report({ figure: FIGURE, what: 'floor: a process that sleeps', measured: row(floor) });
   report({
     figure: FIGURE,
     what: 'holdfast, a process that waits for the lock',
     measured: row(ours),
-    goal: '≤ 1 ms CPU a second',
-    met: ours.cpuMs / (forMs / 1000) <= 1,
+    goal: '≤ 1 ms CPU/s more than asleep',
+    met: (ours.cpuMs - floor.cpuMs) / (forMs / 1000) <= 1,
   });
 }
 
@@ -111,6 +111,7 @@ async function wakeUps(): Promise<void> {
       all.reduce((total, one) => total + value(one), 0);
     const grants = sum((one) => one.grants);
     const events = sum((one) => one.events) / grants;
+    if (events === 0) throw new Error('Nobody was woken through a file: nothing was measured.');
     if (processes === CROWDS[0]) fewest = events;
     report({
       figure: FIGURE,

@@ -22,7 +22,7 @@ type Task = (more: () => boolean, turn: () => void) => Promise<void>;
 
 /** Hand-offs a round: enough to last about half a second each. */
 const PASSED_ON = 500_000;
-const FAIR = 20_000;
+const FAIR = 4_000;
 
 const stores = {
   memory: memoryStore(),

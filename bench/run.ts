@@ -21,10 +21,11 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
-console.error(`${machine()}; ${load()}\n`);
+// The load of the last minute; later on it would be our own.
+const conditions = `${machine()}; ${load()}`;
+console.error(`${conditions}\n`);
 const folder = stage();
 for (const figure of FIGURES.filter((name) => asked.length === 0 || asked.includes(name))) {
-  const conditions = `${machine()}; ${load()}`;
   console.error(`${figure} …`);
   const text = `${table(await measure(figure))}\n\n${conditions}.\n`;
   console.error(`\n${text}`);

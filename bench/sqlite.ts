@@ -31,10 +31,10 @@ const SHARE_ROUNDS = 3;
 const SHARE_MS = 4_000;
 
 const folder = scratchFolder();
-await onePro();
+await oneProcess();
 await manyProcesses();
 
-async function onePro(): Promise<void> {
+async function oneProcess(): Promise<void> {
   const bare = openBare(join(folder, 'bare.db'));
   bare.exec(BARE_TABLES);
   const locks = createLocks(sqliteStore(join(folder, 'locks.db')));
