@@ -20,7 +20,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ['an option that is misspelt', (locks) => locks.mutex('a', wrong({ tll: '10s' }))],
   ...['10 seconds', '', '-1s', 'NaN', Number.NaN, Number.POSITIVE_INFINITY, -1, true, null, {}].map(
     (ttl): Attempt => [
-      `the duration ${JSON.stringify(ttl) ?? String(ttl)} (${typeof ttl})`,
+      `the duration ${typeof ttl === 'string' ? `'${ttl}'` : String(ttl)} (${typeof ttl})`,
       (locks) => locks.mutex('a', { ttl: wrong(ttl) }),
     ],
   ),

@@ -1,0 +1,72 @@
+/** The suite has teeth: it notices each of these faults, and none where there is none. */
+import type { Store } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import { conformance, simulatedClock } from 'holdfast/testkit';
+import { describe, expect, test } from 'vitest';
+import { BROKEN_STORES, brokenStore } from './broken-stores.ts';
+
+interface Registered {
+  readonly name: string;
+  readonly body: () => Promise<void>;
+}
+
+function register(change: (store: Store) => Store): { cases: Registered[]; skipped: string[] } {
+  const cases: Registered[] = [];
+  const skipped: string[] = [];
+  conformance({
+    test: (name, body) => cases.push({ name, body }),
+    skip: (name, reason) => skipped.push(`${name}: ${reason}`),
+    create() {
+      const clock = simulatedClock();
+      const store = change(memoryStore({ clock }));
+      return { clock, connect: () => store, dispose: () => clock.stop() };
+    },
+    traits: change(memoryStore()).traits,
+  });
+  return { cases, skipped };
+}
+
+async function failures(cases: readonly Registered[]): Promise<string[]> {
+  const outcomes = await Promise.allSettled(cases.map(({ body }) => body()));
+  return cases.filter((_, i) => outcomes[i]?.status === 'rejected').map(({ name }) => name);
+}
+
+describe('the suite', () => {
+  const sound = register((store) => store);
+
+  test('has more than a hundred cases, each with a name of its own', () => {
+    expect(sound.cases.length).toBeGreaterThan(100);
+    expect(new Set(sound.cases.map(({ name }) => name)).size).toBe(sound.cases.length);
+    expect(sound.skipped).toEqual([]);
+  });
+
+  test.each(BROKEN_STORES)('notices that $fault', async (broken) => {
+    const suspects = ({ name }: Registered) => broken.noticed.test(name);
+    expect(sound.cases.filter(suspects).length).toBeGreaterThan(0);
+    expect(await failures(sound.cases.filter(suspects))).toEqual([]);
+    const { cases } = register((store) => brokenStore(store, broken));
+    expect(await failures(cases.filter(suspects))).not.toEqual([]);
+  });
+
+  test('skips what a store does not promise, and says why', () => {
+    const modest = { queue: false, tokens: undefined, atomicTry: false, hintsGrant: false };
+    const { cases, skipped } = register((store) => {
+      return { ...brokenless(store), traits: { ...store.traits, ...modest } };
+    });
+    expect(cases.length + skipped.length).toBe(sound.cases.length);
+    expect(skipped).toContain(
+      'order: a waiter that died is passed over: not promised: the store keeps no queue',
+    );
+    for (const each of skipped) expect(each).toMatch(/: not promised: .+/);
+  });
+
+  test('does not believe a wrong declaration', async () => {
+    const { cases } = register((store) => ({ ...brokenless(store), watch: undefined as never }));
+    const declared = cases.filter(({ name }) => name.startsWith('traits: '));
+    expect(await failures(declared)).toEqual(['traits: the store is as it was declared']);
+  });
+});
+
+function brokenless(store: Store): Store {
+  return brokenStore(store, { fault: '', noticed: /$^/, break: () => ({}) });
+}
