@@ -65,7 +65,8 @@ describe('the demo', () => {
     const { code, output } = await start('demo.ts').ended;
     expect(output).toMatch(/✓ \d+ of 200 sold: oversold by [1-9]\d*$/m);
     expect(output).toMatch(/with a mutex +✓ 200 of 200 sold: exact$/m);
-    expect(output).toMatch(/with mutex and fence +✓ 200 of 200 sold: exact; .*StaleTokenError$/m);
+    expect(output).toMatch(/with mutex and fence +✓ 200 of 200 sold: exact; .* was refused$/m);
+    expect(output).toMatch(/^ +refused with StaleTokenError$/m);
     expect(output).toMatch(/election, 2 of 4 +✓ worker \d took over from worker \d, which was /m);
     const [, token, seen] = /its token +(\d+)\s+seen by the fence +(\d+)/.exec(output) ?? [];
     expect(BigInt(seen ?? 0)).toBeGreaterThan(BigInt(token ?? 0));

@@ -17,8 +17,9 @@ export interface StaleWrite {
   readonly seen: bigint | undefined;
 }
 
-/** Longer than any TTL here, in ms. */
-const STOP_MS = 5000;
+/** How long a stop may be without anybody taking over, in ms: several TTLs, on a slow machine. */
+const STOP_MS = 10_000;
+const MAX_STOPS = 5;
 
 /** Long enough to finish a transaction, in ms. */
 const TRANSACTION_MS = 100;
@@ -50,9 +51,10 @@ export async function stopOne(round: SaleRound, name: string): Promise<StaleWrit
   const decided = (): boolean => seller.refusal !== undefined || seller.sold > sold;
   await round.crew.until(`${name} has tried to write`, decided);
   const { refusal } = seller;
-  const what = refusal ? `refused: ${screen.paint('bold', refusal.error)}` : 'accepted';
+  const answer = refusal ? `refused with ${screen.paint('bold', refusal.error)}` : 'accepted';
   screen.say(
-    `${name} is resumed (SIGCONT) and writes what it made of its old read; ${what}`,
+    `${name} is resumed (SIGCONT) and writes what follows from its old read`,
+    `    ${answer}`,
     `    its token          ${token}`,
     `    seen by the fence  ${refusal?.seen ?? 'nothing newer'}`,
   );
@@ -74,12 +76,13 @@ async function pause(round: SaleRound, name: string): Promise<bigint> {
  * others, for SQLite lets nobody else write: then it is continued and stopped again.
  */
 async function stopUntilOvertaken(round: SaleRound, name: string, token: bigint): Promise<void> {
-  for (;;) {
+  for (let tries = 0; tries < MAX_STOPS; tries++) {
     round.crew.signal(name, 'SIGSTOP');
     if (await round.crew.within(STOP_MS, () => overtaken(round, token))) return;
     round.crew.signal(name, 'SIGCONT');
     await sleep(TRANSACTION_MS);
   }
+  throw new Error(`Nobody has taken over from ${name}.`);
 }
 
 function overtaken({ latest }: SaleRound, token: bigint): boolean {

@@ -60,7 +60,7 @@ class ElectionRound {
     await this.#kill(victim, heir);
     await this.#read();
     screen.show([]);
-    if (screen.isLive) screen.say(...this.#table());
+    if (screen.isLive) screen.say('', ...this.#table());
     this.#crew.orderAll('stop');
     await this.#crew.until('all workers have gone home', () => this.#crew.size === 0);
     return this.#outcome(victim, heir);
@@ -70,13 +70,13 @@ class ElectionRound {
     const since = performance.now();
     this.#killed = victim;
     this.#crew.signal(nameOf(victim), 'SIGKILL');
-    screen.say(`${describe(victim)} is killed (SIGKILL); its seat ends with its TTL, ${TTL_MS} ms`);
+    tell(`${describe(victim)} is killed: SIGKILL; its seat ends with its TTL of ${TTL_MS} ms`);
     await this.#until(`${nameOf(heir)} is active`, () => {
       const leads = this.#standings.leaders.some(({ number }) => number === heir.number);
       return leads && this.#active.has(nameOf(heir));
     });
     const after = ((performance.now() - since) / 1000).toFixed(1);
-    screen.say(`${describe(heir)}, the first standby, is active after ${after} s`, '');
+    tell(`${describe(heir)}, the first standby, is active after ${after} s`);
   }
 
   #outcome(victim: Member, heir: Member): Outcome {
@@ -105,13 +105,13 @@ class ElectionRound {
 
   #show(): void {
     const { leaders, standbys } = this.#standings;
-    if (leaders.length > 0) screen.show(this.#table());
+    if (leaders.length > 0) screen.show(['', ...this.#table()]);
     const now = [leaders, standbys]
       .map((list) => list.map(({ number }) => number).join())
       .join('|');
     if (screen.isLive || now === this.#shown) return;
     this.#shown = now;
-    screen.say(...this.#table(), '');
+    screen.say('', ...this.#table());
   }
 
   #table(): string[] {
@@ -137,6 +137,11 @@ class ElectionRound {
       ],
     );
   }
+}
+
+/** What has happened, below a table that stays or above one that is live. */
+function tell(text: string): void {
+  screen.say(...(screen.isLive ? [text] : ['', text]));
 }
 
 /** `12:34:56, 0.3 s ago`. */

@@ -56,8 +56,8 @@ export async function sellWithFence(folder: string): Promise<Outcome> {
   screen.say(...round.table(takings, verdict(takings)));
   screen.say(
     '',
-    'A lock cannot stop who does not know that it is lost. The fence is in the shop: it lets',
-    'nobody write with a token older than the newest that was there.',
+    'A lock cannot stop a holder who does not know that it is lost. The fence can: it is in',
+    'the shop, and lets nobody in whose token is older than the newest it has seen.',
   );
   return summary(takings, stale);
 }
@@ -81,7 +81,7 @@ function summary(takings: Takings, stale: StaleWrite | undefined): Outcome {
   const refused = error === 'StaleTokenError' && seen !== undefined && seen > token;
   return {
     round,
-    result: `${result}; the late write ${refused ? `refused: ${error}` : 'not refused'}`,
+    result: `${result}; the stale write was ${refused ? 'refused' : 'not refused'}`,
     good: isExact(takings) && refused,
   };
 }
