@@ -102,7 +102,7 @@ export class Core {
       afterMs <= 0
         ? this.lanes.release
         : this.lane((claims) => this.store.release(claims, { ms: afterMs }));
-    lane.send(claim, (_, error) => told(error));
+    lane.send(claim, { settle: (_, error) => told(error) });
   }
 
   /** Holders first, then waiters, with tokens as leases have them. */

@@ -15,15 +15,14 @@ import { StoreError, toStoreError } from './errors.ts';
 import { type Claim, MAX_BATCH, type Traits } from './store.ts';
 import type { Turn } from './turn.ts';
 
-export type Settle<R> = (
-  result: R | undefined,
-  error: StoreError | undefined,
-  sentAt: number,
-) => void;
+/** Who asked; told once, with a result or an error. An object, so that asking makes no closure. */
+export interface Asker<R> {
+  settle(result: R | undefined, error: StoreError | undefined, sentAt: number): void;
+}
 
 interface Request<R> {
   readonly claim: Claim;
-  readonly settle: Settle<R>;
+  readonly asker: Asker<R>;
 }
 
 export interface LaneParts<R> {
@@ -45,8 +44,8 @@ export class Lane<R> {
     this.#parts = parts;
   }
 
-  send(claim: Claim, settle: Settle<R>): void {
-    this.#pending.push({ claim, settle });
+  send(claim: Claim, asker: Asker<R>): void {
+    this.#pending.push({ claim, asker });
     if (this.#busy) return;
     this.#busy = true;
     queueMicrotask(this.#go);
@@ -85,11 +84,11 @@ export class Lane<R> {
     const sentAt = this.#parts.clock.now();
     try {
       const results = await this.#call(batch.map((request) => request.claim));
-      batch.forEach((request, i) => request.settle(results[i] as R, undefined, sentAt));
+      batch.forEach((request, i) => request.asker.settle(results[i] as R, undefined, sentAt));
     } catch (cause) {
       const error = toStoreError(cause);
       if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
-        for (const request of batch) request.settle(undefined, error, sentAt);
+        for (const request of batch) request.asker.settle(undefined, error, sentAt);
         return;
       }
       const middle = batch.length >> 1;

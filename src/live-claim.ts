@@ -14,7 +14,7 @@ import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
 import { type LossReason, lossOf, StoreError } from './errors.ts';
-import { type Settle, TRIES_PER_TTL } from './lane.ts';
+import { type Asker, TRIES_PER_TTL } from './lane.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -46,7 +46,7 @@ export interface ClaimTerms {
 
 type Phase = 'claiming' | 'waiting' | 'held' | 'over';
 
-export class LiveClaim {
+export class LiveClaim implements Asker<ClaimStatus> {
   readonly terms: ClaimTerms;
   phase: Phase = 'claiming';
   unconfirmed = false;
@@ -101,7 +101,7 @@ export class LiveClaim {
   }
 
   /** Heartbeat and question in one. At most one is under way. */
-  readonly ask = (): void => {
+  ask(): void {
     if (this.phase === 'over' || this.phase === 'claiming') return;
     // Every question is a heartbeat.
     if (this.phase === 'held' && !this.terms.heartbeat) return;
@@ -114,8 +114,8 @@ export class LiveClaim {
     const { lanes, store, heartbeat } = this.#core;
     const tries = this.phase === 'waiting' && !store.traits.queue;
     const lane = tries ? lanes.claim : heartbeat.laneOf(this);
-    lane.send(this.claim, this.#asked);
-  };
+    lane.send(this.claim, this);
+  }
 
   /** Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`. */
   lose(reason: LossReason, cause?: unknown): void {
@@ -134,17 +134,18 @@ export class LiveClaim {
     return depart(this.#core, this.claim, afterMs);
   }
 
-  readonly #asked: Settle<ClaimStatus> = (status, error, sentAt) => {
+  /** The answer to what this claim itself asked. */
+  settle(status: ClaimStatus | undefined, error: StoreError | undefined, sentAt: number): void {
     this.#asking = false;
     this.receive(status, error, sentAt);
-  };
+  }
 
   #enter(): void {
-    if (this.phase !== 'over') this.#core.lanes.claim.send(this.claim, this.receive);
+    if (this.phase !== 'over') this.#core.lanes.claim.send(this.claim, this);
   }
 
   /** What the store answered to a request sent at `sentAt`. */
-  readonly receive: Settle<ClaimStatus> = (status, error, sentAt) => {
+  receive(status: ClaimStatus | undefined, error: StoreError | undefined, sentAt: number): void {
     if (this.phase === 'over') return;
     if (status?.state === 'held') this.#held(status, sentAt);
     else if (status?.state === 'waiting') this.#waiting(status, sentAt);
@@ -154,7 +155,7 @@ export class LiveClaim {
       this.#askAgain = false;
       this.ask();
     }
-  };
+  }
 
   readonly #wake = (hint?: ClaimStatus): void => {
     const { clock, store } = this.#core;
@@ -239,7 +240,7 @@ export class LiveClaim {
       void this.release();
       return this.#listener.failed(error);
     }
-    const retry = this.phase === 'claiming' ? () => this.#enter() : this.ask;
+    const retry = this.phase === 'claiming' ? () => this.#enter() : () => this.ask();
     this.#later(retry, pauseBefore(this.#core.clock, this.claim, this.#failures++));
   }
 
@@ -275,7 +276,7 @@ export class LiveClaim {
   /** What stands before may be dead by `retryInMs`; if a heartbeat comes sooner, it will tell. */
   #schedule(status: WaitingStatus): void {
     const beatMs = this.terms.beatTtlMs / TRIES_PER_TTL;
-    if (status.retryInMs < beatMs) this.#later(this.ask, status.retryInMs + 1);
+    if (status.retryInMs < beatMs) this.#later(() => this.ask(), status.retryInMs + 1);
   }
 
   /**

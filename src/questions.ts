@@ -1,6 +1,6 @@
 import type { Core } from './core.ts';
 import { type StoreError, UnsupportedError } from './errors.ts';
-import type { Lane } from './lane.ts';
+import type { Asker, Lane } from './lane.ts';
 import type { LiveClaim } from './live-claim.ts';
 import type { ClaimStatus } from './store.ts';
 
@@ -28,9 +28,10 @@ export async function downgrade(core: Core, live: LiveClaim): Promise<void> {
 
 function ask(live: LiveClaim, lane: Lane<ClaimStatus>): Promise<StoreError | undefined> {
   return new Promise((resolve) => {
-    lane.send(live.claim, (status, error, sentAt) => {
+    const settle: Asker<ClaimStatus>['settle'] = (status, error, sentAt) => {
       live.receive(status, error, sentAt);
       resolve(error ?? (status?.state === 'error' ? status.error : undefined));
-    });
+    };
+    lane.send(live.claim, { settle });
   });
 }
