@@ -69,7 +69,7 @@ export class Events {
       try {
         (listener as (event: LockEvents[N]) => void)(event);
       } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error));
+        process.emitWarning(error instanceof Error ? error : inspect(error));
       }
     }
     this.#channels.get(name)?.publish(event);

@@ -1,0 +1,56 @@
+import * as holdfast from 'holdfast';
+import { describe, expect, it, vi } from 'vitest';
+
+const { isLockError, LockError, StoreError } = holdfast;
+
+const ERRORS = [
+  [new holdfast.AcquireTimeoutError('a', { waitedMs: 5 }), 'ACQUIRE_TIMEOUT'],
+  [new holdfast.LeaseLostError('a', 'expired'), 'LEASE_LOST'],
+  [new holdfast.StaleTokenError('a', 1n, 2n), 'STALE_TOKEN'],
+  [new holdfast.MismatchError('a', 'odd'), 'MISMATCH'],
+  [new holdfast.ConflictError('again'), 'CONFLICT'],
+  [new holdfast.DeadlockError('a', 'odd'), 'DEADLOCK'],
+  [new holdfast.QueueFullError('a', 'full'), 'QUEUE_FULL'],
+  [new holdfast.ClosedError(), 'CLOSED'],
+  [new StoreError('down', { retryable: true, outcome: 'failed' }), 'STORE'],
+  [new holdfast.UnsupportedError('list', 'no list'), 'UNSUPPORTED'],
+  [new holdfast.UsageError('bad'), 'USAGE'],
+] as const;
+
+describe('errors', () => {
+  for (const [error, code] of ERRORS) {
+    it(`have a code, a name and a message: ${code}`, () => {
+      expect(error).toBeInstanceOf(LockError);
+      expect(error.code).toBe(code);
+      expect(error.name).toBe(error.constructor.name);
+      expect(error.message).toMatch(/\S/);
+      expect(isLockError(error)).toBe(true);
+      expect(isLockError(error, code)).toBe(true);
+      expect(isLockError(error, code === 'USAGE' ? 'STORE' : 'USAGE')).toBe(false);
+      expect('cause' in error, 'no cause unless there is one').toBe(false);
+    });
+  }
+
+  it('are known across two copies of the library', async () => {
+    vi.resetModules();
+    const copy = await import('../../src/errors.ts');
+    expect(copy.LockError).not.toBe(LockError);
+    for (const [error, code] of ERRORS) expect(copy.isLockError(error, code)).toBe(true);
+    const theirs = new copy.StoreError('down', { retryable: false, outcome: 'failed' });
+    expect(theirs).not.toBeInstanceOf(LockError);
+    expect(isLockError(theirs, 'STORE')).toBe(true);
+  });
+
+  it('of others are not taken for ours', () => {
+    const fakes = [new Error('a'), { code: 'USAGE' }, null, undefined, 'USAGE', 5, () => {}];
+    for (const fake of fakes) expect(isLockError(fake)).toBe(false);
+  });
+
+  it('say what an operator needs, and cut long names', () => {
+    const lost = new holdfast.LeaseLostError('x'.repeat(500), 'stalled', new Error('cause'));
+    expect(lost.message).toMatch(/x{10}.*stood still/);
+    expect(lost.message.length).toBeLessThan(200);
+    expect(lost.resource).toHaveLength(500);
+    expect(lost.cause).toBeInstanceOf(Error);
+  });
+});
