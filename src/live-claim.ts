@@ -15,6 +15,7 @@ import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
 import { type LossReason, lossOf, StoreError } from './errors.ts';
 import { type Asker, TRIES_PER_TTL } from './lane.ts';
+import { noticeDoubt, noticeLimit, noticeQuarantine } from './notices.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -188,7 +189,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.waiters = status.waiters;
     this.ahead = undefined;
     this.takeover = status.takeover;
-    this.#noteLimit(status.limit);
+    noticeLimit(this.#core.events, this.claim, status.limit);
     this.#cancelTimer();
     if (!this.fresh(now)) {
       // It came too late to be worth anything; the place in the queue goes with it.
@@ -208,13 +209,11 @@ export class LiveClaim implements Asker<ClaimStatus> {
       return;
     }
     this.#confirm(status.leftMs, sentAt);
-    if (this.phase === 'claiming') this.#noteLimit(status.limit);
+    const { events } = this.#core;
+    if (this.phase === 'claiming') noticeLimit(events, this.claim, status.limit);
     this.#stand();
     this.ahead = status.ahead;
-    if (status.why === 'data-loss' && this.#core.events.has('quarantine')) {
-      const { resource } = this.claim;
-      this.#core.events.emit('quarantine', { resource, leftMs: status.retryInMs });
-    }
+    noticeQuarantine(events, this.claim, status);
     this.#schedule(status);
   }
 
@@ -247,10 +246,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   #unconfirm(cause: StoreError | undefined): void {
     if (this.unconfirmed) return;
     this.unconfirmed = true;
-    const { events } = this.#core;
-    if (!events.has('unconfirmed')) return;
-    const { resource, kind } = this.claim;
-    events.emit('unconfirmed', { resource, kind, remainingMs: this.remainingMs, cause });
+    const { remainingMs } = this;
+    noticeDoubt(this.#core.events, this.claim, { remainingMs, cause });
   }
 
   #confirm(leftMs: number, sentAt: number): void {
@@ -262,15 +259,6 @@ export class LiveClaim implements Asker<ClaimStatus> {
   /** A request went unanswered, so a copy of it may arrive late: the release must know. */
   #doubt(): void {
     if (!this.claim.unanswered) this.claim = { ...this.claim, unanswered: true };
-  }
-
-  /** A limit that is not ours means that programs disagree. */
-  #noteLimit(limit: number | undefined): void {
-    const { events } = this.#core;
-    if (limit === undefined || !events.has('mismatch')) return;
-    const { resource, kind } = this.claim;
-    const detail = `the limit in force is ${limit}, not ${this.claim.limit}`;
-    events.emit('mismatch', { resource, kind, detail });
   }
 
   /** What stands before may be dead by `retryInMs`; if a heartbeat comes sooner, it will tell. */

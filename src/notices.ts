@@ -1,0 +1,28 @@
+import type { StoreError } from './errors.ts';
+import type { Events } from './events.ts';
+import type { Claim, ClaimStatus } from './store.ts';
+
+/** A limit that is not ours means that programs disagree. */
+export function noticeLimit(events: Events, claim: Claim, limit: number | undefined): void {
+  if (limit === undefined || !events.has('mismatch')) return;
+  const { resource, kind } = claim;
+  const detail = `the limit in force is ${limit}, not ${claim.limit}`;
+  events.emit('mismatch', { resource, kind, detail });
+}
+
+/** The store has lost its memory and grants nothing yet. */
+export function noticeQuarantine(events: Events, claim: Claim, status: ClaimStatus): void {
+  if (status.state !== 'waiting' || status.why !== 'data-loss') return;
+  if (!events.has('quarantine')) return;
+  events.emit('quarantine', { resource: claim.resource, leftMs: status.retryInMs });
+}
+
+/** A heartbeat brought no answer. */
+export function noticeDoubt(
+  events: Events,
+  claim: Claim,
+  doubt: { readonly remainingMs: number; readonly cause: StoreError | undefined },
+): void {
+  if (!events.has('unconfirmed')) return;
+  events.emit('unconfirmed', { resource: claim.resource, kind: claim.kind, ...doubt });
+}
