@@ -70,7 +70,7 @@ class ElectionRound {
     const since = performance.now();
     this.#killed = victim;
     this.#crew.signal(nameOf(victim), 'SIGKILL');
-    tell(`${describe(victim)} is killed: SIGKILL; its seat ends with its TTL of ${TTL_MS} ms`);
+    tell(`${describe(victim)} is killed: SIGKILL; its seat ends with its TTL`);
     await this.#until(`${nameOf(heir)} is active`, () => {
       const leads = this.#standings.leaders.some(({ number }) => number === heir.number);
       return leads && this.#active.has(nameOf(heir));

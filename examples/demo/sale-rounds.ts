@@ -56,8 +56,8 @@ export async function sellWithFence(folder: string): Promise<Outcome> {
   screen.say(...round.table(takings, verdict(takings)));
   screen.say(
     '',
-    'A lock cannot stop a holder who does not know that it is lost. The fence can: it is in',
-    'the shop, and lets nobody in whose token is older than the newest it has seen.',
+    'A lock cannot stop a holder who does not know that it is lost. The fence can:',
+    'it is in the shop, and lets nobody in with a token older than the newest.',
   );
   return summary(takings, stale);
 }
@@ -67,7 +67,7 @@ async function sellUnlocked(options: SaleOptions): Promise<number> {
   const round = await SaleRound.open(options);
   const takings = await round.close();
   const over = takings.sales - ITEMS;
-  const count = `oversold by ${over}; ${takings.soldTwice} items went to several customers`;
+  const count = `oversold by ${over}; ${takings.soldTwice} items sold more than once`;
   const result = over > 0 ? screen.bad(count) : describe(takings);
   screen.say(...round.table(takings, result));
   return over;
@@ -94,7 +94,7 @@ function describe(takings: Takings): string {
   const { sales, left, soldTwice } = takings;
   const sold = `${sales} of ${ITEMS} sold`;
   if (isExact(takings)) return `${sold}: exact`;
-  return `${sold}: not exact, ${soldTwice} went to several customers and ${left} are left`;
+  return `${sold}: not exact, ${soldTwice} more than once, ${left} left`;
 }
 
 function verdict(takings: Takings): string {
