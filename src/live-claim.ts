@@ -80,11 +80,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.#unsubscribe = subscribe(this.#core, parts);
   }
 
-  get remainingMs(): number {
-    return this.remaining(this.#core.clock.now());
-  }
-
-  remaining(now: number): number {
+  remaining(now: number = this.#core.clock.now()): number {
     return this.alive(now) ? this.#validity.deadline - now : 0;
   }
 
@@ -234,8 +230,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   #failed(error: StoreError): void {
     if (error.outcome === 'unknown') this.#doubt();
     if (this.phase === 'held') return this.#unconfirm(error);
-    const { clock } = this.#core;
-    if (!error.retryable || this.#validity.hopeless(clock.now()) || !this.claim.queue) {
+    const now = this.#core.clock.now();
+    if (!error.retryable || this.#validity.hopeless(now) || !this.claim.queue) {
       void this.release();
       return this.#listener.failed(error);
     }
@@ -243,11 +239,10 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.#later(retry, pauseBefore(this.#core.clock, this.claim, this.#failures++));
   }
 
-  #unconfirm(cause: StoreError | undefined): void {
+  #unconfirm(cause: StoreError): void {
     if (this.unconfirmed) return;
     this.unconfirmed = true;
-    const { remainingMs } = this;
-    noticeDoubt(this.#core.events, this.claim, { remainingMs, cause });
+    noticeDoubt(this.#core.events, this.claim, { remainingMs: this.remaining(), cause });
   }
 
   #confirm(leftMs: number, sentAt: number): void {
@@ -273,7 +268,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
    */
   #alarm(): void {
     const { heartbeat, beatTtlMs } = this.terms;
-    const left = this.remainingMs;
+    const left = this.remaining();
     if (left === 0 || (heartbeat && left > beatTtlMs / 2)) return;
     this.#later(() => this.#alarm(), left);
     this.#timer?.unref();
