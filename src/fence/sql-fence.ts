@@ -10,7 +10,7 @@
  * 34 has read but not yet written. Readers raise a floor that only writers have to pass.
  * What would break it: `enter` outside of the transaction that writes, after its reads, or against
  * another database than the one that holds the data.
- * The reasoning and a model of it are in docs/guide/fences.md.
+ * The reasoning, with a worked interleaving, is in docs/guide/fences.md.
  */
 import { StaleTokenError, UnsupportedError, UsageError } from '../errors.ts';
 import type { FencingToken } from '../store.ts';
