@@ -11,7 +11,7 @@
 import { realpathSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreError, UsageError } from '../../errors.ts';
+import { isLockError, StoreError, UsageError } from '../../errors.ts';
 import { isBusy, sqliteError } from './errors.ts';
 
 export type SqliteValue = string | number | null;
@@ -105,6 +105,7 @@ export async function untilFree<T>(file: string, busyMs: number, step: () => T):
     try {
       return step();
     } catch (error) {
+      if (isLockError(error)) throw error;
       if (!isBusy(error) || performance.now() - since >= busyMs) throw sqliteError(error, file);
     }
     // By chance one or two milliseconds, so that processes do not meet in step again and again.

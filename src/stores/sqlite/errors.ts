@@ -4,7 +4,7 @@
  * Every step is one transaction, so whatever goes wrong before the commit has not happened. Only an
  * input or output error may strike in the middle of a commit and leave the outcome unknown.
  */
-import { isLockError, StoreError } from '../../errors.ts';
+import { StoreError } from '../../errors.ts';
 
 interface Meaning {
   readonly name: string;
@@ -85,7 +85,6 @@ export function isBusy(error: unknown): boolean {
 
 /** A failure of SQLite as a `StoreError` that says what to do. */
 export function sqliteError(error: unknown, file: string): StoreError {
-  if (isLockError(error, 'STORE')) return error as StoreError;
   const said = messageOf(error);
   if (said.includes(IN_TRANSACTION)) {
     const message = `The database object for ${file} stays in a transaction of the program. Give the locks a connection of their own.`;

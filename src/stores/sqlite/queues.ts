@@ -70,7 +70,7 @@ export class Queues {
   release(claims: readonly Claim[], afterMs: number): boolean[] {
     const quiet = leaveQuiet(this.rows, afterMs > 0 ? [] : claims, this.rows.tick());
     return claims.map((claim) => {
-      const left = quiet.has(claim.id) || this.#leave(claim, afterMs);
+      const left = quiet.delete(claim.id) || this.#leave(claim, afterMs);
       this.#forget(claim);
       return left;
     });

@@ -24,7 +24,7 @@ export function enterEmpty(
     const ttl = toUs(only.ttlMs);
     const values = [name, base + now, id, kind, permits, limit, ttl, now + ttl] as const;
     const text = JSON.stringify(holder);
-    const { changes } = sql.enterEmpty.run(...values, text, address, base, name, id);
+    const { changes } = sql.enterEmpty.run(...values, text, address, base, name, id, now);
     return new Set(changes ? [id] : []);
   }
   const rows = claims
@@ -34,7 +34,7 @@ export function enterEmpty(
       return [toText(resource), id, kind, permits, limit, toUs(ttlMs), text];
     });
   const json = JSON.stringify(rows);
-  return idsOf(sql.enterEmptyAll.all(base + now, now, address, json, base));
+  return idsOf(sql.enterEmptyAll.all(base + now, now, address, json, base, now));
 }
 
 /** Renews what is held, with the statuses by id. */
@@ -62,7 +62,7 @@ export function leaveQuiet(
   { sql, seqs }: Rows,
   claims: readonly Claim[],
   now: number,
-): ReadonlySet<string> {
+): Set<string> {
   const known = claims.flatMap(({ resource, id, unanswered }) => {
     const seq = seqs.get(id);
     return seq === undefined || unanswered ? [] : [[toText(resource), seq, id] as const];
@@ -76,6 +76,6 @@ export function leaveQuiet(
   return idsOf(known.length === 0 ? [] : sql.leaveQuietAll.all(JSON.stringify(known), now, now));
 }
 
-function idsOf(rows: unknown[]): ReadonlySet<string> {
+function idsOf(rows: unknown[]): Set<string> {
   return new Set((rows as { id: string }[]).map((row) => row.id));
 }

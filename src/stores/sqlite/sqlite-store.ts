@@ -15,9 +15,9 @@ import { joinFile } from './layout.ts';
 import type { Machine } from './machine.ts';
 import { fromText, next, toText } from './names.ts';
 import { Queues } from './queues.ts';
-import type { Told } from './rows.ts';
-import { prepareAll, type Row } from './statements.ts';
-import { WakeFile, type WatchFile } from './wake-file.ts';
+import { prepareAll } from './statements.ts';
+import type { WatchFile } from './wake-file.ts';
+import { Wakes } from './wakes.ts';
 
 export interface SqliteParts {
   readonly file: string;
@@ -50,9 +50,6 @@ const SWEEP_US = 60_000_000;
 /** How often a claim looks whether the file is still the same; heartbeats always do. */
 const LOOK_US = 1_000_000;
 
-/** Locks that are held for less than this need no ear for waiters. */
-const LISTEN_AFTER_MS = 50;
-
 const LIST_PAGE = 100;
 
 interface Opened {
@@ -62,41 +59,26 @@ interface Opened {
   readonly lineage: string;
 }
 
-/** One object for each claim that is watched. */
-class Watch implements AsyncDisposable {
-  waiting = false;
-  readonly claim: Claim;
-  readonly wake: Wake;
-  readonly #watches: Map<string, Watch>;
-
-  constructor(watches: Map<string, Watch>, claim: Claim, wake: Wake) {
-    this.#watches = watches;
-    this.claim = claim;
-    this.wake = wake;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#watches.get(this.claim.id) === this) this.#watches.delete(this.claim.id);
-  }
-}
-
 export class SqliteStore implements Store {
   readonly name = 'sqlite';
   readonly traits: Traits = TRAITS;
   readonly #parts: SqliteParts;
-  readonly #watches = new Map<string, Watch>();
+  readonly #wakes: Wakes;
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
-  #wakeFile: WakeFile | undefined;
   /** Claims of this process that were in a file which is gone. */
   readonly #lost = new Set<string>();
   #closed = false;
   #sweptAt = 0;
   #lookedAt = 0;
-  #listenTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: SqliteParts) {
     this.#parts = parts;
+    this.#wakes = new Wakes({
+      directory: () => `${this.#opened?.client.file ?? parts.file}-wake`,
+      watchFile: parts.watchFile,
+      queues: () => this.#opened?.queues,
+    });
   }
 
   get lineage(): string {
@@ -104,22 +86,26 @@ export class SqliteStore implements Store {
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    if (this.#opened && this.#parts.machine.nowUs() - this.#lookedAt > LOOK_US) this.#look();
+    const due = this.#parts.machine.nowUs() - this.#lookedAt > LOOK_US;
+    if (due && this.#isReplaced()) this.#reset();
     const statuses = await this.#step((queues) => {
       this.#sweep(queues);
       return queues.claim(claims);
     });
-    this.#note(claims, statuses);
+    this.#wakes.note(claims, statuses);
     return statuses;
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    if (this.#opened) this.#look();
+    if (this.#isReplaced()) {
+      if (this.#parts.database) return claims.map(() => ({ state: 'gone', why: 'store-reset' }));
+      this.#reset();
+    }
     const statuses = await this.#step((queues) => {
       this.#sweep(queues);
       return queues.renew(claims);
     });
-    this.#note(claims, statuses);
+    this.#wakes.note(claims, statuses);
     return statuses;
   }
 
@@ -137,9 +123,7 @@ export class SqliteStore implements Store {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const watch = new Watch(this.#watches, claim, wake);
-    this.#watches.set(claim.id, watch);
-    return watch;
+    return this.#wakes.watch(claim, wake);
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
@@ -172,9 +156,8 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#listenTimer);
     await this.#opening?.catch(() => {});
-    this.#wakeFile?.close();
+    this.#wakes.close();
     if (!this.#parts.database) this.#opened?.client.close();
     this.#opened = undefined;
   }
@@ -188,15 +171,21 @@ export class SqliteStore implements Store {
 
   /** One transaction, then the wake-ups. */
   async #step<T>(work: (queues: Queues) => T): Promise<T> {
-    const { client, queues } = this.#opened ?? (await this.#open());
-    const result = await untilFree(client.file, this.#parts.busyMs, () => {
-      if (this.#closed) throw new ClosedError('This store is closed');
+    if (!this.#opened) await this.#open();
+    return untilFree(this.#parts.file, this.#parts.busyMs, () => {
+      const { client, queues } = this.#stillOpen();
       queues.rows.told = [];
-      return client.transaction(() => work(queues));
+      const result = client.transaction(() => work(queues));
+      this.#wakes.tell(queues.rows.told);
+      return result;
     });
-    const { told } = queues.rows;
-    if (told.length > 0) this.#tell(told);
-    return result;
+  }
+
+  #stillOpen(): Opened {
+    if (this.#opened) return this.#opened;
+    if (this.#closed) throw new ClosedError('This store is closed');
+    const message = `The lock database ${this.#parts.file} was replaced meanwhile.`;
+    throw new StoreError(message, { retryable: true, outcome: 'failed' });
   }
 
   #open(): Promise<Opened> {
@@ -215,8 +204,7 @@ export class SqliteStore implements Store {
       const lineage = await untilFree(file, busyMs, () =>
         client.transaction(() => joinFile(client, machine)),
       );
-      this.#wakeFile ??= this.#newWakeFile(client.file);
-      const { address } = this.#wakeFile;
+      const { address } = this.#wakes;
       const statements = await untilFree(file, busyMs, () => prepareAll(client));
       const queues = new Queues({ statements, machine, address, maxWaiters, lost: this.#lost });
       this.#opened = { client, queues, lineage, identity: identityOf(client.file) };
@@ -228,27 +216,19 @@ export class SqliteStore implements Store {
     }
   }
 
-  #newWakeFile(file: string): WakeFile {
-    return new WakeFile({
-      directory: `${file}-wake`,
-      watch: this.#parts.watchFile,
-      received: (told) => this.#received(told),
-      waiting: () => [...this.#watches.values()].some((watch) => watch.waiting),
-      inUse: () => this.#opened?.queues.addresses() ?? new Set(),
-    });
+  #isReplaced(): boolean {
+    if (!this.#opened) return false;
+    this.#lookedAt = this.#parts.machine.nowUs();
+    return identityOf(this.#opened.client.file) !== this.#opened.identity;
   }
 
-  /** Opens the file anew if it is no longer the one that was opened. */
-  #look(): void {
+  /** Gives up the file that was opened, so that the next step opens the one that is there now. */
+  #reset(): void {
     if (!this.#opened) return;
-    this.#lookedAt = this.#parts.machine.nowUs();
-    const { client, queues, identity } = this.#opened;
-    if (identityOf(client.file) === identity) return;
+    const { client, queues } = this.#opened;
     if (this.#parts.database) {
-      throw new StoreError(
-        `The lock database ${client.file} was replaced under the database object. Open it anew.`,
-        { retryable: false, outcome: 'failed' },
-      );
+      const message = `The lock database ${client.file} was replaced under the database object.`;
+      throw new StoreError(`${message} Open it anew.`, { retryable: false, outcome: 'failed' });
     }
     for (const id of queues.rows.seqs.keys()) this.#lost.add(id);
     this.#opened = undefined;
@@ -261,71 +241,6 @@ export class SqliteStore implements Store {
     if (this.#sweptAt > 0 && now - this.#sweptAt < SWEEP_US) return;
     this.#sweptAt = now;
     queues.sweep();
-  }
-
-  /** Tells those who listen here directly, and others through their files. */
-  #tell(told: readonly Told[]): void {
-    const addresses = new Map<string, Told[]>();
-    for (const each of told) {
-      const others = addresses.get(each.address);
-      if (others) others.push(each);
-      else addresses.set(each.address, [each]);
-    }
-    for (const [address, those] of addresses) {
-      if (address === this.#wakeFile?.address) queueMicrotask(() => this.#received(those));
-      else this.#wakeFile?.send(address, those);
-    }
-  }
-
-  #received(told: readonly Told[]): void {
-    if (!this.#opened) return;
-    const { queues } = this.#opened;
-    let seen: ReadonlyMap<Row, ClaimStatus> = new Map();
-    try {
-      seen = queues.look(told);
-    } catch {
-      // Without knowing what it is about, they are woken all the same, and ask.
-    }
-    const found = new Set<string>();
-    for (const [row, status] of seen) {
-      found.add(`${row.seq} ${row.resource}`);
-      const watch = this.#watches.get(row.id);
-      if (!watch) continue;
-      watch.waiting = status.state === 'waiting';
-      watch.wake('leftMs' in status && status.leftMs > 0 ? status : undefined);
-    }
-    const missing = told.filter(({ seq, resource }) => !found.has(`${seq} ${resource}`));
-    if (missing.length === 0) return;
-    for (const { claim, wake } of [...this.#watches.values()]) {
-      if (
-        missing.some(
-          (each) =>
-            each.seq === queues.rows.seqs.get(claim.id) && each.resource === toText(claim.resource),
-        )
-      )
-        wake();
-    }
-  }
-
-  /** Listens where somebody may have something to tell: at once for waiters, later for holders. */
-  #note(claims: readonly Claim[], statuses: readonly ClaimStatus[]): void {
-    if (this.#watches.size === 0) return;
-    let waiting = false;
-    claims.forEach(({ id }, i) => {
-      const watch = this.#watches.get(id);
-      if (!watch) return;
-      watch.waiting = statuses[i]?.state === 'waiting';
-      waiting ||= watch.waiting;
-    });
-    if (waiting) this.#wakeFile?.listen();
-    else if (!this.#wakeFile?.listening) this.#listenLater();
-  }
-
-  #listenLater(): void {
-    this.#listenTimer ??= setTimeout(() => {
-      this.#listenTimer = undefined;
-      if (this.#watches.size > 0) this.#wakeFile?.listen();
-    }, LISTEN_AFTER_MS).unref();
   }
 }
 

@@ -31,20 +31,20 @@ const COLUMNS =
 const INSERT = `INSERT INTO holdfast_claim
   (resource, seq, id, kind, permits, lim, ttl, expires, holder, address, admitted, told, took, took_seq)`;
 
-const SQL = {
-  /** Row values up to `address`; base, resource, id. */
+const SQL: Record<Name, string> = {
+  /** Row values up to `address`; base, resource, id, now. */
   enterEmpty: `${INSERT}
     SELECT ?,?,?,?,?,?,?,?,?,?, 1, 0, NULL, NULL FROM holdfast_meta WHERE base = ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim WHERE resource = ?)
-    AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = ?)`,
+    AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = ? AND until > ?)`,
 
-  /** Seq, now, address, JSON [[resource, id, kind, permits, lim, ttl, holder]], base. */
+  /** Seq, now, address, JSON [[resource, id, kind, permits, lim, ttl, holder]], base, now. */
   enterEmptyAll: `${INSERT}
     SELECT j.value->>0, ?, j.value->>1, j.value->>2, j.value->>3, j.value->>4,
       j.value->>5, ? + (j.value->>5), j.value->>6, ?, 1, 0, NULL, NULL
     FROM json_each(?) j, holdfast_meta WHERE base = ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim WHERE resource = j.value->>0)
-    AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = j.value->>1)
+    AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = j.value->>1 AND until > ?)
     ON CONFLICT DO NOTHING RETURNING id`,
 
   /** JSON [[resource, seq, id, expires]], now, now. */
@@ -61,7 +61,8 @@ const SQL = {
   leaveQuiet: `DELETE FROM holdfast_claim
     WHERE resource = ? AND seq = ? AND id = ? AND sealed IS NULL AND expires > ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim
-      WHERE resource = ? AND seq <> ? AND (admitted = 0 OR expires <= ?))`,
+      WHERE resource = ? AND seq <> ?
+      AND (admitted = 0 OR sealed IS NOT NULL OR expires <= ?))`,
 
   /** JSON [[resource, seq, id]], now, now. */
   leaveQuietAll: `DELETE FROM holdfast_claim AS c
@@ -69,7 +70,8 @@ const SQL = {
       SELECT value->>0, CAST(value->>1 AS INTEGER), value->>2 FROM json_each(?))
     AND sealed IS NULL AND expires > ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim o
-      WHERE o.resource = c.resource AND o.seq <> c.seq AND (o.admitted = 0 OR o.expires <= ?))
+      WHERE o.resource = c.resource AND o.seq <> c.seq
+      AND (o.admitted = 0 OR o.sealed IS NOT NULL OR o.expires <= ?))
     RETURNING id`,
 
   base: 'SELECT base FROM holdfast_meta',
@@ -140,9 +142,45 @@ const SQL = {
   sweepTombstones: 'DELETE FROM holdfast_tombstone WHERE until <= ?',
   /** Dead since before this. */
   sweepClaims: 'DELETE FROM holdfast_claim WHERE expires <= ?',
-} as const;
+};
 
-export type Statements = Record<keyof typeof SQL, SqliteStatement>;
+export type Statements = Record<Name, SqliteStatement>;
+
+type Name =
+  | 'enterEmpty'
+  | 'enterEmptyAll'
+  | 'renewQuiet'
+  | 'leaveQuiet'
+  | 'leaveQuietAll'
+  | 'base'
+  | 'enter'
+  | 'bySeq'
+  | 'byId'
+  | 'byNotes'
+  | 'front'
+  | 'admitted'
+  | 'holders'
+  | 'firstKind'
+  | 'lastSeq'
+  | 'waiters'
+  | 'ahead'
+  | 'before'
+  | 'firstDeath'
+  | 'admit'
+  | 'tell'
+  | 'extend'
+  | 'seal'
+  | 'downgrade'
+  | 'remove'
+  | 'removeDead'
+  | 'tombstone'
+  | 'bury'
+  | 'queue'
+  | 'names'
+  | 'addresses'
+  | 'refresh'
+  | 'sweepTombstones'
+  | 'sweepClaims';
 
 export function prepareAll(client: Client): Statements {
   const prepared = Object.entries(SQL).map(([name, sql]) => [name, client.prepare(sql)]);

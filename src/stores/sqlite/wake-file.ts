@@ -12,7 +12,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Told } from './rows.ts';
 
 export type WatchFile = (
@@ -22,7 +22,8 @@ export type WatchFile = (
 ) => Pick<fs.FSWatcher, 'on' | 'close'>;
 
 interface Parts {
-  readonly directory: string;
+  /** Asked when there is something to send or to listen for; not before the database is open. */
+  readonly directory: () => string;
   readonly received: (told: readonly Told[]) => void;
   /** Whether a claim of this process waits; without a watch, that is when to poll. */
   readonly waiting: () => boolean;
@@ -44,7 +45,7 @@ export class WakeFile {
   /** The name of the file, by which claims say where they listen. */
   readonly address: string = randomBytes(8).toString('hex');
   readonly #parts: Parts;
-  readonly #path: string;
+  #path = '';
   #fd: number | undefined;
   #watcher: ReturnType<WatchFile> | undefined;
   #offset = 0;
@@ -54,7 +55,6 @@ export class WakeFile {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#path = join(parts.directory, this.address);
   }
 
   get listening(): boolean {
@@ -64,6 +64,7 @@ export class WakeFile {
   /** Starts to listen, unless it does already; what was sent before is received now. */
   listen(): void {
     if (this.#fd !== undefined) return this.#polling ? this.#schedule() : undefined;
+    this.#path = join(this.#parts.directory(), this.address);
     try {
       this.#fd = openShared(this.#path, 'a+');
     } catch (error) {
@@ -82,15 +83,16 @@ export class WakeFile {
   /** Tells other processes to look at these claims. */
   send(address: string, told: readonly Told[]): void {
     const lines = told.map(({ seq, resource }) => `${JSON.stringify([seq, resource])}\n`);
+    const path = join(this.#parts.directory(), address);
     try {
-      const fd = openShared(join(this.#parts.directory, address), 'a');
+      const fd = openShared(path, 'a');
       try {
         fs.writeSync(fd, lines.join(''));
       } finally {
         fs.closeSync(fd);
       }
     } catch (error) {
-      warn(`cannot wake ${address} in ${this.#parts.directory}`, error);
+      warn(`cannot write to ${path}`, error);
     }
   }
 
@@ -99,7 +101,7 @@ export class WakeFile {
     this.#stop();
     try {
       fs.unlinkSync(this.#path);
-      fs.rmdirSync(this.#parts.directory);
+      fs.rmdirSync(dirname(this.#path));
     } catch {
       // Other processes listen there, or it is gone already.
     }
@@ -165,7 +167,7 @@ export class WakeFile {
 
   /** Process ids prove nothing, because containers may share the directory; age and use do. */
   #removeLeftOver(): void {
-    const { directory, inUse } = this.#parts;
+    const directory = dirname(this.#path);
     try {
       const before = Date.now() - LEFT_OVER_MS;
       const old = fs
@@ -173,7 +175,7 @@ export class WakeFile {
         .map((name) => ({ name, path: join(directory, name) }))
         .filter(({ path }) => fs.statSync(path).mtimeMs < before);
       if (old.length === 0) return;
-      const used = inUse();
+      const used = this.#parts.inUse();
       for (const { name, path } of old) if (!used.has(name)) fs.unlinkSync(path);
     } catch {
       // Somebody else is tidying up as well; there is always a next time.
@@ -187,7 +189,7 @@ function openShared(path: string, flags: 'a' | 'a+'): number {
     return fs.openSync(path, flags);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    fs.mkdirSync(join(path, '..'), { recursive: true });
+    fs.mkdirSync(dirname(path), { recursive: true });
     return fs.openSync(path, flags);
   }
 }

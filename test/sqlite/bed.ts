@@ -1,0 +1,77 @@
+/** What the tests of the SQLite store share: directories, claims, stores with parts of their own. */
+import { randomBytes } from 'node:crypto';
+import fs, { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Claim, ClaimStatus, Store } from '../../src/store.ts';
+import { openClient, type SqliteDatabase } from '../../src/stores/sqlite/client.ts';
+import { thisMachine } from '../../src/stores/sqlite/machine.ts';
+import { type SqliteParts, SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+
+export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {
+  return {
+    resource,
+    id: randomBytes(16).toString('hex'),
+    kind: 'mutex',
+    permits: 1,
+    limit: 1,
+    ttlMs: 20_000,
+    queue: true,
+    holder: { host: 'test', pid: process.pid, since: 0 },
+    ...over,
+  };
+}
+
+/** A directory that goes with the test. */
+export function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export function newFile(): string {
+  return join(directory(), 'locks.db');
+}
+
+/** A store that closes with the test, with parts that users cannot choose. */
+export function open(file: string, parts: Partial<SqliteParts> = {}): SqliteStore {
+  const store = new SqliteStore({
+    file,
+    maxWaiters: 10_000,
+    busyMs: 5_000,
+    trustFileSystem: false,
+    machine: thisMachine,
+    watchFile: fs.watch,
+    ...parts,
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+export async function one(answer: Promise<readonly ClaimStatus[]>): Promise<ClaimStatus> {
+  const [status] = await answer;
+  if (!status) throw new Error('no status');
+  return status;
+}
+
+/** Enters and expects to hold. */
+export async function hold(store: Store, claim: Claim): Promise<bigint> {
+  const status = await one(store.claim([claim]));
+  if (status.state !== 'held') throw new Error(`not held: ${JSON.stringify(status)}`);
+  return status.token;
+}
+
+/** A connection of the binding that the store itself takes. */
+export async function connect(file: string): Promise<SqliteDatabase> {
+  const database = process.getBuiltinModule('node:sqlite')
+    ? new (await import('node:sqlite')).DatabaseSync(file)
+    : (new (await import('libsql')).default(file) as SqliteDatabase);
+  onTestFinished(() => void database.close());
+  return database;
+}
+
+/** Waits for something that another process or the kernel is about to do. */
+export async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 2));
+}
