@@ -109,7 +109,7 @@ class Memory implements MemoryStore {
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
     const queue = this.#settled(claim.resource);
-    const entry = queue?.find(claim.id);
+    const entry = this.#live(queue, claim.id);
     if (!queue || !entry) return this.#missing(claim.id);
     if (entry.kind === 'write' && entry.admitted) {
       entry.kind = 'read';
@@ -154,8 +154,8 @@ class Memory implements MemoryStore {
 
   #enter(claim: Claim): ClaimStatus {
     const now = this.#clock.now();
-    const buried = this.#tombstones.get(claim.id);
-    if (buried && buried.until > now) return { state: 'gone', why: buried.why };
+    const buried = this.#tombstone(claim.id);
+    if (buried) return { state: 'gone', why: buried };
     const queue = this.#queues.get(claim.resource) ?? this.#open(claim.resource);
     const own = queue.find(claim.id);
     if (own && own.expiresAt > now) {
@@ -235,9 +235,14 @@ class Memory implements MemoryStore {
     this.#tombstones.set(id, { why, until: now + ttlMs });
   }
 
+  #tombstone(id: string): GoneReason | undefined {
+    const tombstone = this.#tombstones.get(id);
+    return tombstone && tombstone.until > this.#clock.now() ? tombstone.why : undefined;
+  }
+
   #missing(id: string): ClaimStatus {
     const lost = this.#clock.now() < this.#quarantinedUntil ? 'store-reset' : 'expired';
-    return { state: 'gone', why: this.#tombstones.get(id)?.why ?? lost };
+    return { state: 'gone', why: this.#tombstone(id) ?? lost };
   }
 
   #open(resource: string): ClaimQueue {
