@@ -51,7 +51,7 @@ describe('the suite', () => {
   test('skips what a store does not promise, and says why', () => {
     const modest = { queue: false, tokens: undefined, atomicTry: false, hintsGrant: false };
     const { cases, skipped } = register((store) => {
-      return { ...brokenless(store), traits: { ...store.traits, ...modest } };
+      return { ...brokenStore(store), traits: { ...store.traits, ...modest } };
     });
     expect(cases.length + skipped.length).toBe(sound.cases.length);
     expect(skipped).toContain(
@@ -61,12 +61,8 @@ describe('the suite', () => {
   });
 
   test('does not believe a wrong declaration', async () => {
-    const { cases } = register((store) => ({ ...brokenless(store), watch: undefined as never }));
+    const { cases } = register((store) => ({ ...brokenStore(store), watch: undefined as never }));
     const declared = cases.filter(({ name }) => name.startsWith('traits: '));
     expect(await failures(declared)).toEqual(['traits: the store is as it was declared']);
   });
 });
-
-function brokenless(store: Store): Store {
-  return brokenStore(store, { fault: '', noticed: /$^/, break: () => ({}) });
-}

@@ -238,12 +238,12 @@ export function acquire({ name, of }: LockOf): Topic {
         name: 'holders and waiters are kept alive beyond their TTL',
         needs: ['expiry'],
         async run(bed) {
-          const ttl = 2 * bed.ttlMs;
+          const ttl = 4 * bed.ttlMs;
           const lease = await of(bed.locks({ ttl }), bed.name()).acquire();
           const waiter = of(bed.locks({ ttl }), bed.name()).acquire();
           await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
-          // Twice the TTL: without heartbeats both would be dead.
-          await bed.sleep(2 * ttl);
+          // Half as long again as the TTL: without heartbeats both would be dead.
+          await bed.sleep(1.5 * ttl);
           assert.ok(lease.held);
           const { holders, waiters } = await bed.look();
           assert.deepEqual([holders.length, waiters.length], [1, 1]);

@@ -11,8 +11,8 @@ export function bounds({ name, of }: LockOf): Topic {
         name: 'a lease is lost at maxHold although it is kept alive',
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { maxHold: 200 });
-          const lease = await lock.acquire();
           const from = bed.clock.now();
+          const lease = await lock.acquire();
           const { signal } = lease;
           assert.ok(lease.remainingMs <= 200);
           await bed.until('the lease was lost', () => signal.aborted);
@@ -43,8 +43,8 @@ export function bounds({ name, of }: LockOf): Topic {
       {
         name: 'a lease that is released early keeps the resource until minHold',
         async run(bed) {
-          const first = await of(bed.locks(), bed.name(), { minHold: bed.ttlMs }).acquire();
           const from = bed.clock.now();
+          const first = await of(bed.locks(), bed.name(), { minHold: bed.ttlMs }).acquire();
           await first.release();
           assert.deepEqual([first.held, first.state], [false, 'released']);
           assert.equal(await of(bed.locks(), bed.name()).tryAcquire(), null);
@@ -85,9 +85,9 @@ export function bounds({ name, of }: LockOf): Topic {
           const terms = { ttl: bed.ttlMs, minHold, heartbeat: false };
           const waiter = of(bed.locks(), bed.name(), terms).acquire();
           await bed.sleep(bed.ttlMs);
+          const from = bed.clock.now();
           await first.release();
           await waiter;
-          const from = bed.clock.now();
           await of(bed.locks(), bed.name()).acquire();
           const kept = bed.clock.now() - from;
           // A tenth of the life may have passed when the grant is confirmed.

@@ -71,7 +71,7 @@ export const election: Topic = {
         await bed.until('it stood by', async () => (await bed.look()).waiters.length === 1);
         await standby.resign();
         assert.equal(standby.state, 'resigned');
-        assert.equal((await bed.look()).waiters.length, 0);
+        await bed.until('it had left', async () => (await bed.look()).waiters.length === 0);
         assert.equal(leader.state, 'leader');
       },
     },

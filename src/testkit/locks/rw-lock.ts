@@ -95,7 +95,7 @@ export const rwLock: Topic = {
       name: 'a downgraded lease is kept alive',
       needs: ['downgrade', 'expiry'],
       async run(bed) {
-        const ttl = 2 * bed.ttlMs;
+        const ttl = 4 * bed.ttlMs;
         const lease = await bed.locks({ ttl }).rwLock(bed.name()).write.acquire();
         await lease.downgrade();
         // Half as long again as the TTL: without heartbeats it would be dead.
