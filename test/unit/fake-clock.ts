@@ -12,8 +12,8 @@ interface Pending extends Timer {
  * a turn of the real event loop is how microtasks are flushed, and nothing else happens in it.
  */
 export class FakeClock implements Clock {
-  /** What `random` answers. */
-  chance = 0.5;
+  /** Chance stands still unless the test says otherwise. */
+  random: () => number = () => 0.5;
   readonly #pending = new Set<Pending>();
   #immediates: (() => void)[] = [];
   #now = 1_000;
@@ -29,8 +29,6 @@ export class FakeClock implements Clock {
   }
 
   readonly now = (): number => this.#now;
-
-  readonly random = (): number => this.chance;
 
   setTimeout(run: () => void, ms: number): Timer {
     const timer: Pending = {
