@@ -1,4 +1,4 @@
-/** A job that every machine of a cluster starts at the same hour, and that only one of them runs. */
+/** A job that all machines of a cluster start at the same hour, and that only one of them runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
 import { store } from './store.ts';

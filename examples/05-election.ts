@@ -1,4 +1,4 @@
-/** An election: two of three workers are active, the third stands by and takes the next free seat. */
+/** An election: two of three workers are active, the third stands by for the next free seat. */
 import { once } from 'node:events';
 import { type Candidate, createLocks, type Member } from 'holdfast';
 import { store } from './store.ts';
@@ -6,7 +6,7 @@ import { store } from './store.ts';
 await using locks = createLocks(store);
 const election = locks.election('worker', { seats: 2 });
 
-/** What each process does: term by term, until it resigns. Leaving the loop would resign as well. */
+/** What each process does, term by term. Leaving the loop would resign. */
 async function work(name: string, candidate: Candidate): Promise<void> {
   for await (const { signal } of candidate) {
     console.log(`${name} begins to work`);

@@ -21,7 +21,7 @@ process.once('exit', () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
 const since = performance.now();

@@ -2,8 +2,8 @@
  * Processes that work for the demo and report to it.
  *
  * None outlives this one: whatever way it ends, it kills those that it has started; if it is killed
- * itself, their channel to it closes and they end of their own accord. One that is stopped cannot, so
- * the others know of it and wake it up before they end.
+ * itself, their channel to it closes and they end of their own accord. One that is stopped cannot,
+ * so the others know of it and wake it up before they end.
  */
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +37,7 @@ export class Crew<Order extends Serializable, Report> {
     return this.#members.size;
   }
 
-  /** Starts one; its pid. */
+  /** Starts one and answers its pid. */
   start(name: string, plan: object): number {
     const child = fork(this.#module, [JSON.stringify(plan)], { serialization: 'advanced' });
     running.add(child);

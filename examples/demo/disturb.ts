@@ -1,7 +1,7 @@
 /**
- * What happens to sellers in the third sale, always at the same point of their work: a seller is told
- * to wait between its read and its write and says so; only then is it killed or stopped. That its
- * TTL is over is not measured but seen: another seller has sold, under a later token.
+ * What happens to sellers in the third sale, always at the same point of their work: a seller is
+ * told to wait between its read and its write and says so; only then is it killed or stopped. That
+ * its TTL is over is not measured but seen: another seller has sold, under a later token.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SaleRound } from './sale-round.ts';
@@ -17,9 +17,9 @@ export interface StaleWrite {
   readonly seen: bigint | undefined;
 }
 
-/** How long a stop may be without anybody taking over, in ms: several TTLs, on a slow machine. */
-const STOP_MS = 10_000;
-const MAX_STOPS = 5;
+/** Several TTLs, and less than others wait for a database that is blocked, in ms. */
+const STOP_MS = 3000;
+const MAX_STOPS = 10;
 
 /** Long enough to finish a transaction, in ms. */
 const TRANSACTION_MS = 100;
@@ -73,7 +73,7 @@ async function pause(round: SaleRound, name: string): Promise<bigint> {
 
 /**
  * A process that is stopped in the middle of a transaction, as a heartbeat is one, blocks all
- * others, for SQLite lets nobody else write: then it is continued and stopped again.
+ * others, because SQLite has one writer at a time: then it is continued and stopped again.
  */
 async function stopUntilOvertaken(round: SaleRound, name: string, token: bigint): Promise<void> {
   for (let tries = 0; tries < MAX_STOPS; tries++) {

@@ -26,7 +26,7 @@ interface Seller {
   readonly pid: number;
   ready: boolean;
   sold: number;
-  /** Since it waits between its read and its write. */
+  /** Its report that it waits between its read and its write. */
   between?: Report<'between'>;
   refusal?: Report<'refused'>;
   /** What became of it, for the table. */

@@ -1,4 +1,4 @@
-/** The same sale three times: without a lock, with the mutex, and with mutex and fence under fire. */
+/** The same sale three times: without a lock, with a mutex, with mutex and fence under fire. */
 import { killOne, type StaleWrite, stopOne } from './disturb.ts';
 import type { Outcome } from './outcome.ts';
 import { type SaleOptions, SaleRound } from './sale-round.ts';

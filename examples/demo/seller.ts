@@ -71,8 +71,8 @@ function step<T>(lease: Lease | undefined, work: () => T): T {
 
 /**
  * The card is charged, the warehouse is asked: something that takes a while and that no transaction
- * should stay open for. It is most of a sale, so that with four sellers some are always in it at the
- * same time; that is all that the race needs.
+ * should stay open for. It is most of a sale, so with four sellers some are always in it together;
+ * that is all that the race needs.
  */
 async function think(lease: Lease | undefined): Promise<void> {
   await sleep(plan.thinkMs * (0.5 + Math.random()));
