@@ -195,10 +195,11 @@ export class UsageError extends LockError {
 export function toStoreError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
   const message = error instanceof Error ? error.message : String(error);
+  const refused = isLockError(error);
   return new StoreError(`The store failed: ${message}`, {
     cause: error,
-    retryable: true,
-    outcome: 'unknown',
+    retryable: !refused,
+    outcome: refused ? 'failed' : 'unknown',
   });
 }
 

@@ -221,8 +221,10 @@ export class Locks {
     for (const [what, flag] of Object.entries({ fair, reentrant, heartbeat })) {
       if (typeof flag !== 'boolean') throw new UsageError(`${what} must be true or false.`);
     }
-    const shared = !fair && minHoldMs === 0 && (kind === 'mutex' || kind === 'write');
-    const key = `${kind} ${ttlMs} ${maxHoldMs ?? ''} ${heartbeat} ${resource}`;
+    // Without heartbeats, and with minHold, a lease is as long as its own claim.
+    const whole = heartbeat && minHoldMs === 0;
+    const shared = !fair && whole && (kind === 'mutex' || kind === 'write');
+    const key = `${kind} ${ttlMs} ${maxHoldMs ?? ''} ${resource}`;
     const spec: Spec = {
       ...{ resource, kind, limit, ttlMs, minHoldMs, maxHoldMs, heartbeat, reentrant, shared, key },
     };

@@ -5,8 +5,9 @@
  * the number of seats. Candidates and standbys are the queue, so the next standby takes over in the
  * same step in which a leader leaves, or when the TTL of a dead leader has run out. A term
  * ends when its lease is lost or given up; unless it has resigned, the candidate then stands
- * again, at the end of the queue. What a term cannot promise is what no lease can: a leader that
- * does not look at its signal may go on after the next one has begun.
+ * again, at the end of the queue. A lost seat is given back by the work that sat on it, when it is
+ * done, or else by its TTL, so that nobody begins beside it. What a term cannot promise is what no
+ * lease can: a leader that does not look at its signal may go on after the next one has begun.
  * What would break it: to keep the state beside the lease instead of reading it from there.
  */
 import type { Core } from '../core.ts';
@@ -212,7 +213,6 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       if (signal.aborted) await lease.release();
       this.#tell();
       await lease.ended;
-      await lease.release();
     }
   }
 

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
+import { sameQueue } from '../admission.ts';
 import type { Core } from '../core.ts';
-import { DeadlockError, UsageError } from '../errors.ts';
+import { DeadlockError, MismatchError, UsageError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
 import type { Spec } from '../local-queue.ts';
 import { Frame } from '../reentrancy.ts';
@@ -91,6 +92,9 @@ export class SingleLock extends Lockable<Lease> {
 
   #checkDeadlock(around: Frame, permits: number): void {
     const { kind, limit } = this.#spec;
+    if (!sameQueue(around.kind, kind)) {
+      throw new MismatchError(this.resource, `this context holds it as a ${around.kind} lock`);
+    }
     if (kind !== 'permits') throw new DeadlockError(this.resource, advice(around.kind, kind));
     const held = Frame.permitsAround(this.core.store, this.resource);
     if (held + permits <= limit) return;

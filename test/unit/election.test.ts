@@ -61,6 +61,16 @@ describe('a candidate', () => {
     expect(bed.store.entered).toHaveLength(2);
   });
 
+  it('gives a lost seat back when its body is done, so that nobody begins beside it', async () => {
+    const bed = setUp();
+    const seen = lead(bed, bed.locks.election('e', { maxHold: '2s' }).campaign(), 5_000);
+    await bed.clock.advance(4_900);
+    expect(seen.terms[0]?.signal.reason).toMatchObject({ reason: 'max-hold' });
+    expect(bed.store.sent('release')).toHaveLength(0);
+    await bed.clock.advance(200);
+    expect(bed.store.sent('release')).toHaveLength(1);
+  });
+
   it('that leaves the loop has resigned', async () => {
     const bed = setUp();
     const candidate = bed.locks.election('e').campaign();

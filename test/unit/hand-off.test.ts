@@ -120,7 +120,8 @@ describe('the local hand-off', () => {
     const { read, write } = locks.rwLock('rw');
     const some = [
       ...[locks.mutex('a'), locks.mutex('a', { ttl: 9_000 }), locks.mutex('a', { maxHold: '1m' })],
-      ...[locks.mutex('a', { heartbeat: false }), locks.mutex('a', { minHold: 1 })],
+      ...[locks.mutex('a', { heartbeat: false }), locks.mutex('a', { heartbeat: false })],
+      ...[locks.mutex('a', { minHold: 1 }), locks.mutex('a', { minHold: 1 })],
       ...[
         read,
         read,

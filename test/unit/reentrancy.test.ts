@@ -205,6 +205,17 @@ describe('a reader or writer', () => {
     });
   });
 
+  it('asked for as another kind of lock is a mismatch', async () => {
+    const bed = setUp();
+    const ran = watchOutcome(
+      bed.locks.mutex('a').run(async () => {
+        await bed.locks.rwLock('a').read.run(() => 1);
+      }),
+    );
+    await bed.clock.advance(100);
+    expect(ran).toMatchObject({ done: true, error: { code: 'MISMATCH' } });
+  });
+
   it('that has downgraded is a reader', async () => {
     const bed = setUp();
     const { write } = bed.locks.rwLock('rw', { reentrant: true });
