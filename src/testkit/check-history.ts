@@ -95,7 +95,7 @@ function ruleOf(held: readonly HoldRecord[]): HistoryRule {
   return exclusive.length === 1 ? 'shared' : 'permits';
 }
 
-/** A token is used once; who held before, or held already when it was asked for, has a lower one. */
+/** A token is used once; who held before, or when it was asked for, has a lower one. */
 function checkTokens(granted: readonly HoldRecord[]): Violation[] {
   const violations: Violation[] = [];
   for (const lineage of new Set(granted.map((record) => record.lineage))) {
@@ -120,7 +120,7 @@ function checkTokens(granted: readonly HoldRecord[]): Violation[] {
   return violations;
 }
 
-/** Of fair claims that exclude each other, the one that surely stood in the queue first goes first. */
+/** Of fair claims that exclude each other, the one that surely queued up first goes first. */
 function checkOrder(granted: readonly HoldRecord[]): Violation[] {
   const fair = granted.filter((record) => record.fair);
   const queued = new Highest(

@@ -1,6 +1,6 @@
 /**
- * The conformance suite: what every store promises, checked on a real one, with whatever test runner
- * there is. What a store does not promise is skipped visibly, with the reason.
+ * The conformance suite: what every store promises, checked on a real one, with whatever test
+ * runner there is. What a store does not promise is skipped visibly, with the reason.
  */
 import assert from 'node:assert/strict';
 import type { Traits } from '../store.ts';
@@ -63,7 +63,7 @@ const CONTRACT: readonly Topic[] = [
 /** Whatever lets one in at a time, through `createLocks`. */
 const EXCLUSIVE = [acquire, lease, loss, nesting, sharing, bounds, closing];
 
-export const TOPICS: readonly Topic[] = [
+const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
   ...[semaphore, rwLock, all, election, doubt, outlook, input],

@@ -1,6 +1,6 @@
 /** Experimental: the conformance suite for stores, and what else helps to test locks. */
 export { type Around, aroundStore, type Verb } from './around-store.ts';
-export type { Case, Need, OptionalVerb, Topic } from './case.ts';
+export type { OptionalVerb } from './case.ts';
 export {
   checkHistory,
   type HistoryRule,

@@ -1,4 +1,4 @@
-/** A holder that stalls or dies has stopped believing before anybody else can be granted its lock. */
+/** A holder that stalls or dies no longer believes when another can be granted its lock. */
 import { writeFileSync } from 'node:fs';
 
 import { createLocks, type Locks } from 'holdfast';
@@ -58,7 +58,7 @@ async function waiters(locks: Locks): Promise<number> {
 }
 
 describe('containment', () => {
-  test('kill -9: the next grant comes when the TTL has passed, and says what happened', async () => {
+  test('kill -9: the next grant comes after the TTL and says what happened', async () => {
     const { store, child, held } = await holder('watch');
     const locks = createLocks(store);
     onTestFinished(() => locks.close({ drain: 0 }));
@@ -96,7 +96,7 @@ describe('containment', () => {
     expect(dying.heard('hold')).toEqual([]);
   });
 
-  test('SIGSTOP past the TTL: on resuming the holder finds it lost and its write is refused', async () => {
+  test('SIGSTOP past the TTL: the resumed holder finds it lost, and its write is refused', async () => {
     const { file, store, child, held } = await holder('watch');
     child.kill('SIGSTOP');
     const taken = await probe(store);

@@ -202,7 +202,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'an eviction is always immediate',
-    noticed: /^evict: .*keeps the resource until its TTL/,
+    noticed: /^evict: .*stays until its TTL/,
     break: (store) => ({
       evict: async (resource, number, { reason }) =>
         (await store.evict?.(resource, number, { reason, now: true })) ?? false,

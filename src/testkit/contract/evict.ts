@@ -9,7 +9,7 @@ export const evict: Topic = {
   needs: ['evict', 'tokens'],
   cases: [
     {
-      name: 'an evicted holder is told with its next heartbeat and keeps the resource until its TTL',
+      name: 'an evicted holder is told with its next heartbeat and stays until its TTL',
       needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
