@@ -96,7 +96,7 @@ describe('containment', () => {
     expect(dying.heard('hold')).toEqual([]);
   });
 
-  test('SIGSTOP past the TTL: the resumed holder finds it lost, and its write is refused', async () => {
+  test('SIGSTOP past the TTL: the resumed holder finds it lost, its write refused', async () => {
     const { file, store, child, held } = await holder('watch');
     child.kill('SIGSTOP');
     const taken = await probe(store);
