@@ -151,8 +151,9 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
 
   /**
    * Gives up the seat, or the place in the queue, at once and for good; the signal of a running
-   * term aborts first. To finish the work first, leave the loop instead. Resolves when the store was
-   * told; never rejects.
+   * term aborts first. To finish the work first, leave the loop instead. Resolves when the seat was
+   * given back, or the wait has ended; the store hears of a standby's leaving in the background.
+   * Never rejects.
    */
   readonly resign = async (): Promise<void> => {
     this.#end.abort(new ClosedError('The candidate has resigned'));
