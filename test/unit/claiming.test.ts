@@ -87,6 +87,15 @@ describe('a claim', () => {
     expect(acquired.value?.held).toBe(true);
   });
 
+  it('that was given up while subscribing leaves no subscription', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onWatch = () => late(100, undefined);
+    const acquired = watchOutcome(locks.mutex('a').acquire({ wait: 50 }));
+    await clock.advance(500);
+    expect(acquired.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect([store.wakes.size, store.entered.length]).toEqual([0, 0]);
+  });
+
   it('is not sent before the subscription is there', async () => {
     const { clock, store, locks, late } = setUp();
     store.onWatch = () => late(100, undefined);
@@ -227,6 +236,17 @@ describe('a wait that runs out', () => {
       expect(acquired.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', holders: [] });
     });
   }
+
+  it('does not count claims ahead of one that this process holds by now', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => waiting({ ahead: 4 });
+    const mutex = locks.mutex('a');
+    void mutex.acquire();
+    await clock.advance(3_400);
+    const behind = watchOutcome(mutex.acquire({ wait: 100 }));
+    await clock.advance(400);
+    expect(behind.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', ahead: undefined });
+  });
 
   it('takes the default of createLocks', async () => {
     const { clock, store, locks } = setUp({}, { wait: '1s' });

@@ -132,6 +132,16 @@ describe('close', () => {
 });
 
 describe('nothing is left', () => {
+  it('of a wait that was granted', async () => {
+    const { clock, locks } = setUp();
+    locks.on('slow', () => {});
+    const mutex = locks.mutex('a');
+    await Promise.all([mutex.run(() => 1), clock.rest()]);
+    const before = clock.timers;
+    await Promise.all([mutex.run({ wait: '1h' }, () => 1), clock.rest()]);
+    expect([clock.timers, clock.keepingAlive]).toEqual([before, 0]);
+  });
+
   it('after many ways to end: no request, no timer that keeps the process alive', async () => {
     const bed = setUp();
     const { locks, clock, store } = bed;

@@ -238,6 +238,10 @@ describe('a heartbeat', () => {
       await clock.advance(500);
     }
     expect(most).toBe(1);
+    const sent = store.sent('renew').length;
+    store.onRenew = () => held();
+    await clock.advance(3_000);
+    expect(store.sent('renew').length - sent, 'nothing has piled up').toBeLessThanOrEqual(2);
   });
 
   for (const [why, reason] of [

@@ -118,6 +118,21 @@ describe('a candidate', () => {
     expect(bed.store.sent('release')).toHaveLength(1);
   });
 
+  it('that resigns just when it is elected keeps no seat', async () => {
+    for (let delay = 0; delay < 40; delay++) {
+      const bed = setUp();
+      const candidate = bed.locks.election('e').campaign();
+      for (let i = 0; i < delay; i++) await undefined;
+      const resigned = watchOutcome(candidate.resign());
+      await bed.clock.advance(1_000);
+      expect([resigned.done, candidate.state], `after ${delay} microtasks`).toEqual([
+        ...[true, 'resigned'],
+      ]);
+      const left = bed.store.sent('release').flatMap(({ claims }) => claims.map(({ id }) => id));
+      expect(left).toEqual(expect.arrayContaining(bed.store.entered.map(({ id }) => id)));
+    }
+  });
+
   it('whose signal is aborted already never stands', async () => {
     const bed = setUp();
     const candidate = bed.locks.election('e').campaign({ signal: AbortSignal.abort() });

@@ -16,6 +16,16 @@ describe('run', () => {
     expect(store.entered[0]?.holder).toMatchObject({ label: 'job', pid: process.pid });
   });
 
+  it('settles when the store was told', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onRelease = () => late(50, true);
+    const ran = watchOutcome(locks.mutex('a').run(() => 1));
+    await clock.advance(49);
+    expect(ran.done).toBe(false);
+    await clock.advance(1);
+    expect(ran.value).toBe(1);
+  });
+
   for (const work of ['throws', 'rejects'] as const) {
     it(`rejects with the work's own error when it ${work}, and releases`, async () => {
       const { clock, store, locks } = setUp();
@@ -126,6 +136,7 @@ describe('release', () => {
     const released = watchOutcome(lease.release());
     await clock.rest();
     expect([released.done, store.sent('release').length]).toEqual([true, 1]);
+    expect(clock.keepingAlive).toBe(0);
     await clock.advance(1_000);
     expect(store.sent('release').length).toBeGreaterThan(3);
     expect(store.sent('release').at(-1)?.claims[0]).toMatchObject({ unanswered: true });

@@ -32,6 +32,7 @@ describe('a try', () => {
     await clock.advance(100);
     expect(tried).toEqual({ done: true, value: null });
     expect(waiter.value?.held).toBe(true);
+    expect(store.entered.every((claim) => claim.queue)).toBe(true);
   });
 
   it('that is aborted does not pass its refusal to whoever waits behind it', async () => {
