@@ -1,27 +1,14 @@
 /** What the tests of the SQLite store share: directories, claims, stores with parts of their own. */
-import { randomBytes } from 'node:crypto';
 import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Claim, ClaimStatus, Store } from '../../src/store.ts';
-import { openClient, type SqliteDatabase } from '../../src/stores/sqlite/client.ts';
+import type { SqliteDatabase } from '../../src/stores/sqlite/client.ts';
 import { thisMachine } from '../../src/stores/sqlite/machine.ts';
 import { type SqliteParts, SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 
-export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {
-  return {
-    resource,
-    id: randomBytes(16).toString('hex'),
-    kind: 'mutex',
-    permits: 1,
-    limit: 1,
-    ttlMs: 20_000,
-    queue: true,
-    holder: { host: 'test', pid: process.pid, since: 0 },
-    ...over,
-  };
-}
+export { claimOf } from './children/claim-of.ts';
 
 /** A directory that goes with the test. */
 export function directory(): string {

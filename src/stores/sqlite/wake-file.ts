@@ -82,12 +82,13 @@ export class WakeFile {
 
   /** Tells other processes to look at these claims. */
   send(address: string, told: readonly Told[]): void {
-    const lines = told.map(({ seq, resource }) => `${JSON.stringify([seq, resource])}\n`);
+    // The first line end closes what a sender that was killed may have left unfinished.
+    const lines = told.map(({ seq, resource }) => `\n${JSON.stringify([seq, resource])}`);
     const path = join(this.#parts.directory(), address);
     try {
       const fd = openShared(path, 'a');
       try {
-        fs.writeSync(fd, lines.join(''));
+        fs.writeSync(fd, `${lines.join('')}\n`);
       } finally {
         fs.closeSync(fd);
       }
@@ -97,13 +98,14 @@ export class WakeFile {
   }
 
   close(): void {
-    if (this.#fd === undefined) return;
     this.#stop();
+    const directory = this.#parts.directory();
     try {
-      fs.unlinkSync(this.#path);
-      fs.rmdirSync(dirname(this.#path));
+      // Somebody may have sent something although nobody has listened.
+      fs.rmSync(join(directory, this.address), { force: true });
+      fs.rmdirSync(directory);
     } catch {
-      // Other processes listen there, or it is gone already.
+      // Other processes listen there, or nobody ever has.
     }
   }
 

@@ -1,0 +1,105 @@
+/** Several real processes on one file. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
+
+const LOCKER = join(import.meta.dirname, 'children', 'locker.ts');
+
+function start(file: string, job: string, count = 0): ChildProcess {
+  const child = fork(LOCKER, [file, job, String(count)], { execArgv: ['--import', 'tsx'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+async function message(child: ChildProcess): Promise<unknown> {
+  const exited = once(child, 'exit').then(([code, signal]) => `exit ${code} ${signal}`);
+  return Promise.race([once(child, 'message').then(([said]) => said), exited]);
+}
+
+test('eight processes create the file at the same moment', { timeout: 60_000 }, async () => {
+  const file = newFile();
+  const children = Array.from({ length: 8 }, () => start(file, 'meet'));
+  expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'ready'));
+  for (const child of children) child.send('go');
+  expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'held'));
+  const database = await connect(file);
+  // Those who leave last tidy up, which locks the file for a moment.
+  database.exec('PRAGMA busy_timeout = 5000');
+  expect(database.prepare('SELECT lineage FROM holdfast_meta').all()).toHaveLength(1);
+});
+
+test('four processes exclude each other, woken by hints alone', { timeout: 60_000 }, async () => {
+  const file = newFile();
+  const number = join(dirname(file), 'number');
+  writeFileSync(number, '0 0');
+  const children = Array.from({ length: 4 }, () => start(file, 'add', 200));
+  expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'done'));
+  expect(readFileSync(number, 'utf8')).toMatch(/^800 /);
+  await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')));
+  expect((await connect(file)).prepare('SELECT 1 FROM holdfast_claim').all()).toEqual([]);
+});
+
+test('killed at any instruction, a process leaves the file usable', {
+  timeout: 120_000,
+}, async () => {
+  const file = newFile();
+  const store = open(file);
+  let last = await hold(store, claimOf('first'));
+  const children = Array.from({ length: 16 }, () => start(file, 'churn'));
+  expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'churning'));
+  for (const child of children) {
+    // By chance, so that the kill finds them everywhere.
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    const claim = claimOf('after a kill');
+    const token = await hold(store, claim);
+    expect(token).toBeGreaterThan(last);
+    last = token;
+    await store.release([claim]);
+    await exit;
+  }
+  // What they left behind has died with its TTL, in whatever state it was.
+  await until(async () => {
+    const queues = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((n) => store.inspect(`queue ${n}`)));
+    return queues.every(({ holders, waiters }) => holders.length + waiters.length === 0);
+  });
+  const check = (await connect(file)).prepare('PRAGMA integrity_check').all();
+  expect(check).toMatchObject([{ integrity_check: 'ok' }]);
+});
+
+test('with sixteen processes waiting, a departure wakes two', { timeout: 120_000 }, async () => {
+  const file = newFile();
+  const store = open(file);
+  const holder = claimOf('queue');
+  await hold(store, holder);
+  const children = Array.from({ length: 16 }, () => start(file, 'stand'));
+  for (const child of children) expect(await message(child)).toBe('standing');
+  const wakes = async (): Promise<number[]> => {
+    for (const child of children) child.send('how often?');
+    return (await Promise.all(children.map(message))) as number[];
+  };
+  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
+  const before = await wakes();
+  await store.release([holder]);
+  await until(async () => (await store.inspect('queue')).holders.length === 1);
+  // Far longer than a wake-up takes, so that one too many would have come.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const after = await wakes();
+  const woken = after.filter((count, i) => count > (before[i] ?? 0));
+  expect(woken).toHaveLength(2);
+  expect(sum(after) - sum(before)).toBe(2);
+});
+
+test('a process that is killed while it holds is followed when its TTL is over', async () => {
+  const file = newFile();
+  const store = open(file);
+  const [holder, next] = [claimOf('job', { ttlMs: 100 }), claimOf('job', { ttlMs: 5_000 })];
+  const token = await hold(open(file), holder);
+  expect(await one(store.claim([next]))).toMatchObject({ state: 'waiting' });
+  await until(async () => (await one(store.renew([next]))).state === 'held');
+  expect(await one(store.renew([next]))).toMatchObject({ takeover: { reason: 'expired', token } });
+});
