@@ -1,7 +1,8 @@
 /**
  * From one process to another on SQLite: the time from `release()` to the next grant, what a waiter
  * costs while it waits, and how many are woken by a hand-off. The floor is the same mechanism with
- * nothing around it: one statement and one byte into a watched file, one statement on the other side.
+ * nothing around it: one statement and one byte into a watched file, and one statement on the
+ * other side.
  */
 import { join } from 'node:path';
 import { createLocks } from 'holdfast';

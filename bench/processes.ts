@@ -50,6 +50,8 @@ export function workerOptions<O>(): O {
 
 /** The worker's side: says that it is ready and waits for the word. */
 export function theWord(): Promise<void> {
+  // Whoever started us is gone, perhaps because another worker failed.
+  process.once('disconnect', () => process.exit());
   return new Promise((resolve) => {
     process.once('message', () => resolve());
     process.send?.('ready');

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { run } from '../scripts/steps.ts';
 import { load, machine } from './machine.ts';
 import type { Result } from './result.ts';
 import { stage } from './stage.ts';
@@ -31,6 +32,8 @@ for (const figure of FIGURES.filter((name) => asked.length === 0 || asked.includ
   console.error(`\n${text}`);
   record(figure, text);
 }
+// The project's formatter aligns the columns of tables.
+await run(['biome', 'format', '--write', 'bench/README.md']);
 
 /** Runs one script by itself, and shows its results as they come. */
 async function measure(figure: string): Promise<Result[]> {
