@@ -24,9 +24,8 @@ export function parseDuration(value: Duration, what = 'duration'): number {
   const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(ms|[smhd])$/.exec(value) : null;
   const ms = match ? Number(match[1]) * (UNIT.get(match[2] ?? '') ?? Number.NaN) : value;
   if (typeof ms !== 'number' || !(ms >= 0)) {
-    throw new UsageError(
-      `${what} must be a number of milliseconds or text such as '500ms', '30s' or '5m', not ${inspect(value)}.`,
-    );
+    const good = "a number of milliseconds or text such as '500ms', '30s' or '5m'";
+    throw new UsageError(`${what} must be ${good}, not ${inspect(value)}.`);
   }
   if (ms > MAX_DURATION_MS) {
     throw new UsageError(`${what} is longer than 24 days: ${inspect(value)}.`);

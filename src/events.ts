@@ -46,7 +46,8 @@ export class Events {
 
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
     if (!NAMES.includes(name)) {
-      throw new UsageError(`There is no event ${inspect(name)}; there are ${NAMES.join(', ')}.`);
+      const all = NAMES.join(', ');
+      throw new UsageError(`There is no event ${inspect(name)}; there are ${all}.`);
     }
     if (typeof listener !== 'function') throw new UsageError('A listener must be a function.');
     const listeners = this.#listeners.get(name) ?? new Set();
