@@ -54,7 +54,13 @@ export async function connect(file: string): Promise<SqliteDatabase> {
   const database = process.getBuiltinModule('node:sqlite')
     ? new (await import('node:sqlite')).DatabaseSync(file)
     : (new (await import('libsql')).default(file) as SqliteDatabase);
-  onTestFinished(() => void database.close());
+  onTestFinished(() => {
+    try {
+      database.close();
+    } catch {
+      // The test has closed it itself.
+    }
+  });
   return database;
 }
 
