@@ -12,7 +12,7 @@ const UNIT = new Map([
   ['d', 86_400_000],
 ]);
 
-/** The longest delay that a timer takes (2^31 - 1 ms, nearly 25 days); also the longest duration. */
+/** The longest delay that a timer takes (2^31 - 1 ms, 25 days); also the longest duration. */
 export const MAX_DURATION_MS = 2_147_483_647;
 
 /**

@@ -17,7 +17,7 @@ function sizes(bed: Bed, verb: 'claim' | 'renew' | 'release'): number[] {
 }
 
 describe('requests', () => {
-  it('leave at once; what comes while one is under way is collected, at most 100 a batch', async () => {
+  it('leave at once; what comes meanwhile is collected, at most 100 a batch', async () => {
     const bed = setUp();
     bed.store.onClaim = () => bed.late(10, held());
     bed.locks.mutex('first').acquire();

@@ -9,7 +9,7 @@ type Way = Pick<SingleLock, 'acquire' | 'tryAcquire'> & {
 };
 
 describe('a claim', () => {
-  it('whose answer is ambiguous is asked again by the same id, and its release leaves a mark', async () => {
+  it('whose answer is ambiguous is asked again by its id, and its release says so', async () => {
     const { clock, store, locks } = setUp();
     let asked = 0;
     store.onClaim = () => (++asked < 3 ? Promise.reject(failure()) : held({ leftMs: 9_900 }));

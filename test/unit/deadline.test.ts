@@ -193,7 +193,7 @@ describe('a heartbeat', () => {
     await clock.advance(200);
   });
 
-  it('that is confirmed after doubt makes the lease held again, and the next doubt an event', async () => {
+  it('that is confirmed after doubt means held; the next doubt is an event', async () => {
     const { clock, store, locks } = setUp();
     let doubts = 0;
     locks.on('unconfirmed', () => doubts++);

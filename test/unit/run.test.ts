@@ -52,7 +52,7 @@ describe('run', () => {
     expect([good.value, bad.error]).toEqual([1, error]);
   });
 
-  it('rejects with LeaseLostError if the lease was lost, even when the work fulfilled', async () => {
+  it('rejects with LeaseLostError after a loss, even when the work fulfilled', async () => {
     const { clock, store, locks } = setUp();
     store.onRenew = silence;
     let settled = false;
