@@ -35,7 +35,7 @@ const NAMES: readonly LockEventName[] = [
 
 type Listener = (event: never) => void;
 
-/** Listeners of one `Locks`, and channels `holdfast:<event>` of the process; free if nobody listens. */
+/** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free if unused. */
 export class Events {
   readonly #listeners = new Map<LockEventName, Set<Listener>>();
   readonly #channels = new Map<LockEventName, Channel>();
