@@ -16,7 +16,7 @@ const UNIT = new Map([
 export const MAX_DURATION_MS = 2_147_483_647;
 
 /**
- * Milliseconds of a duration.
+ * Whole milliseconds of a duration, rounded up.
  * @param what names the option in the message.
  * @throws UsageError if it is malformed, negative, not finite or longer than 24 days.
  */
@@ -30,5 +30,5 @@ export function parseDuration(value: Duration, what = 'duration'): number {
   if (ms > MAX_DURATION_MS) {
     throw new UsageError(`${what} is longer than 24 days: ${inspect(value)}.`);
   }
-  return ms;
+  return Math.ceil(ms);
 }

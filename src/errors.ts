@@ -73,7 +73,8 @@ export class AcquireTimeoutError extends LockError {
  * Why a lease ended early. `expired`: no heartbeat was confirmed in time. `stalled`: this process
  * or machine stood still. `evicted`: taken away by force. `session`: the store ended the session.
  * `store-reset`: the store lost its memory. `max-hold`: held for longer than `maxHold`.
- * `closed`: `locks.close()` ran out of patience.
+ * `closed`: released already, or `locks.close()` ran
+ * out of patience.
  */
 export type LossReason =
   | 'expired'
@@ -91,7 +92,7 @@ const LOSS: Record<LossReason, string> = {
   session: 'the store ended the session',
   'store-reset': 'the store lost its memory',
   'max-hold': 'it was held for longer than maxHold',
-  closed: 'locks.close() stopped waiting for it',
+  closed: 'it was released already, or locks.close() stopped waiting for it',
 };
 
 /** The lease is no longer held; work under it must stop. */

@@ -17,6 +17,8 @@ import type { Turn } from './turn.ts';
 
 /** Who asked; told once, with a result or an error. An object, so that asking makes no closure. */
 export interface Asker<R> {
+  /** False: the request need not be sent any more, and nothing is told. Default true. */
+  readonly wanted?: boolean;
   settle(result: R | undefined, error: StoreError | undefined, sentAt: number): void;
 }
 
@@ -63,7 +65,8 @@ export class Lane<R> {
 
   #take(): Request<R>[] {
     const { sequential } = this.#parts.traits;
-    let batch = this.#pending;
+    let batch = this.#pending.filter(({ asker }) => asker.wanted !== false);
+    this.#pending = batch;
     if (sequential && batch.length <= MAX_BATCH) this.#pending = [];
     else if (sequential) batch = this.#pending.splice(0, MAX_BATCH);
     else {
@@ -81,6 +84,7 @@ export class Lane<R> {
 
   /** Never rejects. */
   async #deliver(batch: readonly Request<R>[]): Promise<void> {
+    if (batch.length === 0) return;
     const sentAt = this.#parts.clock.now();
     try {
       const results = await this.#call(batch.map((request) => request.claim));

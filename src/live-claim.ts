@@ -74,6 +74,11 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.#validity = new Validity(core.options, claim.ttlMs, core.clock.now());
   }
 
+  /** A claim that has been given up is not sent any more: it might come after its own release. */
+  get wanted(): boolean {
+    return this.phase !== 'over';
+  }
+
   /** Subscribes, then claims: a hint cannot fall between the two. */
   start(): void {
     const parts = { claim: this.claim, wake: this.#wake, ready: () => this.#enter() };

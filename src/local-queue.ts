@@ -153,7 +153,7 @@ export class LocalQueue implements ClaimListener, Subject {
   /** The holder is done. The promise is there if the store has to be told. */
   handOn(lease: Lease, now: number): Promise<void> | undefined {
     const { live } = lease;
-    const afterMs = Math.max(0, this.spec.minHoldMs - (now - lease.since));
+    const afterMs = Math.max(0, Math.ceil(this.spec.minHoldMs - (now - lease.since)));
     if (this.lease !== lease) return live.release(afterMs);
     this.lease = undefined;
     if (this.#line.first && this.#mayPass(live, now)) {
@@ -232,8 +232,9 @@ export class LocalQueue implements ClaimListener, Subject {
   };
 
   #mayPass(live: LiveClaim, now: number): boolean {
-    if (!this.spec.shared || this.#issued >= STEP || !live.fresh(now)) return false;
+    if (!this.spec.shared || this.#issued >= STEP) return false;
     if (live.claim.kind !== this.spec.kind) return false;
+    if (live.waiters === 0) this.#passed = 0;
     if (live.waiters === 0) return true;
     if (this.#passed++ === 0) this.#passingSince = now;
     return this.#passed <= BATCH.count && now - this.#passingSince <= BATCH.ms;

@@ -114,8 +114,12 @@ export class Locks {
     const { store, options } = this.#core;
     this.#core.checkOpen();
     if (!store.list) throw new UnsupportedError('list', `The ${store.name} store keeps no list.`);
-    for await (const resource of store.list(options.prefix + prefix)) {
-      yield resource.slice(options.prefix.length);
+    try {
+      for await (const resource of store.list(options.prefix + prefix)) {
+        yield resource.slice(options.prefix.length);
+      }
+    } catch (error) {
+      throw toStoreError(error);
     }
   }
 

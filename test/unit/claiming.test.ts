@@ -29,6 +29,20 @@ describe('a claim', () => {
     expect(store.sent('release')[0]?.claims[0]?.unanswered).toBeUndefined();
   });
 
+  it('that was given up before it was sent is not sent after its release', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = silence;
+    const hung = watchOutcome(locks.mutex('hung').acquire({ wait: 100 }));
+    await clock.rest();
+    const aborter = new AbortController();
+    const second = watchOutcome(locks.mutex('b').acquire({ signal: aborter.signal }));
+    await clock.rest();
+    aborter.abort('enough');
+    await clock.advance(60_000);
+    expect([hung.done, second.error]).toEqual([true, 'enough']);
+    expect(store.entered.map(({ resource }) => resource)).toEqual(['hung']);
+  });
+
   it('that fails for good rejects at once, and is released', async () => {
     const { clock, store, locks } = setUp();
     store.onClaim = () => Promise.reject(failure({ retryable: false }));
