@@ -17,14 +17,17 @@ const FIRST_PAUSE_MS = 25;
 
 /** Ends a claim, now or `afterMs` from now. Resolves after the first try; never rejects. */
 export function depart(core: Core, claim: Claim, afterMs: number): Promise<void> {
-  const until = core.clock.now() + Math.max(claim.ttlMs, afterMs);
+  let until: number | undefined;
   return new Promise((resolve) => attempt(claim, 0, resolve));
 
   function attempt(leaving: Claim, failures: number, first: () => void): void {
     core.depart(leaving, afterMs, (error: StoreError | undefined) => {
       first();
+      if (!error || core.storeClosed()) return;
+      const now = core.clock.now();
+      until ??= now + Math.max(claim.ttlMs, afterMs);
       const pause = pauseBefore(core.clock, claim, failures);
-      if (!error || core.storeClosed() || core.clock.now() + pause >= until) return;
+      if (now + pause >= until) return;
       const again = (): void => attempt({ ...claim, unanswered: true }, failures + 1, first);
       core.clock.setTimeout(again, pause).unref();
     });

@@ -55,9 +55,9 @@ export class Lane<R> {
 
   readonly #go = (): void => this.#parts.turn.run(this.#flush);
 
-  readonly #flush = (): void => {
+  readonly #flush = (now: number): void => {
     const batch = this.#take();
-    void this.#deliver(batch).then(() => {
+    void this.#deliver(batch, now).then(() => {
       if (this.#pending.length > 0) this.#go();
       else this.#busy = false;
     });
@@ -83,9 +83,8 @@ export class Lane<R> {
   }
 
   /** Never rejects. */
-  async #deliver(batch: readonly Request<R>[]): Promise<void> {
+  async #deliver(batch: readonly Request<R>[], sentAt: number): Promise<void> {
     if (batch.length === 0) return;
-    const sentAt = this.#parts.clock.now();
     try {
       const results = await this.#call(batch.map((request) => request.claim));
       batch.forEach((request, i) => request.asker.settle(results[i] as R, undefined, sentAt));
@@ -96,8 +95,8 @@ export class Lane<R> {
         return;
       }
       const middle = batch.length >> 1;
-      await this.#deliver(batch.slice(0, middle));
-      await this.#deliver(batch.slice(middle));
+      await this.#deliver(batch.slice(0, middle), this.#parts.clock.now());
+      await this.#deliver(batch.slice(middle), this.#parts.clock.now());
     }
   }
 

@@ -87,8 +87,11 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** Life left without another heartbeat, in ms; 0 when no longer held. Reads the clock now. */
   get remainingMs(): number {
+    return this.#leftAt(this.#queue.core.clock.now());
+  }
+
+  #leftAt(now: number): number {
     if (this.#state !== 'held') return 0;
-    const now = this.#queue.core.clock.now();
     const { maxHoldMs } = this.#queue.spec;
     const left = this.live.remaining(now);
     if (maxHoldMs === undefined || left === 0) return left;
@@ -210,7 +213,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     const { core } = this.#queue;
     const now = core.clock.now();
     this.#clearMaxHold();
-    if (this.held) {
+    if (this.#leftAt(now) > 0) {
       this.#state = 'released';
       this.#tellEnded?.();
       if (core.events.has('released')) {

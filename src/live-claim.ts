@@ -10,6 +10,7 @@
  * dead claim is alive.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
+import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
@@ -26,24 +27,6 @@ import type {
 } from './store.ts';
 import { subscribe } from './subscription.ts';
 import { Validity } from './validity.ts';
-
-/** Who is told what becomes of a claim; one of these calls ends it, but for `granted`. */
-export interface ClaimListener {
-  granted(): void;
-  /** The store does not know the claim, or does not want it. */
-  gone(status: GoneStatus): void;
-  /** The store failed for too long to go on waiting. */
-  failed(error: StoreError): void;
-  lost(reason: LossReason, cause: unknown): void;
-}
-
-export interface ClaimTerms {
-  readonly heartbeat: boolean;
-  /** Heartbeat at a third of this, in ms. */
-  readonly beatTtlMs: number;
-  /** A hint is not enough: the claim must live for its whole TTL from the grant. */
-  readonly confirmGrant: boolean;
-}
 
 type Phase = 'claiming' | 'waiting' | 'held' | 'over';
 
@@ -200,8 +183,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
     }
     if (this.terms.heartbeat) this.#core.heartbeat.add(this);
     else this.#core.heartbeat.remove(this);
-    this.#alarm();
-    this.#listener.granted();
+    this.#alarm(now);
+    this.#listener.granted(now);
   }
 
   #waiting(status: WaitingStatus, sentAt: number): void {
@@ -271,9 +254,9 @@ export class LiveClaim implements Asker<ClaimStatus> {
    * At the deadline, somebody who waits for the signal must hear of it. While half of the TTL is
    * left, the next heartbeat comes first.
    */
-  #alarm(): void {
+  #alarm(now: number = this.#core.clock.now()): void {
     const { heartbeat, beatTtlMs } = this.terms;
-    const left = this.remaining();
+    const left = this.remaining(now);
     if (left === 0 || (heartbeat && left > beatTtlMs / 2)) return;
     this.#later(() => this.#alarm(), left);
     this.#timer?.unref();

@@ -9,6 +9,7 @@
  * outside starves; and never a lease with too little life left.
  * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
  */
+import type { ClaimListener } from './claim-terms.ts';
 import type { Core } from './core.ts';
 import {
   AcquireTimeoutError,
@@ -20,7 +21,7 @@ import {
 } from './errors.ts';
 import { Lease } from './lease.ts';
 import { Line } from './line.ts';
-import { type ClaimListener, LiveClaim } from './live-claim.ts';
+import { LiveClaim } from './live-claim.ts';
 import { randomId } from './random-id.ts';
 import type { Claim, GoneStatus, Kind } from './store.ts';
 import { type AcquireOptions, type Subject, Task } from './task.ts';
@@ -115,10 +116,10 @@ export class LocalQueue implements ClaimListener, Subject {
     return new AcquireTimeoutError(this.resource, { waitedMs, ahead, holders });
   }
 
-  granted(): void {
+  granted(now: number): void {
     this.#issued = 0;
     this.#passed = 0;
-    this.#hand(this.core.clock.now());
+    this.#hand(now);
   }
 
   gone({ why, detail }: GoneStatus): void {
@@ -222,8 +223,7 @@ export class LocalQueue implements ClaimListener, Subject {
     task.resolve(lease);
   }
 
-  readonly #passOn = (): void => {
-    const now = this.core.clock.now();
+  readonly #passOn = (now: number): void => {
     if (!this.#live || this.lease) return;
     if (this.#live.fresh(now)) return this.#hand(now);
     void this.#live.release();

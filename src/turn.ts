@@ -13,14 +13,14 @@ export class Turn {
   readonly #clock: Clock;
   #armed = false;
   #since = 0;
-  #parked: (() => void)[] = [];
+  #parked: ((now: number) => void)[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Runs `go` now, or in the next turn if this one has lasted too long. */
-  run(go: () => void, now: number = this.#clock.now()): void {
+  run(go: (now: number) => void, now: number = this.#clock.now()): void {
     if (!this.#armed) {
       this.#armed = true;
       this.#since = now;
@@ -29,7 +29,7 @@ export class Turn {
       this.#parked.push(go);
       return;
     }
-    go();
+    go(now);
   }
 
   readonly #next = (): void => {
