@@ -48,7 +48,7 @@ test.each([
   ['a\0b', /plain path/],
   [undefined, /path of a file/],
   [{}, /path of a file/],
-  [{ database: {} }, /open database/],
+  [{ database: {} }, /must be an open one/],
 ])('%j is a usage error', (source, message) => {
   const call = () => sqliteStore(source as string);
   expect(call).toThrow(message);
@@ -69,6 +69,12 @@ test.each([
 test('a database in memory cannot be shared', async () => {
   const database = await connect(':memory:');
   expect(() => sqliteStore({ database })).toThrow(/memoryStore/);
+});
+
+test('a database that the program has closed is a usage error', async () => {
+  const database = await connect(newFile());
+  database.close();
+  expect(() => sqliteStore({ database })).toThrow(/must be an open one/);
 });
 
 test('a closed store says so, twice if need be', async () => {

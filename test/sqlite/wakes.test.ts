@@ -251,3 +251,17 @@ test('lines that are no news are passed over', async () => {
   await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'held' }]);
 });
+
+test('the files are open to whoever may use the database', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  await hold(a, claimOf('job'));
+  fs.chmodSync(file, 0o660);
+  const waiter = claimOf('job');
+  await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  expect(fs.statSync(`${file}-wake`).mode & 0o777).toBe(0o770);
+  for (const name of filesOf(file)) {
+    expect(fs.statSync(join(`${file}-wake`, name)).mode & 0o777).toBe(0o660);
+  }
+});

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { type Duration, parseDuration } from '../../duration.ts';
-import { UsageError } from '../../errors.ts';
+import { isLockError, UsageError } from '../../errors.ts';
 import type { Store } from '../../store.ts';
 import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
 import { thisMachine } from './machine.ts';
@@ -52,7 +52,7 @@ export function sqliteStore(
     throw new UsageError(`maxWaiters must be a whole number, not ${maxWaiters}.`);
   }
   return new SqliteStore({
-    file: database ? fileOf(checkDatabase(database)) : checkFile(source),
+    file: database ? checkDatabase(database) : checkFile(source),
     database,
     maxWaiters,
     trustFileSystem,
@@ -73,10 +73,12 @@ function checkFile(file: unknown): string {
   return resolve(file);
 }
 
-function checkDatabase(database: SqliteDatabase): SqliteDatabase {
-  if (typeof database?.prepare === 'function' && typeof database.exec === 'function')
-    return database;
-  throw new UsageError(
-    '`database` must be an open database of node:sqlite, better-sqlite3 or libsql.',
-  );
+function checkDatabase(database: SqliteDatabase): string {
+  try {
+    return fileOf(database);
+  } catch (cause) {
+    if (isLockError(cause)) throw cause;
+    const message = '`database` must be an open one of node:sqlite, better-sqlite3 or libsql.';
+    throw new UsageError(message, { cause });
+  }
 }

@@ -45,6 +45,11 @@ export class Queues {
     sql.refresh.run(now);
     sql.sweepTombstones.run(now);
     sql.sweepClaims.run(now - KEEP_DEAD_US);
+    const rows = sql.ids.all(this.#parts.address) as { id: string }[];
+    const ids = new Set(rows.map((row) => row.id));
+    for (const known of [this.rows.seqs, this.rows.crowded]) {
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    }
   }
 
   claim(claims: readonly Claim[]): ClaimStatus[] {
@@ -102,7 +107,7 @@ export class Queues {
     if (!row) return this.#missing(claim, now);
     if (row.kind !== 'write' || !row.admitted) return this.rows.statusOf(row, now);
     this.rows.sql.downgrade.run(name, row.seq);
-    this.rows.settle(name, now);
+    this.rows.settle(name, now, {});
     return this.rows.statusOf({ ...row, kind: 'read', permits: 1 }, now);
   }
 
@@ -130,8 +135,9 @@ export class Queues {
   /** The status of each claim that is named, as far as it is still there. */
   look(told: readonly Told[]): Map<Row, ClaimStatus> {
     const now = this.#parts.machine.nowUs();
-    const notes = JSON.stringify(told.map(({ seq, resource }) => [seq, resource]));
-    const rows = this.rows.sql.byNotes.all(notes) as Row[];
+    const rows = told.flatMap(
+      ({ resource, seq }) => this.rows.sql.bySeq.all(resource, seq) as Row[],
+    );
     return new Map(rows.map((row) => [row, this.rows.statusOf(row, now)]));
   }
 
@@ -236,7 +242,7 @@ export class Queues {
     }
     this.rows.sql.remove.run(resource, seq);
     const ended = { reason: 'released', token: BigInt(seq) } as const;
-    this.rows.settle(resource, now, row.admitted ? ended : undefined);
+    this.rows.settle(resource, now, row.admitted ? { ended } : undefined);
   }
 
   #missing(claim: Claim, now: number): ClaimStatus {
@@ -247,6 +253,7 @@ export class Queues {
 
   #forget({ id }: Claim): void {
     this.rows.seqs.delete(id);
+    this.rows.crowded.delete(id);
     this.#parts.lost.delete(id);
   }
 }

@@ -59,13 +59,15 @@ export function renewQuiet(
 
 /** The ids that left without anybody having to be told. */
 export function leaveQuiet(
-  { sql, seqs }: Rows,
+  { sql, seqs, crowded }: Rows,
   claims: readonly Claim[],
   now: number,
 ): Set<string> {
   const known = claims.flatMap(({ resource, id, unanswered }) => {
     const seq = seqs.get(id);
-    return seq === undefined || unanswered ? [] : [[toText(resource), seq, id] as const];
+    return seq === undefined || unanswered || crowded.has(id)
+      ? []
+      : [[toText(resource), seq, id] as const];
   });
   const [only] = known;
   if (known.length === 1 && only) {

@@ -45,6 +45,8 @@ export class Rows {
   told: Told[] = [];
   /** Where this process's claims stand; saves looking for them by id. */
   readonly seqs: Map<string, number> = new Map();
+  /** Claims that hold while others wait, as far as it is known: they cannot leave quietly. */
+  readonly crowded: Set<string> = new Set();
   readonly sql: Statements;
   readonly #machine: Machine;
   #now = 0;
@@ -78,9 +80,13 @@ export class Rows {
     return row;
   }
 
-  /** Buries the dead at the front of a queue, admits who fits, and notes whom that concerns. */
-  settle(name: string, now: number, ended?: Takeover): Settled {
-    let takeover = ended;
+  /**
+   * Buries the dead at the front of a queue, admits who fits, and notes whom that concerns.
+   * `change`: somebody has just left, or takes less room. Otherwise, and as long as nobody has died,
+   * a first waiter that was told so fits no better than it did then.
+   */
+  settle(name: string, now: number, change?: { readonly ended?: Takeover }): Settled {
+    let takeover = change?.ended;
     let first: Row | undefined;
     let last: Row | undefined;
     let use: Use | undefined;
@@ -93,12 +99,12 @@ export class Rows {
         takeover = { reason: endOf(row), token: BigInt(row.seq) };
         continue;
       }
+      first = row;
+      if (row.told && !change && dead.length === 0) break;
       use = add(use ?? this.use(name, now, row.seq), row);
-      if (use.used > use.lim) {
-        first = row;
-        break;
-      }
+      if (use.used > use.lim) break;
       this.#admit(row, takeover);
+      first = undefined;
     }
     const kept = last && this.#isUnfinished(last, now) ? last.seq : undefined;
     const buried = dead.filter((row) => row.seq !== kept);
@@ -125,7 +131,11 @@ export class Rows {
     const { resource, seq } = row;
     const leftMs = (row.expires - now) / 1000;
     const limit = this.#limit(row, now);
-    if (row.admitted) return heldStatus(row, leftMs, this.waiters(resource, now), limit);
+    if (row.admitted) {
+      const waiters = this.waiters(resource, now);
+      if (waiters > 0) this.crowded.add(row.id);
+      return heldStatus(row, leftMs, waiters, limit);
+    }
     const [{ n: ahead }] = this.sql.ahead.all(resource, seq, now, MOST_COUNTED) as [{ n: number }];
     const retryInMs = (this.#nextDeath(row, now) - now) / 1000;
     return { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs, limit };

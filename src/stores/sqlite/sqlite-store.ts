@@ -75,7 +75,7 @@ export class SqliteStore implements Store {
   constructor(parts: SqliteParts) {
     this.#parts = parts;
     this.#wakes = new Wakes({
-      directory: () => `${this.#opened?.client.file ?? parts.file}-wake`,
+      database: () => this.#opened?.client.file ?? parts.file,
       watchFile: parts.watchFile,
       queues: () => this.#opened?.queues,
     });

@@ -80,9 +80,6 @@ const SQL: Record<Name, string> = {
   bySeq: `SELECT ${COLUMNS} FROM holdfast_claim c WHERE resource = ? AND seq = ?`,
   byId: `SELECT ${COLUMNS} FROM holdfast_claim c WHERE resource = ? AND id = ?
     ORDER BY seq DESC LIMIT 1`,
-  /** JSON [[seq, resource]] */
-  byNotes: `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN holdfast_claim c
-    ON c.resource = j.value->>1 AND c.seq = CAST(j.value->>0 AS INTEGER)`,
   /** Resource, after which seq, now, how many: waiters and dead claims in order. */
   front: `SELECT ${COLUMNS} FROM holdfast_claim c
     WHERE resource = ? AND seq > ? AND (admitted = 0 OR expires <= ?) ORDER BY seq LIMIT ?`,
@@ -134,6 +131,7 @@ const SQL: Record<Name, string> = {
   /** From which name on, now, how many. */
   names: `SELECT DISTINCT resource FROM holdfast_claim WHERE resource >= ? AND expires > ?
     ORDER BY resource LIMIT ?`,
+  ids: 'SELECT id FROM holdfast_claim WHERE address = ?',
   addresses: 'SELECT DISTINCT address FROM holdfast_claim WHERE expires > ?',
 
   /** Now. */
@@ -156,7 +154,6 @@ type Name =
   | 'enter'
   | 'bySeq'
   | 'byId'
-  | 'byNotes'
   | 'front'
   | 'admitted'
   | 'holders'
@@ -178,6 +175,7 @@ type Name =
   | 'queue'
   | 'names'
   | 'addresses'
+  | 'ids'
   | 'refresh'
   | 'sweepTombstones'
   | 'sweepClaims';

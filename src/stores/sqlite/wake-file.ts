@@ -22,8 +22,8 @@ export type WatchFile = (
 ) => Pick<fs.FSWatcher, 'on' | 'close'>;
 
 interface Parts {
-  /** Asked when there is something to send or to listen for; not before the database is open. */
-  readonly directory: () => string;
+  /** The database, beside which the files are; asked for once it is open. */
+  readonly database: () => string;
   readonly received: (told: readonly Told[]) => void;
   /** Whether a claim of this process waits; without a watch, that is when to poll. */
   readonly waiting: () => boolean;
@@ -57,6 +57,10 @@ export class WakeFile {
     this.#parts = parts;
   }
 
+  get #directory(): string {
+    return `${this.#parts.database()}-wake`;
+  }
+
   get listening(): boolean {
     return this.#fd !== undefined;
   }
@@ -64,9 +68,9 @@ export class WakeFile {
   /** Starts to listen, unless it does already; what was sent before is received now. */
   listen(): void {
     if (this.#fd !== undefined) return this.#polling ? this.#schedule() : undefined;
-    this.#path = join(this.#parts.directory(), this.address);
+    this.#path = join(this.#directory, this.address);
     try {
-      this.#fd = openShared(this.#path, 'a+');
+      this.#fd = this.#openShared(this.#path);
     } catch (error) {
       return warn(`cannot listen at ${this.#path}`, error);
     }
@@ -84,9 +88,9 @@ export class WakeFile {
   send(address: string, told: readonly Told[]): void {
     // The first line end closes what a sender that was killed may have left unfinished.
     const lines = told.map(({ seq, resource }) => `\n${JSON.stringify([seq, resource])}`);
-    const path = join(this.#parts.directory(), address);
+    const path = join(this.#directory, address);
     try {
-      const fd = openShared(path, 'a');
+      const fd = this.#openShared(path);
       try {
         fs.writeSync(fd, `${lines.join('')}\n`);
       } finally {
@@ -99,7 +103,7 @@ export class WakeFile {
 
   close(): void {
     this.#stop();
-    const directory = this.#parts.directory();
+    const directory = this.#directory;
     try {
       // Somebody may have sent something although nobody has listened.
       fs.rmSync(join(directory, this.address), { force: true });
@@ -120,17 +124,29 @@ export class WakeFile {
   }
 
   #read(): void {
-    if (this.#fd === undefined) return;
-    const { size, nlink } = fs.fstatSync(this.#fd);
-    if (size < this.#offset) this.#offset = 0;
-    if (size > this.#offset) this.#receive(this.#fd, size);
-    if (nlink > 0) return;
-    // Somebody took it for left over; senders have made, or will make, a new one.
-    this.#stop();
-    this.listen();
+    let told: Told[] = [];
+    try {
+      told = this.#news();
+    } catch (error) {
+      warn(`cannot read ${this.#path}`, error);
+    }
+    if (told.length > 0) this.#parts.received(told);
   }
 
-  #receive(fd: number, size: number): void {
+  #news(): Told[] {
+    if (this.#fd === undefined) return [];
+    const { size, nlink } = fs.fstatSync(this.#fd);
+    if (size < this.#offset) this.#offset = 0;
+    const told = size > this.#offset ? this.#take(this.#fd, size) : [];
+    if (nlink === 0) {
+      // Somebody took it for left over; senders have made, or will make, a new one.
+      this.#stop();
+      this.listen();
+    }
+    return told;
+  }
+
+  #take(fd: number, size: number): Told[] {
     const bytes = Buffer.alloc(size - this.#offset);
     const count = fs.readSync(fd, bytes, 0, bytes.length, this.#offset);
     // What stands behind the last line end is still being written.
@@ -141,8 +157,7 @@ export class WakeFile {
       this.#offset = 0;
     }
     this.#pollMs = POLL_MIN_MS;
-    const told = bytes.toString('utf8', 0, end).split('\n').flatMap(parse);
-    if (told.length > 0) this.#parts.received(told);
+    return bytes.toString('utf8', 0, end).split('\n').flatMap(parse);
   }
 
   #poll(error: unknown): void {
@@ -167,6 +182,25 @@ export class WakeFile {
     this.#timer.unref();
   }
 
+  /** Opens a wake file, or makes one that everybody may use who may use the database. */
+  #openShared(path: string): number {
+    const { O_RDWR, O_APPEND, O_CREAT } = fs.constants;
+    try {
+      return fs.openSync(path, O_RDWR | O_APPEND);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    const mode = fs.statSync(this.#parts.database()).mode & 0o666;
+    const directory = dirname(path);
+    if (fs.mkdirSync(directory, { recursive: true })) {
+      // Whoever may read may enter.
+      fs.chmodSync(directory, mode | ((mode & 0o444) >> 2));
+    }
+    const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT);
+    fs.fchmodSync(fd, mode);
+    return fd;
+  }
+
   /** Process ids prove nothing, because containers may share the directory; age and use do. */
   #removeLeftOver(): void {
     const directory = dirname(this.#path);
@@ -182,17 +216,6 @@ export class WakeFile {
     } catch {
       // Somebody else is tidying up as well; there is always a next time.
     }
-  }
-}
-
-/** Opens a file for whoever may open the directory above, creating both where missing. */
-function openShared(path: string, flags: 'a' | 'a+'): number {
-  try {
-    return fs.openSync(path, flags);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    fs.mkdirSync(dirname(path), { recursive: true });
-    return fs.openSync(path, flags);
   }
 }
 

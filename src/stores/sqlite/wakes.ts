@@ -40,14 +40,14 @@ export class Wakes {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: {
-    readonly directory: () => string;
+    readonly database: () => string;
     readonly watchFile: WatchFile;
     /** The queues that are open now. */
     readonly queues: () => Queues | undefined;
   }) {
     this.#queues = parts.queues;
     this.#file = new WakeFile({
-      directory: parts.directory,
+      database: parts.database,
       watch: parts.watchFile,
       received: (told) => this.#received(told),
       waiting: () => [...this.#watches.values()].some((watch) => watch.waiting),
