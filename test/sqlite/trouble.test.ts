@@ -49,6 +49,36 @@ test('a lock that another process gives back in time: nobody notices', async () 
   expect(await one(claimed)).toMatchObject({ state: 'held', leftMs: 20_000 });
 });
 
+test('whatever was refused the lock leaves nothing behind that would be in the way', async () => {
+  const file = newFile();
+  const store = open(file);
+  const [a, b] = [claimOf('a'), claimOf('b')];
+  await store.claim([a, b]);
+  const other = await connect(file);
+  for (let round = 0; round < 20; round++) {
+    const c = claimOf('c');
+    other.exec('BEGIN IMMEDIATE');
+    const verbs = Promise.all([
+      store.renew([a]),
+      store.release([b]),
+      store.inspect('a'),
+      store.claim([c]),
+      store.claim([claimOf('a', { queue: false })]),
+    ]);
+    // Long enough for each of them to have been refused.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    other.exec('COMMIT');
+    const [renewed, released, queue, claimed, tried] = await verbs;
+    expect(renewed).toMatchObject([{ state: 'held' }]);
+    expect(released).toEqual([true]);
+    expect(queue.holders).toHaveLength(1);
+    expect(claimed).toMatchObject([{ state: 'held' }]);
+    expect(tried).toMatchObject([{ why: 'refused' }]);
+    await store.release([c]);
+    await hold(store, b);
+  }
+});
+
 test('a connection that is in a transaction of the program', async () => {
   const database = await connect(newFile());
   const store = sqliteStore({ database, busyTimeout: 50 });

@@ -105,6 +105,7 @@ test('what was sent before the watch stood is received', async () => {
   const waiter = claimOf('other');
   await b.watch(waiter, () => {});
   await b.claim([waiter]);
+  await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'held', token }]);
   expect(watches).toBe(1);
 });
@@ -191,7 +192,7 @@ test('files that nobody uses are removed when they are old, those of live claims
   const visitor = claimOf('job');
   await hintsOf(c, visitor);
   await c.claim([visitor]);
-  expect(fs.existsSync(left)).toBe(false);
+  await until(() => !fs.existsSync(left));
   expect(fs.existsSync(used ?? '')).toBe(true);
 });
 

@@ -60,8 +60,21 @@ export class Client {
   }
 
   /** Runs `work` alone on the file, all or nothing. */
-  transaction<T>(work: () => T): T {
+  write<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
+    return this.#finish(work);
+  }
+
+  /** Runs `work` on one state of the file. */
+  read<T>(work: () => T): T {
+    this.#database.exec('BEGIN');
+    return this.#finish(() => {
+      this.#database.exec('SELECT 1 FROM holdfast_meta');
+      return work();
+    });
+  }
+
+  #finish<T>(work: () => T): T {
     try {
       const result = work();
       this.#database.exec('COMMIT');
@@ -84,19 +97,16 @@ export class Client {
 /** Opens the file with the binding that there is. */
 export async function openClient(file: string, busyMs: number): Promise<Client> {
   const open = await binding();
-  let database: SqliteDatabase | undefined;
-  try {
-    return await untilFree(file, busyMs, () => {
-      database ??= open(file);
-      const [row] = database.prepare('PRAGMA journal_mode').all() as { journal_mode: string }[];
-      if (row?.journal_mode !== 'wal') database.exec('PRAGMA journal_mode=WAL');
-      database.exec('PRAGMA synchronous=NORMAL');
+  return untilFree(file, busyMs, () => {
+    const database = open(file);
+    try {
+      database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL');
       return new Client(database);
-    });
-  } catch (error) {
-    database?.close();
-    throw error;
-  }
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
 }
 
 /**

@@ -81,13 +81,6 @@ export class Queues {
     });
   }
 
-  /** Leaves if nobody has to be told; one statement, outside of a transaction. */
-  leaveAlone(claim: Claim): boolean {
-    if (!leaveQuiet(this.rows, [claim], this.rows.tick()).has(claim.id)) return false;
-    this.#forget(claim);
-    return true;
-  }
-
   inspect(resource: string): Queue {
     const name = toText(resource);
     const now = this.rows.tick();
@@ -106,9 +99,9 @@ export class Queues {
     const row = this.rows.find(name, claim.id, now);
     if (!row) return this.#missing(claim, now);
     if (row.kind !== 'write' || !row.admitted) return this.rows.statusOf(row, now);
-    this.rows.sql.downgrade.run(name, row.seq);
+    const reader = this.rows.downgrade(row);
     this.rows.settle(name, now, {});
-    return this.rows.statusOf({ ...row, kind: 'read', permits: 1 }, now);
+    return this.rows.statusOf(reader, now);
   }
 
   evict(resource: string, number: bigint, atOnce: boolean): boolean {
@@ -116,13 +109,13 @@ export class Queues {
     const now = this.rows.tick();
     const { sql, told } = this.rows;
     this.rows.settle(name, now);
-    const [row] = sql.bySeq.all(name, Number(number)) as Row[];
+    const row = this.rows.at(name, Number(number));
     if (!row || row.expires <= now) return false;
     told.push(row);
     if (atOnce || !row.admitted) {
       sql.bury.run(row.id, 'evicted', now + row.ttl);
       this.#end({ ...row, sealed: 'evicted' }, now);
-    } else sql.seal.run('evicted', row.expires, name, row.seq);
+    } else this.rows.seal(row, 'evicted', row.expires);
     return true;
   }
 
@@ -134,10 +127,8 @@ export class Queues {
 
   /** The status of each claim that is named, as far as it is still there. */
   look(told: readonly Told[]): Map<Row, ClaimStatus> {
-    const now = this.#parts.machine.nowUs();
-    const rows = told.flatMap(
-      ({ resource, seq }) => this.rows.sql.bySeq.all(resource, seq) as Row[],
-    );
+    const now = this.rows.tick();
+    const rows = told.flatMap(({ resource, seq }) => this.rows.at(resource, seq) ?? []);
     return new Map(rows.map((row) => [row, this.rows.statusOf(row, now)]));
   }
 
@@ -157,9 +148,9 @@ export class Queues {
     const now = rows.tick();
     const buried = rows.tombstone(claim.id, now);
     if (buried) return { state: 'gone', why: buried };
-    const [head] = rows.sql.firstKind.all(name, now) as { kind: Kind }[];
-    if (head && !sameQueue(head.kind, claim.kind)) {
-      return { state: 'gone', why: 'mismatch', detail: `its queue holds ${head.kind} claims` };
+    const kind = rows.kind(name, now) as Kind | undefined;
+    if (kind && !sameQueue(kind, claim.kind)) {
+      return { state: 'gone', why: 'mismatch', detail: `its queue holds ${kind} claims` };
     }
     const { first, takeover, kept } = rows.settle(name, now);
     const own = rows.find(name, claim.id, now);
@@ -168,16 +159,16 @@ export class Queues {
     const fits = !first && used + claim.permits <= Math.min(lim, claim.limit);
     const refusal = fits ? undefined : this.#refuse(claim, now);
     if (refusal) return refusal;
-    if (fits && kept !== undefined) rows.sql.remove.run(name, kept);
+    if (fits && kept !== undefined) rows.remove({ resource: name, seq: kept });
     const alone = !fits && !first;
-    if (alone) rows.told.push(...(rows.sql.holders.all(name, now) as Row[]));
+    if (alone) rows.told.push(...rows.holders(name, now));
     const took = fits ? takeover : undefined;
-    return this.#insert(claim, now, [
-      fits ? 1 : 0,
-      alone ? 1 : 0,
-      took?.reason ?? null,
-      took ? Number(took.token) : null,
-    ]);
+    return this.#insert(claim, now, {
+      admitted: fits ? 1 : 0,
+      told: alone ? 1 : 0,
+      took: took?.reason ?? null,
+      took_seq: took ? Number(took.token) : null,
+    });
   }
 
   /** A claim that would have to wait may not want to, or there may be no room. */
@@ -188,22 +179,28 @@ export class Queues {
     return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
   }
 
-  /** `standing`: admitted, told, took, took_seq. */
   #insert(
     claim: Claim,
     now: number,
-    standing: readonly [number, number, string | null, number | null],
+    standing: Pick<Row, 'admitted' | 'told' | 'took' | 'took_seq'>,
   ): ClaimStatus {
-    const { sql, seqs } = this.rows;
-    const { id, kind, permits, limit, holder } = claim;
-    const name = toText(claim.resource);
-    const [last] = sql.lastSeq.all(name) as { seq: number | null }[];
-    const seq = Math.max(this.#base + now, (last?.seq ?? 0) + 1);
+    const { id, kind, permits, limit: lim, holder } = claim;
+    const resource = toText(claim.resource);
+    const seq = Math.max(this.#base + now, this.rows.last(resource) + 1);
     const ttl = toUs(claim.ttlMs);
-    const values = [name, seq, id, kind, permits, limit, ttl, now + ttl] as const;
-    sql.enter.run(...values, JSON.stringify(holder), this.#parts.address, ...standing);
-    seqs.set(id, seq);
-    return this.rows.statusOf((sql.bySeq.all(name, seq) as [Row])[0], now);
+    const expires = now + ttl;
+    const { address } = this.#parts;
+    const { admitted, told, took, took_seq } = standing;
+    const values = [resource, seq, id, kind, permits, lim, ttl, expires] as const;
+    const rest = [address, admitted, told, took, took_seq] as const;
+    this.rows.sql.enter.run(...values, JSON.stringify(holder), ...rest);
+    this.rows.seqs.set(id, seq);
+    const row: Row = {
+      ...{ resource, seq, id, kind, permits, lim, ttl, expires, sealed: null, address },
+      ...standing,
+    };
+    this.rows.added(row);
+    return this.rows.statusOf(row, now);
   }
 
   #beat(claim: Claim, settled: Set<string>): ClaimStatus {
@@ -214,9 +211,7 @@ export class Queues {
     const row = this.rows.find(name, claim.id, now);
     if (!row) return this.#missing(claim, now);
     if (row.sealed) return this.rows.statusOf(row, now);
-    const expires = now + toUs(claim.ttlMs);
-    this.rows.sql.extend.run(expires, name, row.seq);
-    return this.rows.statusOf({ ...row, expires }, now);
+    return this.rows.statusOf(this.rows.extend(row, now + toUs(claim.ttlMs)), now);
   }
 
   #leave(claim: Claim, afterMs: number): boolean {
@@ -228,7 +223,7 @@ export class Queues {
     if (!row || claim.unanswered) sql.bury.run(claim.id, 'unknown', now + toUs(claim.ttlMs));
     if (!row) return false;
     if (afterMs <= 0 || !row.admitted) this.#end(row, now);
-    else if (!row.sealed) sql.seal.run('unknown', now + toUs(afterMs), name, row.seq);
+    else if (!row.sealed) this.rows.seal(row, 'unknown', now + toUs(afterMs));
     return true;
   }
 
@@ -236,11 +231,11 @@ export class Queues {
   #end(row: Row, now: number): void {
     const { resource, seq } = row;
     if (row.sealed === 'evicted' && row.admitted) {
-      this.rows.sql.seal.run(row.sealed, now, resource, seq);
+      this.rows.seal(row, row.sealed, now);
       this.rows.settle(resource, now);
       return;
     }
-    this.rows.sql.remove.run(resource, seq);
+    this.rows.remove(row);
     const ended = { reason: 'released', token: BigInt(seq) } as const;
     this.rows.settle(resource, now, row.admitted ? { ended } : undefined);
   }

@@ -12,6 +12,7 @@
  */
 import type { ClaimStatus, GoneReason, HeldStatus, Takeover } from '../../store.ts';
 import type { Machine } from './machine.ts';
+import { ShortQueue } from './short-queue.ts';
 import type { Row, Statements } from './statements.ts';
 
 /** A claim whose process should look at it. */
@@ -50,14 +51,19 @@ export class Rows {
   readonly sql: Statements;
   readonly #machine: Machine;
   #now = 0;
+  /** The queue of this step, if it is short; and the one that was found to be long. */
+  #short: ShortQueue | undefined;
+  #long: string | undefined;
 
   constructor(sql: Statements, machine: Machine) {
     this.sql = sql;
     this.#machine = machine;
   }
 
-  /** Reads the clock, in µs; no two readings of a process are alike. */
+  /** Begins a step: reads the clock, in µs; no two readings of a process are alike. */
   tick(): number {
+    this.#short = undefined;
+    this.#long = undefined;
     const before = this.#now;
     do this.#now = this.#machine.nowUs();
     while (this.#now <= before);
@@ -72,12 +78,30 @@ export class Rows {
 
   /** The claim of this id, dead or alive. */
   row(name: string, id: string): Row | undefined {
+    const short = this.short(name);
     const seq = this.seqs.get(id);
-    const [known] = seq === undefined ? [] : (this.sql.bySeq.all(name, seq) as Row[]);
+    const known = seq === undefined || short ? undefined : this.at(name, seq);
     if (known?.id === id) return known;
-    const [row] = this.sql.byId.all(name, id) as Row[];
+    const row = short
+      ? short.rows.findLast((each) => each.id === id)
+      : (this.sql.byId.all(name, id) as Row[])[0];
     if (row) this.seqs.set(id, row.seq);
     return row;
+  }
+
+  /** The claim at this place, dead or alive. */
+  at(name: string, seq: number): Row | undefined {
+    const short = this.short(name);
+    if (short) return short.rows.find((row) => row.seq === seq);
+    return (this.sql.bySeq.all(name, seq) as Row[])[0];
+  }
+
+  /** The whole queue, if it is short. */
+  short(name: string): ShortQueue | undefined {
+    if (this.#long === name) return undefined;
+    if (this.#short?.name !== name) this.#short = ShortQueue.read(this.sql, name);
+    if (!this.#short) this.#long = name;
+    return this.#short;
   }
 
   /**
@@ -109,13 +133,18 @@ export class Rows {
     const kept = last && this.#isUnfinished(last, now) ? last.seq : undefined;
     const buried = dead.filter((row) => row.seq !== kept);
     const until = buried.at(-1)?.seq;
-    if (until !== undefined) this.sql.removeDead.run(name, until, now, kept ?? -1);
+    if (until !== undefined) this.#removeDead(name, now, { until, kept: kept ?? -1 });
     if (first && !first.told) this.#tellFirst(first);
     return { first, takeover, kept };
   }
 
   /** What the admitted before this seq use, and their limit. */
   use(name: string, now: number, before: number = END): Use {
+    const short = this.short(name);
+    if (short) {
+      const admitted = short.alive(now).filter((row) => row.admitted && row.seq < before);
+      return admitted.reduce(add, { used: 0, lim: Number.POSITIVE_INFINITY });
+    }
     const [row] = this.sql.admitted.all(name, before, now) as [
       { used: number; lim: number | null },
     ];
@@ -123,7 +152,55 @@ export class Rows {
   }
 
   waiters(name: string, now: number, most: number = MOST_COUNTED): number {
+    const short = this.short(name);
+    if (short) return short.alive(now).filter((row) => !row.admitted).length;
     return (this.sql.waiters.all(name, now, most) as [{ n: number }])[0].n;
+  }
+
+  holders(name: string, now: number): readonly Row[] {
+    const short = this.short(name);
+    if (short) return short.alive(now).filter((row) => row.admitted);
+    return this.sql.holders.all(name, now) as Row[];
+  }
+
+  /** The kind of the first live claim. */
+  kind(name: string, now: number): string | undefined {
+    const short = this.short(name);
+    const rows = short ? short.alive(now) : (this.sql.firstKind.all(name, now) as Row[]);
+    return rows[0]?.kind;
+  }
+
+  /** The highest place, of the dead too; 0 for an empty queue. */
+  last(name: string): number {
+    const short = this.short(name);
+    if (short) return short.rows.at(-1)?.seq ?? 0;
+    return (this.sql.lastSeq.all(name) as { seq: number | null }[])[0]?.seq ?? 0;
+  }
+
+  /** After this row was inserted, the last of its queue. */
+  added(row: Row): void {
+    if (this.#short?.name !== row.resource) return;
+    this.#short.rows = [...this.#short.rows, row];
+  }
+
+  remove({ resource, seq }: Pick<Row, 'resource' | 'seq'>): void {
+    this.sql.remove.run(resource, seq);
+    this.#short?.remove((row) => row.seq === seq);
+  }
+
+  extend(row: Row, expires: number): Row {
+    this.sql.extend.run(expires, row.resource, row.seq);
+    return this.#changed(row, { expires });
+  }
+
+  seal(row: Row, sealed: string, expires: number): Row {
+    this.sql.seal.run(sealed, expires, row.resource, row.seq);
+    return this.#changed(row, { sealed, expires });
+  }
+
+  downgrade(row: Row): Row {
+    this.sql.downgrade.run(row.resource, row.seq);
+    return this.#changed(row, { kind: 'read', permits: 1 });
   }
 
   statusOf(row: Row, now: number): ClaimStatus {
@@ -136,7 +213,7 @@ export class Rows {
       if (waiters > 0) this.crowded.add(row.id);
       return heldStatus(row, leftMs, waiters, limit);
     }
-    const [{ n: ahead }] = this.sql.ahead.all(resource, seq, now, MOST_COUNTED) as [{ n: number }];
+    const ahead = this.#ahead(resource, seq, now);
     const retryInMs = (this.#nextDeath(row, now) - now) / 1000;
     return { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs, limit };
   }
@@ -152,17 +229,36 @@ export class Rows {
 
   #admit(row: Row, takeover: Takeover | undefined): void {
     const token = takeover ? Number(takeover.token) : null;
-    this.sql.admit.run(takeover?.reason ?? null, token, row.resource, row.seq);
-    this.told.push(row);
+    const took = takeover?.reason ?? null;
+    this.sql.admit.run(took, token, row.resource, row.seq);
+    this.told.push(this.#changed(row, { admitted: 1, took, took_seq: token }));
   }
 
   #tellFirst(row: Row): void {
     this.sql.tell.run(row.resource, row.seq);
-    this.told.push(row);
+    this.told.push(this.#changed(row, { told: 1 }));
+  }
+
+  #changed(row: Row, changes: Partial<Row>): Row {
+    if (this.#short?.name === row.resource) this.#short.change(row.seq, changes);
+    return { ...row, ...changes };
+  }
+
+  #removeDead(name: string, now: number, { until, kept }: { until: number; kept: number }): void {
+    this.sql.removeDead.run(name, until, now, kept);
+    this.short(name)?.remove((row) => row.seq <= until && row.expires <= now && row.seq !== kept);
+  }
+
+  #ahead(name: string, seq: number, now: number): number {
+    const short = this.short(name);
+    if (short) return short.alive(now).filter((row) => row.seq < seq).length;
+    return (this.sql.ahead.all(name, seq, now, MOST_COUNTED) as [{ n: number }])[0].n;
   }
 
   /** Waiters and dead claims in order, read a few at a time. */
   *#front(name: string, now: number): Generator<Row> {
+    const short = this.short(name);
+    if (short) return yield* short.rows.filter((row) => !row.admitted || row.expires <= now);
     let after = -1;
     for (let size = FIRST_PAGE; ; size = NEXT_PAGES) {
       const rows = this.sql.front.all(name, after, now, size) as Row[];
@@ -182,9 +278,13 @@ export class Rows {
   /** The first waiter waits for the earliest death of a holder, others for that of the one before. */
   #nextDeath({ resource, seq }: Row, now: number): number {
     type Death = Pick<Row, 'admitted' | 'expires'>;
-    const [before] = this.sql.before.all(resource, seq, now) as Death[];
-    if (!before) return Number.POSITIVE_INFINITY;
-    if (!before.admitted) return before.expires;
+    const before = this.short(resource)
+      ?.alive(now)
+      .filter((row) => row.seq < seq);
+    const last = before ? before.at(-1) : (this.sql.before.all(resource, seq, now) as Death[])[0];
+    if (!last) return Number.POSITIVE_INFINITY;
+    if (!last.admitted) return last.expires;
+    if (before) return Math.min(...before.map((row) => row.expires));
     return (this.sql.firstDeath.all(resource, seq, now) as [Death])[0].expires;
   }
 }

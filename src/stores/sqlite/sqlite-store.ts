@@ -75,9 +75,11 @@ export class SqliteStore implements Store {
   constructor(parts: SqliteParts) {
     this.#parts = parts;
     this.#wakes = new Wakes({
-      database: () => this.#opened?.client.file ?? parts.file,
       watchFile: parts.watchFile,
-      queues: () => this.#opened?.queues,
+      database: () => this.#opened?.client.file ?? parts.file,
+      look: (told) => this.#read((queues) => queues.look(told)),
+      inUse: () => this.#read((queues) => queues.addresses()),
+      seqOf: (id) => this.#opened?.queues.rows.seqs.get(id),
     });
   }
 
@@ -113,8 +115,6 @@ export class SqliteStore implements Store {
     claims: readonly Claim[],
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
-    const [only] = claims;
-    if (only && claims.length === 1 && !after && (await this.#leaveAlone(only))) return [true];
     return this.#step((queues) => queues.release(claims, after?.ms ?? 0));
   }
 
@@ -140,9 +140,8 @@ export class SqliteStore implements Store {
 
   async *list(prefix: string): AsyncIterable<string> {
     for (let from = toText(prefix); ; ) {
-      const { queues, client } = this.#opened ?? (await this.#open());
-      const { busyMs } = this.#parts;
-      const page = await untilFree(client.file, busyMs, () => queues.names(from, LIST_PAGE));
+      const start = from;
+      const page = await this.#read((queues) => queues.names(start, LIST_PAGE));
       for (const text of page) {
         const name = fromText(text);
         // In the order of bytes, names that begin alike stand together.
@@ -162,30 +161,28 @@ export class SqliteStore implements Store {
     this.#opened = undefined;
   }
 
-  /** Most releases are one statement, which needs no transaction around it on a connection of ours. */
-  async #leaveAlone(claim: Claim): Promise<boolean> {
-    if (!this.#opened || this.#parts.database) return false;
-    const { client, queues } = this.#opened;
-    return untilFree(client.file, this.#parts.busyMs, () => queues.leaveAlone(claim));
-  }
-
   /** One transaction, then the wake-ups. */
-  async #step<T>(work: (queues: Queues) => T): Promise<T> {
-    if (!this.#opened) await this.#open();
-    return untilFree(this.#parts.file, this.#parts.busyMs, () => {
-      const { client, queues } = this.#stillOpen();
+  #step<T>(work: (queues: Queues) => T): Promise<T> {
+    return this.#untilFree(({ client, queues }) => {
       queues.rows.told = [];
-      const result = client.transaction(() => work(queues));
+      const result = client.write(() => work(queues));
       this.#wakes.tell(queues.rows.told);
       return result;
     });
   }
 
-  #stillOpen(): Opened {
-    if (this.#opened) return this.#opened;
-    if (this.#closed) throw new ClosedError('This store is closed');
-    const message = `The lock database ${this.#parts.file} was replaced meanwhile.`;
-    throw new StoreError(message, { retryable: true, outcome: 'failed' });
+  #read<T>(work: (queues: Queues) => T): Promise<T> {
+    return this.#untilFree(({ client, queues }) => client.read(() => work(queues)));
+  }
+
+  async #untilFree<T>(step: (opened: Opened) => T): Promise<T> {
+    if (!this.#opened) await this.#open();
+    return untilFree(this.#parts.file, this.#parts.busyMs, () => {
+      if (this.#opened) return step(this.#opened);
+      if (this.#closed) throw new ClosedError('This store is closed');
+      const message = `The lock database ${this.#parts.file} was replaced meanwhile.`;
+      throw new StoreError(message, { retryable: true, outcome: 'failed' });
+    });
   }
 
   #open(): Promise<Opened> {
@@ -202,7 +199,7 @@ export class SqliteStore implements Store {
     const client = database ? new Client(database) : await openClient(file, busyMs);
     try {
       const lineage = await untilFree(file, busyMs, () =>
-        client.transaction(() => joinFile(client, machine)),
+        client.write(() => joinFile(client, machine)),
       );
       const { address } = this.#wakes;
       const statements = await untilFree(file, busyMs, () => prepareAll(client));

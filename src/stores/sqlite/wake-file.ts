@@ -28,7 +28,7 @@ interface Parts {
   /** Whether a claim of this process waits; without a watch, that is when to poll. */
   readonly waiting: () => boolean;
   /** Addresses whose files are in use, however old they are. */
-  readonly inUse: () => ReadonlySet<string>;
+  readonly inUse: () => Promise<ReadonlySet<string>>;
   readonly watch: WatchFile;
 }
 
@@ -80,7 +80,7 @@ export class WakeFile {
     } catch (error) {
       this.#poll(error);
     }
-    this.#removeLeftOver();
+    void this.#removeLeftOver();
     this.#read();
   }
 
@@ -202,7 +202,7 @@ export class WakeFile {
   }
 
   /** Process ids prove nothing, because containers may share the directory; age and use do. */
-  #removeLeftOver(): void {
+  async #removeLeftOver(): Promise<void> {
     const directory = dirname(this.#path);
     try {
       const before = Date.now() - LEFT_OVER_MS;
@@ -211,7 +211,7 @@ export class WakeFile {
         .map((name) => ({ name, path: join(directory, name) }))
         .filter(({ path }) => fs.statSync(path).mtimeMs < before);
       if (old.length === 0) return;
-      const used = this.#parts.inUse();
+      const used = await this.#parts.inUse();
       for (const { name, path } of old) if (!used.has(name)) fs.unlinkSync(path);
     } catch {
       // Somebody else is tidying up as well; there is always a next time.

@@ -8,8 +8,8 @@
  */
 import type { Claim, ClaimStatus, Wake } from '../../store.ts';
 import { toText } from './names.ts';
-import type { Queues } from './queues.ts';
 import type { Told } from './rows.ts';
+import type { Row } from './statements.ts';
 import { WakeFile, type WatchFile } from './wake-file.ts';
 
 /** Locks that are held for less than this, in ms, do not have to hear of waiters. */
@@ -33,25 +33,31 @@ class Watch implements AsyncDisposable {
   }
 }
 
+interface Parts {
+  readonly watchFile: WatchFile;
+  /** The path of the database; asked for once it is open. */
+  readonly database: () => string;
+  /** What has become of these claims. */
+  readonly look: (told: readonly Told[]) => Promise<ReadonlyMap<Row, ClaimStatus>>;
+  /** Addresses of live claims. */
+  readonly inUse: () => Promise<ReadonlySet<string>>;
+  /** Where a claim of this process stands. */
+  readonly seqOf: (id: string) => number | undefined;
+}
+
 export class Wakes {
   readonly #file: WakeFile;
-  readonly #queues: () => Queues | undefined;
+  readonly #parts: Parts;
   readonly #watches = new Map<string, Watch>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: {
-    readonly database: () => string;
-    readonly watchFile: WatchFile;
-    /** The queues that are open now. */
-    readonly queues: () => Queues | undefined;
-  }) {
-    this.#queues = parts.queues;
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { database, inUse, watchFile: watch } = parts;
     this.#file = new WakeFile({
-      database: parts.database,
-      watch: parts.watchFile,
-      received: (told) => this.#received(told),
-      waiting: () => [...this.#watches.values()].some((watch) => watch.waiting),
-      inUse: () => this.#queues()?.addresses() ?? new Set(),
+      ...{ database, inUse, watch },
+      received: (told) => void this.#received(told),
+      waiting: () => [...this.#watches.values()].some((each) => each.waiting),
     });
   }
 
@@ -89,39 +95,36 @@ export class Wakes {
       else byAddress.set(each.address, [each]);
     }
     for (const [address, those] of byAddress) {
-      if (address === this.address) queueMicrotask(() => this.#received(those));
+      if (address === this.address) queueMicrotask(() => void this.#received(those));
       else this.#file.send(address, those);
     }
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#file.close();
     this.#watches.clear();
+    this.#file.close();
   }
 
-  #received(told: readonly Told[]): void {
-    const queues = this.#queues();
-    if (!queues || this.#watches.size === 0) return;
+  async #received(told: readonly Told[]): Promise<void> {
+    if (this.#watches.size === 0) return;
     const missing = new Map(told.map((each) => [keyOf(each), each]));
-    try {
-      for (const [row, status] of queues.look(told)) {
-        const watch = this.#watches.get(row.id);
-        missing.delete(keyOf(row));
-        if (!watch) continue;
-        watch.waiting = status.state === 'waiting';
-        watch.wake('leftMs' in status && status.leftMs > 0 ? status : undefined);
-      }
-    } catch {
-      // The file is busy or broken: whoever is left in `missing` is woken all the same, and asks.
+    // If the file cannot be read, they are woken all the same, and ask.
+    const seen = await this.#parts.look(told).catch(() => new Map<Row, ClaimStatus>());
+    for (const [row, status] of seen) {
+      const watch = this.#watches.get(row.id);
+      missing.delete(keyOf(row));
+      if (!watch) continue;
+      watch.waiting = status.state === 'waiting';
+      watch.wake('leftMs' in status && status.leftMs > 0 ? status : undefined);
     }
-    if (missing.size > 0) this.#wakeMissing(queues, missing);
+    if (missing.size > 0) this.#wakeMissing(missing);
   }
 
   /** Those who are not in their queue any more, which they will be told when they ask. */
-  #wakeMissing(queues: Queues, missing: ReadonlyMap<string, Told>): void {
+  #wakeMissing(missing: ReadonlyMap<string, Told>): void {
     for (const { claim, wake } of [...this.#watches.values()]) {
-      const seq = queues.rows.seqs.get(claim.id);
+      const seq = this.#parts.seqOf(claim.id);
       if (seq && missing.has(keyOf({ seq, resource: toText(claim.resource) }))) wake();
     }
   }
