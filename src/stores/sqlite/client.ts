@@ -30,6 +30,12 @@ export interface SqliteDatabase {
   close(): unknown;
 }
 
+/**
+ * A commit writes whole pages, and checks the sum of each. Claims take some 200 bytes, so small pages
+ * save a fifth of a lone claim's time. Only a new file takes the size.
+ */
+const PAGE_BYTES = 1024;
+
 /** For so long a busy step is repeated at every turn of the event loop, in ms. */
 const SPIN_MS = 0.2;
 
@@ -100,7 +106,9 @@ export async function openClient(file: string, busyMs: number): Promise<Client> 
   return untilFree(file, busyMs, () => {
     const database = open(file);
     try {
-      database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL');
+      database.exec(
+        `PRAGMA page_size=${PAGE_BYTES}; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL`,
+      );
       return new Client(database);
     } catch (error) {
       database.close();

@@ -12,7 +12,7 @@ import type { Claim, ClaimStatus, Holder, Kind, Member, Queue } from '../../stor
 import type { Machine } from './machine.ts';
 import { toText } from './names.ts';
 import { enterEmpty, leaveQuiet, renewQuiet } from './quiet.ts';
-import { Rows, type Told, toUs } from './rows.ts';
+import { END, Rows, type Told, toUs } from './rows.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Parts {
@@ -109,7 +109,7 @@ export class Queues {
     const now = this.rows.tick();
     const { sql, told } = this.rows;
     this.rows.settle(name, now);
-    const row = this.rows.at(name, Number(number));
+    const row = this.rows.of(name).at(Number(number));
     if (!row || row.expires <= now) return false;
     told.push(row);
     if (atOnce || !row.admitted) {
@@ -128,7 +128,7 @@ export class Queues {
   /** The status of each claim that is named, as far as it is still there. */
   look(told: readonly Told[]): Map<Row, ClaimStatus> {
     const now = this.rows.tick();
-    const rows = told.flatMap(({ resource, seq }) => this.rows.at(resource, seq) ?? []);
+    const rows = told.flatMap(({ resource, seq }) => this.rows.of(resource).at(seq) ?? []);
     return new Map(rows.map((row) => [row, this.rows.statusOf(row, now)]));
   }
 
@@ -148,20 +148,20 @@ export class Queues {
     const now = rows.tick();
     const buried = rows.tombstone(claim.id, now);
     if (buried) return { state: 'gone', why: buried };
-    const kind = rows.kind(name, now) as Kind | undefined;
+    const kind = rows.of(name).kind(now) as Kind | undefined;
     if (kind && !sameQueue(kind, claim.kind)) {
       return { state: 'gone', why: 'mismatch', detail: `its queue holds ${kind} claims` };
     }
     const { first, takeover, kept } = rows.settle(name, now);
     const own = rows.find(name, claim.id, now);
     if (own) return rows.statusOf(own, now);
-    const { used, lim } = rows.use(name, now);
+    const { used, lim } = rows.of(name).use(now, END);
     const fits = !first && used + claim.permits <= Math.min(lim, claim.limit);
     const refusal = fits ? undefined : this.#refuse(claim, now);
     if (refusal) return refusal;
     if (fits && kept !== undefined) rows.remove({ resource: name, seq: kept });
     const alone = !fits && !first;
-    if (alone) rows.told.push(...rows.holders(name, now));
+    if (alone) rows.told.push(...rows.of(name).holders(now));
     const took = fits ? takeover : undefined;
     return this.#insert(claim, now, {
       admitted: fits ? 1 : 0,
@@ -175,7 +175,8 @@ export class Queues {
   #refuse(claim: Claim, now: number): ClaimStatus | undefined {
     if (!claim.queue) return { state: 'gone', why: 'refused' };
     const { maxWaiters } = this.#parts;
-    if (this.rows.waiters(toText(claim.resource), now, maxWaiters) < maxWaiters) return undefined;
+    const waiters = this.rows.of(toText(claim.resource)).waiters(now, maxWaiters);
+    if (waiters < maxWaiters) return undefined;
     return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
   }
 
@@ -186,7 +187,7 @@ export class Queues {
   ): ClaimStatus {
     const { id, kind, permits, limit: lim, holder } = claim;
     const resource = toText(claim.resource);
-    const seq = Math.max(this.#base + now, this.rows.last(resource) + 1);
+    const seq = Math.max(this.#base + now, this.rows.of(resource).last() + 1);
     const ttl = toUs(claim.ttlMs);
     const expires = now + ttl;
     const { address } = this.#parts;
@@ -194,7 +195,6 @@ export class Queues {
     const values = [resource, seq, id, kind, permits, lim, ttl, expires] as const;
     const rest = [address, admitted, told, took, took_seq] as const;
     this.rows.sql.enter.run(...values, JSON.stringify(holder), ...rest);
-    this.rows.seqs.set(id, seq);
     const row: Row = {
       ...{ resource, seq, id, kind, permits, lim, ttl, expires, sealed: null, address },
       ...standing,

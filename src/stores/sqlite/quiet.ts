@@ -34,7 +34,9 @@ export function enterEmpty(
       return [toText(resource), id, kind, permits, limit, toUs(ttlMs), text];
     });
   const json = JSON.stringify(rows);
-  return idsOf(sql.enterEmptyAll.all(base + now, now, address, json, base, now));
+  const { changes } = sql.enterEmptyAll.run(base + now, now, address, json, base, now);
+  if (Number(changes) === claims.length) return new Set(claims.map(({ id }) => id));
+  return idsOf(changes ? sql.enteredAt.all(json, base + now) : []);
 }
 
 /** Renews what is held, with the statuses by id. */

@@ -45,7 +45,10 @@ const SQL: Record<Name, string> = {
     FROM json_each(?) j, holdfast_meta WHERE base = ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim WHERE resource = j.value->>0)
     AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = j.value->>1 AND until > ?)
-    ON CONFLICT DO NOTHING RETURNING id`,
+    ON CONFLICT DO NOTHING`,
+  /** The same JSON, seq: the ids of those that entered. */
+  enteredAt: `SELECT c.id FROM json_each(?) j CROSS JOIN holdfast_claim c
+    ON c.resource = j.value->>0 AND c.id = j.value->>1 AND c.seq = CAST(? AS INTEGER)`,
 
   /** JSON [[resource, seq, id, expires]], now, now. */
   renewQuiet: `UPDATE holdfast_claim AS c SET expires = j.until
@@ -158,6 +161,7 @@ type Name =
   | 'leaveQuiet'
   | 'leaveQuietAll'
   | 'base'
+  | 'enteredAt'
   | 'enter'
   | 'start'
   | 'bySeq'
