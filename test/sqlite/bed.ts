@@ -26,6 +26,7 @@ export function open(file: string, parts: Partial<SqliteParts> = {}): SqliteStor
   const store = new SqliteStore({
     file,
     maxWaiters: 10_000,
+    readWhole: 16,
     busyMs: 5_000,
     trustFileSystem: false,
     machine: thisMachine,

@@ -26,6 +26,9 @@ export interface SqliteDatabaseOptions extends SqliteOptions {
   readonly database: SqliteDatabase;
 }
 
+/** Queues up to this length are read in one piece, which is quicker than to ask what matters. */
+const READ_WHOLE = 16;
+
 /**
  * A store in an SQLite file, which is created if it is missing. It is opened by the first verb: with
  * node:sqlite where Node has it (22.13 and newer), else with the package libsql.
@@ -55,6 +58,7 @@ export function sqliteStore(
     file: database ? checkDatabase(database) : checkFile(source),
     database,
     maxWaiters,
+    readWhole: READ_WHOLE,
     trustFileSystem,
     busyMs: parseDuration(busyTimeout, 'busyTimeout'),
     machine: thisMachine,

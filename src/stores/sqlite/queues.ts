@@ -21,6 +21,8 @@ interface Parts {
   /** Where this process listens. */
   readonly address: string;
   readonly maxWaiters: number;
+  /** Longest queue that is read whole. */
+  readonly readWhole: number;
   /** Claims of this process that were in a file which is gone. */
   readonly lost: Set<string>;
 }
@@ -35,7 +37,7 @@ export class Queues {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.rows = new Rows(parts.statements, parts.machine);
+    this.rows = new Rows(parts.statements, parts);
   }
 
   /** What need not be done at every step. */

@@ -39,14 +39,16 @@ export class Rows {
   readonly crowded: Set<string> = new Set();
   readonly sql: Statements;
   readonly #machine: Machine;
+  readonly #readWhole: number;
   #now = 0;
   /** The queue that was asked last, as it is now. */
   #name = '';
   #queue: QueueRows | undefined;
 
-  constructor(sql: Statements, machine: Machine) {
+  constructor(sql: Statements, parts: { readonly machine: Machine; readonly readWhole: number }) {
     this.sql = sql;
-    this.#machine = machine;
+    this.#machine = parts.machine;
+    this.#readWhole = parts.readWhole;
   }
 
   /** Begins a step: reads the clock, in µs; no two readings of a process are alike. */
@@ -61,7 +63,8 @@ export class Rows {
   of(name: string): QueueRows {
     if (this.#name === name && this.#queue) return this.#queue;
     this.#name = name;
-    this.#queue = ShortQueue.read(this.sql, name) ?? new LongQueue(this.sql, name);
+    const short = ShortQueue.read(this.sql, name, this.#readWhole);
+    this.#queue = short ?? new LongQueue(this.sql, name);
     return this.#queue;
   }
 

@@ -5,9 +5,6 @@
 import type { QueueRows, Use } from './long-queue.ts';
 import type { Row, Statements } from './statements.ts';
 
-/** Longest queue that is read whole. */
-const MOST = 16;
-
 type Columns = [
   ...[number, string, string, number, number, number, number, number, number],
   ...[string | null, string | null, number | null, string],
@@ -21,10 +18,10 @@ export class ShortQueue implements QueueRows {
   }
 
   /** Undefined if the queue is too long. */
-  static read(sql: Statements, name: string): ShortQueue | undefined {
-    const [{ rows: text }] = sql.start.all(name, MOST + 1) as [{ rows: string }];
+  static read(sql: Statements, name: string, most: number): ShortQueue | undefined {
+    const [{ rows: text }] = sql.start.all(name, most + 1) as [{ rows: string }];
     const rows = (JSON.parse(text) as Columns[]).map((columns) => rowOf(name, columns));
-    return rows.length > MOST ? undefined : new ShortQueue(rows);
+    return rows.length > most ? undefined : new ShortQueue(rows);
   }
 
   front(now: number): readonly Row[] {

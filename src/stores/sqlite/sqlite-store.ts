@@ -24,6 +24,8 @@ export interface SqliteParts {
   /** The program's own object; it is never closed here. */
   readonly database?: SqliteDatabase | undefined;
   readonly maxWaiters: number;
+  /** Longest queue that is read whole. */
+  readonly readWhole: number;
   readonly busyMs: number;
   readonly trustFileSystem: boolean;
   readonly machine: Machine;
@@ -194,16 +196,16 @@ export class SqliteStore implements Store {
   }
 
   async #join(): Promise<Opened> {
-    const { file, database, busyMs, machine, maxWaiters } = this.#parts;
+    const { file, database, busyMs } = this.#parts;
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
     const client = database ? new Client(database) : await openClient(file, busyMs);
     try {
       const lineage = await untilFree(file, busyMs, () =>
-        client.write(() => joinFile(client, machine)),
+        client.write(() => joinFile(client, this.#parts.machine)),
       );
       const { address } = this.#wakes;
       const statements = await untilFree(file, busyMs, () => prepareAll(client));
-      const queues = new Queues({ statements, machine, address, maxWaiters, lost: this.#lost });
+      const queues = new Queues({ ...this.#parts, statements, address, lost: this.#lost });
       this.#opened = { client, queues, lineage, identity: identityOf(client.file) };
       this.#sweptAt = 0;
       return this.#opened;
