@@ -1,4 +1,4 @@
-/** What the tests of the SQLite store share: directories, claims, stores with parts of their own. */
+/** What the tests of the SQLite store share: files, claims, stores with parts of their own. */
 import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -142,7 +142,7 @@ test('without a boot id, a step of the wall clock costs nobody a claim', async (
   expect(tokens).toEqual([...tokens].sort());
 });
 
-test('without a boot id, a reboot that looks like a step of the clock ends claims by their TTL', async () => {
+test('without a boot id, a reboot like a step of the clock ends claims by their TTL', async () => {
   const file = newFile();
   const machine = new FakeMachine('');
   const before = open(file, { machine });

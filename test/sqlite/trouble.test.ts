@@ -19,7 +19,7 @@ async function failure(store: Store, claim: Claim = claimOf('job')): Promise<Sto
   return error as StoreError;
 }
 
-test('a lock that another process keeps: an error after the time-out, and the loop goes on', async () => {
+test('a lock that another keeps: an error after the time-out, and the loop goes on', async () => {
   const file = newFile();
   const store = open(file, { busyMs: 100 });
   const claim = claimOf('held');

@@ -176,7 +176,7 @@ test('a file that has grown is emptied, and nothing is missed', { timeout: 60_00
   expect(Math.max(...sizes)).toBeLessThan(60_000);
 });
 
-test('files that nobody uses are removed when they are old, those of live claims are not', async () => {
+test('old files that nobody uses are removed, those of live claims are not', async () => {
   const file = newFile();
   const [a, b, c] = [open(file), open(file), open(file)];
   const holder = claimOf('job');

@@ -23,7 +23,7 @@ export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[];
 }
 
-/** What `DatabaseSync` of node:sqlite and `Database` of better-sqlite3 and libsql have in common. */
+/** What the database objects of node:sqlite, better-sqlite3 and libsql have in common. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
@@ -31,8 +31,8 @@ export interface SqliteDatabase {
 }
 
 /**
- * A commit writes whole pages, and checks the sum of each. Claims take some 200 bytes, so small pages
- * save a fifth of a lone claim's time. Only a new file takes the size.
+ * A commit writes whole pages, and checks the sum of each. Claims take some 200 bytes, so small
+ * pages save a fifth of a lone claim's time. Only a new file takes the size.
  */
 const PAGE_BYTES = 1024;
 
@@ -172,7 +172,7 @@ export function fileOf(database: SqliteDatabase): string {
 
 export function inMemory(): UsageError {
   return new UsageError(
-    'A database in memory cannot be shared with other processes. Take a file, or memoryStore() for' +
-      ' locks inside this process.',
+    'A database in memory cannot be shared with other processes. Take a file, or memoryStore()' +
+      ' for locks inside this process.',
   );
 }

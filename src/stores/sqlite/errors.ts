@@ -78,7 +78,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
 
 const IN_TRANSACTION = 'cannot start a transaction within a transaction';
 
-/** The same step may work in a moment: somebody else is at work on the file, or on the connection. */
+/** The same step may work in a moment: somebody else uses the file, or the connection. */
 export function isBusy(error: unknown): boolean {
   return meaningOf(error)?.advice === BUSY.advice || messageOf(error).includes(IN_TRANSACTION);
 }
@@ -87,7 +87,8 @@ export function isBusy(error: unknown): boolean {
 export function sqliteError(error: unknown, file: string): StoreError {
   const said = messageOf(error);
   if (said.includes(IN_TRANSACTION)) {
-    const message = `The database object for ${file} stays in a transaction of the program. Give the locks a connection of their own.`;
+    const what = `The database object for ${file} stays in a transaction of the program.`;
+    const message = `${what} Give the locks a connection of their own.`;
     return new StoreError(message, { cause: error, retryable: true, outcome: 'failed' });
   }
   const { advice, retryable, outcome, name } = meaningOf(error) ?? UNKNOWN;

@@ -30,8 +30,8 @@ export interface SqliteDatabaseOptions extends SqliteOptions {
 const READ_WHOLE = 16;
 
 /**
- * A store in an SQLite file, which is created if it is missing. It is opened by the first verb: with
- * node:sqlite where Node has it (22.13 and newer), else with the package libsql.
+ * A store in an SQLite file, which is created if it is missing. It is opened by the first verb:
+ * with node:sqlite where Node has it (22.13 and newer), else with the package libsql.
  *
  * @example
  * const locks = createLocks(sqliteStore('./locks.db'));

@@ -42,7 +42,7 @@ export function joinFile(client: Client, machine: Machine): string {
   const [meta] = client.prepare('SELECT * FROM holdfast_meta').all() as [Meta];
   if (meta.layout !== LAYOUT) {
     throw refusal(
-      `${client.file} has layout ${meta.layout}, and this version of holdfast knows only ${LAYOUT}.` +
+      `${client.file} has layout ${meta.layout}; this version of holdfast knows only ${LAYOUT}.` +
         ' Let all programs that share it use the same version, or take another file.',
     );
   }

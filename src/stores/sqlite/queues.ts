@@ -2,9 +2,9 @@
  * The verbs, each for one claim after the other, inside one write transaction.
  *
  * Invariant: a new claim's seq exceeds every seq that its resource has ever had. The clock is read
- * after the write lock was taken, so it is later than all readings of those who had the lock before;
- * a queue that is ahead of the clock all the same is continued from its end. So tokens grow although
- * nothing is kept of an idle resource.
+ * after the write lock was taken, so it is later than all readings of those who had the lock
+ * before; a queue that is ahead of the clock all the same is continued from its end. So tokens grow
+ * although nothing is kept of an idle resource.
  * What would break it: a clock read before the write lock, or a base that is not the file's.
  */
 import { sameQueue } from '../../admission.ts';

@@ -2,8 +2,8 @@
  * Whole verbs in one statement, for claims with nobody else to think of.
  *
  * Most claims find an empty queue, and most leave one behind. Each statement here checks in itself
- * that nobody waits, nobody is dead and no tombstone lies in the way, and leaves alone whatever does
- * not pass, for the long way. So it changes nothing that settling the queue would have changed.
+ * that nobody waits, nobody is dead and no tombstone lies in the way, and leaves the rest to the
+ * long way. So it changes nothing that settling the queue would have changed.
  */
 import type { Claim, HeldStatus } from '../../store.ts';
 import { toText } from './names.ts';

@@ -79,8 +79,8 @@ export class Rows {
 
   /**
    * Buries the dead at the front of a queue, admits who fits, and notes whom that concerns.
-   * `change`: somebody has just left, or takes less room. Otherwise, and as long as nobody has died,
-   * a first waiter that was told so fits no better than it did then.
+   * `change`: somebody has just left, or takes less room. Otherwise, as long as nobody has died, a
+   * first waiter that was told so fits no better than it did then.
    */
   settle(name: string, now: number, change?: { readonly ended?: Takeover }): Settled {
     const queue = this.of(name);

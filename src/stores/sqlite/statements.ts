@@ -29,7 +29,8 @@ const COLUMNS =
   ' c.sealed, c.took, c.took_seq, c.address';
 
 const INSERT = `INSERT INTO holdfast_claim
-  (resource, seq, id, kind, permits, lim, ttl, expires, holder, address, admitted, told, took, took_seq)`;
+  (resource, seq, id, kind, permits, lim, ttl, expires, holder, address,
+  admitted, told, took, took_seq)`;
 
 const SQL: Record<Name, string> = {
   /** Row values up to `address`; base, resource, id, now. */
@@ -81,8 +82,8 @@ const SQL: Record<Name, string> = {
   /** Row values up to `took_seq`. */
   enter: `${INSERT} VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
   /**
-   * Resource, how many: the first rows of a queue, dead ones too, as one JSON text, because bindings
-   * take longer to make objects than SQLite takes to read.
+   * Resource, how many: the first rows of a queue, dead ones too, as one JSON text, because
+   * bindings take longer to make objects than SQLite takes to read.
    */
   start: `SELECT json_group_array(json_array(seq, id, kind, permits, lim, ttl, expires, admitted,
     told, sealed, took, took_seq, address)) AS rows
