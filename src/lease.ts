@@ -19,8 +19,8 @@ import { tokenOf } from './token.ts';
 export type LeaseState = 'held' | 'unconfirmed' | 'lost' | 'released';
 
 /**
- * A lock held for a while. Methods may be taken off the object: `const { signal, release } = lease`.
- * `await using lease = …` releases it at the end of the block.
+ * A lock held for a while. Methods may be taken off the object: `const { signal, release } =
+ * lease`. `await using lease = …` releases it at the end of the block.
  */
 export class Lease implements FencingToken, AsyncDisposable {
   /** On this process's clock, in ms. */

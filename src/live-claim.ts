@@ -1,13 +1,13 @@
 /**
  * A claim of this process while it lives: what the store last confirmed, and until when.
  *
- * Invariant: while `alive(now)` is true for a held claim, the store cannot grant it to another.
- * It holds because of the deadline (validity.ts), which only confirmed requests move. A hint grants
- * with the deadline of the last heartbeat. A reply to a request sent before a hint cannot take
- * the grant back; `waiting` in reply to a later one means that the store forgot. Doubt is not loss:
- * a failed heartbeat leaves the claim `unconfirmed`, with a timer at its deadline. Timers only
- * notify: whoever asks reads the clock, so a blocked loop or a stopped process cannot be told that a
- * dead claim is alive.
+ * Invariant: while `alive(now)` is true for a held claim, the store cannot grant it to another. It
+ * holds because of the deadline (validity.ts), which only confirmed requests move. A hint grants
+ * with the deadline of the last heartbeat. A reply to a request sent before a hint cannot take the
+ * grant back; `waiting` in reply to a later one means that the store forgot. Doubt is not loss: a
+ * failed heartbeat leaves the claim `unconfirmed`, with a timer at its deadline. Timers only
+ * notify: whoever asks reads the clock, so a blocked loop or a stopped process cannot be told that
+ * a dead claim is alive.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
 import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
@@ -102,7 +102,9 @@ export class LiveClaim implements Asker<ClaimStatus> {
     lane.send(this.claim, this);
   }
 
-  /** Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`. */
+  /**
+   * Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`.
+   */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.phase === 'over') return;
     this.#end();

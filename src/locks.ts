@@ -67,7 +67,9 @@ export class Locks {
     return this.#lock(name, { ...options, kind: 'mutex', limit: 1 });
   }
 
-  /** At most `limit` permits at a time; strictly first come, first served, whatever their weight. */
+  /**
+   * At most `limit` permits at a time; strictly first come, first served, whatever their weight.
+   */
   semaphore(name: string, options: SemaphoreOptions): SingleLock {
     checkKeys(options, SEMAPHORE_OPTIONS, 'semaphore');
     return this.#lock(name, {
@@ -146,9 +148,9 @@ export class Locks {
 
   /**
    * Refuses new claims, ends waits and campaigns with `ClosedError`, and lets running work finish;
-   * after `drain` (default 10 s) its signals abort. What has settled is released; a lease whose work
-   * has not keeps the resource until its TTL ends it. Then closes the store, if these were its last
-   * locks.
+   * after `drain` (default 10 s) its signals abort. What has settled is released; a lease whose
+   * work has not keeps the resource until its TTL ends it. Then closes the store, if these were its
+   * last locks.
    */
   close(options: { readonly drain?: Duration } = {}): Promise<void> {
     checkKeys(options, ['drain'], 'close');

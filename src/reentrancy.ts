@@ -3,12 +3,13 @@
  * the work calls, however asynchronously, finds it.
  *
  * Invariant: code is inside a frame only while the lease under it is not yet released. JavaScript
- * has no threads, so identity is the asynchronous context, and only `AsyncLocalStorage.run` sets it.
- * Nested runs enter one at a time: parallel siblings inside one holder exclude each other, because
- * each takes the frame's turn; a run nested in a sibling has a frame of its own and cannot block on
- * it. At its end a frame first lets those who entered finish, then closes: what is left
+ * has no threads, so identity is the asynchronous context, and only `AsyncLocalStorage.run` sets
+ * it. Nested runs enter one at a time: parallel siblings inside one holder exclude each other,
+ * because each takes the frame's turn; a run nested in a sibling has a frame of its own and cannot
+ * block on it. At its end a frame first lets those who entered finish, then closes: what is left
  * behind (a timer, a floating promise) still sees it, finds it closed, and is a stranger.
- * What would break it: `enterWith`, which leaks into siblings, or to release under an entered child.
+ * What would break it: `enterWith`, which leaks into siblings, or to release under an entered
+ * child.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Core } from './core.ts';

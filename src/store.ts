@@ -32,7 +32,10 @@ export interface Claim {
   /** False: enter only if admitted at once. */
   readonly queue: boolean;
   readonly holder: Holder;
-  /** A request for this claim went unanswered, so a copy may arrive late: releasing it leaves a tombstone. */
+  /**
+   * A request for this claim went unanswered, so a copy may arrive late: releasing it leaves a
+   * tombstone.
+   */
   readonly unanswered?: boolean;
 }
 
@@ -90,7 +93,10 @@ export interface ErrorStatus {
 
 export type ClaimStatus = HeldStatus | WaitingStatus | GoneStatus | ErrorStatus;
 
-/** A claim as others see it. `number` is public: its place in the order, and its token once admitted. */
+/**
+ * A claim as others see it. `number` is public: its place in the order, and its token once
+ * admitted.
+ */
 export interface Member {
   readonly number: bigint;
   readonly kind: Kind;
@@ -129,9 +135,11 @@ export interface Traits {
   readonly records: boolean;
   /** TTLs are rounded up to multiples of this. */
   readonly ttlStepMs: number;
-  /** Verbs finish before they first yield, so requests are collected per microtask. */
+  /** Verbs do their work before they first yield, so no answer needs a time-out of core's. */
   readonly synchronous: boolean;
-  /** Elements of a batch are separate steps in order, so a resource may occur in it more than once. */
+  /**
+   * Elements of a batch are separate steps in order, so a resource may occur in it more than once.
+   */
   readonly sequential: boolean;
   /** A `held` hint is as good as a reply; otherwise it only makes core ask. */
   readonly hintsGrant: boolean;
@@ -141,18 +149,27 @@ export type Wake = (hint?: ClaimStatus) => void;
 
 /**
  * Verbs take up to 100 claims and answer in their order. Each claim is one atomic step and shares
- * nobody else's fate. A verb that rejects says with `StoreError.outcome` whether it may have happened.
+ * nobody else's fate. A verb that rejects says with `StoreError.outcome` whether it may have
+ * happened.
  */
 export interface Store {
   readonly name: string;
   readonly traits: Traits;
-  /** Names the source of tokens; tokens of different lineages do not compare. Known after the first claim. */
+  /**
+   * Names the source of tokens; tokens of different lineages do not compare. Known after the first
+   * claim.
+   */
   readonly lineage: string;
-  /** Enters the queue, or tells where an id already in it stands. Repeating a claim never extends it. */
+  /**
+   * Enters the queue, or tells where an id already in it stands. Repeating a claim never extends
+   * it.
+   */
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
   /** Heartbeat and status in one. Never revives a claim and never changes its permits. */
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
-  /** Leaves the queue. With `after`, the claim ends that much later and takes no more heartbeats. */
+  /**
+   * Leaves the queue. With `after`, the claim ends that much later and takes no more heartbeats.
+   */
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]>;
   inspect(resource: string): Promise<Queue>;
   /**

@@ -8,7 +8,9 @@ import type { Kind } from './store.ts';
 
 /** What a single acquisition may say. */
 export interface AcquireOptions {
-  /** Give up after this long, with `AcquireTimeoutError`. Default: wait until granted or aborted. */
+  /**
+   * Give up after this long, with `AcquireTimeoutError`. Default: wait until granted or aborted.
+   */
   readonly wait?: Duration;
   /** Ends the wait; it rejects with `signal.reason`. */
   readonly signal?: AbortSignal;

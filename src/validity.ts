@@ -2,12 +2,12 @@
  * Until when the store's word holds.
  *
  * Invariant: before `deadline` on our clock, the claim has not ended on the store's. The store
- * counted `leftMs` from some moment after the request was sent, so counting it from before
- * sending is early; subtracting drift covers clocks of different rates, and a margin covers rounding
- * and timers. Only a confirmed request moves the deadline, with its own time of sending: a reply
- * that overtook a newer one changes nothing, and no reply changes nothing.
+ * counted `leftMs` from some moment after the request was sent, so counting it from before sending
+ * is early; subtracting drift covers clocks of different rates, and a margin covers rounding and
+ * timers. Only a confirmed request moves the deadline, with its own time of sending: a reply that
+ * overtook a newer one changes nothing, and no reply changes nothing.
  * What would break it: counting from the reply, or counting the ttl that was asked for.
- * The margin and 1 % of drift are those of Redlock and of Kubernetes' leader election.
+ * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */
 import type { CoreOptions } from './core.ts';
 

@@ -1,10 +1,10 @@
 /**
  * The fence: what really protects the guarded data when a holder believes too long that it holds.
  *
- * Invariant: once a holder has entered with its token, no transaction of a holder with a smaller one
- * commits a write. It holds because the fence is claim-first. `enter` is the first statement of each
- * transaction and a write to the fence's row: it raises the row to the holder's token, or is refused
- * because a larger one is there. The row stays locked until commit, so what is read after
+ * Invariant: once a holder has entered with its token, no transaction of a holder with a smaller
+ * one commits a write. It holds because the fence is claim-first. `enter` is the first statement of
+ * each transaction and a write to the fence's row: it raises the row to the holder's token, or is
+ * refused because a larger one is there. The row stays locked until commit, so what is read after
  * `enter` cannot be overwritten by an older holder, and a stale one finds the larger token whenever
  * it comes. Checking the token only when writing would lose updates: a late write of 33 passes when
  * 34 has read but not yet written. Readers raise a floor that only writers have to pass.

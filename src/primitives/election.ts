@@ -167,7 +167,8 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
 
   /**
    * Term after term, until it resigns.
-   * @throws what made it impossible to stand: MismatchError, QueueFullError, StoreError, ClosedError.
+   * @throws what made it impossible to stand: MismatchError, QueueFullError, StoreError or
+   *   ClosedError.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Term, void, void> {
     try {

@@ -49,8 +49,8 @@ export abstract class Lockable<L extends Held> {
 
   /**
    * Waits until the lock is held. The caller releases it: prefer `run`, or `await using`.
-   * @throws UsageError and ClosedError synchronously; AcquireTimeoutError, `signal.reason`,
-   *   MismatchError, QueueFullError, StoreError and, if closed meanwhile, ClosedError as rejections.
+   * @throws UsageError and ClosedError synchronously; as rejections AcquireTimeoutError,
+   *   `signal.reason`, MismatchError, QueueFullError, StoreError and, if closed later, ClosedError.
    */
   acquire(options: AcquireOptions = {}): Promise<L> {
     this.check(options);

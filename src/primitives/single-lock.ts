@@ -110,7 +110,9 @@ function covers(held: Kind, asked: Kind): boolean {
 
 function advice(held: Kind, asked: Kind): string {
   if (held === 'read' && asked === 'write') {
-    return 'a read lock cannot become a write lock, for two who tried would wait for each other; take the write lock first and downgrade it';
+    const why =
+      'a read lock cannot become a write lock, for two who tried would wait for each other';
+    return `${why}; take the write lock first and downgrade it`;
   }
   return `this context holds it already; pass the lease on, or say reentrant: true`;
 }

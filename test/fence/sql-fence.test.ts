@@ -66,7 +66,7 @@ describe('a fence', () => {
     enter(1n, { resource: 'stock\0a' });
   });
 
-  test('keeps writers behind readers, and readers behind writers, but readers not behind readers', () => {
+  test('keeps writers behind readers and readers behind writers, but not readers apart', () => {
     enter(5n, { kind: 'read' });
     enter(7n, { kind: 'read' });
     enter(6n, { kind: 'read' });

@@ -159,7 +159,9 @@ export class ClaimQueue {
     return first;
   }
 
-  /** Exact at the front, where it matters; further back as many as wait, but not counted one by one. */
+  /**
+   * Exact at the front, where it matters; further back as many as wait, but not counted one by one.
+   */
   #ahead(entry: Entry): number {
     let ahead = this.#holders.size;
     let before = entry.previous;
@@ -167,7 +169,9 @@ export class ClaimQueue {
     return before ? this.#holders.size + this.waiting - 1 : ahead;
   }
 
-  /** The first waiter waits for the earliest death of a holder, others for that of the one before. */
+  /**
+   * The first waiter waits for the earliest death of a holder, others for that of the one before.
+   */
   #watchedUntil(entry: Entry): number {
     if (entry.previous) return entry.previous.expiresAt;
     return Math.min(...[...this.#holders].map((holder) => holder.expiresAt));

@@ -3,9 +3,9 @@
  *
  * Invariant: a queue holds claims in order of arrival, the admitted ones in front, and is settled
  * at the end of every step: who is dead is out of the way and everybody who fits is admitted. Each
- * step runs to its end without yielding, so no two interleave. A dead holder is only looked for when
- * a step touches its queue, so that the next claim learns how the hold before it ended.
- * Tokens are a counter of arrivals: admission goes in that order, so they grow from holder to holder.
+ * step runs to its end without yielding, so no two interleave. A dead holder is only looked for
+ * when a step touches its queue, so that the next claim learns how the hold before it ended. Tokens
+ * are a counter of arrivals: admission goes in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
 import { type Clock, systemClock } from '../../clock.ts';
