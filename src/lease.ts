@@ -67,7 +67,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   get lineage(): string {
-    return this.#queue.core.store.lineage;
+    return this.live.lineage;
   }
 
   /**

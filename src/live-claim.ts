@@ -38,6 +38,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   waiters = 0;
   ahead: number | undefined;
   takeover: Takeover | undefined;
+  /** Of the store that granted it; a store that lost its memory may have another one now. */
+  lineage = '';
   claim: Claim;
   #grantedAt = Number.NEGATIVE_INFINITY;
   #asking = false;
@@ -172,6 +174,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.phase = 'held';
     this.#grantedAt = now;
     this.number = status.token;
+    this.lineage = this.#core.store.lineage;
     this.waiters = status.waiters;
     this.ahead = undefined;
     this.takeover = status.takeover;

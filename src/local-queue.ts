@@ -54,6 +54,8 @@ export class LocalQueue implements ClaimListener, Subject {
   readonly spec: Spec;
   lease: Lease | undefined;
   #live: LiveClaim | undefined;
+  /** The claim whose next lease is about to be handed on. */
+  #passing: LiveClaim | undefined;
   readonly #line = new Line<Task<Lease | null>>();
   #permits = 1;
   /** The task that came to try; it never waits, and it is the first in line. */
@@ -158,6 +160,7 @@ export class LocalQueue implements ClaimListener, Subject {
     if (this.lease !== lease) return live.release(afterMs);
     this.lease = undefined;
     if (this.#line.first && this.#mayPass(live, now)) {
+      this.#passing = live;
       this.core.turn.run(this.#passOn, now);
       return undefined;
     }
@@ -224,7 +227,8 @@ export class LocalQueue implements ClaimListener, Subject {
   }
 
   readonly #passOn = (now: number): void => {
-    if (!this.#live || this.lease) return;
+    // The claim may have been lost, and another one begun, while this was parked.
+    if (!this.#live || this.#live !== this.#passing || this.lease) return;
     if (this.#live.fresh(now)) return this.#hand(now);
     void this.#live.release();
     this.#live = undefined;

@@ -23,6 +23,7 @@ import {
 import { Election } from './primitives/election.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
 import { SingleLock } from './primitives/single-lock.ts';
+import { closeOnSignal } from './signals.ts';
 import { type Kind, MAX_PERMITS, type Queue, type Store } from './store.ts';
 import { numberOf } from './token.ts';
 
@@ -58,7 +59,7 @@ export class Locks {
     this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options));
     this.#ttl(options.ttl);
     users.set(store, (users.get(store) ?? 0) + 1);
-    if (options.releaseOnSignal) this.#releaseOnSignal();
+    if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
   }
 
   /** One at a time. */
@@ -183,16 +184,6 @@ export class Locks {
     await core.closeStore(left <= 0);
   }
 
-  #releaseOnSignal(): void {
-    const close = (signal: NodeJS.Signals): void => {
-      void this.close().finally(() => process.kill(process.pid, signal));
-    };
-    for (const signal of SIGNALS) process.once(signal, close);
-    this.#forgetSignals = () => {
-      for (const signal of SIGNALS) process.removeListener(signal, close);
-    };
-  }
-
   #resource(name: string): string {
     return this.#core.options.prefix + checkName(name, 'name', MAX_NAME_BYTES);
   }
@@ -237,8 +228,6 @@ export class Locks {
     return new SingleLock(this.#core, spec);
   }
 }
-
-const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /** How long `close` waits for releases after it has aborted the work, in ms. */
 const LAST_WORDS_MS = 100;

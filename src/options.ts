@@ -45,7 +45,7 @@ export interface LockOptions {
   readonly minHold?: Duration;
   /** The lease is given up after this long although the process is alive; default never. */
   readonly maxHold?: Duration;
-  /** Default true. False: the lease ends a ttl after it was granted, whatever happens. */
+  /** Default true. False: the lease ends within a ttl, unless `lease.renew()` is called. */
   readonly heartbeat?: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'>
 export interface EvictOptions {
   /** The token of the lease, or of the waiter, as `inspect` shows it. */
   readonly token: bigint;
-  /** For the record. */
+  /** Why, for whoever reads the code or the store's log; no store shows it to the holder yet. */
   readonly reason: string;
   /**
    * Ends the claim at once; only a fence protects then. Default false: it gets no more heartbeats

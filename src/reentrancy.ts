@@ -18,6 +18,7 @@ import type { Lease } from './lease.ts';
 import { Line } from './line.ts';
 import type { Kind, Store } from './store.ts';
 import { type AcquireOptions, type Subject, Task } from './task.ts';
+import { underLease } from './under-lease.ts';
 
 const KEY = Symbol.for('holdfast.context');
 
@@ -96,7 +97,8 @@ export class Frame implements Subject {
     this.#entered = true;
     try {
       this.lease.assertHeld();
-      return await new Frame(this.#core, this.lease, this).run(work);
+      const nested = new Frame(this.#core, this.lease, this);
+      return await underLease(this.lease, () => nested.run(work));
     } finally {
       const next = this.#line.shift();
       this.#entered = next !== undefined;
@@ -118,6 +120,7 @@ export class Frame implements Subject {
   }
 
   #isOn(store: Store, resource: string): boolean {
-    return this.#open && this.#core.store === store && this.resource === resource;
+    if (!this.#open || this.#core.store !== store || this.resource !== resource) return false;
+    return this.lease.state !== 'released';
   }
 }

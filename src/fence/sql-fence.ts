@@ -138,14 +138,28 @@ RETURNING 1 AS entered`,
   };
 }
 
-function checkTransaction({ inTransaction, isTransaction }: SqliteConnection): void {
-  if ((inTransaction ?? isTransaction) !== false) return;
+function checkTransaction(connection: SqliteConnection): void {
+  if (connection.inTransaction ?? connection.isTransaction ?? begun(connection)) return;
   throw new UsageError('The fence must be entered inside the transaction that it protects.');
 }
 
+/** Early versions of node:sqlite do not say whether they are in a transaction; SQLite does. */
+function begun(connection: SqliteConnection): boolean {
+  try {
+    connection.exec('BEGIN');
+  } catch {
+    return true;
+  }
+  connection.exec('ROLLBACK');
+  return false;
+}
+
+/** SQLite's largest integer. */
+const MAX_TOKEN = 2n ** 63n - 1n;
+
 function checkToken(token: bigint | string): bigint {
-  if (typeof token === 'bigint' && token > 0n) return token;
-  if (typeof token === 'string' && /^[1-9]\d{0,18}$/.test(token)) return BigInt(token);
+  const value = typeof token === 'string' && /^[1-9]\d{0,18}$/.test(token) ? BigInt(token) : token;
+  if (typeof value === 'bigint' && value > 0n && value <= MAX_TOKEN) return value;
   throw new UsageError(`A fencing token is a positive bigint, or one as text, not ${token}.`);
 }
 

@@ -133,6 +133,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       })
       .then(() => {
         this.#ended = true;
+        this.#end.abort(new ClosedError('The candidacy is over'));
         core.campaigns.delete(this);
         this.#tell();
       });
@@ -167,13 +168,14 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
 
   /**
    * Term after term, until it resigns.
-   * @throws what made it impossible to stand: MismatchError, QueueFullError, StoreError or
-   *   ClosedError.
+   * @throws what made it impossible to stand: MismatchError, QueueFullError, StoreError,
+   *   ClosedError, or LeaseLostError if it was evicted while it stood by.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Term, void, void> {
+    let lease: Lease | undefined;
     try {
       for (;;) {
-        const lease = await this.#elected();
+        lease = await this.#elected();
         if (!lease) return;
         this.#leading = true;
         yield { lease, signal: AbortSignal.any([lease.signal, this.#end.signal]) };
@@ -182,7 +184,8 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       }
     } finally {
       this.#leading = false;
-      await this.resign();
+      // Resigning comes first, or it would stand again for the seat that it leaves.
+      await Promise.all([this.resign(), lease?.release()]);
     }
   }
 

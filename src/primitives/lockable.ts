@@ -1,7 +1,8 @@
 import type { Core } from '../core.ts';
-import { LeaseLostError, UsageError } from '../errors.ts';
+import { type LeaseLostError, UsageError } from '../errors.ts';
 import type { Member } from '../store.ts';
 import { type AcquireOptions, checkAcquire } from '../task.ts';
+import { underLease } from '../under-lease.ts';
 
 /** What every lease-like result has. */
 export interface Held extends AsyncDisposable {
@@ -49,8 +50,9 @@ export abstract class Lockable<L extends Held> {
 
   /**
    * Waits until the lock is held. The caller releases it: prefer `run`, or `await using`.
-   * @throws UsageError and ClosedError synchronously; as rejections AcquireTimeoutError,
-   *   `signal.reason`, MismatchError, QueueFullError, StoreError and, if closed later, ClosedError.
+   * @throws UsageError synchronously; as rejections AcquireTimeoutError, `signal.reason`,
+   *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited, StoreError
+   *   and ClosedError.
    */
   acquire(options: AcquireOptions = {}): Promise<L> {
     this.check(options);
@@ -117,18 +119,11 @@ export abstract class Lockable<L extends Held> {
     return { options, work };
   }
 
-  async #runUnder<T>(lease: L, work: Work<L, T>): Promise<T> {
-    let outcome: { value: T } | { error: unknown };
-    try {
-      outcome = { value: await this.within(lease, work) };
-    } catch (error) {
-      outcome = { error };
-    }
-    const { loss } = lease;
-    await lease.release();
-    const error = 'error' in outcome ? outcome.error : undefined;
-    if (loss && loss !== error) throw new LeaseLostError(loss.resource ?? '', loss.reason, error);
-    if ('error' in outcome) throw outcome.error;
-    return outcome.value;
+  #runUnder<T>(lease: L, work: Work<L, T>): Promise<T> {
+    return underLease(
+      lease,
+      () => this.within(lease, work),
+      () => lease.release(),
+    );
   }
 }

@@ -99,9 +99,33 @@ describe('a fence', () => {
     expect(() => enter(1n, { kind: 'permits' })).toThrow(
       expect.objectContaining({ code: 'UNSUPPORTED' }),
     );
-    for (const token of [0n, -1n, '', '1e3', '0x10', '99999999999999999999', 5, undefined]) {
+    for (const token of [
+      0n,
+      -1n,
+      '',
+      '1e3',
+      '0x10',
+      '99999999999999999999',
+      '9999999999999999999',
+      2n ** 63n,
+      5,
+      undefined,
+    ]) {
       expect(() => enter(token as bigint)).toThrow(expect.objectContaining({ code: 'USAGE' }));
     }
+  });
+
+  test('asks SQLite where the binding does not say whether it is in a transaction', () => {
+    const lease = { resource: 'stock', lineage, token: 1n };
+    const silent = {
+      prepare: (sql: string) => db.prepare(sql),
+      exec: (sql: string) => db.exec(sql),
+    };
+    expect(() => fence.enter(silent, lease)).toThrow(/inside the transaction/);
+    db.exec('BEGIN');
+    fence.enter(silent, lease);
+    db.exec('COMMIT');
+    expect(db.inTransaction).toBe(false);
   });
 
   test('refuses dialects it does not have and tables that are no identifiers', () => {

@@ -71,6 +71,22 @@ describe('a candidate', () => {
     expect(bed.store.sent('release')).toHaveLength(1);
   });
 
+  it('gives back a lost seat and the one it got since, when its body throws', async () => {
+    const bed = setUp();
+    const candidate = bed.locks.election('e', { seats: 2, maxHold: '2s' }).campaign();
+    const loop = (async () => {
+      for await (const _ of candidate) {
+        await new Promise<void>((resolve) => bed.clock.setTimeout(resolve, 3_000));
+        throw new Error('enough');
+      }
+    })();
+    const left = watchOutcome(loop);
+    await bed.clock.advance(3_500);
+    expect(left.error).toMatchObject({ message: 'enough' });
+    expect(new Set(bed.store.entered.map(({ id }) => id)).size).toBe(2);
+    expect(bed.store.sent('release')).toHaveLength(2);
+  });
+
   it('that leaves the loop has resigned', async () => {
     const bed = setUp();
     const candidate = bed.locks.election('e').campaign();

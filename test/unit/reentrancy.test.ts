@@ -208,6 +208,36 @@ describe('a reader or writer', () => {
     });
   });
 
+  it('released by its work is free again, inside the run too', async () => {
+    const bed = setUp();
+    for (const reentrant of [false, true]) {
+      const mutex = bed.locks.mutex('a', { reentrant });
+      const ran = watchOutcome(
+        mutex.run(async (lease) => {
+          await lease.release();
+          return mutex.run(({ token }) => token > lease.token);
+        }),
+      );
+      await bed.clock.advance(100);
+      expect(ran).toEqual({ done: true, value: true });
+    }
+  });
+
+  it('lost while a nested run works rejects that run too, with its error as cause', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a', { reentrant: true, maxHold: '1s' });
+    const wait = () => new Promise<void>((resolve) => bed.clock.setTimeout(resolve, 2_000));
+    let inner: unknown;
+    const outer = watchOutcome(
+      mutex.run(async () => {
+        inner = await mutex.run(wait).catch((error: unknown) => error);
+      }),
+    );
+    await bed.clock.advance(3_000);
+    expect(inner).toMatchObject({ code: 'LEASE_LOST', reason: 'max-hold' });
+    expect(outer.error).toMatchObject({ code: 'LEASE_LOST', reason: 'max-hold' });
+  });
+
   it('asked for as another kind of lock is a mismatch', async () => {
     const bed = setUp();
     const ran = watchOutcome(

@@ -5,7 +5,7 @@
  * at the end of every step: who is dead is out of the way and everybody who fits is admitted. Each
  * step runs to its end without yielding, so no two interleave. A dead holder is only looked for
  * when a step touches its queue, so that the next claim learns how the hold before it ended. Tokens
- * are a counter of arrivals: admission goes in that order, so they grow from holder to holder.
+ * count arrivals: admission goes in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
 import { type Clock, systemClock } from '../../clock.ts';
@@ -268,8 +268,9 @@ class Memory implements MemoryStore {
     const open = now >= this.#quarantinedUntil;
     queue.settle(now, { open, ended, ...(entering && { entering }) });
     if (queue.size > 0) return;
-    if (!queue.unfinished) this.#queues.delete(queue.resource);
-    else this.#keep(queue);
+    if (queue.unfinished) return this.#keep(queue);
+    this.#unfinished.delete(queue);
+    this.#queues.delete(queue.resource);
   }
 
   /** Nobody is there, but the next to come should know how it ended. Bounded: the oldest go. */
@@ -277,10 +278,10 @@ class Memory implements MemoryStore {
     this.#unfinished.delete(queue);
     this.#unfinished.add(queue);
     if (this.#unfinished.size <= MAX_UNFINISHED) return;
-    const [oldest] = this.#unfinished;
-    if (!oldest) return;
+    const [oldest = queue] = this.#unfinished;
+    oldest.unfinished = undefined;
     this.#unfinished.delete(oldest);
-    if (oldest.size === 0) this.#queues.delete(oldest.resource);
+    this.#settle(oldest);
   }
 
   #statusOf(queue: ClaimQueue, entry: Entry): ClaimStatus {
@@ -292,9 +293,8 @@ class Memory implements MemoryStore {
 /** Endings that are remembered although nobody is in the queue. */
 const MAX_UNFINISHED = 1_000;
 
-let instances = 0;
-
 /** Another memory is another source of tokens. */
+let instances = 0;
 function newLineage(): string {
   return `memory:${process.pid}:${Date.now().toString(36)}:${++instances}`;
 }

@@ -56,7 +56,8 @@ export function joinFile(client: Client, machine: Machine): string {
   const now = machine.nowUs();
   if (boot ? meta.boot !== boot : meta.boot !== '' || meta.base + now < meta.highest) {
     client.exec('DELETE FROM holdfast_claim WHERE admitted = 0');
-    client.exec('UPDATE holdfast_claim SET expires = 0');
+    // From now on, so that they are kept for as long as those that die later.
+    client.prepare('UPDATE holdfast_claim SET expires = ?').run(now);
     client.exec('DELETE FROM holdfast_tombstone');
     save(client, machine, meta.highest);
   } else if (!boot && Math.abs(machine.bootedUs() - meta.booted_us) > BOOT_TOLERANCE_US) {

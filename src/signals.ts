@@ -1,0 +1,45 @@
+/**
+ * Closing on SIGINT and SIGTERM. All locks of the process close together, whatever copy of the
+ * library made them, and the signal takes effect when the last has closed. A second signal does so
+ * at once.
+ */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+type Close = () => Promise<void>;
+
+interface Registry {
+  readonly closes: Set<Close>;
+  readonly listener: (signal: NodeJS.Signals) => void;
+}
+
+const KEY = Symbol.for('holdfast.signals');
+
+/** Closes when a signal comes; returns the way to forget it. */
+export function closeOnSignal(close: Close): () => void {
+  const { closes, listener } = registry();
+  if (closes.size === 0) for (const signal of SIGNALS) process.on(signal, listener);
+  closes.add(close);
+  return () => {
+    if (closes.delete(close) && closes.size === 0) stop(listener);
+  };
+}
+
+function registry(): Registry {
+  const root = globalThis as { [KEY]?: Registry };
+  root[KEY] ??= newRegistry();
+  return root[KEY];
+}
+
+function newRegistry(): Registry {
+  const closes = new Set<Close>();
+  const listener = async (signal: NodeJS.Signals): Promise<void> => {
+    stop(listener);
+    await Promise.allSettled([...closes].map((close) => close()));
+    process.kill(process.pid, signal);
+  };
+  return { closes, listener };
+}
+
+function stop(listener: Registry['listener']): void {
+  for (const signal of SIGNALS) process.removeListener(signal, listener);
+}

@@ -1,0 +1,34 @@
+import { createLocks } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import { describe, expect, it } from 'vitest';
+
+describe('the memory store', () => {
+  it('forgets old endings without forgetting who holds now', async () => {
+    const store = memoryStore();
+    const locks = createLocks(store);
+    const evict = async (name: string): Promise<void> => {
+      const { token } = await locks.mutex(name).acquire();
+      await locks.evict(name, { token, reason: 'test', now: true });
+    };
+    await evict('r');
+    await (await locks.mutex('r').acquire()).release();
+    const holder = await locks.mutex('r').acquire();
+    // More than are remembered, so that the ending of the first would be pushed out.
+    for (let n = 0; n < 1_100; n++) await evict(`other ${n}`);
+    const rival = createLocks(store);
+    expect(await rival.mutex('r').tryAcquire()).toBeNull();
+    await holder.renew();
+    expect(holder.held).toBe(true);
+  });
+
+  it('gives a lease the lineage of its grant, whatever the store loses later', async () => {
+    const store = memoryStore({ quarantine: 0 });
+    const locks = createLocks(store);
+    const old = await locks.mutex('r').acquire();
+    const { lineage } = old;
+    store.forget();
+    const next = await createLocks(store).mutex('r').acquire();
+    expect(old.lineage).toBe(lineage);
+    expect(next.lineage).not.toBe(lineage);
+  });
+});
