@@ -74,6 +74,19 @@ test('a reboot ends all claims, tells the next holder, and tokens go on growing'
   expect(after.lineage).toBe(before.lineage);
 });
 
+test('the next holder is told of a reboot even if the file is first used days later', async () => {
+  const file = newFile();
+  const machine = new FakeMachine('first');
+  const token = await hold(open(file, { machine }), claimOf('job'));
+  machine.reboot(3 * 24 * 60 * MINUTE_US, 'second');
+  const after = open(file, { machine });
+  expect(await one(after.claim([claimOf('job')]))).toMatchObject({
+    state: 'held',
+    takeover: { reason: 'expired', token },
+  });
+  await after.close?.();
+});
+
 test('tokens grow from boot to boot even on a resource that nobody held meanwhile', async () => {
   const file = newFile();
   const machine = new FakeMachine('boot 0');
