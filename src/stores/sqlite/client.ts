@@ -32,7 +32,7 @@ export interface SqliteDatabase {
 
 /**
  * A commit writes whole pages, and checks the sum of each. Claims take some 200 bytes, so small
- * pages save a fifth of a lone claim's time. Only a new file takes the size.
+ * pages save a sixth of a lone claim's time. Only a new file takes the size.
  */
 const PAGE_BYTES = 1024;
 
