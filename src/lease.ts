@@ -25,7 +25,7 @@ export type LeaseState = 'held' | 'unconfirmed' | 'lost' | 'released';
 export class Lease implements FencingToken, AsyncDisposable {
   /** On this process's clock, in ms. */
   readonly since: number;
-  /** For the library's own use: the claim behind this lease. */
+  /** @internal The claim behind this lease. */
   readonly live: LiveClaim;
   readonly #queue: LocalQueue;
   readonly #nth: number;
@@ -38,7 +38,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   #ended: Promise<void> | undefined;
   #tellEnded: (() => void) | undefined;
 
-  /** Made by the library alone. */
+  /** @internal */
   constructor(queue: LocalQueue, live: LiveClaim, nth: number, since: number) {
     this.#queue = queue;
     this.live = live;
@@ -189,7 +189,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     return { resource, kind, lineage, token: String(token), state };
   }
 
-  /** For the library's own use: tells the listeners of `acquired`. */
+  /** @internal Tells the listeners of `acquired`. */
   announce(): void {
     const { events } = this.#queue.core;
     if (!events.has('acquired')) return;
@@ -197,7 +197,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     events.emit('acquired', { resource, kind, token, takeover });
   }
 
-  /** For the library's own use. */
+  /** @internal */
   lose(reason: LossReason, cause: unknown): void {
     if (this.#state !== 'held') return;
     this.#state = 'lost';

@@ -51,6 +51,7 @@ export class Locks {
   #closing: Promise<void> | undefined;
   #forgetSignals: () => void = () => {};
 
+  /** @internal */
   constructor(store: Store, options: LocksOptions) {
     if (typeof store?.claim !== 'function') {
       throw new UsageError('createLocks takes a store, such as sqliteStore(file).');

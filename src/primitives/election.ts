@@ -46,6 +46,7 @@ export class Election {
   readonly #core: Core;
   readonly #seat: SingleLock;
 
+  /** @internal */
   constructor(core: Core, seat: SingleLock) {
     this.#core = core;
     this.#seat = seat;
@@ -116,6 +117,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #changed: Promise<void> = Promise.resolve();
 
   /** Made by `Election.campaign`. */
+  /** @internal */
   constructor(core: Core, seat: SingleLock, options: CampaignOptions) {
     this.#core = core;
     this.#seat = seat;

@@ -21,29 +21,31 @@ export type TryResult<T> =
 
 /** The four ways to take a lock. */
 export abstract class Lockable<L extends Held> {
+  /** @internal */
   protected readonly core: Core;
 
+  /** @internal */
   constructor(core: Core) {
     this.core = core;
   }
 
-  /** Takes or waits; null if `waits` is false and it is not free. */
+  /** @internal Takes or waits; null if `waits` is false and it is not free. */
   protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
 
-  /** Runs the work in the context that knows what it holds. */
+  /** @internal Runs the work in the context that knows what it holds. */
   protected abstract within<T>(lease: L, work: Work<L, T>): Promise<T>;
 
-  /** Enters what this context holds already; undefined if it is a stranger. */
+  /** @internal Enters what this context holds already; undefined if it is a stranger. */
   protected abstract nested<T>(
     options: AcquireOptions,
     work: Work<L, T>,
     waits: boolean,
   ): Promise<T> | undefined;
 
-  /** Who is in the way now. */
+  /** @internal Who is in the way now. */
   protected abstract holders(): Promise<readonly Member[]>;
 
-  /** @throws UsageError if the options are wrong. */
+  /** @internal Throws UsageError if the options are wrong. */
   check(options: AcquireOptions): void {
     checkAcquire(options);
   }

@@ -21,6 +21,7 @@ export class MultiLease implements Held {
   readonly leases: readonly Lease[];
   #signal: AbortSignal | undefined;
 
+  /** @internal */
   constructor(leases: readonly Lease[]) {
     this.leases = leases;
   }
@@ -67,7 +68,7 @@ export class MultiLock extends Lockable<MultiLease> {
   readonly #parts: readonly SingleLock[];
   readonly #ordered: readonly SingleLock[];
 
-  /** @throws UsageError if there are no parts, or the same resource occurs twice. */
+  /** @internal Throws UsageError if there are no parts, or the same resource occurs twice. */
   constructor(core: Core, parts: readonly SingleLock[]) {
     super(core);
     if (!Array.isArray(parts) || parts.length === 0) {
@@ -82,11 +83,13 @@ export class MultiLock extends Lockable<MultiLease> {
     this.#ordered = [...parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
+  /** @internal */
   override check(options: AcquireOptions): void {
     super.check(options);
     if (options.permits !== undefined) throw new UsageError('permits is for a single semaphore.');
   }
 
+  /** @internal */
   protected async take(options: AcquireOptions, waits: boolean): Promise<MultiLease | null> {
     const { clock } = this.core;
     const { wait } = options;
@@ -112,6 +115,7 @@ export class MultiLock extends Lockable<MultiLease> {
     return null;
   }
 
+  /** @internal */
   protected within<T>(lease: MultiLease, work: Work<MultiLease, T>): Promise<T> {
     const inside = this.#parts.reduceRight<() => T | PromiseLike<T>>(
       (inner, part, i) => () => part.enclose(lease.leases[i] as Lease, inner),
@@ -120,12 +124,13 @@ export class MultiLock extends Lockable<MultiLease> {
     return Promise.resolve(inside());
   }
 
-  /** Never re-enters: a part that this context holds would be waited for for ever. */
+  /** @internal Never re-enters: a part that this context holds would be waited for for ever. */
   protected nested(_: AcquireOptions, __: unknown, waits: boolean): undefined {
     if (waits) for (const part of this.#parts) part.checkStranger(undefined);
     return undefined;
   }
 
+  /** @internal */
   protected async holders(): Promise<readonly Member[]> {
     const looks = this.#parts.map((part) => this.core.lastLook(part.resource));
     return (await Promise.all(looks)).flat();

@@ -13,6 +13,7 @@ import { Lockable, type Work } from './lockable.ts';
 export class SingleLock extends Lockable<Lease> {
   readonly #spec: Spec;
 
+  /** @internal */
   constructor(core: Core, spec: Spec) {
     super(core);
     this.#spec = spec;
@@ -23,27 +24,29 @@ export class SingleLock extends Lockable<Lease> {
     return this.#spec.resource;
   }
 
+  /** @internal */
   belongsTo(core: Core): boolean {
     return this.core === core;
   }
 
-  /** For elections: waits without end, whatever the default. */
+  /** @internal For elections: waits without end, whatever the default. */
   stand(options: AcquireOptions): Promise<Lease> {
     this.check(options);
     return this.take(options, true) as Promise<Lease>;
   }
 
-  /** For `locks.all`, which runs its work inside every part. */
+  /** @internal For `locks.all`, which runs its work inside every part. */
   enclose<T>(lease: Lease, work: () => T | PromiseLike<T>): Promise<T> {
     return new Frame(this.core, lease).run(work);
   }
 
-  /** @throws DeadlockError if waiting for it here would never end. */
+  /** @internal Throws DeadlockError if waiting for it here would never end. */
   checkStranger(permits: number | undefined): void {
     const around = Frame.around(this.core.store, this.resource);
     if (around) this.#checkDeadlock(around, permits ?? 1);
   }
 
+  /** @internal */
   override check(options: AcquireOptions): void {
     super.check(options);
     const { permits = 1 } = options;
@@ -58,6 +61,7 @@ export class SingleLock extends Lockable<Lease> {
     }
   }
 
+  /** @internal */
   protected async take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     this.core.checkOpen();
     options.signal?.throwIfAborted();
@@ -65,10 +69,12 @@ export class SingleLock extends Lockable<Lease> {
     return this.core.queueFor(this.#spec).join(options, permits, waits);
   }
 
+  /** @internal */
   protected within<T>(lease: Lease, work: Work<Lease, T>): Promise<T> {
     return this.enclose(lease, () => work(lease));
   }
 
+  /** @internal */
   protected nested<T>(
     options: AcquireOptions,
     work: Work<Lease, T>,
@@ -86,6 +92,7 @@ export class SingleLock extends Lockable<Lease> {
     return undefined;
   }
 
+  /** @internal */
   protected holders(): Promise<readonly Member[]> {
     return this.core.lastLook(this.resource);
   }
