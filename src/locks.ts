@@ -20,6 +20,7 @@ import {
   SEMAPHORE_OPTIONS,
   type SemaphoreOptions,
 } from './options.ts';
+import { perProcess } from './per-process.ts';
 import { Election } from './primitives/election.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
 import { SingleLock } from './primitives/single-lock.ts';
@@ -36,7 +37,9 @@ export interface RwLock {
 const MIN_TTL_MS = 100;
 
 /** How many `Locks` use a store; the last one to close closes it. */
-const users = new WeakMap<Store, number>();
+function users(): WeakMap<Store, number> {
+  return perProcess('users', () => new WeakMap<Store, number>());
+}
 
 /**
  * Locks on a store.
@@ -59,7 +62,7 @@ export class Locks {
     checkKeys(options, LOCKS_OPTIONS, 'createLocks');
     this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options));
     this.#ttl(options.ttl);
-    users.set(store, (users.get(store) ?? 0) + 1);
+    users().set(store, (users().get(store) ?? 0) + 1);
     if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
   }
 
@@ -180,8 +183,8 @@ export class Locks {
       // What reacts to its signal at once still gets to tell the store.
       await core.sleep(LAST_WORDS_MS);
     }
-    const left = (users.get(core.store) ?? 1) - 1;
-    users.set(core.store, left);
+    const left = (users().get(core.store) ?? 1) - 1;
+    users().set(core.store, left);
     await core.closeStore(left <= 0);
   }
 

@@ -16,23 +16,20 @@ import type { Core } from './core.ts';
 import { AcquireTimeoutError } from './errors.ts';
 import type { Lease } from './lease.ts';
 import { Line } from './line.ts';
+import { perProcess } from './per-process.ts';
 import type { Kind, Store } from './store.ts';
 import { type AcquireOptions, type Subject, Task } from './task.ts';
 import { underLease } from './under-lease.ts';
 
-const KEY = Symbol.for('holdfast.context');
-
-/** One storage for all copies of the library in this process. */
 function context(): AsyncLocalStorage<Frame> {
-  const root = globalThis as { [KEY]?: AsyncLocalStorage<Frame> };
-  root[KEY] ??= new AsyncLocalStorage();
-  return root[KEY];
+  return perProcess('context', () => new AsyncLocalStorage<Frame>());
 }
 
+/** One around the running code may be of another copy: what is looked at from outside is public. */
 export class Frame implements Subject {
   readonly lease: Lease;
+  readonly parent: Frame | undefined;
   readonly #core: Core;
-  readonly #parent: Frame | undefined;
   readonly #line = new Line<Task<void>>();
   #entered = false;
   #open = true;
@@ -41,13 +38,13 @@ export class Frame implements Subject {
   constructor(core: Core, lease: Lease, parent?: Frame) {
     this.#core = core;
     this.lease = lease;
-    this.#parent = parent ?? context().getStore();
+    this.parent = parent ?? context().getStore();
   }
 
   /** The innermost open frame on this resource around the running code. */
   static around(store: Store, resource: string): Frame | undefined {
     let frame = context().getStore();
-    while (frame && !frame.#isOn(store, resource)) frame = frame.#parent;
+    while (frame && !frame.isOn(store, resource)) frame = frame.parent;
     return frame;
   }
 
@@ -55,8 +52,8 @@ export class Frame implements Subject {
   static permitsAround(store: Store, resource: string): number {
     let sum = 0;
     const seen = new Set<Lease>();
-    for (let frame = context().getStore(); frame; frame = frame.#parent) {
-      if (!frame.#isOn(store, resource) || seen.has(frame.lease)) continue;
+    for (let frame = context().getStore(); frame; frame = frame.parent) {
+      if (!frame.isOn(store, resource) || seen.has(frame.lease)) continue;
       seen.add(frame.lease);
       sum += frame.lease.permits;
     }
@@ -69,6 +66,12 @@ export class Frame implements Subject {
 
   get kind(): Kind {
     return this.lease.kind;
+  }
+
+  /** Open, and about this resource of this store. */
+  isOn(store: Store, resource: string): boolean {
+    if (!this.#open || this.#core.store !== store || this.resource !== resource) return false;
+    return this.lease.state !== 'released';
   }
 
   /** A nested run is inside. */
@@ -117,10 +120,5 @@ export class Frame implements Subject {
 
   timedOut(waitedMs: number): Error {
     return new AcquireTimeoutError(this.resource, { waitedMs });
-  }
-
-  #isOn(store: Store, resource: string): boolean {
-    if (!this.#open || this.#core.store !== store || this.resource !== resource) return false;
-    return this.lease.state !== 'released';
   }
 }

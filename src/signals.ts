@@ -3,6 +3,8 @@
  * library made them, and the signal takes effect when the last has closed. A second signal does so
  * at once.
  */
+import { perProcess } from './per-process.ts';
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 type Close = () => Promise<void>;
@@ -12,22 +14,14 @@ interface Registry {
   readonly listener: (signal: NodeJS.Signals) => void;
 }
 
-const KEY = Symbol.for('holdfast.signals');
-
 /** Closes when a signal comes; returns the way to forget it. */
 export function closeOnSignal(close: Close): () => void {
-  const { closes, listener } = registry();
+  const { closes, listener } = perProcess('signals', newRegistry);
   if (closes.size === 0) for (const signal of SIGNALS) process.on(signal, listener);
   closes.add(close);
   return () => {
     if (closes.delete(close) && closes.size === 0) stop(listener);
   };
-}
-
-function registry(): Registry {
-  const root = globalThis as { [KEY]?: Registry };
-  root[KEY] ??= newRegistry();
-  return root[KEY];
 }
 
 function newRegistry(): Registry {
