@@ -8,7 +8,7 @@ export interface ClaimListener {
   gone(status: GoneStatus): void;
   /** The store failed for too long to go on waiting. */
   failed(error: StoreError): void;
-  lost(reason: LossReason, cause: unknown): void;
+  lost(reason: LossReason, detail: string | undefined): void;
 }
 
 export interface ClaimTerms {

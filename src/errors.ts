@@ -98,10 +98,19 @@ const LOSS: Record<LossReason, string> = {
 /** The lease is no longer held; work under it must stop. */
 export class LeaseLostError extends LockError {
   readonly reason: LossReason;
+  /** What was said about it: the reason that an eviction gave. */
+  readonly detail: string | undefined;
 
-  constructor(resource: string, reason: LossReason, cause?: unknown) {
-    super('LEASE_LOST', `Lease lost on ${show(resource)}: ${LOSS[reason]}.`, { resource, cause });
+  constructor(
+    resource: string,
+    reason: LossReason,
+    options: { readonly detail?: string | undefined; readonly cause?: unknown } = {},
+  ) {
+    const { detail, cause } = options;
+    const why = detail ? `${LOSS[reason]}: ${detail}` : LOSS[reason];
+    super('LEASE_LOST', `Lease lost on ${show(resource)}: ${why}.`, { resource, cause });
     this.reason = reason;
+    this.detail = detail;
   }
 }
 

@@ -12,7 +12,13 @@ export interface LockEvents {
   /** A heartbeat failed; the lease is still held, until its deadline. */
   unconfirmed: { resource: string; kind: Kind; remainingMs: number; cause: StoreError | undefined };
   /** A lease ended before its holder released it. */
-  lost: { resource: string; kind: Kind; token: bigint; reason: LossReason };
+  lost: {
+    resource: string;
+    kind: Kind;
+    token: bigint;
+    reason: LossReason;
+    detail: string | undefined;
+  };
   /** A holder released its lease. */
   released: { resource: string; kind: Kind; token: bigint };
   /** Programs disagree about the kind of a lock, or about its limit. */

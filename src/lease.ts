@@ -198,15 +198,15 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /** @internal */
-  lose(reason: LossReason, cause: unknown): void {
+  lose(reason: LossReason, detail: string | undefined): void {
     if (this.#state !== 'held') return;
     this.#state = 'lost';
     this.#clearMaxHold();
     const { resource, kind, token } = this;
-    this.#loss = new LeaseLostError(resource, reason, cause);
+    this.#loss = new LeaseLostError(resource, reason, { detail });
     this.#aborter?.abort(this.#loss);
     this.#tellEnded?.();
-    this.#queue.core.events.emit('lost', { resource, kind, token, reason });
+    this.#queue.core.events.emit('lost', { resource, kind, token, reason, detail });
   }
 
   #release(): Promise<void> {

@@ -107,10 +107,10 @@ export class LiveClaim implements Asker<ClaimStatus> {
   /**
    * Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`.
    */
-  lose(reason: LossReason, cause?: unknown): void {
+  lose(reason: LossReason, detail?: string): void {
     if (this.phase === 'over') return;
     this.#end();
-    this.#listener.lost(reason, cause);
+    this.#listener.lost(reason, detail);
   }
 
   /**
@@ -213,7 +213,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
 
   #gone(status: GoneStatus): void {
     if (this.phase === 'held') {
-      if (this.alive(this.#core.clock.now())) this.lose(lossOf(status.why));
+      if (this.alive(this.#core.clock.now())) this.lose(lossOf(status.why), status.detail);
       return;
     }
     this.#end();

@@ -133,7 +133,7 @@ export class LocalQueue implements ClaimListener, Subject {
       this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
       this.core.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
-    else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why));
+    else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why, { detail }));
     else this.#claimLater();
   }
 
@@ -144,11 +144,11 @@ export class LocalQueue implements ClaimListener, Subject {
     else this.rejectAll(error);
   }
 
-  lost(reason: LossReason, cause: unknown): void {
+  lost(reason: LossReason, detail: string | undefined): void {
     const { lease } = this;
     this.#live = undefined;
     this.lease = undefined;
-    lease?.lose(reason, cause);
+    lease?.lose(reason, detail);
     // Whoever heard of it may have claimed already.
     if (!this.#live) this.#claimAgain();
   }

@@ -62,7 +62,7 @@ export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'>
 export interface EvictOptions {
   /** The token of the lease, or of the waiter, as `inspect` shows it. */
   readonly token: bigint;
-  /** Why, for whoever reads the code or the store's log; no store shows it to the holder yet. */
+  /** Why; the holder is told. At most 1,024 bytes. */
   readonly reason: string;
   /**
    * Ends the claim at once; only a fence protects then. Default false: it gets no more heartbeats
@@ -73,6 +73,9 @@ export interface EvictOptions {
 
 /** Margin in ms that every deadline keeps: timers fire late, servers round. */
 const MARGIN_MS = 20;
+
+/** Longest reason of an eviction: a few sentences. */
+const MAX_REASON_BYTES = 1024;
 
 export const LOCK_OPTIONS: readonly string[] = [
   'ttl',
@@ -141,6 +144,6 @@ export function checkEvict(options: EvictOptions): void {
   checkKeys(options, ['token', 'reason', 'now'], 'evict');
   const { token, reason, now = false } = options;
   if (typeof token !== 'bigint') throw new UsageError('token must be a bigint.');
-  if (typeof reason !== 'string' || reason === '') throw new UsageError('evict takes a reason.');
+  checkName(reason, 'reason', MAX_REASON_BYTES);
   if (typeof now !== 'boolean') throw new UsageError('now must be true or false.');
 }

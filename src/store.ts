@@ -81,7 +81,7 @@ export interface WaitingStatus {
 export interface GoneStatus {
   readonly state: 'gone';
   readonly why: GoneReason;
-  /** For people: what stands in the way, as in "the queue holds mutex claims". */
+  /** For people: what stands in the way ("the queue holds mutex claims"), why it was evicted. */
   readonly detail?: string | undefined;
 }
 
@@ -179,7 +179,10 @@ export interface Store {
   watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
   /** Turns a held write claim into a read claim with the same token; idempotent. */
   downgrade?(claim: Claim): Promise<ClaimStatus>;
-  /** Ends the claim with this public number: with its TTL, or `now`. False if there is none. */
+  /**
+   * Ends the claim with this public number: with its TTL, or `now`. False if there is none. The
+   * claim is told `gone`, `evicted`, with the reason as its detail.
+   */
   evict?(
     resource: string,
     number: bigint,

@@ -18,7 +18,10 @@ export async function underLease<T>(
   const { loss } = lease;
   await after?.();
   const error = 'error' in outcome ? outcome.error : undefined;
-  if (loss && loss !== error) throw new LeaseLostError(loss.resource ?? '', loss.reason, error);
+  if (loss && loss !== error) {
+    const { resource = '', reason, detail } = loss;
+    throw new LeaseLostError(resource, reason, { detail, cause: error });
+  }
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
 }

@@ -209,6 +209,14 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: 'nobody learns why they were evicted',
+    noticed: /^evict: the evicted is told why/,
+    break: (store) => ({
+      evict: async (resource, number, { now }) =>
+        (await store.evict?.(resource, number, { reason: 'unknown', now })) ?? false,
+    }),
+  },
+  {
     fault: 'a downgrade gives a new claim',
     noticed: /^downgrade: .*keeps its token/,
     break: (store) => ({

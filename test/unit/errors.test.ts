@@ -47,7 +47,7 @@ describe('errors', () => {
   });
 
   it('say what an operator needs, and cut long names', () => {
-    const lost = new holdfast.LeaseLostError('x'.repeat(500), 'stalled', new Error('cause'));
+    const lost = new holdfast.LeaseLostError('x'.repeat(500), 'stalled', { cause: new Error('c') });
     expect(lost.message).toMatch(/x{10}.*stood still/);
     expect(lost.message.length).toBeLessThan(200);
     expect(lost.resource).toHaveLength(500);

@@ -2,7 +2,7 @@ import { admissible, limitOf, sameQueue } from '../../admission.ts';
 import { Line } from '../../line.ts';
 import type {
   ClaimStatus,
-  GoneReason,
+  GoneStatus,
   Holder,
   Kind,
   Member,
@@ -24,7 +24,7 @@ export interface Entry {
   /** It knows that it is the first waiter. */
   first: boolean;
   /** Takes no more heartbeats: evicted, or released with `after`. */
-  sealed?: GoneReason;
+  sealed?: GoneStatus;
   takeover?: Takeover | undefined;
   previous: Entry | undefined;
   next: Entry | undefined;
@@ -122,7 +122,7 @@ export class ClaimQueue {
   }
 
   statusOf(entry: Entry, now: number, quarantineMs: number): ClaimStatus {
-    if (entry.sealed) return { state: 'gone', why: entry.sealed };
+    if (entry.sealed) return entry.sealed;
     const leftMs = entry.expiresAt - now;
     const inForce = limitOf([...this.#holders, entry]);
     const limit = inForce < entry.limit ? inForce : undefined;
@@ -178,11 +178,14 @@ export class ClaimQueue {
   }
 }
 
+/** For who has left: there is no more to say. */
+export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
+
 /** How far `ahead` is counted. */
 const COUNTED = 100;
 
 function endOf(entry: Entry): Takeover['reason'] {
-  if (entry.sealed === 'evicted') return 'evicted';
+  if (entry.sealed?.why === 'evicted') return 'evicted';
   return entry.sealed ? 'released' : 'expired';
 }
 

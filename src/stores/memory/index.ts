@@ -14,14 +14,14 @@ import { UsageError } from '../../errors.ts';
 import type {
   Claim,
   ClaimStatus,
-  GoneReason,
+  GoneStatus,
   Queue,
   Store,
   Takeover,
   Traits,
   Wake,
 } from '../../store.ts';
-import { ClaimQueue, type Entry } from './claim-queue.ts';
+import { ClaimQueue, type Entry, UNKNOWN } from './claim-queue.ts';
 
 export interface MemoryStoreOptions {
   /** Longest queue of waiting claims of one resource; default 10,000. */
@@ -68,7 +68,7 @@ class Memory implements MemoryStore {
   readonly #quarantineMs: number;
   readonly #queues = new Map<string, ClaimQueue>();
   readonly #unfinished = new Set<ClaimQueue>();
-  readonly #tombstones = new Map<string, { readonly why: GoneReason; readonly until: number }>();
+  readonly #tombstones = new Map<string, { readonly status: GoneStatus; readonly until: number }>();
   readonly #wakes = new Map<string, Wake>();
   #last = 0n;
   #quarantinedUntil = Number.NEGATIVE_INFINITY;
@@ -122,16 +122,16 @@ class Memory implements MemoryStore {
   async evict(
     resource: string,
     number: bigint,
-    { now }: { readonly now: boolean },
+    { reason, now }: { readonly reason: string; readonly now: boolean },
   ): Promise<boolean> {
     const queue = this.#settled(resource);
     const entry = queue?.numbered(number);
     if (!queue || !entry) return false;
-    entry.sealed = 'evicted';
+    entry.sealed = { state: 'gone', why: 'evicted', detail: reason };
     const wake = this.#wakes.get(entry.id);
     if (wake) queueMicrotask(() => wake());
     if (now || !entry.admitted) {
-      this.#bury(entry.id, entry.ttlMs, 'evicted');
+      this.#bury(entry.id, entry.ttlMs, entry.sealed);
       this.#remove(queue, entry);
     }
     return true;
@@ -155,7 +155,7 @@ class Memory implements MemoryStore {
   #enter(claim: Claim): ClaimStatus {
     const now = this.#clock.now();
     const buried = this.#tombstone(claim.id);
-    if (buried) return { state: 'gone', why: buried };
+    if (buried) return buried;
     const queue = this.#queues.get(claim.resource) ?? this.#open(claim.resource);
     const own = queue.find(claim.id);
     if (own && own.expiresAt > now) {
@@ -201,11 +201,11 @@ class Memory implements MemoryStore {
   #leave(claim: Claim, afterMs: number): boolean {
     const queue = this.#settled(claim.resource);
     const entry = this.#live(queue, claim.id);
-    if (!entry || claim.unanswered) this.#bury(claim.id, claim.ttlMs, 'unknown');
+    if (!entry || claim.unanswered) this.#bury(claim.id, claim.ttlMs, UNKNOWN);
     if (!queue || !entry) return false;
     if (afterMs <= 0 || !entry.admitted) this.#remove(queue, entry);
     else if (!entry.sealed) {
-      entry.sealed = 'unknown';
+      entry.sealed = UNKNOWN;
       entry.expiresAt = this.#clock.now() + afterMs;
     }
     return true;
@@ -213,7 +213,7 @@ class Memory implements MemoryStore {
 
   #remove(queue: ClaimQueue, entry: Entry): void {
     queue.remove(entry);
-    const reason = entry.sealed === 'evicted' ? 'evicted' : 'released';
+    const reason = entry.sealed?.why === 'evicted' ? 'evicted' : 'released';
     const ended: Takeover | undefined = entry.admitted
       ? { reason, token: entry.number }
       : undefined;
@@ -226,23 +226,23 @@ class Memory implements MemoryStore {
     return entry && entry.expiresAt > this.#clock.now() ? entry : undefined;
   }
 
-  #bury(id: string, ttlMs: number, why: GoneReason): void {
+  #bury(id: string, ttlMs: number, status: GoneStatus): void {
     const now = this.#clock.now();
     for (const [other, { until }] of this.#tombstones) {
       if (until > now) break;
       this.#tombstones.delete(other);
     }
-    this.#tombstones.set(id, { why, until: now + ttlMs });
+    this.#tombstones.set(id, { status, until: now + ttlMs });
   }
 
-  #tombstone(id: string): GoneReason | undefined {
+  #tombstone(id: string): GoneStatus | undefined {
     const tombstone = this.#tombstones.get(id);
-    return tombstone && tombstone.until > this.#clock.now() ? tombstone.why : undefined;
+    return tombstone && tombstone.until > this.#clock.now() ? tombstone.status : undefined;
   }
 
   #missing(id: string): ClaimStatus {
     const lost = this.#clock.now() < this.#quarantinedUntil ? 'store-reset' : 'expired';
-    return { state: 'gone', why: this.#tombstone(id) ?? lost };
+    return this.#tombstone(id) ?? { state: 'gone', why: lost };
   }
 
   #open(resource: string): ClaimQueue {

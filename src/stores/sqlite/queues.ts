@@ -12,7 +12,7 @@ import type { Claim, ClaimStatus, Holder, Kind, Member, Queue } from '../../stor
 import type { Machine } from './machine.ts';
 import { toText } from './names.ts';
 import { enterEmpty, leaveQuiet, renewQuiet } from './quiet.ts';
-import { END, Rows, type Told, toUs } from './rows.ts';
+import { END, evictedFor, Rows, type Told, toUs, wasEvicted } from './rows.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Parts {
@@ -106,7 +106,7 @@ export class Queues {
     return this.rows.statusOf(reader, now);
   }
 
-  evict(resource: string, number: bigint, atOnce: boolean): boolean {
+  evict(resource: string, number: bigint, how: { reason: string; now: boolean }): boolean {
     const name = toText(resource);
     const now = this.rows.tick();
     const { sql, told } = this.rows;
@@ -114,10 +114,11 @@ export class Queues {
     const row = this.rows.of(name).at(Number(number));
     if (!row || row.expires <= now) return false;
     told.push(row);
-    if (atOnce || !row.admitted) {
-      sql.bury.run(row.id, 'evicted', now + row.ttl);
-      this.#end({ ...row, sealed: 'evicted' }, now);
-    } else this.rows.seal(row, 'evicted', row.expires);
+    const sealed = evictedFor(how.reason);
+    if (how.now || !row.admitted) {
+      sql.bury.run(row.id, sealed, now + row.ttl);
+      this.#end({ ...row, sealed }, now);
+    } else this.rows.seal(row, sealed, row.expires);
     return true;
   }
 
@@ -149,7 +150,7 @@ export class Queues {
     const name = toText(claim.resource);
     const now = rows.tick();
     const buried = rows.tombstone(claim.id, now);
-    if (buried) return { state: 'gone', why: buried };
+    if (buried) return buried;
     const kind = rows.of(name).kind(now) as Kind | undefined;
     if (kind && !sameQueue(kind, claim.kind)) {
       return { state: 'gone', why: 'mismatch', detail: `its queue holds ${kind} claims` };
@@ -232,7 +233,7 @@ export class Queues {
   /** Ends a claim at once. One that was evicted dies rather than leaves, so that it is known. */
   #end(row: Row, now: number): void {
     const { resource, seq } = row;
-    if (row.sealed === 'evicted' && row.admitted) {
+    if (row.sealed && wasEvicted(row) && row.admitted) {
       this.rows.seal(row, row.sealed, now);
       this.rows.settle(resource, now);
       return;
@@ -245,7 +246,7 @@ export class Queues {
   #missing(claim: Claim, now: number): ClaimStatus {
     const lost = this.#parts.lost.has(claim.id) ? 'store-reset' : 'expired';
     this.#forget(claim);
-    return { state: 'gone', why: this.rows.tombstone(claim.id, now) ?? lost };
+    return this.rows.tombstone(claim.id, now) ?? { state: 'gone', why: lost };
   }
 
   #forget({ id }: Claim): void {

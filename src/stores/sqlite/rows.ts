@@ -10,7 +10,7 @@
  * Nobody is woken here: `told` collects whom a step concerns, to be told after the commit.
  * What would break it: to admit past a waiter, or to wake somebody before the commit.
  */
-import type { ClaimStatus, GoneReason, HeldStatus, Takeover } from '../../store.ts';
+import type { ClaimStatus, GoneReason, GoneStatus, HeldStatus, Takeover } from '../../store.ts';
 import { LongQueue, MOST_COUNTED, type QueueRows, type Use } from './long-queue.ts';
 import type { Machine } from './machine.ts';
 import { ShortQueue } from './short-queue.ts';
@@ -139,7 +139,7 @@ export class Rows {
   }
 
   statusOf(row: Row, now: number): ClaimStatus {
-    if (row.sealed) return { state: 'gone', why: row.sealed as GoneReason };
+    if (row.sealed) return goneAs(row.sealed);
     const queue = this.of(row.resource);
     const leftMs = (row.expires - now) / 1000;
     // Only the limits of permits may differ.
@@ -155,8 +155,9 @@ export class Rows {
     return { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs, limit };
   }
 
-  tombstone(id: string, now: number): GoneReason | undefined {
-    return (this.sql.tombstone.all(id, now) as { why: GoneReason }[])[0]?.why;
+  tombstone(id: string, now: number): GoneStatus | undefined {
+    const [tombstone] = this.sql.tombstone.all(id, now) as { why: string }[];
+    return tombstone && goneAs(tombstone.why);
   }
 
   #admit(row: Row, takeover: Takeover | undefined): void {
@@ -193,11 +194,27 @@ export function heldStatus(
   return { state: 'held', token: BigInt(row.seq), leftMs, waiters, takeover, limit };
 }
 
+/** Why it is gone, as the file keeps it: a reason, and perhaps a space and a detail in JSON. */
+function goneAs(text: string): GoneStatus {
+  const space = text.indexOf(' ');
+  if (space < 0) return { state: 'gone', why: text as GoneReason };
+  const detail = JSON.parse(text.slice(space)) as string;
+  return { state: 'gone', why: text.slice(0, space) as GoneReason, detail };
+}
+
+export function evictedFor(reason: string): string {
+  return `evicted ${JSON.stringify(reason)}`;
+}
+
+export function wasEvicted(row: Pick<Row, 'sealed'>): boolean {
+  return row.sealed?.startsWith('evicted') ?? false;
+}
+
 export function toUs(ms: number): number {
   return Math.ceil(ms * 1000);
 }
 
 function endOf(row: Row): Takeover['reason'] {
-  if (row.sealed === 'evicted') return 'evicted';
+  if (wasEvicted(row)) return 'evicted';
   return row.sealed ? 'released' : 'expired';
 }

@@ -137,7 +137,7 @@ export class SqliteStore implements Store {
     number: bigint,
     options: { readonly reason: string; readonly now: boolean },
   ): Promise<boolean> {
-    return this.#step((queues) => queues.evict(resource, number, options.now));
+    return this.#step((queues) => queues.evict(resource, number, options));
   }
 
   async *list(prefix: string): AsyncIterable<string> {

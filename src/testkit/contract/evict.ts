@@ -22,6 +22,24 @@ export const evict: Topic = {
       },
     },
     {
+      name: 'the evicted is told why, in the very words',
+      needs: ['queue'],
+      async run(bed) {
+        const reason = `hangs "since" 5 o'clock;\n50 % of \\ 😀 ${'é'.repeat(400)}`;
+        for (const now of [false, true]) {
+          const resource = bed.name(String(now));
+          const [a, b] = [bed.claim({ resource }), bed.claim({ resource })];
+          await bed.enterAll([a, b]);
+          const { holders, waiters } = await bed.look(resource);
+          for (const { number } of [...waiters, ...holders]) {
+            await bed.store.evict?.(resource, number, { reason, now });
+          }
+          assert.equal(gone(await bed.beat(a), 'evicted').detail, reason);
+          assert.equal(gone(await bed.beat(b), 'evicted').detail, reason);
+        }
+      },
+    },
+    {
       name: 'the resource is free when the TTL of the evicted holder has passed',
       needs: ['queue', 'expiry'],
       async run(bed) {

@@ -143,6 +143,7 @@ export function loss({ name, of }: LockOf): Topic {
           assert.equal(await other.evict(bed.name(), { token, reason: 'test' }), true);
           await bed.until('the lease was lost', () => !lease.held);
           assert.equal(lease.loss?.reason, 'evicted');
+          assert.equal(lease.loss.detail, 'test');
           assert.deepEqual((await next).takeover, { reason: 'evicted', token });
         },
       },
@@ -172,7 +173,7 @@ export function loss({ name, of }: LockOf): Topic {
             return (await one.inspect(bed.name())).waiters[0]?.number;
           });
           await one.evict(bed.name(), { token, reason: 'test' });
-          await assert.rejects(wait, { code: 'LEASE_LOST', reason: 'evicted' });
+          await assert.rejects(wait, { code: 'LEASE_LOST', reason: 'evicted', detail: 'test' });
           assert.ok(lease.held);
         },
       },
