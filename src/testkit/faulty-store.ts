@@ -1,18 +1,14 @@
 /**
- * A store behind a bad network: requests and answers are lost, come late, or end in an error.
- * The store itself is real and works; only the way to it does not.
+ * A store behind a bad network, as a test scripts it: requests and answers are lost, come late or
+ * twice, or end in an error. The store itself is real and works; only the way to it does not.
  */
 import type { Clock } from '../clock.ts';
-import type { StoreError } from '../errors.ts';
 import type { Claim, Store } from '../store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
+import { type Journey, undergo } from './journey.ts';
 
-export interface Fault {
+export interface Fault extends Journey {
   readonly verb: Verb;
-  /** Whether the request reaches the store: at once, so many ms late, or never. Default at once. */
-  readonly arrives?: 'never' | { readonly lateMs: number };
-  /** What the caller gets: nothing at all, an error, or the answer so many ms late. */
-  readonly answer: 'never' | StoreError | { readonly lateMs: number };
   /** How often; default until healed. */
   readonly times?: number;
   /** Only requests with such a claim among theirs; default all. */
@@ -27,10 +23,6 @@ export interface FaultyStore extends Store {
 /** @param clock what lateness is measured by. */
 export function faultyStore(store: Store, clock: Clock): FaultyStore {
   const faults = new Map<Fault, number>();
-  const sleep = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      clock.setTimeout(resolve, ms);
-    });
 
   function strike(verb: Verb, claims: readonly Claim[]): Fault | undefined {
     for (const [fault, left] of faults) {
@@ -42,26 +34,13 @@ export function faultyStore(store: Store, clock: Clock): FaultyStore {
     return undefined;
   }
 
-  async function suffer<T>(fault: Fault, next: () => Promise<T>): Promise<T> {
-    const { arrives, answer } = fault;
-    const reply = arrives === 'never' ? undefined : sleep(arrives?.lateMs ?? 0).then(next);
-    if (answer === 'never') return new Promise(() => {});
-    if (answer instanceof Error || !reply) {
-      await reply;
-      throw answer;
-    }
-    const value = await reply;
-    await sleep(answer.lateMs);
-    return value;
-  }
-
   // What may be lost on the way cannot be had without yielding.
   const traits = { ...store.traits, synchronous: false };
   const faulty = aroundStore(
     store,
     ({ verb, claims }, next) => {
       const fault = strike(verb, claims);
-      return fault ? suffer(fault, next) : next();
+      return fault ? undergo(clock, fault, { next, pick: (first) => first }) : next();
     },
     traits,
   );

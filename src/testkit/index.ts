@@ -2,6 +2,14 @@
 export { type Around, aroundStore, type Verb } from './around-store.ts';
 export type { OptionalVerb } from './case.ts';
 export {
+  answered,
+  type ChaosOptions,
+  type ChaosStore,
+  chaosStore,
+  type Range,
+  type Weather,
+} from './chaos-store.ts';
+export {
   checkHistory,
   type HistoryRule,
   type HoldRecord,
@@ -10,5 +18,6 @@ export {
 export { type ConformanceOptions, conformance } from './conformance.ts';
 export { type Count, type CountingStore, countingStore } from './counting-store.ts';
 export { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
+export type { Journey } from './journey.ts';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
 export type { Fixture, FixtureOptions } from './test-bed.ts';

@@ -159,14 +159,17 @@ export function nesting({ name, of }: LockOf): Topic {
           const lock = of(bed.locks(), bed.name(), { reentrant: true });
           const other = of(bed.locks(), bed.name());
           const course: string[] = [];
+          const entered = gate();
           let inner: Promise<unknown> = Promise.resolve();
           const outer = lock.run(async () => {
+            entered.open();
             inner = lock.run(async (lease) => {
               await bed.sleep(100);
               course.push(`inner, ${lease.held ? 'held' : 'not held'}`);
             });
           });
           const next = outer.then(() => course.push('outer'));
+          await entered.opened;
           await other.run(() => void course.push('other'));
           await Promise.all([inner, next]);
           assert.equal(course[0], 'inner, held');

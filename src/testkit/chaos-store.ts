@@ -1,0 +1,224 @@
+/**
+ * A store behind a network that chance rules: requests and answers are delayed, overtake each
+ * other, are lost, sent twice, come after everybody has stopped waiting, or end in an error that
+ * says truly whether they may have happened. Hints are late or lost. The store itself is real.
+ *
+ * Invariant: nothing happens that the contract does not allow. A copy arrives late only where the
+ * request went unanswered, as a client sends again only then; an answer that came was the last word
+ * of all copies. Subscriptions share one connection and are answered in turn, or else claims that
+ * wait for them would come in any order. `lineage` is what the message last received said, for a
+ * program knows no better. With a clock whose chance is seeded, everything takes the same course.
+ * What would break it: an error that says `failed` of a request that arrives later.
+ */
+import type { Clock } from '../clock.ts';
+import { StoreError } from '../errors.ts';
+import type { Store, Wake } from '../store.ts';
+import { aroundStore, type Verb } from './around-store.ts';
+import { type Journey, sleep, undergo } from './journey.ts';
+
+/** From least to most, in whole ms. */
+export type Range = readonly [number, number];
+
+/** How bad the network is. Shares are from 0 to 1, of all requests unless said otherwise. */
+export interface Weather {
+  /** Each way takes this long; default 0 to 10 ms. */
+  readonly delayMs: Range;
+  /** How many are late instead, there or back; default 0.03. */
+  readonly late: number;
+  /** How late; default 100 ms to 5 s, which is mostly longer than core waits for an answer. */
+  readonly lateMs: Range;
+  /** Requests that never arrive; default 0.03. */
+  readonly loseRequest: number;
+  /** Answers that never arrive although the work was done; default 0.03. */
+  readonly loseAnswer: number;
+  /**
+   * How many of the lost ones end in an error with an unknown outcome, the connection having
+   * broken, instead of in silence; default 0.5.
+   */
+  readonly broken: number;
+  /** Refused before they leave: an error whose outcome is `failed`; default 0.02. */
+  readonly refuse: number;
+  /** Requests of which two copies arrive; default 0.05. */
+  readonly duplicate: number;
+  /** Hints that never arrive; default 0.1. */
+  readonly loseHint: number;
+  /** Hints that come late, by `lateMs`; default 0.1. */
+  readonly lateHint: number;
+}
+
+export interface ChaosOptions extends Partial<Weather> {
+  /** What delays are measured by, and where chance comes from unless `random` is given. */
+  readonly clock: Clock;
+  readonly random?: () => number;
+}
+
+export interface ChaosStore extends Store {
+  /** Changes the weather for what is sent from now on. */
+  change(weather: Partial<Weather>): void;
+}
+
+/**
+ * Weather in which every request is answered soon, and truly: what remains are delays, reordering,
+ * copies, and hints that are late or lost. For callers without core's patience, such as the
+ * conformance suite.
+ */
+export const answered: Partial<Weather> = {
+  late: 0,
+  loseRequest: 0,
+  loseAnswer: 0,
+  refuse: 0,
+  loseHint: 0,
+};
+
+const USUAL: Weather = {
+  delayMs: [0, 10],
+  late: 0.03,
+  lateMs: [100, 5_000],
+  loseRequest: 0.03,
+  loseAnswer: 0.03,
+  broken: 0.5,
+  refuse: 0.02,
+  duplicate: 0.05,
+  loseHint: 0.1,
+  lateHint: 0.1,
+};
+
+/**
+ * Puts a network between core and a store.
+ *
+ * ```ts
+ * const clock = simulatedClock(42);
+ * const locks = createLocks(chaosStore(memoryStore({ clock }), { clock }), { clock });
+ * ```
+ */
+export function chaosStore(store: Store, options: ChaosOptions): ChaosStore {
+  const { clock, random = clock.random, ...weather } = options;
+  return new Network(clock, random, { ...USUAL, ...weather }).before(store);
+}
+
+class Network {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #weather: Weather;
+  #lineage = '';
+  /** When the last subscription is answered. */
+  #subscribedAt = 0;
+
+  constructor(clock: Clock, random: () => number, weather: Weather) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#weather = weather;
+  }
+
+  before(store: Store): ChaosStore {
+    this.#lineage = store.lineage;
+    const lineage = (): string => this.#lineage;
+    const around = <T>({ verb }: { readonly verb: Verb }, next: () => Promise<T>): Promise<T> =>
+      this.#send(store, verb, next);
+    const far = aroundStore(store, around, { ...store.traits, synchronous: false });
+    const { watch } = far;
+    return {
+      ...far,
+      get lineage() {
+        return lineage();
+      },
+      ...(watch && {
+        watch: (claim, wake) => this.#subscribe(store, wake, (hear) => watch(claim, hear)),
+      }),
+      change: (weather) => {
+        this.#weather = { ...this.#weather, ...weather };
+      },
+    };
+  }
+
+  async #send<T>(store: Store, verb: Verb, next: () => Promise<T>): Promise<T> {
+    const journey = verb === 'watch' ? this.#inTurn() : this.#journey(REPEATABLE.has(verb));
+    const told = await undergo(this.#clock, journey, {
+      next: async () => ({ value: await next(), lineage: store.lineage }),
+      pick: (first, second) => (FIRST_TELLS.has(verb) ? first : second),
+    });
+    this.#lineage = told.lineage;
+    return told.value;
+  }
+
+  #journey(repeatable: boolean): Journey {
+    const { delayMs, late, lateMs, loseRequest, loseAnswer, refuse, duplicate } = this.#weather;
+    if (this.#chance(refuse)) return { arrives: 'never', answer: error('failed') };
+    const slow = this.#chance(late) ? (this.#chance(0.5) ? 'there' : 'back') : undefined;
+    const there = this.#between(slow === 'there' ? lateMs : delayMs);
+    const back = this.#between(slow === 'back' ? lateMs : delayMs);
+    const lost = this.#chance(loseRequest) ? 'there' : this.#chance(loseAnswer) && 'back';
+    const copied = repeatable && this.#chance(duplicate);
+    const copyLateMs = there + this.#between(lost ? lateMs : delayMs);
+    return {
+      arrives: lost === 'there' ? 'never' : { lateMs: there },
+      ...(copied && { copy: { lateMs: copyLateMs } }),
+      answer: lost ? this.#loss() : { lateMs: back },
+    };
+  }
+
+  /** A subscription: answered after those before it, unless it is late or lost. */
+  #inTurn(): Journey {
+    const { delayMs } = this.#weather;
+    const journey = this.#journey(false);
+    const { arrives, answer } = journey;
+    if (typeof arrives !== 'object' || answer === 'never' || answer instanceof Error) {
+      return journey;
+    }
+    const now = this.#clock.now();
+    const due = now + arrives.lateMs + answer.lateMs;
+    if (due > now + 2 * delayMs[1]) return journey;
+    this.#subscribedAt = Math.max(due, this.#subscribedAt + 1);
+    return { arrives, answer: { lateMs: this.#subscribedAt - now - arrives.lateMs } };
+  }
+
+  #loss(): 'never' | StoreError {
+    return this.#chance(this.#weather.broken) ? error('unknown') : 'never';
+  }
+
+  /** Hints stop for good when the subscription is disposed of, wherever they are. */
+  async #subscribe(
+    store: Store,
+    wake: Wake,
+    watch: (hear: Wake) => Promise<AsyncDisposable>,
+  ): Promise<AsyncDisposable> {
+    let stopped = false;
+    const subscription = await watch(async (hint) => {
+      const { delayMs, lateMs, loseHint, lateHint } = this.#weather;
+      if (this.#chance(loseHint)) return;
+      const { lineage } = store;
+      await sleep(this.#clock, this.#between(this.#chance(lateHint) ? lateMs : delayMs));
+      if (stopped) return;
+      this.#lineage = lineage;
+      wake(hint);
+    });
+    return {
+      [Symbol.asyncDispose]: () => {
+        stopped = true;
+        return subscription[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  #chance(share: number): boolean {
+    return share > 0 && this.#random() < share;
+  }
+
+  #between([least, most]: Range): number {
+    return least + Math.floor(this.#random() * (most - least + 1));
+  }
+}
+
+/** A second subscription would be another one, and a list is read while it comes. */
+const REPEATABLE: ReadonlySet<Verb> = new Set([
+  ...(['claim', 'renew', 'release', 'inspect', 'downgrade', 'evict'] as const),
+]);
+
+/** They answer whether they did something, which the second copy finds done. */
+const FIRST_TELLS: ReadonlySet<Verb> = new Set(['release', 'evict']);
+
+function error(outcome: 'failed' | 'unknown'): StoreError {
+  const message =
+    outcome === 'failed' ? 'The network refused the request.' : 'The connection broke.';
+  return new StoreError(message, { retryable: true, outcome });
+}

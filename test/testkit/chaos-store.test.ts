@@ -1,0 +1,212 @@
+import type { Claim, ClaimStatus, Store } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import {
+  answered,
+  aroundStore,
+  type ChaosStore,
+  chaosStore,
+  countingStore,
+  simulatedClock,
+  type Weather,
+} from 'holdfast/testkit';
+import { describe, expect, it } from 'vitest';
+
+const CALM: Partial<Weather> = { ...answered, duplicate: 0, lateHint: 0 };
+
+function claim(id: string, over: Partial<Claim> = {}): Claim {
+  const holder = { host: 'test', pid: 1, since: 0 };
+  return {
+    ...{ resource: 'a', id, kind: 'mutex', permits: 1, limit: 1, ttlMs: 60_000, queue: true },
+    holder,
+    ...over,
+  };
+}
+
+function world(weather: Partial<Weather>, seed = 1) {
+  const clock = simulatedClock(seed);
+  const memory = memoryStore({ clock, quarantine: 0 });
+  const near = countingStore(memory);
+  const far = chaosStore(near, { clock, ...weather });
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((resolve) => void clock.setTimeout(resolve, ms));
+  return { clock, memory, near, far, sleep };
+}
+
+/** What a request came to, if it came to anything within a minute. */
+async function outcome<T>(
+  request: Promise<T>,
+  sleep: (ms: number) => Promise<void>,
+): Promise<T | string> {
+  const error = (reason: unknown): string => String((reason as { outcome?: string }).outcome);
+  return Promise.race([request.catch(error), sleep(60_000).then(() => 'silence')]);
+}
+
+async function enter(store: Store, ...claims: Claim[]): Promise<readonly ClaimStatus[]> {
+  return store.claim(claims);
+}
+
+describe('chaosStore', () => {
+  it('says what it is: the store behind it, but never synchronous', () => {
+    const { memory, far } = world({});
+    expect(far.name).toBe('memory');
+    expect(far.traits).toEqual({ ...memory.traits, synchronous: false });
+  });
+
+  it('takes the same course for the same seed, and another one for another', async () => {
+    const course = async (seed: number): Promise<string> => {
+      const { clock, far, sleep } = world({}, seed);
+      const told = Array.from({ length: 40 }, async (_, i) => {
+        const result = await outcome(far.claim([claim(`id ${i}`)]), sleep);
+        return `${i} ${typeof result === 'string' ? result : result[0]?.state} ${clock.now()}`;
+      });
+      return (await Promise.all(told)).join('\n');
+    };
+    expect(await course(7)).toBe(await course(7));
+    expect(await course(7)).not.toBe(await course(8));
+  });
+
+  it('loses requests, in silence or with an unknown outcome', async () => {
+    for (const [broken, told] of [
+      [0, 'silence'],
+      [1, 'unknown'],
+    ] as const) {
+      const { near, far, sleep } = world({ ...CALM, loseRequest: 1, broken });
+      expect(await outcome(enter(far, claim('x')), sleep)).toBe(told);
+      expect(near.total()).toBe(0);
+    }
+  });
+
+  it('loses answers, in silence or with an unknown outcome', async () => {
+    for (const [broken, told] of [
+      [0, 'silence'],
+      [1, 'unknown'],
+    ] as const) {
+      const { near, far, sleep } = world({ ...CALM, loseAnswer: 1, broken });
+      expect(await outcome(enter(far, claim('x')), sleep)).toBe(told);
+      expect(near.count('claim').requests).toBe(1);
+    }
+  });
+
+  it('refuses requests that never arrive', async () => {
+    const { near, far, sleep } = world({ ...CALM, refuse: 1 });
+    expect(await outcome(enter(far, claim('x')), sleep)).toBe('failed');
+    await sleep(60_000);
+    expect(near.total()).toBe(0);
+  });
+
+  it('answers late, whether the request or the answer was slow', async () => {
+    const arrivals = new Set<string>();
+    for (let seed = 1; seed <= 10; seed++) {
+      const { clock, near, far } = world({ ...CALM, late: 1, lateMs: [500, 500] }, seed);
+      const since = clock.now();
+      const seen: number[] = [];
+      const timed = aroundStore(near, (_, next) => {
+        seen.push(clock.now() - since);
+        return next();
+      });
+      await chaosStore(timed, { clock, ...CALM, late: 1, lateMs: [500, 500] }).claim([claim('x')]);
+      expect(clock.now() - since).toBeGreaterThanOrEqual(500);
+      arrivals.add((seen[0] ?? 0) >= 500 ? 'slow request' : 'slow answer');
+      await far.close?.();
+    }
+    expect(arrivals).toEqual(new Set(['slow request', 'slow answer']));
+  });
+
+  it('lets requests overtake each other', async () => {
+    const orders = new Set<string>();
+    for (let seed = 1; seed <= 20; seed++) {
+      const { memory, far } = world(CALM, seed);
+      await Promise.all([enter(far, claim('x')), enter(far, claim('y', { permits: 1 }))]);
+      const [first] = await memory.claim([claim('x')]);
+      orders.add(first?.state ?? '');
+    }
+    expect(orders).toEqual(new Set(['held', 'waiting']));
+  });
+
+  it('sends copies, and answers when both have arrived', async () => {
+    const { near, far } = world({ ...CALM, duplicate: 1 });
+    const [status] = await enter(far, claim('x'));
+    expect(status?.state).toBe('held');
+    expect(near.count('claim').requests).toBe(2);
+    expect(await far.release([claim('x')])).toEqual([true]);
+    expect(near.count('release').requests).toBe(2);
+  });
+
+  it('lets a copy of what went unanswered arrive later', async () => {
+    const { near, far, sleep } = world({ ...CALM, loseAnswer: 1, duplicate: 1, broken: 1 });
+    expect(await outcome(enter(far, claim('x')), sleep)).toBe('unknown');
+    expect(near.count('claim').requests).toBe(1);
+    await sleep(6_000);
+    expect(near.count('claim').requests).toBe(2);
+  });
+
+  it('bears that the store fails for a copy that nobody waits for', async () => {
+    const { clock, near, sleep } = world({});
+    const dead = aroundStore(near, () => Promise.reject(new Error('closed')));
+    const far = chaosStore(dead, { clock, ...CALM, loseAnswer: 1, duplicate: 1, broken: 0 });
+    expect(await outcome(enter(far, claim('x')), sleep)).toBe('silence');
+  });
+
+  it('loses hints, or brings them late, and none after the subscription has ended', async () => {
+    const hints = async (weather: Partial<Weather>, endAfterMs = 60_000): Promise<number[]> => {
+      const { clock, far, sleep } = world({ ...CALM, ...weather });
+      const told: number[] = [];
+      const start = clock.now();
+      await enter(far, claim('x'));
+      const subscription = await far.watch?.(claim('y'), () => told.push(clock.now() - start));
+      await enter(far, claim('y'));
+      await far.release([claim('x')]);
+      await sleep(endAfterMs);
+      await subscription?.[Symbol.asyncDispose]();
+      await sleep(60_000);
+      return told;
+    };
+    expect(await hints({ loseHint: 1 })).toEqual([]);
+    expect(await hints({ loseHint: 0 })).toHaveLength(1);
+    const [late] = await hints({ loseHint: 0, lateHint: 1, lateMs: [9_000, 9_000] });
+    expect(late).toBeGreaterThanOrEqual(9_000);
+    expect(await hints({ loseHint: 0, lateHint: 1, lateMs: [9_000, 9_000] }, 100)).toEqual([]);
+  });
+
+  it('answers subscriptions in turn', async () => {
+    const { far } = world(CALM);
+    const order: number[] = [];
+    const all = Array.from({ length: 20 }, async (_, i) => {
+      await far.watch?.(claim(`id ${i}`), () => {});
+      order.push(i);
+    });
+    await Promise.all(all);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+  });
+
+  it('knows the lineage of the message last received', async () => {
+    const { memory, far } = world(CALM);
+    await enter(far, claim('x'));
+    const before = memory.lineage;
+    memory.forget();
+    expect(memory.lineage).not.toBe(before);
+    expect(far.lineage).toBe(before);
+    await enter(far, claim('x'));
+    expect(far.lineage).toBe(memory.lineage);
+  });
+
+  it('changes its weather', async () => {
+    const { far, sleep } = world({ ...CALM, refuse: 1 });
+    expect(await outcome(enter(far, claim('x')), sleep)).toBe('failed');
+    far.change({ refuse: 0 });
+    const told = await outcome(enter(far, claim('x')), sleep);
+    expect(told).toMatchObject([{ state: 'held' }]);
+  });
+
+  it('answers everything soon in the weather that is called so', async () => {
+    const { clock, far } = world(answered);
+    await Promise.all(Array.from({ length: 200 }, (_, i) => timed(clock.now, far, i)));
+  });
+});
+
+async function timed(now: () => number, far: ChaosStore, i: number): Promise<void> {
+  const start = now();
+  await enter(far, claim(`id ${i}`, { resource: `r ${i}` }));
+  // There, once more for the copy, and back.
+  expect(now() - start).toBeLessThanOrEqual(30);
+}
