@@ -12,7 +12,7 @@ import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store
 import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts';
 import { refuseNetwork } from './filesystem.ts';
 import { joinFile } from './layout.ts';
-import type { Machine } from './machine.ts';
+import { type Machine, refuseOwnClock } from './machine.ts';
 import { fromText, next, toText } from './names.ts';
 import { Queues } from './queues.ts';
 import { prepareAll } from './statements.ts';
@@ -197,6 +197,7 @@ export class SqliteStore implements Store {
 
   async #join(): Promise<Opened> {
     const { file, database, busyMs } = this.#parts;
+    refuseOwnClock();
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
     const client = database ? new Client(database) : await openClient(file, busyMs);
     try {
