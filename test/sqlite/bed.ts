@@ -1,12 +1,12 @@
 /** What the tests of the SQLite store share: files, claims, stores with parts of their own. */
-import fs, { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Claim, ClaimStatus, Store } from '../../src/store.ts';
 import type { SqliteDatabase } from '../../src/stores/sqlite/client.ts';
-import { thisMachine } from '../../src/stores/sqlite/machine.ts';
-import { type SqliteParts, SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { SqliteParts, SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { storeWith } from './children/store-with.ts';
 
 export { claimOf } from './children/claim-of.ts';
 
@@ -23,16 +23,7 @@ export function newFile(): string {
 
 /** A store that closes with the test, with parts that users cannot choose. */
 export function open(file: string, parts: Partial<SqliteParts> = {}): SqliteStore {
-  const store = new SqliteStore({
-    file,
-    maxWaiters: 10_000,
-    readWhole: 16,
-    busyMs: 5_000,
-    trustFileSystem: false,
-    machine: thisMachine,
-    watchFile: fs.watch,
-    ...parts,
-  });
+  const store = storeWith(file, parts);
   onTestFinished(() => store.close());
   return store;
 }

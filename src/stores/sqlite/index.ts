@@ -8,6 +8,7 @@ import { isLockError, UsageError } from '../../errors.ts';
 import type { Store } from '../../store.ts';
 import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
 import { thisMachine } from './machine.ts';
+import { LAYOUTS } from './schema.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './client.ts';
@@ -62,6 +63,7 @@ export function sqliteStore(
     trustFileSystem,
     busyMs: parseDuration(busyTimeout, 'busyTimeout'),
     machine: thisMachine,
+    layouts: LAYOUTS,
     watchFile: fs.watch,
   });
 }

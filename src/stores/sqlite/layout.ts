@@ -1,6 +1,10 @@
 /**
  * Joining a file: its layout, its lineage, and the reboot between now and its last use.
  *
+ * The file says its layout and the oldest one whose programs can still use it. A program goes on
+ * with a newer file as long as it is not too old for it, and brings an older file up to its own
+ * layout in one transaction, while older programs use it.
+ *
  * Invariant: seq = base + monotonic µs exceeds every seq granted before. `base` is fixed for one
  * boot, during which the clock only grows. The first to open the file after a boot chooses it so
  * that seq starts above the wall clock, and an hour above the highest seq on record, which is
@@ -15,16 +19,22 @@ import { randomBytes } from 'node:crypto';
 import { StoreError } from '../../errors.ts';
 import type { Client } from './client.ts';
 import type { Machine } from './machine.ts';
-import { LAYOUT, SCHEMA } from './schema.ts';
+import type { Layout } from './schema.ts';
 
 interface Meta {
-  readonly layout: number;
   readonly lineage: string;
   readonly boot: string;
   readonly time_space: string;
   readonly booted_us: number;
   readonly base: number;
   readonly highest: number;
+}
+
+/** What a program brings to the file. */
+export interface Newcomer {
+  readonly machine: Machine;
+  /** The layouts that it knows. */
+  readonly layouts: readonly Layout[];
 }
 
 const HOUR_US = 3_600_000_000;
@@ -35,17 +45,15 @@ const MAX_WALL_US = 2 ** 52;
 /** The estimated boot time may wander this much without being another boot. */
 const BOOT_TOLERANCE_US = 10_000_000;
 
-/** Creates or checks the tables and returns the lineage; to be called in a transaction. */
-export function joinFile(client: Client, machine: Machine): string {
+/** Creates, checks or upgrades the tables and returns the lineage; to be called in a transaction. */
+export function joinFile(client: Client, { machine, layouts }: Newcomer): string {
   const found = client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'").all();
-  if (found.length === 0) return create(client, machine);
-  const [meta] = client.prepare('SELECT * FROM holdfast_meta').all() as [Meta];
-  if (meta.layout !== LAYOUT) {
-    throw refusal(
-      `${client.file} has layout ${meta.layout}; this version of holdfast knows only ${LAYOUT}.` +
-        ' Let all programs that share it use the same version, or take another file.',
-    );
-  }
+  if (found.length === 0) return create(client, { machine, layouts });
+  const layout = checkLayout(client, layouts);
+  if (layout < layouts.length) raise(client, layout, layouts);
+  const [meta] = client
+    .prepare('SELECT lineage, boot, time_space, booted_us, base, highest FROM holdfast_meta')
+    .all() as [Meta];
   const { boot, timeSpace } = machine.identity();
   if (meta.boot === boot && meta.time_space !== timeSpace) {
     throw refusal(
@@ -68,13 +76,44 @@ export function joinFile(client: Client, machine: Machine): string {
   return meta.lineage;
 }
 
-function create(client: Client, machine: Machine): string {
-  client.exec(SCHEMA);
+/**
+ * The layout of the file.
+ * @throws StoreError if it takes a newer program.
+ */
+export function checkLayout(client: Client, layouts: readonly Layout[]): number {
+  const [{ layout, oldest }] = client.prepare('SELECT layout, oldest FROM holdfast_meta').all() as [
+    { layout: number; oldest: number },
+  ];
+  if (oldest <= layouts.length) return layout;
+  throw refusal(
+    `${client.file} has layout ${layout}, which takes a program that knows layout ${oldest}; this` +
+      ` version of holdfast knows ${layouts.length}. Update holdfast here, or take another file.`,
+  );
+}
+
+function create(client: Client, { machine, layouts }: Newcomer): string {
+  for (const { sql } of layouts) client.exec(sql);
   const lineage = `sqlite:${randomBytes(8).toString('hex')}`;
-  const insert = "INSERT INTO holdfast_meta VALUES (1, ?, ?, '', '', 0, 0, 0)";
-  client.prepare(insert).run(LAYOUT, lineage);
+  client
+    .prepare(
+      `INSERT INTO holdfast_meta (one, layout, oldest, lineage, boot, time_space, booted_us, base,
+        highest) VALUES (1, ?, ?, ?, '', '', 0, 0, 0)`,
+    )
+    .run(layouts.length, oldestOf(layouts), lineage);
   save(client, machine, 0);
   return lineage;
+}
+
+/** Programs that know only the layout before may be using the file. */
+function raise(client: Client, from: number, layouts: readonly Layout[]): void {
+  for (const { sql } of layouts.slice(from)) client.exec(sql);
+  client
+    .prepare('UPDATE holdfast_meta SET layout = ?, oldest = ?')
+    .run(layouts.length, oldestOf(layouts));
+}
+
+function oldestOf(layouts: readonly Layout[]): number {
+  return Math.max(...layouts.map(({ oldest }) => oldest));
 }
 
 /** Begins a new series of seq above everything that may have been granted. */

@@ -1,18 +1,28 @@
 /**
- * The layout of the file. All tables begin with `holdfast_`, so that they can live in a database
+ * The layouts of the file. All tables begin with `holdfast_`, so that they can live in a database
  * that belongs to the program. Times are µs of the machine's monotonic clock.
  *
  * A claim's `seq` is its place in the queue and its fencing token. The primary key keeps a queue
  * together and in order, and leaves a lone claim one row in one tree to write.
+ *
+ * While a new version is rolled out, programs of both share the file. A layout is additive if those
+ * who know the one before can go on: new tables, new indexes that are not unique, new columns with
+ * a default that is right for what they write. Statements therefore name all their columns. Any
+ * other change must rename `holdfast_claim`: then the statements of those who cannot go on fail.
  */
 
-/** Raised whenever the tables change; a file with another one is refused. */
-export const LAYOUT = 1;
+/** How a file gets to a layout from the one before. */
+export interface Layout {
+  /** The oldest layout whose programs can use a file with this one. */
+  readonly oldest: number;
+  readonly sql: string;
+}
 
-export const SCHEMA = `
+const FIRST = `
 CREATE TABLE holdfast_meta (
   one INTEGER PRIMARY KEY CHECK (one = 1),
-  layout INTEGER NOT NULL,
+  layout INTEGER NOT NULL,          -- This and
+  oldest INTEGER NOT NULL,          -- this stay as they are in every layout.
   lineage TEXT NOT NULL,
   boot TEXT NOT NULL,               -- The kernel's name of this boot, or '' where it has none.
   time_space TEXT NOT NULL,         -- The Linux time namespace that the clock belongs to.
@@ -44,3 +54,6 @@ CREATE TABLE holdfast_tombstone (
   until INTEGER NOT NULL
 ) WITHOUT ROWID;
 `;
+
+/** Layout n is the nth; published ones never change. */
+export const LAYOUTS: readonly Layout[] = [{ oldest: 1, sql: FIRST }];

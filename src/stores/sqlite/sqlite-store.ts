@@ -7,14 +7,16 @@
  * reported as lost to a store reset, and the new file is opened.
  */
 import { statSync } from 'node:fs';
-import { ClosedError, StoreError } from '../../errors.ts';
+import { ClosedError, isLockError, StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
 import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts';
+import { isBusy } from './errors.ts';
 import { refuseNetwork } from './filesystem.ts';
-import { joinFile } from './layout.ts';
+import { checkLayout, joinFile } from './layout.ts';
 import { type Machine, refuseOwnClock } from './machine.ts';
 import { fromText, next, toText } from './names.ts';
 import { Queues } from './queues.ts';
+import type { Layout } from './schema.ts';
 import { prepareAll } from './statements.ts';
 import type { WatchFile } from './wake-file.ts';
 import { Wakes } from './wakes.ts';
@@ -29,6 +31,7 @@ export interface SqliteParts {
   readonly busyMs: number;
   readonly trustFileSystem: boolean;
   readonly machine: Machine;
+  readonly layouts: readonly Layout[];
   readonly watchFile: WatchFile;
 }
 
@@ -180,11 +183,21 @@ export class SqliteStore implements Store {
   async #untilFree<T>(step: (opened: Opened) => T): Promise<T> {
     if (!this.#opened) await this.#open();
     return untilFree(this.#parts.file, this.#parts.busyMs, () => {
-      if (this.#opened) return step(this.#opened);
+      if (this.#opened) return this.#try(this.#opened, step);
       if (this.#closed) throw new ClosedError('This store is closed');
       const message = `The lock database ${this.#parts.file} was replaced meanwhile.`;
       throw new StoreError(message, { retryable: true, outcome: 'failed' });
     });
+  }
+
+  /** What fails may have been changed by a newer version meanwhile: then that is the reason. */
+  #try<T>(opened: Opened, step: (opened: Opened) => T): T {
+    try {
+      return step(opened);
+    } catch (error) {
+      if (!isBusy(error) && !isLockError(error)) checkLayout(opened.client, this.#parts.layouts);
+      throw error;
+    }
   }
 
   #open(): Promise<Opened> {
@@ -202,7 +215,7 @@ export class SqliteStore implements Store {
     const client = database ? new Client(database) : await openClient(file, busyMs);
     try {
       const lineage = await untilFree(file, busyMs, () =>
-        client.write(() => joinFile(client, this.#parts.machine)),
+        client.write(() => joinFile(client, this.#parts)),
       );
       const { address } = this.#wakes;
       const statements = await untilFree(file, busyMs, () => prepareAll(client));

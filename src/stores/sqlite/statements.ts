@@ -87,7 +87,8 @@ const SQL: Record<Name, string> = {
    */
   start: `SELECT json_group_array(json_array(seq, id, kind, permits, lim, ttl, expires, admitted,
     told, sealed, took, took_seq, address)) AS rows
-    FROM (SELECT * FROM holdfast_claim WHERE resource = ? ORDER BY seq LIMIT ?)`,
+    FROM (SELECT seq, id, kind, permits, lim, ttl, expires, admitted, told, sealed, took, took_seq,
+      address FROM holdfast_claim WHERE resource = ? ORDER BY seq LIMIT ?)`,
   bySeq: `SELECT ${COLUMNS} FROM holdfast_claim c WHERE resource = ? AND seq = ?`,
   byId: `SELECT ${COLUMNS} FROM holdfast_claim c WHERE resource = ? AND id = ?
     ORDER BY seq DESC LIMIT 1`,
@@ -134,7 +135,8 @@ const SQL: Record<Name, string> = {
   /** Id, now. */
   tombstone: 'SELECT why FROM holdfast_tombstone WHERE id = ? AND until > ?',
   /** Id, why, until. */
-  bury: 'INSERT OR REPLACE INTO holdfast_tombstone VALUES (?, ?, ?)',
+  bury: `INSERT INTO holdfast_tombstone (id, why, until) VALUES (?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET why = excluded.why, until = excluded.until`,
 
   /** Resource, now. */
   queue: `SELECT seq, kind, permits, lim, ttl, expires, admitted, holder FROM holdfast_claim
