@@ -254,7 +254,7 @@ test('who uses a file that becomes too new is told so by every verb', async () =
     list: () => old.list('')[Symbol.asyncIterator]().next(),
   };
   for (const [verb, call] of Object.entries(verbs)) {
-    const error = await call().catch((error) => error);
+    const error = (await call().catch((error: unknown) => error)) as Error;
     expect(error, verb).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
     expect(error.message, verb).toMatch(/has layout 2, .* knows 1\. Update holdfast here/);
   }

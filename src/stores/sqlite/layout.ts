@@ -45,7 +45,7 @@ const MAX_WALL_US = 2 ** 52;
 /** The estimated boot time may wander this much without being another boot. */
 const BOOT_TOLERANCE_US = 10_000_000;
 
-/** Creates, checks or upgrades the tables and returns the lineage; to be called in a transaction. */
+/** Creates, checks or upgrades the tables, in a transaction of the caller; returns the lineage. */
 export function joinFile(client: Client, { machine, layouts }: Newcomer): string {
   const found = client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'").all();
   if (found.length === 0) return create(client, { machine, layouts });

@@ -3,6 +3,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createLocks, type Lease, type Locks, type SingleLock } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import type { HoldRecord } from 'holdfast/testkit';
+import { storeWith } from '../../sqlite/children/store-with.ts';
+import { NEXT_LAYOUTS } from '../../sqlite/next-layout.ts';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
 export interface ContenderOptions {
@@ -12,6 +14,8 @@ export interface ContenderOptions {
   readonly ttl: number;
   readonly limit: number;
   readonly fair: boolean;
+  /** It is of a later version of the library, whose layout of the file is the next one. */
+  readonly later?: boolean;
 }
 
 export interface Told {
@@ -21,8 +25,9 @@ export interface Told {
   readonly counted: boolean;
 }
 
-const { file, kind, rounds, ttl, limit, fair } = given<ContenderOptions>();
-const locks = createLocks(sqliteStore(file), { ttl, label: `contender ${process.pid}` });
+const { file, kind, rounds, ttl, limit, fair, later } = given<ContenderOptions>();
+const store = later ? storeWith(file, { layouts: NEXT_LAYOUTS }) : sqliteStore(file);
+const locks = createLocks(store, { ttl, label: `contender ${process.pid}` });
 const counter = `${file}.counter`;
 await tell({ type: 'ready' });
 await hear();
