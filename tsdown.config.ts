@@ -1,16 +1,19 @@
 import type { UserConfig } from 'tsdown';
 
+const entry = {
+  index: 'src/index.ts',
+  memory: 'src/stores/memory/index.ts',
+  sqlite: 'src/stores/sqlite/index.ts',
+  fence: 'src/fence/index.ts',
+  connect: 'src/connect.ts',
+  testkit: 'src/testkit/index.ts',
+};
+
 const config: UserConfig = {
   // One build of all entries, so that what they share (the error classes) is in shared chunks.
-  entry: {
-    index: 'src/index.ts',
-    memory: 'src/stores/memory/index.ts',
-    sqlite: 'src/stores/sqlite/index.ts',
-    fence: 'src/fence/index.ts',
-    connect: 'src/connect.ts',
-    testkit: 'src/testkit/index.ts',
-  },
-  format: ['esm', 'cjs'],
+  entry,
+  // Programs are no exports, and run as ESM only.
+  format: { esm: { entry: { ...entry, cli: 'src/cli/main.ts' } }, cjs: {} },
   dts: true,
   platform: 'node',
   target: 'node20.19',

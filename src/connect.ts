@@ -2,6 +2,7 @@ import { UnsupportedError, UsageError } from './errors.ts';
 import { createLocks, type Locks } from './locks.ts';
 import type { LocksOptions } from './options.ts';
 import type { Store } from './store.ts';
+import { nearest } from './suggest.ts';
 
 /** Schemes of stores that are planned but not there yet. */
 const PLANNED = [
@@ -56,20 +57,6 @@ async function openSqlite(path: string): Promise<Store> {
 }
 
 function suggest(scheme: string): string {
-  const near = KNOWN.find((known) => distance(known, scheme.toLowerCase()) <= 2);
+  const near = nearest(scheme.toLowerCase(), KNOWN);
   return near ? `; did you mean '${near}:'?` : `; there are ${KNOWN.join(', ')}`;
-}
-
-/** Edit distance (Levenshtein 1966). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

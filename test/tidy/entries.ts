@@ -6,10 +6,16 @@ import { ROOT, type Tree } from './tree.ts';
 export interface Manifest {
   readonly name: string;
   readonly exports: Readonly<Record<string, unknown>>;
+  readonly bin: Readonly<Record<string, string>>;
   readonly typesVersions: { readonly '*': Readonly<Record<string, readonly string[]>> };
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
+
+/** Programs are built as ESM only, beside what both builds have. */
+const { esm: ESM } = bundler.format as unknown as {
+  readonly esm: { readonly entry: Readonly<Record<string, string>> };
+};
 
 export function manifestOf(tree: Tree): Manifest {
   return JSON.parse(tree.get('package.json') ?? '{}') as Manifest;
@@ -17,7 +23,7 @@ export function manifestOf(tree: Tree): Manifest {
 
 /** What is exported is what is built, and what tests and examples see under the same name. */
 export function entryProblems(tree: Tree): string[] {
-  const { name, exports, typesVersions, dependencies = {} } = manifestOf(tree);
+  const { name, exports, bin, typesVersions, dependencies = {} } = manifestOf(tree);
   const problems = Object.keys(dependencies).map((other) => `package.json depends on ${other}`);
   const sources = bundler.entry as Readonly<Record<string, string>>;
   const { paths = {} } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile).config
@@ -39,6 +45,12 @@ export function entryProblems(tree: Tree): string[] {
       problems.push(`package.json: typesVersions['*'].${entry} should be ./dist/${entry}.d.cts`);
     }
   }
+  const programs = new Set(Object.keys(ESM.entry).filter((entry) => !(entry in sources)));
+  for (const [program, file] of Object.entries(bin)) {
+    const [, entry = ''] = /^\.\/dist\/(.+)\.mjs$/.exec(file) ?? [];
+    if (!programs.delete(entry)) problems.push(`the program ${program} is ${file}: not built`);
+  }
+  for (const entry of programs) problems.push(`package.json: no program is ./dist/${entry}.mjs`);
   const built = Object.keys(sources).length;
   const exported = Object.keys(exports).filter((path) => path !== './package.json').length;
   if (built !== exported) problems.push(`${exported} entries are exported, ${built} are built`);

@@ -1,0 +1,34 @@
+/** Runs a command while a lease is held, and ends it when the lease is lost. */
+import { once } from 'node:events';
+import type { Lease } from '../lease.ts';
+import { Command, type Ending } from './command.ts';
+import { STATUS } from './exit-status.ts';
+import { complain } from './output.ts';
+import { passSignals } from './signals.ts';
+
+/** @throws LeaseLostError if it was lost before the command began. */
+export async function hold(
+  lease: Lease,
+  words: readonly string[],
+  graceMs: number,
+): Promise<Ending> {
+  try {
+    // From here on no loss goes unheard; one before it means that nothing is started.
+    const lost = once(lease.signal, 'abort');
+    lease.assertHeld();
+    const command = await Command.start(words, {
+      HOLDFAST_TOKEN: String(lease.token),
+      HOLDFAST_RESOURCE: lease.resource,
+      HOLDFAST_LINEAGE: lease.lineage,
+    });
+    passSignals(command, lease);
+    const ending = await Promise.race([command.ended, lost]);
+    const { loss } = lease;
+    if (!loss) return ending as Ending;
+    complain(`${loss.message} Ending the command.`);
+    await command.end(graceMs);
+    return { status: STATUS.lost, signal: null };
+  } finally {
+    await lease.release();
+  }
+}

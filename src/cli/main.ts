@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+import { nearest } from '../suggest.ts';
+import { COMMON, misuse, parse, quote } from './arguments.ts';
+import { statusOf } from './exit-status.ts';
+import { complainOf, print } from './output.ts';
+import type { Verb } from './verb.ts';
+
+/** Loaded when they are wanted: a command should not wait for what it does not use. */
+const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new Map([
+  ['run', () => import('./run.ts')],
+]);
+
+const HELP = `Usage: holdfast VERB [ARGUMENT...] [flags]
+
+Locks between processes, for the shell.
+
+  run NAME -- COMMAND    run a command while holding a lock
+  ls [PREFIX]            names that somebody holds or waits for
+  show NAME              who holds and who waits
+  watch NAME             the same, live
+  evict NAME             take a lock away from its holder
+
+  --store URL            sqlite:FILE; default $HOLDFAST_STORE, else a file of this user
+  --json                 for programs
+  --help, --version
+
+'holdfast VERB --help' tells more.
+`;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const at = verbAt(argv);
+  const name = argv[at];
+  const others = argv.filter((_, n) => n !== at);
+  if (name === undefined) return withoutVerb(argv);
+  const load = VERBS.get(name);
+  if (!load) {
+    const near = nearest(name, VERBS.keys());
+    throw misuse(`There is no verb ${quote(name)}${near ? `; did you mean ${near}?` : SEE_HELP}`);
+  }
+  const { verb } = await load();
+  const given = parse(others, verb.flags);
+  if (!given.has('--help')) return verb.run(given);
+  await print(verb.help);
+  return 0;
+}
+
+const SEE_HELP = `; see 'holdfast --help'`;
+
+/** Flags that all verbs have may stand before the verb as well. */
+function verbAt(argv: readonly string[]): number {
+  let at = 0;
+  while (argv[at]?.startsWith('-')) at += argv[at] === '--store' ? 2 : 1;
+  return at;
+}
+
+async function withoutVerb(argv: readonly string[]): Promise<number> {
+  const given = parse(argv, { ...COMMON, '--version': 'alone' });
+  if (given.has('--version')) {
+    const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
+    await print(`${manifest.version}\n`);
+  } else if (given.has('--help')) await print(HELP);
+  else throw misuse(`A verb is missing${SEE_HELP}`);
+  return 0;
+}
+
+const argv = process.argv.slice(2);
+const status = await main(argv).catch((error: unknown) => {
+  const found = statusOf(error);
+  const [own = argv] = argv.includes('--') ? [argv.slice(0, argv.indexOf('--'))] : [];
+  complainOf(error, found, own.includes('--json'));
+  return found;
+});
+process.exit(status);

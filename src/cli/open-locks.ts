@@ -1,0 +1,47 @@
+/** The store that the command line names, or a file of the user's own. */
+import { mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { posix, win32 } from 'node:path';
+import { openStore } from '../connect.ts';
+import { createLocks, type Locks } from '../locks.ts';
+import type { LocksOptions } from '../options.ts';
+import type { Store } from '../store.ts';
+import type { Arguments } from './arguments.ts';
+import { ExitError, STATUS } from './exit-status.ts';
+
+/** @throws ExitError if there is no such store; the first verb finds out whether it answers. */
+export async function openLocks(given: Arguments, options?: LocksOptions): Promise<Locks> {
+  const url = given.text('--store') ?? (process.env.HOLDFAST_STORE || defaultUrl());
+  const store: Store = await openStore(url).catch((cause: Error) => {
+    throw new ExitError(STATUS.configuration, cause.message, { cause });
+  });
+  if (store.traits.reach !== 'process') return createLocks(store, options);
+  const why = `The ${store.name} store is shared with no other process, so it would lock nothing.`;
+  throw new ExitError(STATUS.configuration, why);
+}
+
+function defaultUrl(): string {
+  const directory = stateDirectory(process.platform, process.env, homedir());
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ExitError(STATUS.unreachable, `The directory for locks cannot be made: ${reason}.`);
+  }
+  return `sqlite:${(process.platform === 'win32' ? win32 : posix).join(directory, 'locks.db')}`;
+}
+
+/** Where programs of this system keep what they need later. */
+export function stateDirectory(
+  platform: NodeJS.Platform,
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+): string {
+  if (platform === 'win32') {
+    return win32.join(env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local'), 'holdfast');
+  }
+  if (platform === 'darwin') return posix.join(home, 'Library/Application Support/holdfast');
+  const { XDG_STATE_HOME: state = '' } = env;
+  // The specification has relative paths ignored.
+  return posix.join(posix.isAbsolute(state) ? state : posix.join(home, '.local/state'), 'holdfast');
+}
