@@ -3,17 +3,15 @@
  * the README beside this file. JSON lines go to the standard output, remarks to the other one.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { run } from '../scripts/steps.ts';
+import { putText } from '../scripts/put-text.ts';
 import { load, machine } from './machine.ts';
 import type { Result } from './result.ts';
 import { stage } from './stage.ts';
 import { table } from './table.ts';
 
 const FIGURES = ['sqlite', 'hand-off', 'local', 'leases', 'size'];
-const README = new URL('README.md', import.meta.url);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !FIGURES.includes(name));
@@ -30,10 +28,8 @@ for (const figure of FIGURES.filter((name) => asked.length === 0 || asked.includ
   console.error(`${figure} …`);
   const text = `${table(await measure(figure))}\n\n${conditions}.\n`;
   console.error(`\n${text}`);
-  record(figure, text);
+  await putText('bench/README.md', figure, text);
 }
-// The project's formatter aligns the columns of tables.
-await run(['biome', 'format', '--write', 'bench/README.md']);
 
 /** Runs one script by itself, and shows its results as they come. */
 async function measure(figure: string): Promise<Result[]> {
@@ -49,12 +45,4 @@ async function measure(figure: string): Promise<Result[]> {
   const code = await ended;
   if (code !== 0) throw new Error(`${figure} ended with ${code}`);
   return results;
-}
-
-function record(figure: string, text: string): void {
-  const readme = readFileSync(README, 'utf8');
-  const [begin, end] = [`<!-- ${figure} -->\n`, `<!-- /${figure} -->`];
-  const [from, to] = [readme.indexOf(begin), readme.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`README.md has no place for ${figure}.`);
-  writeFileSync(README, `${readme.slice(0, from + begin.length)}${text}${readme.slice(to)}`);
 }
