@@ -13,7 +13,7 @@ import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts'
 import { isBusy } from './errors.ts';
 import { refuseNetwork } from './filesystem.ts';
 import { checkLayout, joinFile } from './layout.ts';
-import { type Machine, refuseOwnClock } from './machine.ts';
+import type { Machine } from './machine.ts';
 import { fromText, next, toText } from './names.ts';
 import { Queues } from './queues.ts';
 import type { Layout } from './schema.ts';
@@ -210,7 +210,6 @@ export class SqliteStore implements Store {
 
   async #join(): Promise<Opened> {
     const { file, database, busyMs } = this.#parts;
-    refuseOwnClock();
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
     const client = database ? new Client(database) : await openClient(file, busyMs);
     try {
