@@ -2,6 +2,7 @@
 import { type Duration, parseDuration } from '../duration.ts';
 import { nearest } from '../suggest.ts';
 import { ExitError, STATUS } from './exit-status.ts';
+import { quote } from './text.ts';
 
 /** The flags of a verb: whether each stands alone or takes a value. */
 export type Flags = Readonly<Record<string, 'alone' | 'value'>>;
@@ -110,9 +111,4 @@ function split(arg: string, flags: Flags): { flag: string; inline?: string } {
 
 export function misuse(message: string, cause?: unknown): ExitError {
   return new ExitError(STATUS.usage, message, { cause });
-}
-
-/** As a person reads it: no line breaks, nothing that a terminal would obey. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
 }

@@ -28,9 +28,9 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
-import { quote } from './arguments.ts';
 import { ExitError, STATUS } from './exit-status.ts';
 import { Offspring } from './processes.ts';
+import { quote } from './text.ts';
 
 /** How often a command that is being ended is looked at, in ms: a person sees no difference. */
 const LOOK_MS = 50;

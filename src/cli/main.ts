@@ -1,13 +1,18 @@
 #!/usr/bin/env node
 import { nearest } from '../suggest.ts';
-import { COMMON, misuse, parse, quote } from './arguments.ts';
+import { COMMON, misuse, parse } from './arguments.ts';
 import { statusOf } from './exit-status.ts';
 import { complainOf, print } from './output.ts';
+import { quote } from './text.ts';
 import type { Verb } from './verb.ts';
 
 /** Loaded when they are wanted: a command should not wait for what it does not use. */
 const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new Map([
   ['run', () => import('./run.ts')],
+  ['ls', () => import('./ls.ts')],
+  ['show', () => import('./show.ts')],
+  ['watch', () => import('./watch.ts')],
+  ['evict', () => import('./evict.ts')],
 ]);
 
 const HELP = `Usage: holdfast VERB [ARGUMENT...] [flags]

@@ -5,17 +5,23 @@
 import { writeSync } from 'node:fs';
 import { isLockError } from '../errors.ts';
 import { ExitError, STATUS } from './exit-status.ts';
+import { plain } from './text.ts';
 
 const NAME = 'holdfast';
 
+let listens = false;
+
 /** To the standard output; ends the process quietly if nobody reads it any more. */
 export function print(text: string): Promise<void> {
+  // What goes wrong is told to whoever wrote.
+  if (!listens) process.stdout.on('error', () => {});
+  listens = true;
   return new Promise((resolve, reject) => {
-    process.stdout.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0);
+    process.stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+      if (error?.code === 'EPIPE') process.exit(0);
+      if (!error) return resolve();
       reject(new ExitError(STATUS.output, `The output cannot be written: ${error.message}.`));
     });
-    process.stdout.write(text, () => resolve());
   });
 }
 
@@ -25,18 +31,24 @@ export function printJson(value: unknown): Promise<void> {
 
 /** One line on the standard error. */
 export function complain(message: string): void {
-  write(`${NAME}: ${message.replace(/\p{Cc}+/gu, ' ')}\n`);
+  write(`${NAME}: ${plain(message)}\n`);
 }
 
 export function complainOf(error: unknown, status: number, asJson: boolean): void {
   const message = error instanceof Error ? error.message : String(error);
   if (asJson) {
-    const code = isLockError(error) ? { code: error.code } : {};
+    const cause = error instanceof ExitError && isLockError(error.cause) ? error.cause : error;
+    const code = isLockError(cause) ? { code: cause.code } : {};
     write(`${JSON.stringify({ error: { status, ...code, message } })}\n`);
   } else if (status === STATUS.bug) {
     const stack = error instanceof Error ? error.stack : undefined;
     write(`${NAME}: ${stack ?? message}\n`);
   } else complain(message);
+}
+
+/** A person looks at it, and has not asked for bare text. */
+export function isColoured(): boolean {
+  return process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }
 
 function write(line: string): void {
