@@ -67,9 +67,9 @@ export class TestBed {
     return store;
   }
 
-  /** Locks that end with the case. */
+  /** Locks that end with the case. What they leave behind does not vanish before it is noticed. */
   locks(options: LocksOptions = {}, store: Store = this.store): Locks {
-    const locks = createLocks(store, { ...options, clock: this.clock });
+    const locks = createLocks(store, { ttl: LONG_MS, ...options, clock: this.clock });
     this.cleanup(() => locks.close({ drain: 0 }));
     return locks;
   }

@@ -1,10 +1,12 @@
 /** What a file keeps from one process to the next and from one boot to the next. */
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openClient } from '../../src/stores/sqlite/client.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { joinFile } from '../../src/stores/sqlite/layout.ts';
 import { type Machine, thisMachine } from '../../src/stores/sqlite/machine.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
 import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
 
 const MINUTE_US = 60_000_000;
@@ -333,4 +335,20 @@ test('what nobody needs any more is swept', async () => {
   expect(database.prepare('SELECT resource FROM holdfast_claim').all()).toMatchObject([
     { resource: 'a day later' },
   ]);
+});
+
+test('a wake-up of a later version may say more', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  await hold(a, claimOf('job'));
+  const waiter = claimOf('job');
+  const hints: unknown[] = [];
+  await b.watch(waiter, (hint) => hints.push(hint));
+  await b.claim([waiter]);
+  const [member] = (await a.inspect('job')).waiters;
+  for (const name of readdirSync(`${file}-wake`)) {
+    appendFileSync(join(`${file}-wake`, name), `\n[${member?.number},"job",{"later":true},[]]\n`);
+  }
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'waiting', ahead: 1 }]);
 });

@@ -42,12 +42,13 @@ export function closing({ name, of }: LockOf): Topic {
         name: 'closing lets running work finish and then releases',
         async run(bed) {
           const locks = bed.locks({}, await bed.connect());
-          const done = gate();
+          const [entered, done] = [gate(), gate()];
           const run = of(locks, bed.name()).run(async ({ signal }) => {
+            entered.open();
             await done.opened;
             return signal.aborted;
           });
-          await bed.until('it held', async () => (await bed.look()).holders.length === 1);
+          await entered.opened;
           const closed = locks.close();
           await bed.quiet();
           assert.equal((await bed.look()).holders.length, 1);
@@ -61,10 +62,12 @@ export function closing({ name, of }: LockOf): Topic {
         name: 'work that runs longer than the drain is told and may still give back',
         async run(bed) {
           const locks = bed.locks({}, await bed.connect());
+          const entered = gate();
           const run = of(locks, bed.name()).run(async ({ signal }) => {
+            entered.open();
             await new Promise((resolve) => signal.addEventListener('abort', resolve));
           });
-          await bed.until('it held', async () => (await bed.look()).holders.length === 1);
+          await entered.opened;
           const rejected = assert.rejects(run, { code: 'LEASE_LOST', reason: 'closed' });
           await locks.close({ drain: 50 });
           await rejected;
@@ -76,10 +79,13 @@ export function closing({ name, of }: LockOf): Topic {
         needs: ['expiry'],
         async run(bed) {
           const locks = bed.locks({ ttl: 4 * bed.ttlMs }, await bed.connect());
-          const done = gate();
-          const run = of(locks, bed.name()).run(() => done.opened);
+          const [entered, done] = [gate(), gate()];
+          const run = of(locks, bed.name()).run(() => {
+            entered.open();
+            return done.opened;
+          });
           const rejected = assert.rejects(run, { code: 'LEASE_LOST', reason: 'closed' });
-          await bed.until('it held', async () => (await bed.look()).holders.length === 1);
+          await entered.opened;
           await locks.close({ drain: 20 });
           assert.equal((await bed.look()).holders.length, 1);
           const next = of(bed.locks(), bed.name()).acquire();

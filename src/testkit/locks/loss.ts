@@ -169,11 +169,13 @@ export function loss({ name, of }: LockOf): Topic {
           const [one, other] = [bed.locks(), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
           const wait = of(other, bed.name()).acquire();
+          const lost = { code: 'LEASE_LOST', reason: 'evicted', detail: 'test' };
+          const rejected = assert.rejects(wait, lost);
           const token = await bed.until('it waited', async () => {
             return (await one.inspect(bed.name())).waiters[0]?.number;
           });
           await one.evict(bed.name(), { token, reason: 'test' });
-          await assert.rejects(wait, { code: 'LEASE_LOST', reason: 'evicted', detail: 'test' });
+          await rejected;
           assert.ok(lease.held);
         },
       },

@@ -89,7 +89,7 @@ export function sharing(lockOf: LockOf): Topic {
           const wait = of(bed.locks({}, store), bed.name()).acquire();
           await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
           store.reset();
-          // Far below the first heartbeat, after a third of 10 s.
+          // Far below the first heartbeat, after a third of 20 s.
           await bed.sleep(500);
           assert.equal(store.total(), 0);
           await holder.release();
