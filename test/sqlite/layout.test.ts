@@ -1,7 +1,7 @@
 /** What a file keeps from one process to the next and from one boot to the next. */
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openClient } from '../../src/stores/sqlite/client.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { joinFile } from '../../src/stores/sqlite/layout.ts';
@@ -298,6 +298,15 @@ test('the machine names its boot and counts on', async () => {
   expect(thisMachine.nowUs()).toBeGreaterThanOrEqual(before);
   // Uptime is read in hundredths of a second, and the wall clock a moment later.
   expect(Math.abs(thisMachine.bootedUs() - thisMachine.bootedUs())).toBeLessThan(5_000_000);
+});
+
+test('the clock of the machine does not follow its wall clock', () => {
+  const before = thisMachine.nowUs();
+  const spy = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 86_400_000);
+  const passed = thisMachine.nowUs() - before;
+  spy.mockRestore();
+  // A moment has passed, but no day.
+  expect(Math.abs(passed)).toBeLessThan(43_200_000_000);
 });
 
 test("the tables live beside the program's own, whose settings stay as they are", async () => {

@@ -110,6 +110,21 @@ describe('a claim', () => {
     expect([store.wakes.size, store.entered.length]).toEqual([0, 0]);
   });
 
+  it('does not mind a subscription that cannot be ended', async () => {
+    const { clock, store, locks } = setUp();
+    const rejections: unknown[] = [];
+    const note = (reason: unknown): void => void rejections.push(reason);
+    process.on('unhandledRejection', note);
+    const dispose = () => Promise.reject(new Error('the connection is closed'));
+    Object.assign(store, { watch: async () => ({ [Symbol.asyncDispose]: dispose }) });
+    const lease = await locks.mutex('a').acquire();
+    await Promise.all([lease.release(), clock.rest()]);
+    await clock.rest();
+    process.removeListener('unhandledRejection', note);
+    expect(store.sent('release')).toHaveLength(1);
+    expect(rejections).toEqual([]);
+  });
+
   it('is not sent before the subscription is there', async () => {
     const { clock, store, locks, late } = setUp();
     store.onWatch = () => late(100, undefined);

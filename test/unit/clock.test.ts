@@ -1,6 +1,6 @@
 import { createLocks, systemClock, type TimeSources } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 /** A machine whose clocks the test moves. */
 class Machine implements TimeSources {
@@ -101,6 +101,20 @@ describe('the system clock', () => {
       expect(now()).toBeGreaterThanOrEqual(before);
       before = now();
     }
+  });
+
+  it('of this machine does not follow its wall clock', () => {
+    const { now } = systemClock();
+    const start = now();
+    const wall = Date.now();
+    const spy = vi.spyOn(Date, 'now');
+    const passed = [-86_400_000, 86_400_000].map((step) => {
+      spy.mockReturnValue(wall + step);
+      return now() - start;
+    });
+    spy.mockRestore();
+    // A moment has passed, but no day.
+    for (const ms of passed) expect(Math.abs(ms)).toBeLessThan(43_200_000);
   });
 
   it('lets a lease die in a suspended machine', async () => {

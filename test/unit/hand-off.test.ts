@@ -37,6 +37,21 @@ describe('the local hand-off', () => {
     expect(bed.store.entered).toHaveLength(3);
   });
 
+  it('keeps every digit of a token, however far the store has counted', async () => {
+    const bed = setUp();
+    const number = 2n ** 51n + 1n;
+    bed.store.onClaim = () => held({ token: number });
+    const mutex = bed.locks.mutex('a');
+    const leases = [0, 1, 2].map(() => watchOutcome(mutex.acquire()));
+    await bed.clock.rest();
+    const tokens: (bigint | undefined)[] = [];
+    for (const { value } of leases) {
+      tokens.push(value?.token);
+      await release(bed, value);
+    }
+    expect(tokens).toEqual([0n, 1n, 2n].map((nth) => number * 1024n + nth));
+  });
+
   it('tells the successor that the hold before was released, by which token', async () => {
     const bed = setUp();
     const takeover = { reason: 'expired', token: 6n } as const;
@@ -157,6 +172,10 @@ describe('the local hand-off', () => {
     expect(second.value?.held).toBe(true);
     const left = bed.store.sent('release').flatMap(({ claims }) => claims);
     expect(left.map(({ id }) => id)).toEqual([bed.store.entered[0]?.id]);
+    const third = watchOutcome(mutex.acquire());
+    await release(bed, second.value);
+    expect(third.value?.held, 'the claim of the second goes on').toBe(true);
+    expect(bed.store.entered).toHaveLength(2);
   });
 
   it('claims once when the lock is taken again while its loss is reported', async () => {

@@ -282,4 +282,17 @@ describe('permits', () => {
     expect(ran).toEqual({ done: true, value: undefined });
     expect(bed.store.entered.map(({ permits }) => permits)).toEqual([2, 1, 1]);
   });
+
+  it('of a re-entrant semaphore are shared only with those who want no more', async () => {
+    const bed = setUp();
+    const semaphore = bed.locks.semaphore('s', { limit: 5, reentrant: true });
+    await inside(bed, semaphore, async () => {
+      expect(await semaphore.run(({ permits }) => permits)).toBe(1);
+      await semaphore.run({ permits: 2 }, async ({ token, permits }) => {
+        expect(permits).toBe(2);
+        expect(await semaphore.run({ permits: 2 }, (lease) => lease.token)).toBe(token);
+      });
+    });
+    expect(bed.store.entered.map(({ permits }) => permits)).toEqual([1, 2]);
+  });
 });
