@@ -61,12 +61,12 @@ const CONTRACT: readonly Topic[] = [
 ];
 
 /** Whatever lets one in at a time, through `createLocks`. */
-const EXCLUSIVE = [acquire, lease, loss, nesting, sharing, bounds, closing];
+const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closing];
 
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
-  ...[semaphore, rwLock, all, election, doubt, outlook, input],
+  ...[semaphore, rwLock, all, election, outlook, input],
 ];
 
 /**

@@ -37,7 +37,7 @@ export const renew: Topic = {
       name: 'renewals keep a holder and a waiter alive beyond their TTL',
       needs: ['queue', 'expiry'],
       async run(bed) {
-        const ttlMs = 5 * bed.ttlMs;
+        const ttlMs = 8 * bed.ttlMs;
         const [a, b] = [bed.claim({ ttlMs }), bed.claim({ ttlMs })];
         const { token } = held(await bed.enter(a));
         waiting(await bed.enter(b));

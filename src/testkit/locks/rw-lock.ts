@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../case.ts';
+import { faultyStore } from '../faulty-store.ts';
 import { Occupancy } from '../gate.ts';
 
 export const rwLock: Topic = {
@@ -121,6 +122,18 @@ export const rwLock: Topic = {
         await reader.release();
         assert.ok((await writer).held);
         assert.equal(await read.tryAcquire(), null);
+      },
+    },
+    {
+      name: 'a downgrade without an answer is not waited for longer than the lease could last',
+      needs: ['downgrade', 'expiry'],
+      async run(bed) {
+        const store = faultyStore(bed.store, bed.clock);
+        // The TTL leaves room for three tries under load.
+        const locks = bed.locks({ ttl: 3 * bed.ttlMs }, store);
+        const lease = await locks.rwLock(bed.name()).write.acquire();
+        store.inject({ verb: 'downgrade', answer: 'never' });
+        await assert.rejects(lease.downgrade());
       },
     },
     {
