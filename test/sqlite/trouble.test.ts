@@ -212,6 +212,15 @@ test.each([
   }
 });
 
+test('a binding may tell in words alone', () => {
+  const said = (text: string): Error =>
+    Object.assign(new Error(text), { code: 'ERR_SQLITE_ERROR' });
+  expect(isBusy(said('database is locked'))).toBe(true);
+  expect(isBusy(said('no such table: a'))).toBe(false);
+  const error = sqliteError(said('unable to open database file: /nowhere/a'), '/nowhere/a');
+  expect(error.message).toMatch('SQLITE_CANTOPEN');
+});
+
 test('what is in no table is an error all the same', () => {
   for (const cause of [new Error('odd'), 'odd', Object.assign(new Error('odd'), { errcode: 1 })]) {
     expect(sqliteError(cause, '/locks.db')).toMatchObject({ retryable: false, outcome: 'failed' });

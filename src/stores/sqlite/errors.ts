@@ -8,12 +8,14 @@ import { StoreError } from '../../errors.ts';
 
 interface Meaning {
   readonly name: string;
+  /** SQLite's own words, for the binding that passes on nothing else: `exec` of Deno. */
+  readonly says: string;
   readonly retryable: boolean;
   readonly outcome: 'failed' | 'unknown';
   readonly advice: string;
 }
 
-const BUSY: Omit<Meaning, 'name'> = {
+const BUSY: Omit<Meaning, 'name' | 'says'> = {
   retryable: true,
   outcome: 'failed',
   advice:
@@ -21,7 +23,7 @@ const BUSY: Omit<Meaning, 'name'> = {
     ' open on it, or give the locks a file of their own',
 };
 
-const DAMAGED: Omit<Meaning, 'name'> = {
+const DAMAGED: Omit<Meaning, 'name' | 'says'> = {
   retryable: false,
   outcome: 'failed',
   advice:
@@ -30,15 +32,16 @@ const DAMAGED: Omit<Meaning, 'name'> = {
 };
 
 const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
-  [5, { name: 'SQLITE_BUSY', ...BUSY }],
-  [6, { name: 'SQLITE_LOCKED', ...BUSY }],
-  [15, { name: 'SQLITE_PROTOCOL', ...BUSY }],
-  [11, { name: 'SQLITE_CORRUPT', ...DAMAGED }],
-  [26, { name: 'SQLITE_NOTADB', ...DAMAGED }],
+  [5, { name: 'SQLITE_BUSY', says: 'database is locked', ...BUSY }],
+  [6, { name: 'SQLITE_LOCKED', says: 'database table is locked', ...BUSY }],
+  [15, { name: 'SQLITE_PROTOCOL', says: 'locking protocol', ...BUSY }],
+  [11, { name: 'SQLITE_CORRUPT', says: 'database disk image is malformed', ...DAMAGED }],
+  [26, { name: 'SQLITE_NOTADB', says: 'file is not a database', ...DAMAGED }],
   [
     8,
     {
       name: 'SQLITE_READONLY',
+      says: 'attempt to write a readonly database',
       retryable: false,
       outcome: 'failed',
       advice:
@@ -50,6 +53,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
     10,
     {
       name: 'SQLITE_IOERR',
+      says: 'disk I/O error',
       retryable: true,
       outcome: 'unknown',
       advice: 'could not be read or written by the operating system. Look at the disk and its log',
@@ -59,6 +63,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
     13,
     {
       name: 'SQLITE_FULL',
+      says: 'database or disk is full',
       retryable: true,
       outcome: 'failed',
       advice: 'cannot grow: the disk, the quota or max_page_count is used up. Free some space',
@@ -68,6 +73,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
     14,
     {
       name: 'SQLITE_CANTOPEN',
+      says: 'unable to open database file',
       retryable: false,
       outcome: 'failed',
       advice:
@@ -96,7 +102,7 @@ export function sqliteError(error: unknown, file: string): StoreError {
   return new StoreError(message, { cause: error, retryable, outcome });
 }
 
-const UNKNOWN: Meaning = {
+const UNKNOWN: Omit<Meaning, 'says'> = {
   name: 'SQLite',
   retryable: false,
   outcome: 'failed',
@@ -110,11 +116,10 @@ function meaningOf(error: unknown): Meaning | undefined {
   const opening = /local database .*: (\d+)"?\)?$/s.exec(messageOf(error))?.[1];
   const number = errcode ?? rawCode ?? opening;
   if (number !== undefined) return MEANINGS.get(Number(number) & 0xff);
-  if (typeof code !== 'string') return undefined;
-  for (const meaning of MEANINGS.values()) {
-    if (code === meaning.name || code.startsWith(`${meaning.name}_`)) return meaning;
-  }
-  return undefined;
+  return [...MEANINGS.values()].find(({ name, says }) => {
+    if (code === name || String(code).startsWith(`${name}_`)) return true;
+    return code === 'ERR_SQLITE_ERROR' && messageOf(error).startsWith(says);
+  });
 }
 
 function messageOf(error: unknown): string {
