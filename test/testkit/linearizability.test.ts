@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import {
+  checkHistory,
+  checkLinearizability,
+  counterModel,
+  type HoldRecord,
+  type LockOperation,
+  lockModel,
+  type Model,
+  type Operation,
+} from 'holdfast/testkit';
+import { describe, expect, test } from 'vitest';
+import { simulatedClock } from '../../src/testkit/simulated-clock.ts';
+import { correctHistory } from './correct-history.ts';
+import { correctOperations, type LockKind, type Recorded } from './correct-operations.ts';
+import { CORRUPTIONS } from './corruptions.ts';
+
+const KINDS = ['mutex', 'rw', 'permits'] as const;
+const SEEDS = Array.from({ length: 40 }, (_, i) => i + 1);
+
+function courses(unknown: number): { kind: LockKind; seed: number; recorded: Recorded }[] {
+  return KINDS.flatMap((kind) =>
+    SEEDS.map((seed) => {
+      return { kind, seed, recorded: correctOperations({ seed, kind, unknown, operations: 120 }) };
+    }),
+  );
+}
+
+function verdict({ lock, counter }: Recorded): string {
+  const verdicts = [
+    checkLinearizability(lockModel, lock).verdict,
+    checkLinearizability(counterModel, counter).verdict,
+  ];
+  return verdicts.find((each) => each !== 'legal') ?? 'legal';
+}
+
+describe.each([0, 0.04])('%d of the operations never return', (unknown) => {
+  const all = courses(unknown);
+
+  test('histories of correct locks and fences are legal', () => {
+    for (const { kind, seed, recorded } of all) {
+      expect(verdict(recorded), `${kind}, seed ${seed}`).toBe('legal');
+    }
+    const operations = all.flatMap(({ recorded }) => [...recorded.lock, ...recorded.counter]);
+    const never = operations.filter(({ returnedAt }) => returnedAt === undefined);
+    expect(never.length > 0).toBe(unknown > 0);
+    expect(operations.filter(({ output }) => output === false).length).toBeGreaterThan(100);
+  });
+
+  // Only those who outlive their lease come to the fence with an old token.
+  const corruptions = Object.entries(CORRUPTIONS).filter(([name]) => {
+    return unknown > 0 || name !== 'a stale token is let in';
+  });
+
+  test.each(corruptions)('%s: illegal', (_name, corrupt) => {
+    let tried = 0;
+    for (const { kind, seed, recorded } of all) {
+      const corrupted = corrupt(recorded, simulatedClock(seed).random);
+      if (!corrupted) continue;
+      tried++;
+      expect(verdict(corrupted), `${kind}, seed ${seed}`).toBe('illegal');
+    }
+    expect(tried).toBeGreaterThan(10);
+  });
+});
+
+/** A register that is written and read: the smallest model in which order matters. */
+const register: Model<number, 'read' | number, number> = {
+  init: 0,
+  step(state, { input, output }) {
+    if (typeof input === 'number') return input;
+    return output === undefined || output === state ? state : undefined;
+  },
+  key: String,
+};
+
+/** Every order of every choice of what did happen: slow, and right by definition. */
+function anyOrder<S, I, O>(model: Model<S, I, O>, all: readonly Operation<I, O>[]): boolean {
+  const search = (state: S, rest: readonly Operation<I, O>[]): boolean =>
+    rest.every(({ returnedAt }) => returnedAt === undefined) ||
+    rest.some((next) => {
+      const others = rest.filter((each) => each !== next);
+      const early = others.some(({ returnedAt = Infinity }) => returnedAt < next.calledAt);
+      const after = early ? undefined : model.step(state, next);
+      return after !== undefined && search(after, others);
+    });
+  return search(model.init, all);
+}
+
+const times = fc.record({
+  calledAt: fc.nat(12),
+  took: fc.option(fc.nat(8), { freq: 5, nil: undefined }),
+  process: fc.nat(3),
+});
+
+function during<I, O>(
+  { calledAt, took, process }: { calledAt: number; took: number | undefined; process: number },
+  input: I,
+  output: O,
+): Operation<I, O> {
+  if (took === undefined) return { process, calledAt, input };
+  return { process, calledAt, returnedAt: calledAt + took, input, output };
+}
+
+function histories<I, O>(operation: fc.Arbitrary<[I, O]>): fc.Arbitrary<Operation<I, O>[]> {
+  const one = fc.tuple(times, operation).map(([when, [input, output]]) => {
+    return during(when, input, output);
+  });
+  return fc.array(one, { maxLength: 7 });
+}
+
+const holder = fc.constantFrom('a', 'b', 'c');
+const token = fc.bigInt(1n, 5n);
+const lockOperation = fc.oneof(
+  fc.tuple(
+    fc.record({
+      verb: fc.constantFrom('acquire' as const, 'try' as const),
+      holder,
+      permits: fc.constantFrom(1, 1, 2),
+      limit: fc.constant(2),
+    }),
+    fc.oneof(token, fc.boolean()),
+  ),
+  fc.tuple(fc.record({ verb: fc.constant('release' as const), holder }), fc.constant(true)),
+);
+const counterOperation = fc.tuple(
+  fc.oneof(
+    fc.record({ verb: fc.constant('enter' as const), token, shared: fc.boolean() }),
+    fc.record({ verb: fc.constant('increment' as const), token }),
+    fc.record({ verb: fc.constant('read' as const) }),
+  ),
+  fc.oneof(fc.nat(3), fc.nat(1), fc.constant('stale' as const)),
+);
+const registerOperation = fc.oneof(
+  fc.tuple(fc.constant('read' as const), fc.nat(2)),
+  fc.tuple(fc.nat(2), fc.constant(0)),
+);
+
+describe('agrees with trying every order', () => {
+  function agree<S, I, O>(model: Model<S, I, O>, operation: fc.Arbitrary<[I, O]>): void {
+    const counts = { legal: 0, illegal: 0 };
+    const property = fc.property(histories(operation), (history) => {
+      const expected = anyOrder(model, history) ? 'legal' : 'illegal';
+      counts[expected]++;
+      expect(checkLinearizability(model, history).verdict).toBe(expected);
+    });
+    fc.assert(property, { numRuns: 4_000 });
+    expect(Math.min(counts.legal, counts.illegal)).toBeGreaterThan(400);
+  }
+
+  test('register', () => agree(register, registerOperation));
+  test('lock', () => agree(lockModel, lockOperation));
+  test('counter', () => agree(counterModel, counterOperation));
+});
+
+describe('agrees with the rules for holds', () => {
+  /** A hold as two operations; nothing is known of when the store learned of its end. */
+  function operations(record: HoldRecord, holder: string): LockOperation[] {
+    const { resource, permits, limit, token: output = true, requestedAt, grantedAt } = record;
+    return [
+      {
+        ...{ resource, calledAt: requestedAt, returnedAt: grantedAt },
+        ...{ input: { verb: 'acquire', holder, permits, limit }, output },
+      },
+      { resource, calledAt: record.endedAt, input: { verb: 'release', holder } },
+    ];
+  }
+
+  const shake = fc.record({
+    at: fc.nat(1_000),
+    field: fc.constantFrom('requestedAt', 'grantedAt', 'endedAt', 'token'),
+    by: fc.integer({ min: -6, max: 6 }),
+  });
+
+  test('what they refuse is illegal', () => {
+    const counts = { legal: 0, illegal: 0 };
+    const seed = fc.integer({ min: 1, max: 1_000 });
+    const property = fc.property(seed, fc.array(shake, { maxLength: 3 }), (from, shakes) => {
+      const records = correctHistory(from, { fair: false });
+      for (const { at, field, by } of shakes) {
+        const index = at % records.length;
+        const record = records[index] as HoldRecord;
+        const change = field === 'token' ? BigInt(by) : by;
+        records[index] = {
+          ...record,
+          queuedAt: undefined,
+          [field]: (record[field] as never) + change,
+        };
+      }
+      const violations = checkHistory(records);
+      // A hold that ended before its holder knew of it is legal, but no record of a belief.
+      fc.pre(violations.every(({ rule }) => rule !== 'times'));
+      const history = records.flatMap((record, i) => operations(record, String(i)));
+      const { verdict: found } = checkLinearizability(lockModel, history);
+      if (violations.length > 0) expect(found).toBe('illegal');
+      counts[found as 'legal' | 'illegal']++;
+    });
+    fc.assert(property, { numRuns: 500 });
+    expect(Math.min(counts.legal, counts.illegal)).toBeGreaterThan(50);
+  });
+});
+
+describe('says what is wrong', () => {
+  const acquire = (holder: string, calledAt: number, output: bigint): LockOperation => ({
+    ...{ resource: 'r', process: holder, calledAt, returnedAt: calledAt + 1 },
+    ...{ input: { verb: 'acquire', holder, permits: 1, limit: 1 }, output },
+  });
+  const release = (holder: string, calledAt: number): LockOperation => ({
+    ...{ resource: 'r', process: holder, calledAt, returnedAt: calledAt + 1 },
+    input: { verb: 'release', holder },
+  });
+
+  test('the longest beginning that is right, and what cannot follow', () => {
+    const right = [acquire('a', 0, 1n), release('a', 2), acquire('b', 4, 2n)];
+    const wrong = acquire('c', 6, 3n);
+    const elsewhere = right.map((each) => ({ ...each, resource: 's' }));
+    const history = [...elsewhere, wrong, ...right, release('b', 8), release('c', 10)];
+    const { verdict: found, disorders } = checkLinearizability(lockModel, history);
+    expect(found).toBe('illegal');
+    expect(disorders).toHaveLength(1);
+    expect(disorders[0]).toMatchObject({ resource: 'r', placed: right, unplaced: [wrong] });
+    expect(disorders[0]?.message).toBe(
+      "r: illegal: of 6 operations 3 could be put in order, up to { holds: [ { holder: 'b', " +
+        "permits: 1, limit: 1 } ], token: 2n }; then not:\n  { verb: 'acquire', holder: 'c', " +
+        'permits: 1, limit: 1 } → 3n of c (6 to 7)',
+    );
+  });
+
+  test('nothing, if there is nothing', () => {
+    expect(checkLinearizability(lockModel, [])).toMatchObject({ verdict: 'legal', disorders: [] });
+  });
+
+  test('times that are none', () => {
+    for (const times of [{ calledAt: Number.NaN }, { calledAt: 2, returnedAt: 1 }]) {
+      const history = [{ ...acquire('a', 0, 1n), ...times }];
+      expect(checkLinearizability(lockModel, history).disorders).toMatchObject([
+        { verdict: 'illegal', unplaced: history },
+      ]);
+    }
+  });
+
+  test('that it gave up, when there are too many orders', () => {
+    const writes = Array.from({ length: 16 }, (_, i) => {
+      return { calledAt: 0, returnedAt: 10, input: i, output: 0 };
+    });
+    const read = { calledAt: 11, returnedAt: 12, input: 'read', output: 99 } as const;
+    const history: Operation<'read' | number, number>[] = [...writes, read];
+    const { verdict: found, disorders } = checkLinearizability(register, history, { budget: 500 });
+    expect(found).toBe('unknown');
+    expect(disorders[0]).toMatchObject({ verdict: 'unknown', placed: { length: 16 } });
+  });
+});
+
+test.each(KINDS)('%s: a hundred thousand operations take hardly more positions', (kind) => {
+  const course = { seed: 1, kind, unknown: 0.001, operations: 100_000 };
+  const { lock } = correctOperations(course);
+  const { verdict: found, positions } = checkLinearizability(lockModel, lock);
+  expect(found).toBe('legal');
+  expect(positions).toBeLessThan(1.5 * lock.length);
+});
