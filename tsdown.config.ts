@@ -18,6 +18,8 @@ const config: UserConfig = {
   platform: 'node',
   target: 'node20.19',
   loader: { '.sql': 'text', '.lua': 'text' },
+  // Jest cannot import from CommonJS; clients are required there.
+  outputOptions: { dynamicImportInCjs: false },
   checks: { legacyCjs: false },
 };
 
