@@ -3,7 +3,7 @@ import type { ViteUserConfig } from 'vitest/config';
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
-const PROCESSES = 'test/processes/**/*.test.ts';
+const PROCESSES = 'test/{processes,cli}/**/*.test.ts';
 
 const config: ViteUserConfig = {
   // The `paths` of tsconfig.json: tests import the package by its public names.
@@ -13,15 +13,15 @@ const config: ViteUserConfig = {
     testTimeout: 30_000,
     hookTimeout: 30_000,
     projects: [
-      project('units', ['test/**/*.test.ts'], [CONFORMANCE, PROCESSES]),
-      project('conformance', [CONFORMANCE]),
-      project('processes', [PROCESSES]),
+      project('units', { include: ['test/**/*.test.ts'], exclude: [CONFORMANCE, PROCESSES] }),
+      project('conformance', { include: [CONFORMANCE] }),
+      project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts'] }),
     ],
   },
 };
 
-function project(name: string, include: string[], exclude: string[] = []): Project {
-  return { extends: true, test: { name, include, exclude } };
+function project(name: string, test: NonNullable<ViteUserConfig['test']>): Project {
+  return { extends: true, test: { name, ...test } };
 }
 
 export default config;

@@ -16,12 +16,13 @@ export async function hold(
     // From here on no loss goes unheard; one before it means that nothing is started.
     const lost = once(lease.signal, 'abort');
     lease.assertHeld();
-    const command = await Command.start(words, {
+    let command: Command | undefined;
+    passSignals(lease, () => command);
+    command = await Command.start(words, {
       HOLDFAST_TOKEN: String(lease.token),
       HOLDFAST_RESOURCE: lease.resource,
       HOLDFAST_LINEAGE: lease.lineage,
     });
-    passSignals(command, lease);
     const ending = await Promise.race([command.ended, lost]);
     const { loss } = lease;
     if (!loss) return ending as Ending;

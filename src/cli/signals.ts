@@ -18,20 +18,20 @@ export function untilSignal(): AbortSignal {
   return aborter.signal;
 }
 
-/** Hands what comes on to the command. */
-export function passSignals(command: Command, lease: Lease): void {
+/** Hands what comes on to the command, once there is one. To be called before it is started. */
+export function passSignals(lease: Lease, command: () => Command | undefined): void {
   const terminal = onTerminal();
   for (const signal of [...ENDING, 'SIGWINCH'] as const) {
-    if (!terminal || !OF_TERMINAL.has(signal)) process.on(signal, () => command.pass(signal));
+    if (!terminal || !OF_TERMINAL.has(signal)) process.on(signal, () => command()?.pass(signal));
   }
   process.on('SIGCONT', () => {
     // Who stood still may have lost the lock. Then the command must end before it goes on.
-    if (lease.held && !terminal) command.signal('SIGCONT');
+    if (lease.held && !terminal) command()?.signal('SIGCONT');
   });
   if (terminal) return;
   process.on('SIGTSTP', () => {
     // A session without a terminal takes no SIGTSTP.
-    command.signal('SIGSTOP');
+    command()?.signal('SIGSTOP');
     process.kill(process.pid, 'SIGSTOP');
   });
 }

@@ -1,0 +1,126 @@
+import { appendFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { alive, Place, type Program, pause, until } from './program.ts';
+
+const TTL_MS = 600;
+
+/** It stands still for longer than that: the store has long given the lock away. */
+const STILL_MS = 3 * TTL_MS;
+
+/**
+ * A command with children of all kinds: with a living parent, with none any more, and, thanks to
+ * `timeout`, in a process group of its own. Each notes its pid, and what it was sent unless `deaf`.
+ */
+const FAMILY = `
+  exec 2> /dev/null
+  each() {
+    if [ $deaf = 1 ]; then trap '' TERM; else trap 'echo TERM >> log; exit' TERM; fi
+    sh -c 'echo $PPID' >> pids
+    while :; do sleep 0.02; done
+  }
+  each &
+  (each &)
+  timeout 60 sh -c 'echo $$ >> pids; trap "echo TERM >> log; exit" TERM
+    [ $deaf = 0 ] || trap "" TERM
+    while :; do sleep 0.02; done' &
+  each
+`;
+
+function family(place: Place, deaf: 0 | 1, grace: string): Program {
+  const flags = ['--ttl', `${TTL_MS}ms`, '--grace', grace];
+  const env = { deaf: String(deaf) };
+  return place.start(['run', 'a', ...flags, '--', 'sh', '-c', FAMILY], { env });
+}
+
+async function pidsOf(place: Place): Promise<number[]> {
+  const pids = (): number[] => (place.read('pids').match(/\d+/g) ?? []).map(Number);
+  await until(() => pids().length === 4);
+  return pids();
+}
+
+async function standStill(program: Program): Promise<void> {
+  program.kill('SIGSTOP');
+  await pause(STILL_MS);
+  program.kill('SIGCONT');
+}
+
+async function evict(place: Place, ...flags: string[]): Promise<void> {
+  const { out } = await place.fate('show', 'a', '--json');
+  const { token } = JSON.parse(out).holders[0] as { token: string };
+  await place.fate('evict', 'a', '--token', token, '--reason', 'a test', ...flags);
+}
+
+it.each([
+  ['by standing still', standStill, /: this process or machine stood still/],
+  ['by force, at once', (_: Program, place: Place) => evict(place, '--now'), /by force/],
+  ['by force, in time', (_: Program, place: Place) => evict(place), /by force/],
+])('a lock that is lost %s ends all of the command', async (_, lose, message) => {
+  const place = new Place();
+  const program = family(place, 0, '1d');
+  const pids = await pidsOf(place);
+  await lose(program, place);
+  const fate = await program.fate;
+  expect(fate).toMatchObject({ status: 79, signal: null, out: '' });
+  expect(fate.err).toMatch(message);
+  expect(fate.err).toMatch(/^holdfast: Lease lost on "a": .* Ending the command\.\n$/);
+  expect(pids.filter(alive)).toEqual([]);
+  // Each was asked; none had to be killed, for the grace is a day.
+  expect(place.read('log')).toBe('TERM\n'.repeat(4));
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
+
+it('kills what does not end within the grace', async () => {
+  const place = new Place();
+  const program = family(place, 1, '200ms');
+  const pids = await pidsOf(place);
+  await standStill(program);
+  expect(await program.fate).toMatchObject({ status: 79, signal: null });
+  expect(pids.filter(alive)).toEqual([]);
+  expect(place.read('log')).toBe('');
+});
+
+it('says that the lock was lost even if the command has ended by then', async () => {
+  const place = new Place();
+  const script = 'echo up; until [ -e go ]; do sleep 0.02; done; echo done';
+  const flags = ['--ttl', `${TTL_MS}ms`];
+  const program = place.start(['run', 'a', ...flags, '--', 'sh', '-c', script]);
+  await program.says('up');
+  program.kill('SIGSTOP');
+  appendFileSync(place.path('go'), '');
+  await program.says('done');
+  await pause(STILL_MS);
+  program.kill('SIGCONT');
+  expect(await program.fate).toMatchObject({ status: 79, signal: null });
+});
+
+it('ends what was stopped together with it before it goes on', async () => {
+  const place = new Place();
+  const script = 'echo $$; while :; do echo at work >> work; sleep 0.02; done';
+  const program = place.start(['run', 'a', '--ttl', `${TTL_MS}ms`, '--', 'sh', '-c', script]);
+  await until(() => place.read('work') !== '');
+  program.kill('SIGTSTP');
+  await pause(STILL_MS);
+  const before = place.read('work');
+  program.kill('SIGCONT');
+  expect((await program.fate).status).toBe(79);
+  expect(place.read('work')).toBe(before);
+});
+
+it('is not hurried by signals while it ends the command', async () => {
+  const place = new Place();
+  const script = `
+    trap 'echo asked >> log' TERM
+    echo up
+    until [ -e go ]; do sleep 0.02; done
+    echo cleaned up >> log`;
+  const flags = ['--ttl', `${TTL_MS}ms`, '--grace', '1d'];
+  const program = place.start(['run', 'a', ...flags, '--', 'sh', '-c', script]);
+  await program.says('up');
+  await standStill(program);
+  await until(() => place.read('log') === 'asked\n');
+  program.kill('SIGTERM');
+  await until(() => place.read('log') === 'asked\nasked\n');
+  appendFileSync(place.path('go'), '');
+  expect((await program.fate).status).toBe(79);
+  expect(place.read('log')).toBe('asked\nasked\ncleaned up\n');
+});

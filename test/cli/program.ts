@@ -1,0 +1,164 @@
+/** Real processes of the command line, on a file that goes with the test. */
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocks } from 'holdfast';
+import { sqliteStore } from 'holdfast/sqlite';
+import { inject, onTestFinished } from 'vitest';
+
+/** How long a test waits for something to come about, in ms; a hang, not slowness, takes longer. */
+const PATIENCE_MS = 25_000;
+
+export interface Fate {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'holdfast-cli-test-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 10 }));
+  return path;
+}
+
+/** A folder with a lock file, and the programs that use it. */
+export class Place {
+  readonly folder: string = directory();
+  readonly file: string = join(this.folder, 'locks.db');
+  readonly env: NodeJS.ProcessEnv = {
+    ...without(process.env, ['NODE_OPTIONS', 'FORCE_COLOR', 'NO_COLOR']),
+    HOLDFAST_STORE: `sqlite:${this.file}`,
+    TERM: 'xterm',
+  };
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** What a command of a test has written so far. */
+  read(name: string): string {
+    try {
+      return readFileSync(this.path(name), 'utf8');
+    } catch {
+      return '';
+    }
+  }
+
+  start(args: readonly string[], options: SpawnOptions = {}): Program {
+    return new Program(process.execPath, [inject('cli'), ...args], this.#with(options));
+  }
+
+  /** A shell script in which `$holdfast` is the command line. */
+  shell(script: string, options: SpawnOptions = {}): Program {
+    return new Program('sh', ['-c', script], this.#with(options));
+  }
+
+  /** On a terminal: what is written to it comes back as what it shows. */
+  terminal(script: string, env: NodeJS.ProcessEnv = {}): Program {
+    const given = ['--quiet', '--flush', '--return', '--command', script, '/dev/null'];
+    return new Program('script', given, this.#with({ env }));
+  }
+
+  fate(...args: string[]): Promise<Fate> {
+    return this.start(args, { stdio: ['ignore', 'pipe', 'pipe'] }).fate;
+  }
+
+  /** How many hold and wait, over all names. */
+  async counts(): Promise<{ readonly holders: number; readonly waiters: number }> {
+    const locks = createLocks(sqliteStore(this.file));
+    const counts = { holders: 0, waiters: 0 };
+    for await (const name of locks.list()) {
+      const queue = await locks.inspect(name);
+      counts.holders += queue.holders.length;
+      counts.waiters += queue.waiters.length;
+    }
+    await locks.close();
+    return counts;
+  }
+
+  async holding(holders: number, waiters: number): Promise<void> {
+    await until(async () => {
+      const now = await this.counts();
+      return now.holders === holders && now.waiters === waiters;
+    });
+  }
+
+  #with(options: SpawnOptions): SpawnOptions {
+    const holdfast = `${process.execPath} ${inject('cli')}`;
+    return { cwd: this.folder, ...options, env: { ...this.env, holdfast, ...options.env } };
+  }
+}
+
+export class Program {
+  readonly process: ChildProcess;
+  readonly fate: Promise<Fate>;
+  out = '';
+  err = '';
+
+  constructor(file: string, args: readonly string[], options: SpawnOptions) {
+    this.process = spawn(file, args, options);
+    this.process.stdout?.on('data', (text: Buffer) => {
+      this.out += text;
+    });
+    this.process.stderr?.on('data', (text: Buffer) => {
+      this.err += text;
+    });
+    this.fate = new Promise((resolve) => {
+      this.process.once('close', (status, signal) => {
+        resolve({ status, signal, out: this.out, err: this.err });
+      });
+    });
+    onTestFinished(() => void this.process.kill('SIGKILL'));
+  }
+
+  get pid(): number {
+    return this.process.pid as number;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.process.kill(signal);
+  }
+
+  type(text: string): void {
+    this.process.stdin?.write(text);
+  }
+
+  async says(text: string): Promise<void> {
+    await until(() => this.out.includes(text)).catch(() => {
+      throw new Error(`It did not say ${JSON.stringify(text)}: ${this.out}\n${this.err}`);
+    });
+  }
+}
+
+export async function until(come: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await come())) {
+    if (performance.now() > end) throw new Error(`It did not come about: ${come}`);
+    await pause(20);
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A process that has ended is not alive, whether or not somebody has asked how. */
+export function alive(pid: number): boolean {
+  return !['', 'Z', 'X'].includes(stateOf(pid));
+}
+
+/** `R`, `S`, `T` and so on, as Linux tells it; empty if there is no such process. */
+export function stateOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
+  } catch {
+    return '';
+  }
+}
+
+function without(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,149 @@
+import { appendFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { Place, until } from './program.ts';
+
+it('gives the command its token, and leaves nothing behind', async () => {
+  const place = new Place();
+  const show = 'echo $HOLDFAST_RESOURCE $HOLDFAST_TOKEN $HOLDFAST_LINEAGE';
+  const first = await place.fate('run', 'a', '--', 'sh', '-c', `${show}; $holdfast show a`);
+  const second = await place.fate('run', 'a', '--', 'sh', '-c', show);
+  const tokens = [first, second].map(({ out }) => BigInt(/^a (\d+) sqlite:\w+$/m.exec(out)![1]!));
+  expect(tokens[1]).toBeGreaterThan(tokens[0]!);
+  expect(first.out).toMatch(new RegExp(`^holds +${tokens[0]} +mutex .* sh `, 'm'));
+  expect([first, second].map(({ status, err }) => [status, err])).toEqual([
+    [0, ''],
+    [0, ''],
+  ]);
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
+
+it.each([
+  ['0', 'exit 0', 0],
+  ['its own', 'exit 75', 75],
+  ['the greatest', 'exit 255', 255],
+  ['of a command that was killed', 'kill -KILL $$', 137],
+  ['of a command that was ended', 'kill -TERM $$', 143],
+  ['of a command that was interrupted', 'kill -INT $$', 130],
+])('exits with the status of the command: %s', async (_, script, status) => {
+  const fate = await new Place().fate('run', 'a', '--', 'sh', '-c', script);
+  expect(fate).toMatchObject({ status, signal: null, err: '' });
+});
+
+it('leaves the standard input and output to the command', async () => {
+  const text = 'a line of text\n'.repeat(100_000);
+  const place = new Place();
+  writeFileSync(place.path('in'), text);
+  // Through pipes that are full for a while, where a non-blocking one would fail.
+  const script = 'cat in | $holdfast run a -- cat | (sleep 0.5; cmp - in && echo same)';
+  expect(await place.shell(script).fate).toMatchObject({ status: 0, out: 'same\n', err: '' });
+});
+
+it('lets one in at a time', async () => {
+  const place = new Place();
+  writeFileSync(place.path('n'), '0');
+  // It reads, lets others have their turn, and writes.
+  const add = 'n=$(cat n); sleep 0.02; echo $((n + 1)) > n';
+  const fates = Array.from({ length: 8 }, () => place.fate('run', 'a', '--', 'sh', '-c', add));
+  expect((await Promise.all(fates)).map(({ status }) => status)).toEqual(Array(8).fill(0));
+  expect(place.read('n').trim()).toBe('8');
+});
+
+/** Stays until the test says so. */
+const STAY = ['sh', '-c', 'echo in; until [ -e go ]; do sleep 0.05; done'];
+
+it('two of four', async () => {
+  const place = new Place();
+  const jobs = Array.from({ length: 4 }, () =>
+    place.fate('run', 'job', '--limit', '2', '--', ...STAY),
+  );
+  await place.holding(2, 2);
+  appendFileSync(place.path('go'), '');
+  expect((await Promise.all(jobs)).map(({ out, status }) => out + status)).toEqual(
+    Array(4).fill('in\n0'),
+  );
+});
+
+it('weighs by permits', async () => {
+  const place = new Place();
+  const one = place.fate('run', 'gpu', '--limit', '3', '--permits', '2', '--', ...STAY);
+  await place.holding(1, 0);
+  const two = place.fate('run', 'gpu', '--limit', '3', '--permits', '2', '--', ...STAY);
+  await place.holding(1, 1);
+  appendFileSync(place.path('go'), '');
+  expect([(await one).status, (await two).status]).toEqual([0, 0]);
+});
+
+it('lets readers in together, and a writer alone', async () => {
+  const place = new Place();
+  const readers = ['--read', '--shared'].map((flag) =>
+    place.fate('run', 'config', flag, '--', ...STAY),
+  );
+  await place.holding(2, 0);
+  const writer = place.fate('run', 'config', '--write', '--', ...STAY);
+  await place.holding(2, 1);
+  appendFileSync(place.path('go'), '');
+  const fates = await Promise.all([...readers, writer]);
+  expect(fates.map(({ status }) => status)).toEqual([0, 0, 0]);
+});
+
+it.each([
+  ['--try', ['--try'], 75],
+  ['--wait', ['--wait', '50ms'], 75],
+  ['a status of the caller', ['--try', '-E', '9'], 9],
+  ['a status of 0', ['--wait=10ms', '-E0'], 0],
+])('tells who holds it, and runs nothing: %s', async (_, flags, status) => {
+  const place = new Place();
+  const holder = place.fate('run', 'a', '--label', 'nightly', '--', ...STAY);
+  await place.holding(1, 0);
+  const fate = await place.fate('run', 'a', ...flags, '--', 'touch', 'ran');
+  expect(fate).toMatchObject({ status, out: '' });
+  expect(fate.err).toMatch(/^holdfast: Not acquired within \d+ ms: "a"; held by nightly on .+\n$/);
+  expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
+  appendFileSync(place.path('go'), '');
+  expect((await holder).status).toBe(0);
+  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+});
+
+it('is evicted while it waits: not acquired, and nothing runs', async () => {
+  const place = new Place();
+  const holder = place.fate('run', 'a', '--', ...STAY);
+  await place.holding(1, 0);
+  const waiter = place.fate('run', 'a', '--', 'touch', 'ran');
+  await place.holding(1, 1);
+  const { out } = await place.fate('show', 'a', '--json');
+  const { token } = JSON.parse(out).waiters[0] as { token: string };
+  await place.fate('evict', 'a', '--token', token, '--reason', 'a test');
+  expect(await waiter).toMatchObject({
+    status: 75,
+    err: expect.stringMatching(/^holdfast: .+\n$/),
+  });
+  appendFileSync(place.path('go'), '');
+  await holder;
+  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+});
+
+it('gives the lock back when the command ends, whatever it left running', async () => {
+  const place = new Place();
+  const script = '(until [ -e go ]; do sleep 0.05; done; echo done > left) >&- 2>&- & exit 3';
+  expect((await place.fate('run', 'a', '--', 'sh', '-c', script)).status).toBe(3);
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+  appendFileSync(place.path('go'), '');
+  await until(() => place.read('left') === 'done\n');
+});
+
+it('keeps its locks in the state directory of the user, which only he can enter', async () => {
+  const place = new Place();
+  const env = { ...place.env, HOLDFAST_STORE: '', XDG_STATE_HOME: place.path('state') };
+  const fate = await place.start(['run', 'a', '--', 'true'], { env }).fate;
+  expect(fate).toMatchObject({ status: 0, err: '' });
+  expect(statSync(place.path('state/holdfast/locks.db')).isFile()).toBe(true);
+  expect(statSync(place.path('state/holdfast')).mode & 0o777).toBe(0o700);
+});
+
+it('shows the warnings of others', async () => {
+  const place = new Place();
+  const env = { ...place.env, NODE_OPTIONS: `--require ${place.path('warn.cjs')}` };
+  writeFileSync(place.path('warn.cjs'), `process.emitWarning('look here');`);
+  const fate = await place.start(['run', 'a', '--', 'true'], { env }).fate;
+  expect(fate.err).toContain('Warning: look here');
+});

@@ -1,0 +1,119 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { expect, it } from 'vitest';
+import { alive, Place, type Program, pause, stateOf, until } from './program.ts';
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+/** A command and its child note in files what they are sent, and stay until the test says so. */
+const NOTING = `
+  const { spawn } = require('node:child_process');
+  const { appendFileSync, existsSync } = require('node:fs');
+  const [me] = process.argv.slice(2);
+  for (const name of ['INT', 'TERM', 'HUP', 'QUIT', 'USR1', 'USR2', 'WINCH']) {
+    process.on('SIG' + name, () => appendFileSync(me, name + '\\n'));
+  }
+  if (me === 'grandchild') console.log('up');
+  else spawn(process.execPath, [__filename, 'grandchild'], { stdio: 'inherit' });
+  setInterval(() => existsSync('go') && process.exit(5), 20);
+`;
+
+async function noting(place: Place): Promise<Program> {
+  writeFileSync(place.path('noting.cjs'), NOTING);
+  const program = place.start(['run', 'a', '--', process.execPath, 'noting.cjs', 'child']);
+  await program.says('up\n');
+  return program;
+}
+
+it.each(ENDING)('%s ends the wait, and leaves the queue', async (signal) => {
+  const place = new Place();
+  const holder = await noting(place);
+  const waiter = place.start(['run', 'a', '--', 'touch', 'ran']);
+  await place.holding(1, 1);
+  waiter.kill(signal);
+  const status = 128 + constants.signals[signal];
+  expect(await waiter.fate).toEqual({ status, signal: null, out: '', err: '' });
+  expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
+  appendFileSync(place.path('go'), '');
+  expect((await holder.fate).status).toBe(5);
+});
+
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
+  '%s goes to all of the command, whose end it waits for',
+  async (signal) => {
+    const place = new Place();
+    const program = await noting(place);
+    program.kill(signal);
+    const name = `${signal.slice(3)}\n`;
+    await until(() => place.read('child') === name && place.read('grandchild') === name);
+    expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
+    appendFileSync(place.path('go'), '');
+    expect(await program.fate).toMatchObject({ status: 5, err: '' });
+    expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+  },
+);
+
+it.each(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
+  '%s goes to the command alone',
+  async (signal) => {
+    const place = new Place();
+    const program = await noting(place);
+    program.kill(signal);
+    await until(() => place.read('child') === `${signal.slice(3)}\n`);
+    appendFileSync(place.path('go'), '');
+    expect(await program.fate).toMatchObject({ status: 5, err: '' });
+    expect(place.read('grandchild')).toBe('');
+  },
+);
+
+it('ends as a command does that a signal ends', async () => {
+  const place = new Place();
+  const program = place.start(['run', 'a', '--', 'sh', '-c', 'echo up; sleep 30; echo on']);
+  await program.says('up');
+  program.kill('SIGTERM');
+  expect(await program.fate).toEqual({ status: 143, signal: null, out: 'up\n', err: '' });
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'stops and goes on with its command (skipped where /proc does not tell states)',
+  async () => {
+    const place = new Place();
+    const program = place.start(['run', 'a', '--', 'sh', '-c', 'echo $$; read line; exit 5']);
+    await until(() => /\d\n/.test(program.out));
+    const pid = Number(program.out);
+    program.kill('SIGTSTP');
+    await until(() => stateOf(program.pid) === 'T' && stateOf(pid) === 'T');
+    program.kill('SIGCONT');
+    await until(() => stateOf(program.pid) !== 'T' && stateOf(pid) !== 'T');
+    program.type('\n');
+    expect(await program.fate).toMatchObject({ status: 5, err: '' });
+  },
+);
+
+it('killed with SIGKILL, it leaves its command running without a lock', async () => {
+  const place = new Place();
+  const script = 'echo $$; until [ -e go ]; do sleep 0.02; done';
+  const program = place.start(['run', 'a', '--ttl', '500ms', '--', 'sh', '-c', script]);
+  await until(() => /\d\n/.test(program.out));
+  program.kill('SIGKILL');
+  // The next one gets in when the TTL has run out.
+  expect((await place.fate('run', 'a', '--', 'true')).status).toBe(0);
+  expect(alive(Number(program.out))).toBe(true);
+  appendFileSync(place.path('go'), '');
+  await until(() => !alive(Number(program.out)));
+});
+
+it('a signal while it opens the store leaves nothing behind', async () => {
+  const place = new Place();
+  const programs = Array.from({ length: 12 }, () => place.start(['run', 'a', '--', 'sleep', '30']));
+  // Anywhere from before its first line to after its grant.
+  for (const program of programs) {
+    await pause(20);
+    program.kill('SIGTERM');
+  }
+  for (const program of programs) {
+    const { status, signal } = await program.fate;
+    expect(signal === 'SIGTERM' ? 143 : status).toBe(143);
+  }
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
