@@ -1,5 +1,5 @@
-import { inspect } from 'node:util';
 import { UsageError } from './errors.ts';
+import { show } from './show.ts';
 
 /** Milliseconds, or text such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. */
 export type Duration = number | string;
@@ -25,10 +25,10 @@ export function parseDuration(value: Duration, what = 'duration'): number {
   const ms = match ? Number(match[1]) * (UNIT.get(match[2] ?? '') ?? Number.NaN) : value;
   if (typeof ms !== 'number' || !(ms >= 0)) {
     const good = "a number of milliseconds or text such as '500ms', '30s' or '5m'";
-    throw new UsageError(`${what} must be ${good}, not ${inspect(value)}.`);
+    throw new UsageError(`${what} must be ${good}, not ${show(value)}.`);
   }
   if (ms > MAX_DURATION_MS) {
-    throw new UsageError(`${what} is longer than 24 days: ${inspect(value)}.`);
+    throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
   }
   return Math.ceil(ms);
 }

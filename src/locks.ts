@@ -6,8 +6,6 @@ import type { LockEventName, LockEvents } from './events.ts';
 import type { Spec } from './local-queue.ts';
 import { checkName, MAX_NAME_BYTES } from './names.ts';
 import {
-  checkEvict,
-  checkKeys,
   checkLimit,
   checkLocks,
   ELECTION_OPTIONS,
@@ -17,6 +15,7 @@ import {
   LOCKS_OPTIONS,
   type LockOptions,
   type LocksOptions,
+  readEvict,
   SEMAPHORE_OPTIONS,
   type SemaphoreOptions,
 } from './options.ts';
@@ -24,6 +23,7 @@ import { perProcess } from './per-process.ts';
 import { Election } from './primitives/election.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
 import { SingleLock } from './primitives/single-lock.ts';
+import { readOptions } from './read-options.ts';
 import { closeOnSignal } from './signals.ts';
 import { type Kind, MAX_PERMITS, type Queue, type Store } from './store.ts';
 import { numberOf } from './token.ts';
@@ -55,11 +55,11 @@ export class Locks {
   #forgetSignals: () => void = () => {};
 
   /** @internal */
-  constructor(store: Store, options: LocksOptions) {
+  constructor(store: Store, given: LocksOptions) {
     if (typeof store?.claim !== 'function') {
       throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
     }
-    checkKeys(options, LOCKS_OPTIONS, 'createLocks');
+    const options = readOptions(given, LOCKS_OPTIONS, 'createLocks');
     this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options));
     this.#ttl(options.ttl);
     users().set(store, (users().get(store) ?? 0) + 1);
@@ -68,28 +68,25 @@ export class Locks {
 
   /** One at a time. */
   mutex(name: string, options: LockOptions = {}): SingleLock {
-    checkKeys(options, LOCK_OPTIONS, 'mutex');
-    return this.#lock(name, { ...options, kind: 'mutex', limit: 1 });
+    const read = readOptions(options, LOCK_OPTIONS, 'mutex');
+    return this.#lock(name, { ...read, kind: 'mutex', limit: 1 });
   }
 
   /**
    * At most `limit` permits at a time; strictly first come, first served, whatever their weight.
    */
   semaphore(name: string, options: SemaphoreOptions): SingleLock {
-    checkKeys(options, SEMAPHORE_OPTIONS, 'semaphore');
-    return this.#lock(name, {
-      ...options,
-      kind: 'permits',
-      limit: checkLimit(options.limit, 'limit'),
-    });
+    const read = readOptions(options, SEMAPHORE_OPTIONS, 'semaphore');
+    const limit = checkLimit(read.limit, 'limit');
+    return this.#lock(name, { ...read, kind: 'permits', limit });
   }
 
   /** Many readers or one writer; a waiting writer stops later readers. */
   rwLock(name: string, options: LockOptions = {}): RwLock {
-    checkKeys(options, LOCK_OPTIONS, 'rwLock');
+    const read = readOptions(options, LOCK_OPTIONS, 'rwLock');
     return {
-      read: this.#lock(name, { ...options, kind: 'read', limit: MAX_PERMITS }),
-      write: this.#lock(name, { ...options, kind: 'write', limit: MAX_PERMITS }),
+      read: this.#lock(name, { ...read, kind: 'read', limit: MAX_PERMITS }),
+      write: this.#lock(name, { ...read, kind: 'write', limit: MAX_PERMITS }),
     };
   }
 
@@ -100,8 +97,7 @@ export class Locks {
 
   /** `seats` of all candidates lead, the others stand by. */
   election(name: string, options: ElectionOptions = {}): Election {
-    checkKeys(options, ELECTION_OPTIONS, 'election');
-    const { seats = 1, ...rest } = options;
+    const { seats = 1, ...rest } = readOptions(options, ELECTION_OPTIONS, 'election');
     const limit = checkLimit(seats, 'seats');
     return new Election(this.#core, this.#lock(name, { ...rest, kind: 'permits', limit }));
   }
@@ -113,13 +109,20 @@ export class Locks {
 
   /** Names, without this prefix of ours, of resources that somebody holds or waits for. */
   list(prefix = ''): AsyncGenerator<string, void, void> {
-    if (typeof prefix !== 'string') throw new UsageError('The prefix must be a string.');
+    if (typeof prefix !== 'string' || !prefix.isWellFormed()) {
+      throw new UsageError('The prefix must be Unicode text.');
+    }
     return this.#list(prefix);
   }
 
   async *#list(prefix: string): AsyncGenerator<string, void, void> {
-    const { store, options } = this.#core;
     this.#core.checkOpen();
+    // A loop of its own, so that what the caller throws into it is not taken for the store's.
+    for await (const name of this.#names(prefix)) yield name;
+  }
+
+  async *#names(prefix: string): AsyncGenerator<string, void, void> {
+    const { store, options } = this.#core;
     if (!store.list) throw new UnsupportedError('list', `The ${store.name} store keeps no list.`);
     try {
       for await (const resource of store.list(options.prefix + prefix)) {
@@ -132,12 +135,11 @@ export class Locks {
 
   /** Takes a lock away from its holder, or a place from a waiter; false if there is none. */
   evict(name: string, options: EvictOptions): Promise<boolean> {
-    const resource = this.#resource(name);
-    checkEvict(options);
-    return this.#evict(resource, options);
+    return this.#evict(this.#resource(name), readEvict(options));
   }
 
-  async #evict(resource: string, { token, reason, now = false }: EvictOptions): Promise<boolean> {
+  async #evict(resource: string, options: Required<EvictOptions>): Promise<boolean> {
+    const { token, reason, now } = options;
     const { store } = this.#core;
     this.#core.checkOpen();
     if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
@@ -158,8 +160,7 @@ export class Locks {
    * last locks.
    */
   close(options: { readonly drain?: Duration } = {}): Promise<void> {
-    checkKeys(options, ['drain'], 'close');
-    const { drain = '10s' } = options;
+    const { drain = '10s' } = readOptions(options, ['drain'], 'close');
     const drainMs = parseDuration(drain, 'drain');
     this.#closing ??= this.#close(drainMs);
     return this.#closing;

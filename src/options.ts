@@ -1,9 +1,10 @@
-import { inspect } from 'node:util';
 import type { Clock } from './clock.ts';
 import type { CoreOptions } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { UsageError } from './errors.ts';
 import { checkName, MAX_PREFIX_BYTES } from './names.ts';
+import { readOptions } from './read-options.ts';
+import { show } from './show.ts';
 import { MAX_PERMITS } from './store.ts';
 
 export interface LocksOptions {
@@ -97,21 +98,12 @@ export const LOCKS_OPTIONS: readonly string[] = [
   ...['prefix', 'label', 'ttl', 'wait', 'maxTtl', 'drift', 'releaseOnSignal', 'clock'],
 ];
 
-/** An option that is misspelt would be ignored silently: refuse it instead. */
-export function checkKeys(options: object, known: readonly string[], what: string): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new UsageError(`The options of ${what} must be an object.`);
-  }
-  const unknown = Object.keys(options).find((key) => !known.includes(key));
-  if (unknown === undefined) return;
-  const all = known.join(', ');
-  throw new UsageError(`${what} has no option ${JSON.stringify(unknown)}; it has ${all}.`);
-}
+const EVICT_OPTIONS = ['token', 'reason', 'now'];
 
 export function checkLimit(limit: number, what: string): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PERMITS) return limit;
   throw new UsageError(
-    `${what} must be a whole number from 1 to ${MAX_PERMITS}, not ${inspect(limit)}.`,
+    `${what} must be a whole number from 1 to ${MAX_PERMITS}, not ${show(limit)}.`,
   );
 }
 
@@ -123,7 +115,7 @@ export function checkLocks(options: LocksOptions): CoreOptions {
   if (typeof drift !== 'number' || !(drift >= 0 && drift < 0.5)) {
     throw new UsageError('drift must be a number from 0 to 0.5.');
   }
-  if (clock !== undefined && typeof clock?.now !== 'function') {
+  if (clock !== undefined && !isClock(clock)) {
     throw new UsageError('clock must be a Clock, as systemClock() gives.');
   }
   if (typeof releaseOnSignal !== 'boolean') {
@@ -140,10 +132,15 @@ export function checkLocks(options: LocksOptions): CoreOptions {
   };
 }
 
-export function checkEvict(options: EvictOptions): void {
-  checkKeys(options, ['token', 'reason', 'now'], 'evict');
-  const { token, reason, now = false } = options;
+function isClock(clock: Clock): boolean {
+  const parts = ['now', 'random', 'setTimeout', 'clearTimeout', 'setImmediate'] as const;
+  return parts.every((part) => typeof clock?.[part] === 'function');
+}
+
+export function readEvict(options: EvictOptions): Required<EvictOptions> {
+  const { token, reason, now = false } = readOptions(options, EVICT_OPTIONS, 'evict');
   if (typeof token !== 'bigint') throw new UsageError('token must be a bigint.');
   checkName(reason, 'reason', MAX_REASON_BYTES);
   if (typeof now !== 'boolean') throw new UsageError('now must be true or false.');
+  return { token, reason, now };
 }

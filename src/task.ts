@@ -3,7 +3,7 @@ import type { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { UsageError } from './errors.ts';
 import type { InLine } from './line.ts';
-import { checkKeys } from './options.ts';
+import { readOptions } from './read-options.ts';
 import type { Kind } from './store.ts';
 
 /** What a single acquisition may say. */
@@ -125,15 +125,25 @@ export class Task<T> implements InLine<Task<T>> {
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'permits', 'label'];
 
 /** @throws UsageError if the caller passed something else than it should. */
-export function checkAcquire(options: AcquireOptions): void {
-  checkKeys(options, ACQUIRE_OPTIONS, 'an acquisition');
-  const { wait, signal, label } = options;
+export function readAcquire(options: AcquireOptions): AcquireOptions {
+  const read = readOptions(options, ACQUIRE_OPTIONS, 'an acquisition');
+  const { wait, signal, label } = read;
   if (wait !== undefined) parseDuration(wait, 'wait');
   checkSignal(signal);
   if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
+  return read;
 }
 
 export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal === undefined || signal instanceof AbortSignal) return;
+  if (signal === undefined || isSignal(signal)) return;
   throw new UsageError('signal must be an AbortSignal.');
+}
+
+/** An heir of a signal is an instance as well, but only a signal can say whether it is aborted. */
+function isSignal(value: unknown): boolean {
+  try {
+    return typeof Reflect.get(AbortSignal.prototype, 'aborted', value) === 'boolean';
+  } catch {
+    return false;
+  }
 }

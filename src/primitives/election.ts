@@ -14,7 +14,7 @@ import type { Core } from '../core.ts';
 import { type Duration, parseDuration } from '../duration.ts';
 import { ClosedError, isLockError, type StoreError, UsageError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
-import { checkKeys } from '../options.ts';
+import { readOptions } from '../read-options.ts';
 import type { Member } from '../store.ts';
 import { type AcquireOptions, checkSignal } from '../task.ts';
 import type { SingleLock } from './single-lock.ts';
@@ -59,9 +59,8 @@ export class Election {
 
   /** Stands for election, and stands again after every term, until it resigns. */
   campaign(options: CampaignOptions = {}): Candidate {
-    checkKeys(options, CAMPAIGN_OPTIONS, 'campaign');
-    this.#seat.check(options);
-    return new Candidate(this.#core, this.#seat, options);
+    const read = this.#seat.read(readOptions(options, CAMPAIGN_OPTIONS, 'campaign'));
+    return new Candidate(this.#core, this.#seat, read);
   }
 
   /** Who leads and who stands by now. */
@@ -72,8 +71,7 @@ export class Election {
 
   /** The standings now, and again whenever somebody came, went or moved. */
   observe(options: ObserveOptions = {}): AsyncGenerator<Standings, void, void> {
-    checkKeys(options, OBSERVE_OPTIONS, 'observe');
-    const { every = 500, signal } = options;
+    const { every = 500, signal } = readOptions(options, OBSERVE_OPTIONS, 'observe');
     const everyMs = parseDuration(every, 'every');
     if (everyMs === 0) throw new UsageError('every must be more than 0.');
     checkSignal(signal);

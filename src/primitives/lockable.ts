@@ -1,7 +1,7 @@
 import type { Core } from '../core.ts';
 import { type LeaseLostError, UsageError } from '../errors.ts';
 import type { Member } from '../store.ts';
-import { type AcquireOptions, checkAcquire } from '../task.ts';
+import { type AcquireOptions, readAcquire } from '../task.ts';
 import { underLease } from '../under-lease.ts';
 
 /** What every lease-like result has. */
@@ -45,9 +45,9 @@ export abstract class Lockable<L extends Held> {
   /** @internal Who is in the way now. */
   protected abstract holders(): Promise<readonly Member[]>;
 
-  /** @internal Throws UsageError if the options are wrong. */
-  check(options: AcquireOptions): void {
-    checkAcquire(options);
+  /** @internal The options, each read once. Throws UsageError if they are wrong. */
+  read(options: AcquireOptions): AcquireOptions {
+    return readAcquire(options);
   }
 
   /**
@@ -57,15 +57,13 @@ export abstract class Lockable<L extends Held> {
    *   and ClosedError.
    */
   acquire(options: AcquireOptions = {}): Promise<L> {
-    this.check(options);
     // With `waits` the answer is never null.
-    return this.take(this.#patient(options), true) as Promise<L>;
+    return this.take(this.#patient(this.read(options)), true) as Promise<L>;
   }
 
   /** Takes the lock if it is free now, else resolves with null; `wait` has no meaning here. */
   tryAcquire(options: AcquireOptions = {}): Promise<L | null> {
-    this.check(options);
-    return this.take(options, false);
+    return this.take(this.read(options), false);
   }
 
   /**
@@ -111,12 +109,12 @@ export abstract class Lockable<L extends Held> {
   }
 
   #parse<T>(
-    first: AcquireOptions | Work<L, T>,
+    first: AcquireOptions | Work<L, T> = {},
     second?: Work<L, T>,
   ): { options: AcquireOptions; work: Work<L, T> } {
-    const options = typeof first === 'function' ? {} : first;
-    const work = typeof first === 'function' ? first : second;
-    this.check(options);
+    const alone = typeof first === 'function' && second === undefined;
+    const options = this.read(alone ? {} : (first as AcquireOptions));
+    const work = alone ? first : second;
     if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
     return { options, work };
   }

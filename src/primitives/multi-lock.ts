@@ -11,6 +11,7 @@ import type { Core } from '../core.ts';
 import { parseDuration } from '../duration.ts';
 import { type LeaseLostError, UsageError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
+import { reading } from '../read-options.ts';
 import type { Member } from '../store.ts';
 import type { AcquireOptions } from '../task.ts';
 import { type Held, Lockable, type Work } from './lockable.ts';
@@ -71,22 +72,15 @@ export class MultiLock extends Lockable<MultiLease> {
   /** @internal Throws UsageError if there are no parts, or the same resource occurs twice. */
   constructor(core: Core, parts: readonly SingleLock[]) {
     super(core);
-    if (!Array.isArray(parts) || parts.length === 0) {
-      throw new UsageError('all() takes a list of at least one lock.');
-    }
-    if (![...parts].every((part) => part instanceof SingleLock && part.belongsTo(core))) {
-      throw new UsageError('all() takes mutexes, semaphores, readers and writers of these locks.');
-    }
-    const resources = new Set(parts.map((part) => part.resource));
-    if (resources.size < parts.length) throw new UsageError('all() has the same resource twice.');
-    this.#parts = [...parts];
-    this.#ordered = [...parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
+    this.#parts = reading('The list of locks', () => readParts(core, parts));
+    this.#ordered = [...this.#parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
   /** @internal */
-  override check(options: AcquireOptions): void {
-    super.check(options);
-    if (options.permits !== undefined) throw new UsageError('permits is for a single semaphore.');
+  override read(options: AcquireOptions): AcquireOptions {
+    const read = super.read(options);
+    if (read.permits !== undefined) throw new UsageError('permits is for a single semaphore.');
+    return read;
   }
 
   /** @internal */
@@ -135,6 +129,24 @@ export class MultiLock extends Lockable<MultiLease> {
     const looks = this.#parts.map((part) => this.core.lastLook(part.resource));
     return (await Promise.all(looks)).flat();
   }
+}
+
+/** The list, read once, and no further than to what does not belong there. */
+function readParts(core: Core, parts: readonly SingleLock[]): SingleLock[] {
+  const read = new Map<string, SingleLock>();
+  if (Array.isArray(parts)) {
+    for (const part of parts) {
+      if (!(part instanceof SingleLock && part.belongsTo(core))) {
+        throw new UsageError(
+          'all() takes mutexes, semaphores, readers and writers of these locks.',
+        );
+      }
+      if (read.has(part.resource)) throw new UsageError('all() has the same resource twice.');
+      read.set(part.resource, part);
+    }
+  }
+  if (read.size === 0) throw new UsageError('all() takes a list of at least one lock.');
+  return [...read.values()];
 }
 
 async function release(taken: ReadonlyMap<SingleLock, Lease>): Promise<void> {

@@ -1,10 +1,10 @@
-import { inspect } from 'node:util';
 import { sameQueue } from '../admission.ts';
 import type { Core } from '../core.ts';
 import { DeadlockError, MismatchError, UsageError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
 import type { Spec } from '../local-queue.ts';
 import { Frame } from '../reentrancy.ts';
+import { show } from '../show.ts';
 import type { Kind, Member } from '../store.ts';
 import type { AcquireOptions } from '../task.ts';
 import { Lockable, type Work } from './lockable.ts';
@@ -31,8 +31,7 @@ export class SingleLock extends Lockable<Lease> {
 
   /** @internal For elections: waits without end, whatever the default. */
   stand(options: AcquireOptions): Promise<Lease> {
-    this.check(options);
-    return this.take(options, true) as Promise<Lease>;
+    return this.take(this.read(options), true) as Promise<Lease>;
   }
 
   /** @internal For `locks.all`, which runs its work inside every part. */
@@ -47,18 +46,19 @@ export class SingleLock extends Lockable<Lease> {
   }
 
   /** @internal */
-  override check(options: AcquireOptions): void {
-    super.check(options);
-    const { permits = 1 } = options;
+  override read(options: AcquireOptions): AcquireOptions {
+    const read = super.read(options);
+    const { permits = 1 } = read;
     if (permits !== 1 && this.#spec.kind !== 'permits') {
       throw new UsageError('Only a semaphore has permits.', { resource: this.resource });
     }
     if (!Number.isInteger(permits) || permits < 1 || permits > this.#spec.limit) {
       const range = `a whole number from 1 to the limit, ${this.#spec.limit}`;
-      throw new UsageError(`permits must be ${range}, not ${inspect(permits)}.`, {
+      throw new UsageError(`permits must be ${range}, not ${show(permits)}.`, {
         resource: this.resource,
       });
     }
+    return read;
   }
 
   /** @internal */
