@@ -1,7 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
-import { inspect } from 'node:util';
 import type { LossReason, StoreError } from './errors.ts';
 import { UsageError } from './errors.ts';
+import { show } from './show.ts';
 import type { Kind, Takeover } from './store.ts';
 
 export interface LockEvents {
@@ -53,7 +53,7 @@ export class Events {
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
     if (!NAMES.includes(name)) {
       const all = NAMES.join(', ');
-      throw new UsageError(`There is no event ${inspect(name)}; there are ${all}.`);
+      throw new UsageError(`There is no event ${show(name)}; there are ${all}.`);
     }
     if (typeof listener !== 'function') throw new UsageError('A listener must be a function.');
     const listeners = this.#listeners.get(name) ?? new Set();
@@ -70,13 +70,21 @@ export class Events {
     return this.#listeners.has(name) || this.#channels.get(name)?.hasSubscribers === true;
   }
 
-  /** A listener that throws harms nobody else: what it threw becomes a process warning. */
+  /**
+   * A listener that throws or rejects harms nobody else: its error becomes a process warning.
+   * Listeners may do anything with the locks, so a caller has nothing left to do after it.
+   */
   emit<N extends LockEventName>(name: N, event: LockEvents[N]): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
+    const warn = (error: unknown): void => {
+      process.emitWarning(`A listener of '${name}' failed: ${show(error)}`);
+    };
+    // A copy, because a listener that is added now is meant for later events.
+    for (const listener of [...(this.#listeners.get(name) ?? [])]) {
       try {
-        (listener as (event: LockEvents[N]) => void)(event);
+        const result = (listener as (event: LockEvents[N]) => unknown)(event);
+        if (result instanceof Promise) result.catch(warn);
       } catch (error) {
-        process.emitWarning(error instanceof Error ? error : inspect(error));
+        warn(error);
       }
     }
     this.#channels.get(name)?.publish(event);

@@ -210,6 +210,8 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   #release(): Promise<void> {
+    // A listener that is told of this, or of the next holder, may call it again.
+    this.#left = DONE;
     const { core } = this.#queue;
     const now = core.clock.now();
     this.#clearMaxHold();

@@ -222,8 +222,9 @@ export class LocalQueue implements ClaimListener, Subject {
     this.#trying = undefined;
     const lease = new Lease(this, this.#live, this.#issued++, now);
     this.lease = lease;
-    lease.announce();
+    // First, for a listener may abort the wait that is over.
     task.resolve(lease);
+    lease.announce();
   }
 
   readonly #passOn = (now: number): void => {
