@@ -84,7 +84,8 @@ test('whoever is evicted is woken to ask', async () => {
     expect(await b.evict(claim.resource, token, { reason: 'test', now })).toBe(true);
     await until(() => hints.length > 0);
     expect(hints).toEqual([undefined]);
-    expect(await one(a.renew([claim]))).toEqual({ state: 'gone', why: 'evicted' });
+    const gone = { state: 'gone', why: 'evicted', detail: 'test' };
+    expect(await one(a.renew([claim]))).toEqual(gone);
   }
 });
 

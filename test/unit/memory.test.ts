@@ -1,6 +1,8 @@
 import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from './fake-clock.ts';
+import { watchOutcome } from './scripted-store.ts';
 
 describe('the memory store', () => {
   it('forgets old endings without forgetting who holds now', async () => {
@@ -30,5 +32,18 @@ describe('the memory store', () => {
     const next = await createLocks(store).mutex('r').acquire();
     expect(old.lineage).toBe(lineage);
     expect(next.lineage).not.toBe(lineage);
+  });
+
+  it('that has lost everything grants nothing until whoever held cannot any more', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock, quarantine: '12s' });
+    const lease = await createLocks(store, { clock }).mutex('r').acquire();
+    store.forget();
+    const next = watchOutcome(createLocks(store, { clock }).mutex('r').acquire());
+    const tried = watchOutcome(createLocks(store, { clock }).mutex('r').tryAcquire());
+    await clock.advance(11_999);
+    expect([lease.held, next.done, tried]).toEqual([false, false, { done: true, value: null }]);
+    await clock.advance(10);
+    expect(next.value?.held).toBe(true);
   });
 });
