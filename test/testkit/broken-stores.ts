@@ -1,5 +1,7 @@
-import type { Claim, ClaimStatus, Store, Wake } from 'holdfast';
+import type { Claim, ClaimStatus, Member, Store, Takeover } from 'holdfast';
 import { aroundStore } from 'holdfast/testkit';
+import { BROKEN_HINTS } from './broken-hints.ts';
+import { BROKEN_STEPS } from './broken-steps.ts';
 
 /** A store with one promise broken. */
 export interface BrokenStore {
@@ -155,22 +157,6 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
       ),
   },
   {
-    fault: 'answers come in another order',
-    noticed: /^batches: /,
-    break: (store) => ({ claim: async (claims) => (await store.claim(claims)).toReversed() }),
-  },
-  {
-    fault: 'one refusal spoils the batch',
-    noticed: /^batches: a refused claim/,
-    break: (store) => ({
-      async claim(claims) {
-        const statuses = await store.claim(claims);
-        if (statuses.some(({ state }) => state === 'gone')) throw new Error('spoilt');
-        return statuses;
-      },
-    }),
-  },
-  {
     fault: 'names are folded to lower case',
     noticed: /^names: .*case/,
     break: (store) => renamed(store, (name) => name.toLowerCase()),
@@ -228,25 +214,153 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     }),
   },
   {
-    fault: 'hints never come',
-    noticed: /^hints: the waiter that is admitted/,
-    break: () => ({ watch: async () => ({ [Symbol.asyncDispose]: async () => {} }) }),
+    fault: 'long lives are kept as 31 bits of µs',
+    noticed: /^claim: a claim lives as long as it asked/,
+    break: (store) =>
+      claiming(store, (claim) => ({ ...claim, ttlMs: Math.min(claim.ttlMs, 2 ** 31 / 1000) })),
   },
   {
-    fault: 'every release wakes everybody',
-    noticed: /^hints: a release tells exactly/,
+    fault: 'waiters are told to ask only after a whole TTL',
+    noticed: /^(claim: a waiter further back|release: who waits for a hold that was released)/,
+    break: (store) =>
+      answering(store, (status) =>
+        status.state === 'waiting' ? { ...status, retryInMs: 20_000 } : status,
+      ),
+  },
+  {
+    fault: 'a full queue does not know who stands in it',
+    noticed: /^claim: who stands in a full queue/,
     break(store) {
-      const wakes = new Set<Wake>();
+      const seen = new Set<string>();
       return {
-        watch: (claim, wake) => {
-          wakes.add(wake);
-          return store.watch?.(claim, wake) ?? Promise.reject();
+        claim: async (claims) => {
+          const again = claims.some(({ id }) => seen.has(id));
+          for (const { id } of claims) seen.add(id);
+          const statuses = await store.claim(claims);
+          return statuses.map((status) =>
+            again && status.state === 'waiting' ? { state: 'gone', why: 'full' } : status,
+          );
         },
-        async release(claims, after) {
-          const answers = await store.release(claims, after);
-          for (const wake of wakes) wake();
-          return answers;
+      };
+    },
+  },
+  {
+    fault: 'tombstones crumble',
+    noticed: /^release: a late copy is refused for as long/,
+    break: (store) => ({
+      release: (claims, after) =>
+        store.release(
+          claims.map((claim) => ({ ...claim, ttlMs: claim.ttlMs / 10 })),
+          after,
+        ),
+    }),
+  },
+  {
+    fault: 'the dead get no tombstone',
+    noticed: /^release: a late copy of a claim that has died/,
+    break: (store) => ({
+      release: async (claims, after) => {
+        const [status] = await store.renew(claims);
+        return status?.state === 'gone' ? [false] : store.release(claims, after);
+      },
+    }),
+  },
+  {
+    fault: 'a waiting writer is downgraded',
+    noticed: /^downgrade: a writer that waits/,
+    break: (store) => ({
+      async downgrade(claim) {
+        const status = await store.downgrade?.(claim);
+        if (status?.state !== 'waiting') return status as ClaimStatus;
+        await store.release([claim]);
+        const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
+        return (await store.claim([read]))[0] as ClaimStatus;
+      },
+    }),
+  },
+  {
+    fault: 'nobody is evicted twice',
+    noticed: /^evict: who has been evicted and still holds/,
+    break(store) {
+      const evicted = new Set<bigint>();
+      return {
+        evict: async (resource, number, options) => {
+          if (evicted.has(number)) return false;
+          evicted.add(number);
+          return store.evict?.(resource, number, options) ?? false;
         },
+      };
+    },
+  },
+  {
+    fault: 'an ending is told again and again',
+    noticed: /^takeover: a holder learns of the hold before its own/,
+    break(store) {
+      let first: Takeover | undefined;
+      return answering(store, (status) => {
+        if (status.state !== 'held') return status;
+        first ??= status.takeover;
+        return { ...status, takeover: first };
+      });
+    },
+  },
+  {
+    fault: 'each kind of lock counts for itself',
+    noticed: /^tokens: tokens grow although the kind/,
+    break(store) {
+      const counted = new Map<string, bigint>();
+      return {
+        claim: async (claims) => {
+          const statuses = await store.claim(claims);
+          return statuses.map((status, i) => {
+            const { kind = '' } = claims[i] ?? {};
+            if (status.state !== 'held') return status;
+            counted.set(kind, (counted.get(kind) ?? 0n) + 1n);
+            return { ...status, token: counted.get(kind) ?? 0n };
+          });
+        },
+      };
+    },
+  },
+  {
+    fault: 'numbers are put in order as text',
+    noticed: /^inspect and list: holders and waiters are shown in order/,
+    break: (store) => ({
+      async inspect(resource) {
+        const queue = await store.inspect(resource);
+        const asText = (a: Member, b: Member) => (`${a.number}` < `${b.number}` ? -1 : 1);
+        return { ...queue, waiters: queue.waiters.toSorted(asText) };
+      },
+    }),
+  },
+  {
+    fault: 'a look is a heartbeat',
+    noticed: /^inspect and list: a look extends nothing/,
+    break(store) {
+      const entered: Claim[] = [];
+      return {
+        claim: (claims) => {
+          entered.push(...claims);
+          return store.claim(claims);
+        },
+        inspect: async (resource) => {
+          await store.renew(entered);
+          return store.inspect(resource);
+        },
+      };
+    },
+  },
+  {
+    fault: 'a connection takes its claims with it',
+    noticed: /^expiry: claims outlive the connection/,
+    break(store) {
+      const entered: Claim[] = [];
+      return {
+        claim: (claims) => {
+          entered.push(...claims);
+          return store.claim(claims);
+        },
+        close: async () => void (await store.release(entered)),
       };
     },
   },
@@ -261,6 +375,8 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     break: (store) =>
       claiming(store, (claim) => ({ ...claim, holder: { ...claim.holder, label: claim.id } })),
   },
+  ...BROKEN_STEPS,
+  ...BROKEN_HINTS,
 ];
 
 /** The same store as a plain object; broken if anything is to be. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { MAX_BATCH } from '../../store.ts';
+import { type Claim, MAX_BATCH, MAX_PERMITS } from '../../store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, states } from '../expect.ts';
+import { LONG_MS } from '../test-bed.ts';
 
 export const batches: Topic = {
   topic: 'batches',
@@ -28,6 +29,51 @@ export const batches: Topic = {
         for (const status of await bed.store.claim(batch)) held(status);
         assert.deepEqual(new Set(await bed.store.release(batch)), new Set([true]));
         for (const status of await bed.store.renew(batch)) gone(status);
+      },
+    },
+    {
+      name: 'each claim of a batch is what it asked to be',
+      needs: ['queue'],
+      async run(bed) {
+        const of = (name: string, over: Partial<Claim> = {}) =>
+          bed.claim({ resource: bed.name(name), ...over });
+        await bed.enterAll([of('d'), of('e')]);
+        const batch = [
+          of('a', { kind: 'permits', permits: 2, limit: 3, ttlMs: LONG_MS / 2 }),
+          of('b', { kind: 'read', limit: MAX_PERMITS }),
+          of('c', { ttlMs: LONG_MS / 4 }),
+          of('d', { queue: false }),
+          of('e', { ttlMs: LONG_MS / 2 }),
+        ];
+        assert.equal(states(await bed.store.claim(batch)), 'held held held gone waiting');
+        for (const { resource, kind, permits, limit, ttlMs, holder, queue } of batch) {
+          if (!queue) continue;
+          const shown = await bed.look(resource);
+          const member = [...shown.holders, ...shown.waiters].at(-1);
+          assert.deepEqual(
+            [member?.kind, member?.permits, member?.ttlMs, member?.holder.label, shown.limit],
+            [kind, permits, ttlMs, holder.label, limit],
+          );
+          assert.ok(member && member.leftMs <= ttlMs + bed.slackMs);
+        }
+      },
+    },
+    {
+      name: 'each heartbeat of a batch gives its claim its own TTL',
+      needs: ['expiry'],
+      async run(bed) {
+        const batch = [LONG_MS, LONG_MS / 4, LONG_MS / 2].map((ttlMs, i) =>
+          bed.claim({ resource: bed.name(String(i)), ttlMs }),
+        );
+        await bed.store.claim(batch);
+        const statuses = await bed.store.renew(batch);
+        for (const [i, { ttlMs, resource }] of batch.entries()) {
+          const { leftMs } = held(statuses[i]);
+          const [holder] = (await bed.look(resource)).holders;
+          for (const left of [leftMs, holder?.leftMs ?? 0]) {
+            assert.ok(left <= ttlMs + bed.slackMs && left > ttlMs - LONG_MS / 8, `${left} ms`);
+          }
+        }
       },
     },
     {

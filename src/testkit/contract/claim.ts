@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { MAX_DURATION_MS } from '../../duration.ts';
 import type { Topic } from '../case.ts';
-import { gone, held, show, waiting } from '../expect.ts';
+import { gone, held, show, states, waiting } from '../expect.ts';
 
 export const claim: Topic = {
   topic: 'claim',
@@ -85,6 +86,21 @@ export const claim: Topic = {
       },
     },
     {
+      name: 'a claim that is sent twice at once enters once',
+      needs: ['atomic try'],
+      async run(bed) {
+        const other = await bed.connect();
+        for (const queue of [false, true]) {
+          const a = bed.claim({ resource: bed.name(`queue ${queue}`), queue });
+          const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
+          const tokens = (await Promise.all(answers)).map((status) => held(status).token);
+          assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);
+          const { holders, waiters } = await bed.look(a.resource);
+          assert.deepEqual([holders.length, waiters.length], [1, 0]);
+        }
+      },
+    },
+    {
       name: 'repeating a claim that was admitted meanwhile answers held',
       needs: ['queue'],
       async run(bed) {
@@ -119,6 +135,33 @@ export const claim: Topic = {
       },
     },
     {
+      name: 'a waiter further back is told to ask when the one before it may be dead',
+      needs: ['queue', 'expiry'],
+      async run(bed) {
+        const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
+        await bed.enterAll([bed.claim(), dying]);
+        const { retryInMs } = waiting(await bed.enter(bed.claim()));
+        assert.ok(retryInMs > 0, 'asking at once would be polling');
+        assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
+      },
+    },
+    {
+      name: 'a claim lives as long as it asked to, be it for weeks',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: MAX_DURATION_MS });
+        await bed.enter(a);
+        // Far longer than any answer takes, far shorter than what a number that is too small keeps.
+        const least = a.ttlMs - 60_000;
+        for (const status of [await bed.enter(a), await bed.beat(a)]) {
+          const { leftMs } = held(status);
+          assert.ok(leftMs > least && leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms left`);
+        }
+        const [holder] = (await bed.look()).holders;
+        assert.ok(holder && holder.leftMs > least && holder.ttlMs >= a.ttlMs);
+      },
+    },
+    {
       name: 'the id of a claim stays secret',
       needs: ['queue'],
       async run(bed) {
@@ -140,6 +183,17 @@ export const claim: Topic = {
         waiting(await bed.beat(b));
         await bed.leave(c);
         waiting(await bed.enter(bed.claim()));
+      },
+    },
+    {
+      name: 'who stands in a full queue may repeat its claim',
+      needs: ['queue'],
+      fixture: { maxWaiters: 2 },
+      async run(bed) {
+        const claims = [bed.claim(), bed.claim(), bed.claim()];
+        await bed.enterAll(claims);
+        assert.equal(states(await bed.enterAll(claims)), 'held waiting waiting');
+        gone(await bed.enter(bed.claim()), 'full');
       },
     },
   ],

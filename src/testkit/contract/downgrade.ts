@@ -53,6 +53,21 @@ export const downgrade: Topic = {
       },
     },
     {
+      name: 'a writer that waits stays a writer',
+      async run(bed) {
+        const [w, next, r] = [write(bed), write(bed), read(bed)];
+        await bed.enterAll([w, next, r]);
+        waiting(await down(bed, next));
+        assert.deepEqual(
+          (await bed.look()).waiters.map(({ kind }) => kind),
+          ['write', 'read'],
+        );
+        await bed.leave(w);
+        held(await bed.beat(next));
+        waiting(await bed.beat(r));
+      },
+    },
+    {
       name: 'downgrading a claim that is gone answers gone and creates nothing',
       async run(bed) {
         gone(await down(bed, write(bed)));

@@ -71,6 +71,20 @@ export const evict: Topic = {
       },
     },
     {
+      name: 'who has been evicted and still holds may be evicted now',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        await drive(bed, { token, now: false });
+        assert.equal(await drive(bed, { token, now: true }), true);
+        assert.equal(await drive(bed, { token, now: true }), false);
+        held(await bed.beat(b));
+        gone(await bed.beat(a), 'evicted');
+      },
+    },
+    {
       name: 'an evicted waiter leaves the queue and is told',
       needs: ['queue'],
       async run(bed) {

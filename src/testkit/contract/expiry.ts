@@ -120,6 +120,21 @@ export const expiry: Topic = {
       },
     },
     {
+      name: 'claims outlive the connection that made them',
+      needs: ['queue'],
+      async run(bed) {
+        const other = await bed.connect();
+        const [a, b] = [bed.claim(), bed.claim()];
+        held(await bed.enter(a, other));
+        waiting(await bed.enter(b, other));
+        await other.close?.();
+        held(await bed.beat(a));
+        waiting(await bed.beat(b));
+        await bed.leave(a);
+        held(await bed.beat(b));
+      },
+    },
+    {
       name: 'nobody counts the dead',
       needs: ['queue'],
       async run(bed) {

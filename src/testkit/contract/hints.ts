@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../store.ts';
 import type { Topic } from '../case.ts';
-import { held, waiting } from '../expect.ts';
+import { held, show, waiting } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';
+import { PAIRS } from './names.ts';
 
 export const hints: Topic = {
   topic: 'hints',
@@ -139,6 +140,60 @@ export const hints: Topic = {
         await bed.leave(a);
         await bed.until('the waiter was told', () => told > 0);
         held(await bed.beat(b, other));
+      },
+    },
+    {
+      name: 'hints find their way whatever the name, and to nobody else',
+      async run(bed) {
+        const told: string[] = [];
+        const expected: string[] = [];
+        for (const [i, pair] of PAIRS.entries()) {
+          const [, one, other] = pair;
+          // Names of different pairs may be the same.
+          const [left, kept] = [one, other].map((text) => bed.name(`${i}/${text}`));
+          for (const resource of [left, kept] as string[]) {
+            const [holder, waiter] = [bed.claim({ resource }), bed.claim({ resource })];
+            await bed.enter(holder);
+            await bed.watch(waiter, (hint) => hint?.state !== 'waiting' && told.push(resource));
+            await bed.enter(waiter);
+            if (resource === left) await bed.leave(holder);
+          }
+          expected.push(left as string);
+        }
+        await bed.until('all were told', () => new Set(told).size >= expected.length);
+        await bed.quiet();
+        assert.deepEqual([...new Set(told)].sort(), expected.sort());
+      },
+    },
+    {
+      name: 'hints do not give ids away',
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const hints: unknown[] = [];
+        for (const each of [a, b]) {
+          await bed.watch(each, (...said) => hints.push(said));
+          await bed.enter(each);
+        }
+        await bed.leave(a);
+        await bed.until('both were told', () => hints.length >= 2);
+        for (const { id } of [a, b]) assert.ok(!show(hints).includes(id), show(hints));
+      },
+    },
+    {
+      name: 'a subscription that ends leaves the others as they are',
+      async run(bed) {
+        const other = await bed.connect();
+        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim({ resource: bed.name('other') })];
+        let told = 0;
+        await bed.enter(a);
+        await bed.watch(b, () => told++, other);
+        const ends = [await bed.watch(a, () => {}, other), await bed.watch(c, () => {}, other)];
+        await bed.enter(b, other);
+        for (const subscription of ends) await subscription[Symbol.asyncDispose]();
+        await bed.quiet();
+        told = 0;
+        await bed.leave(a);
+        await bed.until('the waiter was told', () => told > 0);
       },
     },
     {

@@ -5,7 +5,7 @@ import type { Case, Topic } from '../case.ts';
 import { gone, held } from '../expect.ts';
 
 /** Two names each that a store might take for one. */
-const PAIRS: readonly (readonly [string, string, string])[] = [
+export const PAIRS: readonly (readonly [string, string, string])[] = [
   ['composed and decomposed letters', 'caf\u00e9', 'cafe\u0301'],
   ['compatibility forms', '\ufb01n', 'fin'],
   ['upper and lower case', 'Invoice', 'invoice'],

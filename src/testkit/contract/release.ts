@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
+import { LONG_MS } from '../test-bed.ts';
 
 export const release: Topic = {
   topic: 'release',
@@ -89,6 +90,36 @@ export const release: Topic = {
       },
     },
     {
+      name: 'a late copy is refused for as long as the claim could have lived',
+      needs: ['expiry'],
+      async run(bed) {
+        const ttlMs = 16 * bed.ttlMs;
+        const a = bed.claim({ ttlMs });
+        held(await bed.enter(a));
+        await bed.leave({ ...a, unanswered: true });
+        const late = bed.claim({ resource: bed.name('late'), ttlMs });
+        await bed.leave(late);
+        // A good part of the TTL, with room for a machine under load.
+        await bed.sleep(ttlMs / 3);
+        for (const each of [a, late]) {
+          gone(await bed.enter(each));
+          assert.equal((await bed.look(each.resource)).holders.length, 0);
+        }
+      },
+    },
+    {
+      name: 'a late copy of a claim that has died is refused after its release',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: bed.ttlMs });
+        held(await bed.enter(a));
+        await bed.untilDead(a);
+        assert.equal(await bed.leave({ ...a, ttlMs: LONG_MS, unanswered: true }), false);
+        gone(await bed.enter(a));
+        assert.equal((await bed.look()).holders.length, 0);
+      },
+    },
+    {
       name: 'a release that came first stops nobody else',
       async run(bed) {
         const late = bed.claim();
@@ -126,6 +157,32 @@ export const release: Topic = {
         await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
         assert.equal((await bed.look()).holders.length, 1);
         gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      },
+    },
+    {
+      name: 'who waits for a hold that was released with `after` is told when it ends',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        await bed.enterAll([a, b]);
+        const ms = 10 * bed.ttlMs;
+        await bed.leave(a, { ms });
+        const { retryInMs } = waiting(await bed.beat(b));
+        assert.ok(retryInMs > 0 && retryInMs <= ms + bed.slackMs, `${retryInMs} of ${ms} ms`);
+      },
+    },
+    {
+      name: 'claims released together with `after` all keep their resources',
+      async run(bed) {
+        const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
+        await bed.store.claim(claims);
+        const ms = 10 * bed.ttlMs;
+        assert.deepEqual(await bed.store.release(claims, { ms }), [true, true, true]);
+        for (const { resource } of claims) {
+          const [holder] = (await bed.look(resource)).holders;
+          assert.ok(holder && holder.leftMs <= ms + bed.slackMs, `${holder?.leftMs} of ${ms} ms`);
+          gone(await bed.enter(bed.claim({ resource, queue: false })), 'refused');
+        }
       },
     },
     {

@@ -136,6 +136,20 @@ export const renew: Topic = {
       },
     },
     {
+      name: 'a heartbeat that crosses the release of its claim revives nothing',
+      async run(bed) {
+        const other = await bed.connect();
+        for (let round = 0; round < 10; round++) {
+          const a = bed.claim();
+          held(await bed.enter(a));
+          const beats = [bed.beat(a, other), bed.beat(a), bed.beat(a, other)];
+          await Promise.all([...beats, bed.leave(a), bed.beat(a), bed.beat(a, other)]);
+          gone(await bed.beat(a));
+          assert.equal((await bed.look()).holders.length, 0);
+        }
+      },
+    },
+    {
       name: 'renewing never changes permits or kind',
       needs: ['queue'],
       async run(bed) {

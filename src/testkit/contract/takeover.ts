@@ -90,6 +90,20 @@ export const takeover: Topic = {
       },
     },
     {
+      name: 'a holder learns of the hold before its own, not of older ones',
+      needs: ['queue', 'expiry'],
+      async run(bed) {
+        const [dead, b, c] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim(), bed.claim()];
+        await bed.enterAll([dead, b, c]);
+        const { token } = await bed.untilHeld(b);
+        await bed.leave(b);
+        assert.deepEqual(held(await bed.beat(c)).takeover, { reason: 'released', token });
+        await bed.leave(c);
+        const { takeover } = held(await bed.enter(bed.claim()));
+        assert.notEqual(takeover?.reason, 'expired');
+      },
+    },
+    {
       name: 'repeated answers tell the takeover again',
       needs: ['queue', 'expiry'],
       async run(bed) {

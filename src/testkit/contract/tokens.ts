@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { MAX_PERMITS } from '../../store.ts';
 import type { Case, Topic } from '../case.ts';
 import { held } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';
@@ -83,6 +84,22 @@ export const tokens: Topic = {
         await bed.leave(b);
         await bed.leave(a);
         assert.ok(held(await bed.enter(c)).token > before);
+      },
+    },
+    {
+      name: 'tokens grow although the kind of lock changes',
+      async run(bed) {
+        const kinds = ['permits', 'mutex', 'read', 'permits', 'mutex', 'write'] as const;
+        let last = 0n;
+        for (const kind of kinds) {
+          const whole = kind === 'write' ? MAX_PERMITS : 1;
+          const limit = kind === 'mutex' ? 1 : kind === 'permits' ? 5 : MAX_PERMITS;
+          const claim = bed.claim({ kind, permits: whole, limit });
+          const { token } = held(await bed.enter(claim));
+          assert.ok(token > last, `${token} after ${last}`);
+          last = token;
+          await bed.leave(claim);
+        }
       },
     },
     {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { gone, held, states, waiting } from '../expect.ts';
 
 export const tries: Topic = {
   topic: 'try',
@@ -33,6 +33,21 @@ export const tries: Topic = {
         await bed.leave(a);
         assert.equal((await bed.look()).holders.length, 0);
         held(await bed.enter(bed.claim({ queue: false })));
+      },
+    },
+    {
+      name: 'of tries that arrive together one is held',
+      needs: ['atomic try'],
+      async run(bed) {
+        const stores = [bed.store, await bed.connect()];
+        for (let round = 0; round < 5; round++) {
+          const resource = bed.name(String(round));
+          const tries = Array.from({ length: 8 }, () => bed.claim({ resource, queue: false }));
+          const answers = await Promise.all(tries.map((each, i) => bed.enter(each, stores[i % 2])));
+          const { length } = answers.filter(({ state }) => state === 'held');
+          assert.equal(length, 1, states(answers));
+          assert.equal((await bed.look(resource)).holders.length, 1);
+        }
       },
     },
     {
