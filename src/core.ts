@@ -6,6 +6,7 @@ import { Events } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Lane } from './lane.ts';
 import { LocalQueue, type Spec } from './local-queue.ts';
+import { answerWithin, TRIES_PER_TTL } from './patience.ts';
 import type { Claim, ClaimStatus, Holder, Member, Queue, Store } from './store.ts';
 import { tokenOf } from './token.ts';
 import { Turn } from './turn.ts';
@@ -105,12 +106,19 @@ export class Core {
     lane.send(claim, { settle: (_, error) => told(error) });
   }
 
+  /** What the store says to a question that is about no claim of ours. */
+  answer<T>(answer: Promise<T>): Promise<T> {
+    const patience = this.options.ttlMs / TRIES_PER_TTL;
+    const parts = { clock: this.clock, traits: this.store.traits };
+    return answerWithin(patience, parts, answer).catch((error) => {
+      throw toStoreError(error);
+    });
+  }
+
   /** Holders first, then waiters, with tokens as leases have them. */
   async inspect(resource: string): Promise<Queue> {
     this.checkOpen();
-    const queue = await this.store.inspect(resource).catch((error) => {
-      throw toStoreError(error);
-    });
+    const queue = await this.answer(this.store.inspect(resource));
     const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
     return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
   }

@@ -10,7 +10,7 @@
 import type { Clock } from './clock.ts';
 import type { Core } from './core.ts';
 import type { StoreError } from './errors.ts';
-import { TRIES_PER_TTL } from './lane.ts';
+import { TRIES_PER_TTL } from './patience.ts';
 import type { Claim } from './store.ts';
 
 const FIRST_PAUSE_MS = 25;

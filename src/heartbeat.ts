@@ -9,8 +9,9 @@
  * shared with longer TTLs, where an answer that does not come is waited for longer.
  */
 import type { Clock, Timer } from './clock.ts';
-import { type Lane, TRIES_PER_TTL } from './lane.ts';
+import type { Lane } from './lane.ts';
 import type { LiveClaim } from './live-claim.ts';
+import { TRIES_PER_TTL } from './patience.ts';
 import type { ClaimStatus } from './store.ts';
 
 interface Beat {

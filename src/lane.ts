@@ -11,7 +11,8 @@
  * What would break it: to read `sentAt` after the call, or to take a time-out for a failure.
  */
 import type { Clock } from './clock.ts';
-import { StoreError, toStoreError } from './errors.ts';
+import { type StoreError, toStoreError } from './errors.ts';
+import { answerWithin, TRIES_PER_TTL } from './patience.ts';
 import { type Claim, MAX_BATCH, type Traits } from './store.ts';
 import type { Turn } from './turn.ts';
 
@@ -33,9 +34,6 @@ export interface LaneParts<R> {
   readonly clock: Clock;
   readonly turn: Turn;
 }
-
-/** Patience with one request, as a share of its TTL: three tries fit into one life. */
-export const TRIES_PER_TTL = 3;
 
 export class Lane<R> {
   readonly #parts: LaneParts<R>;
@@ -101,18 +99,8 @@ export class Lane<R> {
   }
 
   #call(claims: Claim[]): Promise<readonly R[]> {
-    const { verb, traits, clock } = this.#parts;
-    const answer = verb(claims);
-    if (traits.synchronous) return answer;
-    return new Promise((resolve, reject) => {
-      const patience = Math.min(...claims.map((claim) => claim.ttlMs)) / TRIES_PER_TTL;
-      const timer = clock.setTimeout(() => {
-        const message = `The store did not answer within ${Math.round(patience)} ms.`;
-        reject(new StoreError(message, { retryable: true, outcome: 'unknown' }));
-      }, patience);
-      timer.unref();
-      answer.then(resolve, reject).finally(() => clock.clearTimeout(timer));
-    });
+    const patience = Math.min(...claims.map((claim) => claim.ttlMs)) / TRIES_PER_TTL;
+    return answerWithin(patience, this.#parts, this.#parts.verb(claims));
   }
 }
 

@@ -15,8 +15,9 @@ import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
 import { type LossReason, lossOf, StoreError } from './errors.ts';
-import { type Asker, TRIES_PER_TTL } from './lane.ts';
+import type { Asker } from './lane.ts';
 import { noticeDoubt, noticeLimit, noticeQuarantine } from './notices.ts';
+import { TRIES_PER_TTL } from './patience.ts';
 import type {
   Claim,
   ClaimStatus,

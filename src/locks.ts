@@ -143,9 +143,7 @@ export class Locks {
     const { store } = this.#core;
     this.#core.checkOpen();
     if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
-    return store.evict(resource, numberOf(token), { reason, now }).catch((error) => {
-      throw toStoreError(error);
-    });
+    return this.#core.answer(store.evict(resource, numberOf(token), { reason, now }));
   }
 
   /** Listens; returns the way to stop. See `LockEvents`. */

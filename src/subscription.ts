@@ -1,5 +1,5 @@
 import type { Core } from './core.ts';
-import { TRIES_PER_TTL } from './lane.ts';
+import { TRIES_PER_TTL } from './patience.ts';
 import type { Claim, Wake } from './store.ts';
 
 /**

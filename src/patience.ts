@@ -1,0 +1,28 @@
+import type { Clock } from './clock.ts';
+import { StoreError } from './errors.ts';
+import type { Traits } from './store.ts';
+
+/** Patience with one request, as a share of its TTL: three tries fit into one life. */
+export const TRIES_PER_TTL = 3;
+
+/**
+ * The store's answer, or, when it has not come within `ms`, a `StoreError` with an unknown outcome:
+ * a client that has lost its connection may be silent for ever.
+ */
+export function answerWithin<T>(
+  ms: number,
+  { clock, traits }: { readonly clock: Clock; readonly traits: Traits },
+  answer: Promise<T>,
+): Promise<T> {
+  if (traits.synchronous) return answer;
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => {
+      const message = `The store did not answer within ${Math.round(ms)} ms.`;
+      reject(new StoreError(message, { retryable: true, outcome: 'unknown' }));
+    }, ms);
+    timer.unref();
+    Promise.resolve(answer)
+      .then(resolve, reject)
+      .finally(() => clock.clearTimeout(timer));
+  });
+}
