@@ -109,6 +109,21 @@ test('tokens grow from boot to boot even on a resource that nobody held meanwhil
   expect(last).toBeLessThan(2n ** 53n);
 });
 
+test('tokens go on above those that a power cut has taken out of the file', async () => {
+  const file = newFile();
+  const machine = new FakeMachine('first');
+  const before = open(file, { machine });
+  await hold(before, claimOf('other'));
+  // Nothing of this is on record when the next series begins.
+  machine.pass(50_000_000);
+  const lost = claimOf('job');
+  const token = await hold(before, lost);
+  await before.release([lost]);
+  machine.reboot(20_000_000, 'second');
+  machine.stepWallClock(-10 * 24 * 60 * MINUTE_US);
+  expect(await hold(open(file, { machine }), claimOf('job'))).toBeGreaterThan(token);
+});
+
 test('a wall clock in the far future does not use up the tokens', async () => {
   const machine = new FakeMachine('first', 2 ** 53);
   const token = await hold(open(newFile(), { machine }), claimOf('job'));
