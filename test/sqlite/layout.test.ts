@@ -143,6 +143,21 @@ test('within one boot another process changes nothing', async () => {
   expect(other.lineage).toBe(one_.lineage);
 });
 
+test('a queue goes on behind its end, even if its last claim came in the same moment', async () => {
+  const file = newFile();
+  const wall = Date.now() * 1000;
+  const [early, late] = [new FakeMachine('first', wall), new FakeMachine('first', wall)];
+  late.pass(1_000);
+  const first = open(file, { machine: late });
+  const second = open(file, { machine: early });
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  const token = await hold(first, holder);
+  expect(await one(second.claim([waiter]))).toMatchObject({ state: 'waiting', ahead: 1 });
+  await first.release([holder]);
+  const next = await one(second.renew([waiter]));
+  expect(next.state === 'held' && next.token > token).toBe(true);
+});
+
 test('without a boot id, a clock that went back proves the reboot', async () => {
   const file = newFile();
   const machine = new FakeMachine('');
