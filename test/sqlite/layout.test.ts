@@ -158,6 +158,19 @@ test('a queue goes on behind its end, even if its last claim came in the same mo
   expect(next.state === 'held' && next.token > token).toBe(true);
 });
 
+test('tokens grow on a clock with long steps, whoever was there is gone', async () => {
+  const stepUs = 2_000;
+  const nowUs = () => Math.floor(thisMachine.nowUs() / stepUs) * stepUs;
+  const store = open(newFile(), { machine: { ...thisMachine, nowUs } });
+  const tokens: bigint[] = [];
+  for (let i = 0; i < 5; i++) {
+    const claim = claimOf('job');
+    tokens.push(await hold(store, claim));
+    await store.release([claim]);
+  }
+  expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)));
+});
+
 test('without a boot id, a clock that went back proves the reboot', async () => {
   const file = newFile();
   const machine = new FakeMachine('');

@@ -4,9 +4,10 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Claim, ClaimStatus } from '../../src/store.ts';
+import type { SqliteDatabase } from '../../src/stores/sqlite/client.ts';
 import type { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { WatchFile } from '../../src/stores/sqlite/wake-file.ts';
-import { claimOf, hold, newFile, one, open, until } from './bed.ts';
+import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
 
 /** Hints for a claim, as they come. */
 async function hintsOf(store: SqliteStore, claim: Claim): Promise<(ClaimStatus | undefined)[]> {
@@ -60,6 +61,32 @@ test('the next in line is admitted with a full status', async () => {
   const [hint] = hints;
   const status = await one(b.renew([next]));
   expect(status).toMatchObject({ state: 'held', token: hint?.state === 'held' && hint.token });
+});
+
+test('nobody is woken before the commit', async () => {
+  const file = newFile();
+  const written = (): number =>
+    filesOf(file).reduce((sum, name) => sum + fs.statSync(join(`${file}-wake`, name)).size, 0);
+  const database = await connect(file);
+  const atCommit: number[] = [];
+  const watched: SqliteDatabase = {
+    prepare: (sql) => database.prepare(sql),
+    close: () => database.close(),
+    exec(sql) {
+      if (sql === 'COMMIT') atCommit.push(written());
+      return database.exec(sql);
+    },
+  };
+  const [holder, next] = [claimOf('job'), claimOf('job')];
+  const [a, b] = [open(file, { database: watched }), open(file)];
+  await hold(a, holder);
+  await hintsOf(b, next);
+  await b.claim([next]);
+  const before = written();
+  atCommit.length = 0;
+  await a.release([holder]);
+  expect(atCommit).toEqual([before]);
+  expect(written()).toBeGreaterThan(before);
 });
 
 test('a holder hears of its first waiter, even if it does not listen yet', async () => {
