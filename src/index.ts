@@ -1,3 +1,4 @@
+export { admissible, limitOf, type Standing, sameQueue } from './admission.ts';
 export { type Clock, systemClock, type Timer, type TimeSources } from './clock.ts';
 export { type Duration, parseDuration } from './duration.ts';
 export * from './errors.ts';
