@@ -12,6 +12,7 @@ const STEPS: readonly Step[] = [
   program('types', 'tsc'),
   vitestStep('units', 'units'),
   vitestStep('conformance', 'conformance'),
+  program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
   vitestStep('processes', 'processes'),
   ...packageSteps(),
 ];

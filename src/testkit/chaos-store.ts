@@ -50,7 +50,18 @@ export interface ChaosOptions extends Partial<Weather> {
   /** What delays are measured by, and where chance comes from unless `random` is given. */
   readonly clock: Clock;
   readonly random?: () => number;
+  /** Told of everything that goes wrong, as it is decided. */
+  readonly notice?: (mishap: Mishap) => void;
 }
+
+export type Mishap =
+  | 'late'
+  | 'request lost'
+  | 'answer lost'
+  | 'refused'
+  | 'copied'
+  | 'hint lost'
+  | 'hint late';
 
 export interface ChaosStore extends Store {
   /** Changes the weather for what is sent from now on. */
@@ -92,21 +103,26 @@ const USUAL: Weather = {
  * ```
  */
 export function chaosStore(store: Store, options: ChaosOptions): ChaosStore {
-  const { clock, random = clock.random, ...weather } = options;
-  return new Network(clock, random, { ...USUAL, ...weather }).before(store);
+  const { clock, random = clock.random, notice = () => {}, ...weather } = options;
+  return new Network({ clock, random, notice }, { ...USUAL, ...weather }).before(store);
 }
 
 class Network {
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #notice: (mishap: Mishap) => void;
   #weather: Weather;
   #lineage = '';
   /** When the last subscription is answered. */
   #subscribedAt = 0;
 
-  constructor(clock: Clock, random: () => number, weather: Weather) {
+  constructor(
+    { clock, random, notice }: Required<Pick<ChaosOptions, 'clock' | 'random' | 'notice'>>,
+    weather: Weather,
+  ) {
     this.#clock = clock;
     this.#random = random;
+    this.#notice = notice;
     this.#weather = weather;
   }
 
@@ -143,12 +159,14 @@ class Network {
 
   #journey(repeatable: boolean): Journey {
     const { delayMs, late, lateMs, loseRequest, loseAnswer, refuse, duplicate } = this.#weather;
-    if (this.#chance(refuse)) return { arrives: 'never', answer: error('failed') };
-    const slow = this.#chance(late) ? (this.#chance(0.5) ? 'there' : 'back') : undefined;
+    if (this.#happens(refuse, 'refused')) return { arrives: 'never', answer: error('failed') };
+    const slow = this.#happens(late, 'late') ? (this.#chance(0.5) ? 'there' : 'back') : undefined;
     const there = this.#between(slow === 'there' ? lateMs : delayMs);
     const back = this.#between(slow === 'back' ? lateMs : delayMs);
-    const lost = this.#chance(loseRequest) ? 'there' : this.#chance(loseAnswer) && 'back';
-    const copied = repeatable && this.#chance(duplicate);
+    const lost = this.#happens(loseRequest, 'request lost')
+      ? 'there'
+      : this.#happens(loseAnswer, 'answer lost') && 'back';
+    const copied = repeatable && this.#happens(duplicate, 'copied');
     const copyLateMs = there + this.#between(lost ? lateMs : delayMs);
     return {
       arrives: lost === 'there' ? 'never' : { lateMs: there },
@@ -185,9 +203,12 @@ class Network {
     let stopped = false;
     const subscription = await watch(async (hint) => {
       const { delayMs, lateMs, loseHint, lateHint } = this.#weather;
-      if (this.#chance(loseHint)) return;
+      if (this.#happens(loseHint, 'hint lost')) return;
       const { lineage } = store;
-      await sleep(this.#clock, this.#between(this.#chance(lateHint) ? lateMs : delayMs));
+      await sleep(
+        this.#clock,
+        this.#between(this.#happens(lateHint, 'hint late') ? lateMs : delayMs),
+      );
       if (stopped) return;
       this.#lineage = lineage;
       wake(hint);
@@ -198,6 +219,12 @@ class Network {
         return subscription[Symbol.asyncDispose]();
       },
     };
+  }
+
+  #happens(share: number, mishap: Mishap): boolean {
+    const happens = this.#chance(share);
+    if (happens) this.#notice(mishap);
+    return happens;
   }
 
   #chance(share: number): boolean {

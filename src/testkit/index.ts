@@ -6,6 +6,7 @@ export {
   type ChaosOptions,
   type ChaosStore,
   chaosStore,
+  type Mishap,
   type Range,
   type Weather,
 } from './chaos-store.ts';

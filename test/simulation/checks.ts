@@ -1,0 +1,270 @@
+/**
+ * What is checked of every world.
+ *
+ * In the model (clocks within the drift that was allowed for, quarantine after a loss of data, no
+ * eviction `now`): the belief of a holder is contained in the grant of the server. When the grant
+ * ends, or somebody else is granted what excludes it, whoever runs has been told already, and whoever
+ * stands still finds its lease dead on its clock before it does anything else.
+ * Always: a token is used once; a lease that was acquired ends once, released or lost; nobody
+ * releases what it believes to hold, or another's claim; the signal says what the lease says;
+ * and nothing is acquired once `close` was called.
+ * Out of the model beliefs may overlap, and in some worlds they must, or this would prove nothing.
+ */
+import type { Claim, ClaimStatus, Kind, Lease } from 'holdfast';
+import type { Verb } from 'holdfast/testkit';
+import { conflict, type Grant, type Grants, isExclusive } from './grants.ts';
+import type { Process } from './process.ts';
+import type { Schedule } from './schedule.ts';
+import type { Trace } from './trace.ts';
+
+/** A lease, as its process has announced it. */
+interface Hold {
+  readonly process: Process;
+  readonly resource: string;
+  readonly token: bigint;
+  readonly grant: Grant;
+  lease: Lease | undefined;
+  /** In the world's time; known once the lease is in somebody's hands. */
+  deadline: number | undefined;
+}
+
+export interface CheckOptions {
+  readonly schedule: Schedule;
+  readonly trace: Trace;
+  readonly grants: Grants;
+  readonly inModel: boolean;
+}
+
+export class Checks {
+  readonly #options: CheckOptions;
+  readonly #holds = new Set<Hold>();
+  readonly #tokens = new Set<string>();
+  readonly #highest = new Map<string, bigint>();
+  readonly #hints = new Map<Process, { readonly number: bigint; readonly at: number }>();
+  readonly #quarantined = new Set<string>();
+
+  constructor(options: CheckOptions) {
+    this.#options = options;
+    options.grants.listener = {
+      granted: (grant) => this.#granted(grant),
+      expired: (grant) => this.#expired(grant),
+    };
+  }
+
+  /** Listens to all that its locks tell. */
+  follow(process: Process): void {
+    const { trace } = this.#options;
+    const { locks } = process;
+    locks.on('acquired', (event) => {
+      if (event.takeover) trace.count(`takeover: ${event.takeover.reason}`);
+      this.#acquired(process, event);
+    });
+    locks.on('released', (event) => this.#ended(process, event, 'released'));
+    locks.on('lost', (event) => {
+      trace.count(`lost: ${event.reason}`);
+      this.#ended(process, event, `lost, ${event.reason}`);
+    });
+    locks.on('unconfirmed', ({ resource }) => {
+      trace.count('unconfirmed');
+      trace.add(process.name, `is in doubt of ${resource}`);
+    });
+    locks.on('quarantine', ({ resource }) => {
+      this.#quarantined.add(`${process.name} ${resource}`);
+      trace.add(process.name, `finds ${resource} in quarantine`);
+    });
+    locks.on('mismatch', ({ resource, detail }) => {
+      trace.count('mismatch');
+      trace.add(process.name, `disagrees about ${resource}: ${detail}`);
+    });
+    locks.on('slow', () => trace.count('slow'));
+  }
+
+  /** The lease is in somebody's hands. */
+  handed(process: Process, lease: Lease): void {
+    const hold = this.#find(process, lease);
+    if (!hold) {
+      if (lease.held) this.#options.trace.fail(`a lease on ${lease.resource} came unannounced`);
+      return;
+    }
+    hold.lease = lease;
+    void lease.signal;
+    this.#measure(hold);
+  }
+
+  /** Somebody who holds the lease looks at it. */
+  look(process: Process, lease: Lease): void {
+    const { trace, inModel } = this.#options;
+    const { held } = lease;
+    // The next reading of the clock may come after a pause.
+    const { at } = process;
+    if (held && lease.signal.aborted) {
+      trace.fail(`the signal of ${lease.resource} aborted under a held lease`);
+    }
+    const { state } = lease;
+    if (state === 'lost' && !lease.signal.aborted) {
+      trace.fail(`${lease.resource} was lost, and its signal did not say so`);
+    }
+    if (!held || state === 'lost' || !inModel) return;
+    const hold = this.#find(process, lease);
+    if (!hold) return trace.fail(`${lease.resource} is held, but was said to have ended`);
+    if (hold.grant.excused || hold.grant.expiresAt > at) return;
+    trace.fail(`${process.name} believes to hold ${lease.resource}, which ended on the server`);
+  }
+
+  /** Notes until when the process would believe in its leases if it stood still from now on. */
+  measure(process: Process): void {
+    const { schedule } = this.#options;
+    for (const hold of this.#holds) {
+      if (hold.process !== process) continue;
+      if (hold.deadline !== undefined && hold.deadline > schedule.now) this.#measure(hold);
+    }
+  }
+
+  /** A request is about to leave. */
+  sends(process: Process, verb: Verb, claims: readonly Claim[]): void {
+    if (verb !== 'release') return;
+    const { grants, trace } = this.#options;
+    for (const claim of claims) {
+      const grant = grants.of(claim);
+      if (!grant) continue;
+      if (this.#holdsOf(grant).length > 0) {
+        trace.fail(`${process.name} releases ${claim.resource} under a lease that it holds`);
+      }
+      const late = grant.expiresAt - process.at < claim.ttlMs / 10 + 20;
+      if (grant.held && !grant.used && !grant.released && late) trace.count('late grant refused');
+    }
+  }
+
+  hinted(process: Process, hint: ClaimStatus | undefined): void {
+    if (hint?.state !== 'held') return;
+    this.#hints.set(process, { number: hint.token, at: this.#options.schedule.now });
+  }
+
+  /** It has crashed and believes nothing any more. */
+  buried(process: Process): void {
+    for (const hold of this.#holds) if (hold.process === process) this.#holds.delete(hold);
+  }
+
+  /** All is over. */
+  finish(): void {
+    for (const { process, resource, token } of this.#holds) {
+      this.#options.trace.fail(`${token} of ${resource} in ${process.name} never ended`);
+    }
+  }
+
+  #acquired(
+    process: Process,
+    { resource, kind, token }: { resource: string; kind: Kind; token: bigint },
+  ): void {
+    const { trace, grants, inModel } = this.#options;
+    const epoch = grants.epochOf(process.lineage);
+    const number = token / 1024n;
+    const grant = grants.find(epoch, number);
+    trace.add(process.name, `acquires ${resource} as ${kind} ${token}`);
+    trace.count('acquired');
+    if (!grant || grant.process !== process || grant.claim.resource !== resource) {
+      return trace.fail(`${token} of ${resource} was never granted to ${process.name}`);
+    }
+    this.#countAcquired(process, grant, token);
+    const unique = `${resource} ${epoch} ${token}`;
+    if (this.#tokens.has(unique)) trace.fail(`${token} of ${resource} was used twice`);
+    this.#tokens.add(unique);
+    if (process.closing) trace.fail(`${process.name} acquired ${resource} after it was closed`);
+    if (grant.released) trace.fail(`${process.name} acquired ${resource} after its release`);
+    const hold: Hold = {
+      ...{ process, resource, token, grant, lease: undefined, deadline: undefined },
+    };
+    const order = `${resource} ${epoch}`;
+    if (isExclusive(kind)) {
+      const highest = this.#highest.get(order) ?? 0n;
+      if (inModel && !grant.excused && token < highest) {
+        trace.fail(`${token} of ${resource} was acquired after ${highest}`);
+      }
+      if (token > highest) this.#highest.set(order, token);
+    }
+    this.#holds.add(hold);
+    this.#clash(grant);
+  }
+
+  #countAcquired(process: Process, grant: Grant, token: bigint): void {
+    const { trace, schedule } = this.#options;
+    if (token % 1024n > 0n) trace.count('local hand-off');
+    if (grant.reclaimed) trace.count('granted after an unknown outcome');
+    const hint = this.#hints.get(process);
+    if (!grant.used && hint?.number === grant.number && hint?.at === schedule.now) {
+      trace.count('hand-off by hint');
+    }
+    grant.used = true;
+    if (this.#quarantined.delete(`${process.name} ${grant.claim.resource}`)) {
+      trace.count('quarantine waited out');
+    }
+  }
+
+  #ended(
+    process: Process,
+    event: { readonly resource: string; readonly token: bigint },
+    how: string,
+  ): void {
+    const { trace } = this.#options;
+    const { resource, token } = event;
+    trace.add(process.name, `${how}: ${resource} ${token}`);
+    const hold = this.#find(process, event);
+    if (!hold) return trace.fail(`${token} of ${resource} in ${process.name} ended once too often`);
+    this.#holds.delete(hold);
+  }
+
+  /** The server has granted something: nobody may believe to hold what excludes it. */
+  #granted(grant: Grant): void {
+    this.#clash(grant);
+  }
+
+  #clash(grant: Grant): void {
+    const { trace, inModel } = this.#options;
+    const believed = new Set([grant]);
+    for (const hold of this.#holds) {
+      if (hold.resource === grant.claim.resource && this.#believed(hold)) believed.add(hold.grant);
+    }
+    const clash = conflict([...believed].filter(({ excused }) => !excused));
+    if (!clash) return;
+    if (inModel) trace.fail(`at once, ${clash} believed in ${grant.claim.resource}`);
+    else trace.count('out of the model: two holders');
+  }
+
+  #expired(grant: Grant): void {
+    const { trace, inModel } = this.#options;
+    if (grant.excused) return;
+    for (const hold of this.#holdsOf(grant)) {
+      if (!this.#believed(hold)) continue;
+      if (inModel) trace.fail(`${hold.process.name} believes in ${hold.resource} past its end`);
+      else trace.count('out of the model: belief past its end');
+    }
+  }
+
+  /** Whoever is awake believes until it has been told; others as long as their clock says so. */
+  #believed(hold: Hold): boolean {
+    if (hold.process.prompt) return true;
+    return hold.deadline !== undefined && hold.deadline > this.#options.schedule.now;
+  }
+
+  #holdsOf(grant: Grant): Hold[] {
+    return [...this.#holds].filter((hold) => hold.grant === grant);
+  }
+
+  #find(
+    process: Process,
+    { resource, token }: { readonly resource: string; readonly token: bigint },
+  ): Hold | undefined {
+    for (const hold of this.#holds) {
+      const same = hold.token === token && hold.resource === resource;
+      if (same && hold.process === process) return hold;
+    }
+    return undefined;
+  }
+
+  #measure(hold: Hold): void {
+    const { lease, process } = hold;
+    if (!lease) return;
+    const left = process.peek(() => lease.remainingMs);
+    hold.deadline = this.#options.schedule.now + left / process.rate;
+  }
+}

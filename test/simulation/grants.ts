@@ -1,0 +1,216 @@
+/**
+ * What the server has granted, as its own answers tell: who holds what, and until when.
+ *
+ * The server's word is checked here. Always: numbers of exclusive claims grow; what is granted at
+ * the same time fits under the limit; and a claim disappears only through its own release, its
+ * expiry, an eviction or a loss of all data. The rest, what processes believe, is in checks.ts.
+ */
+import type { Claim, ClaimStatus, Kind } from 'holdfast';
+import type { Process } from './process.ts';
+import type { Schedule } from './schedule.ts';
+import type { Trace } from './trace.ts';
+
+export interface Grant {
+  readonly process: Process;
+  readonly epoch: number;
+  claim: Claim;
+  number: bigint | undefined;
+  /** When it ends on the server without another heartbeat, in the world's time. */
+  expiresAt: number;
+  held: boolean;
+  released: boolean;
+  /** Takes no more heartbeats: evicted, or released with a delay. */
+  sealed: boolean;
+  /** Ended at once, by force: whoever holds it may believe in it for a while. */
+  excused: boolean;
+  /** A lease was made of it. */
+  used: boolean;
+  /** A request for it went unanswered, and it was asked for again. */
+  reclaimed: boolean;
+  /** A check at its end is arranged. */
+  watched: boolean;
+}
+
+export interface GrantListener {
+  granted(grant: Grant): void;
+  /** Its time on the server is over. */
+  expired(grant: Grant): void;
+}
+
+export class Grants {
+  listener: GrantListener | undefined;
+  readonly #schedule: Schedule;
+  readonly #trace: Trace;
+  readonly #byId = new Map<string, Grant>();
+  readonly #byNumber = new Map<string, Grant>();
+  readonly #epochs = new Map<string, number>();
+  /** Evictions of claims whose number the server has told nobody, by resource. */
+  readonly #unseen = new Map<string, number>();
+  readonly #highest = new Map<string, bigint>();
+  #epoch = -1;
+
+  constructor(schedule: Schedule, trace: Trace) {
+    this.#schedule = schedule;
+    this.#trace = trace;
+  }
+
+  /** The server has no memory of anything before. */
+  begin(lineage: string): void {
+    this.#epochs.set(lineage, ++this.#epoch);
+    this.#highest.clear();
+  }
+
+  /** The server's clock has jumped, and every claim is older. */
+  age(ms: number): void {
+    for (const grant of this.#byId.values()) grant.expiresAt -= ms;
+  }
+
+  epochOf(lineage: string): number {
+    return this.#epochs.get(lineage) ?? -1;
+  }
+
+  find(epoch: number, number: bigint): Grant | undefined {
+    return this.#byNumber.get(`${epoch}/${number}`);
+  }
+
+  of(claim: Claim): Grant | undefined {
+    return this.#byId.get(claim.id);
+  }
+
+  /** A request to claim has reached the server. */
+  claimed(claims: readonly Claim[]): void {
+    for (const claim of claims) {
+      if (this.#byId.get(claim.id)?.released) this.#trace.count('late copy of a released claim');
+    }
+  }
+
+  /** The server has said where a claim stands. */
+  told(process: Process, claim: Claim, status: ClaimStatus): void {
+    const grant = this.#byId.get(claim.id);
+    this.#trace.add(process.name, `is told of ${claim.resource}: ${describe(status)}`);
+    if (status.state === 'held' || status.state === 'waiting') {
+      const known = grant && this.#lives(grant) ? grant : this.#enter(process, claim);
+      known.expiresAt = this.#schedule.now + status.leftMs;
+      if (claim.unanswered) known.reclaimed = true;
+      if (status.state === 'held' && !known.held) this.#grant(known, status.token);
+    } else if (status.state === 'gone') {
+      if (grant?.released && status.why === 'unknown') this.#trace.count('tombstone answered');
+      if (grant) this.#gone(grant, status.why);
+    }
+  }
+
+  downgraded(claim: Claim): void {
+    const grant = this.#byId.get(claim.id);
+    if (grant?.held && this.#lives(grant))
+      grant.claim = { ...grant.claim, kind: 'read', permits: 1 };
+  }
+
+  released(process: Process, claim: Claim, afterMs: number): void {
+    const grant = this.#byId.get(claim.id);
+    this.#trace.add(process.name, `has released ${claim.resource}`);
+    if (!grant) return;
+    if (grant.process !== process) {
+      this.#trace.fail(`${process.name} released what ${grant.process.name} claimed`);
+    }
+    if (grant.released) return;
+    grant.released = true;
+    if (afterMs <= 0 || !grant.held) grant.expiresAt = this.#schedule.now;
+    else if (!grant.sealed) grant.expiresAt = this.#schedule.now + afterMs;
+    grant.sealed = true;
+  }
+
+  evicted(resource: string, number: bigint, now: boolean): void {
+    const grant = this.find(this.#epoch, number);
+    this.#trace.add('server', `evicts ${number} from ${resource}${now ? ' at once' : ''}`);
+    if (!grant || grant.claim.resource !== resource) {
+      this.#unseen.set(resource, (this.#unseen.get(resource) ?? 0) + 1);
+      return;
+    }
+    grant.sealed = true;
+    if (now) grant.excused = true;
+  }
+
+  #enter(process: Process, claim: Claim): Grant {
+    const grant: Grant = {
+      ...{ process, claim, epoch: this.#epoch, number: undefined, expiresAt: 0, held: false },
+      ...{ released: false, sealed: false, excused: false, used: false, watched: false },
+      reclaimed: false,
+    };
+    this.#byId.set(claim.id, grant);
+    return grant;
+  }
+
+  #grant(grant: Grant, number: bigint): void {
+    const { resource, kind } = grant.claim;
+    grant.held = true;
+    grant.number = number;
+    this.#byNumber.set(`${grant.epoch}/${number}`, grant);
+    const highest = this.#highest.get(resource) ?? 0n;
+    if (isExclusive(kind)) {
+      if (number <= highest) this.#trace.fail(`${number} of ${resource} came after ${highest}`);
+      this.#highest.set(resource, number);
+    }
+    const others = [...this.#byId.values()].filter(
+      (other) => other.claim.resource === resource && other.held && this.#lives(other),
+    );
+    const misfit = conflict(others.filter(({ excused }) => !excused));
+    if (misfit) this.#trace.fail(`the server has granted ${misfit}`);
+    this.#watch(grant);
+    this.listener?.granted(grant);
+  }
+
+  /** Looks again when its time is over. */
+  #watch(grant: Grant): void {
+    if (grant.watched) return;
+    grant.watched = true;
+    const look = (): void => {
+      grant.watched = false;
+      if (grant.expiresAt > this.#schedule.now) this.#watch(grant);
+      else if (!grant.released) this.listener?.expired(grant);
+    };
+    this.#schedule.at(grant.expiresAt, look, true);
+  }
+
+  #gone(grant: Grant, why: string): void {
+    const { resource, kind } = grant.claim;
+    const unseen = this.#unseen.get(resource) ?? 0;
+    if (grant.sealed || !this.#lives(grant)) return;
+    if (why === 'evicted' && unseen > 0) {
+      this.#unseen.set(resource, unseen - 1);
+      grant.sealed = true;
+    } else this.#trace.fail(`a ${kind} claim on ${resource} disappeared: ${why}`);
+  }
+
+  #lives(grant: Grant): boolean {
+    return grant.epoch === this.#epoch && grant.expiresAt > this.#schedule.now;
+  }
+}
+
+export function isExclusive(kind: Kind): boolean {
+  return kind === 'mutex' || kind === 'write';
+}
+
+/**
+ * What does not fit together. Whoever was admitted last was admitted beside all others that still
+ * hold, under a limit that was at most the smallest of theirs.
+ */
+export function conflict(grants: readonly Grant[]): string | undefined {
+  if (grants.length < 2) return undefined;
+  const used = grants.reduce((sum, { claim }) => sum + claim.permits, 0);
+  const limit = Math.min(...grants.map(({ claim }) => claim.limit));
+  const shared = grants.every(({ claim }) => isRw(claim.kind) === isRw(grants[0]!.claim.kind));
+  if (used <= limit && shared) return undefined;
+  return grants
+    .map(({ process, claim, number }) => `${claim.kind} ${number} to ${process.name}`)
+    .join(' and ');
+}
+
+function isRw(kind: Kind): boolean {
+  return kind === 'read' || kind === 'write';
+}
+
+function describe(status: ClaimStatus): string {
+  if (status.state === 'held') return `held, ${status.token}`;
+  if (status.state === 'gone') return `gone, ${status.why}`;
+  return status.state;
+}

@@ -1,0 +1,127 @@
+/**
+ * The store's server in the simulated world: the real memory store, and a note of everything that
+ * it grants. It may be down for a while, restart without its memory, or have a clock that jumps.
+ */
+import { type Claim, type ClaimStatus, type Store, StoreError } from 'holdfast';
+import { type MemoryStore, memoryStore } from 'holdfast/memory';
+import type { Grants } from './grants.ts';
+import type { Process } from './process.ts';
+import type { Schedule } from './schedule.ts';
+import type { Trace } from './trace.ts';
+
+export interface ServerOptions {
+  readonly quarantineMs: number;
+  readonly maxWaiters: number;
+}
+
+export interface ServerParts {
+  readonly schedule: Schedule;
+  readonly trace: Trace;
+  readonly grants: Grants;
+}
+
+export class Server {
+  readonly memory: MemoryStore;
+  readonly #parts: ServerParts;
+  #down = false;
+  #aheadMs = 0;
+  /** Subscriptions die with the server that took them. */
+  #life = 0;
+
+  constructor(parts: ServerParts, { quarantineMs, maxWaiters }: ServerOptions) {
+    this.#parts = parts;
+    const clock = { ...parts.schedule.clock(() => 0), now: () => this.now };
+    this.memory = memoryStore({ clock, quarantine: quarantineMs, maxWaiters });
+    parts.grants.begin(this.memory.lineage);
+  }
+
+  /** The server's own clock. */
+  get now(): number {
+    return this.#parts.schedule.now + this.#aheadMs;
+  }
+
+  stop(): void {
+    this.#down = true;
+    this.#life++;
+    this.#parts.trace.count('fault: restart');
+    this.#parts.trace.add('server', 'goes down');
+  }
+
+  start(): void {
+    this.#down = false;
+    this.#parts.trace.add('server', 'is up');
+  }
+
+  forget(): void {
+    this.#parts.trace.count('fault: data loss');
+    this.#parts.trace.add('server', 'loses its memory');
+    this.memory.forget();
+    this.#parts.grants.begin(this.memory.lineage);
+  }
+
+  /** Steps the clock forward: out of the model, for claims end before their time. */
+  jump(ms: number): void {
+    this.#parts.trace.count('fault: clock jump');
+    this.#parts.trace.add('server', `its clock jumps by ${ms} ms`);
+    this.#aheadMs += ms;
+    this.#parts.grants.age(ms);
+  }
+
+  connect(process: Process): Store {
+    const { memory } = this;
+    const { grants } = this.#parts;
+    const reach = <T>(verb: () => Promise<T>): Promise<T> => {
+      if (!this.#down) return verb();
+      return Promise.reject(new StoreError('Down.', { retryable: true, outcome: 'failed' }));
+    };
+    const statuses = async (
+      claims: readonly Claim[],
+      verb: (claims: readonly Claim[]) => Promise<readonly ClaimStatus[]>,
+    ): Promise<readonly ClaimStatus[]> => {
+      const answers = await reach(() => verb(claims));
+      claims.forEach((claim, i) => grants.told(process, claim, answers[i] as ClaimStatus));
+      return answers;
+    };
+    return {
+      name: memory.name,
+      traits: memory.traits,
+      get lineage() {
+        return memory.lineage;
+      },
+      claim: (claims) => {
+        grants.claimed(claims);
+        return statuses(claims, (all) => memory.claim(all));
+      },
+      renew: (claims) => statuses(claims, (all) => memory.renew(all)),
+      downgrade: async (claim) => {
+        const answer = reach(() => memory.downgrade!(claim));
+        // Before it tells anybody whom it lets in.
+        if (!this.#down) grants.downgraded(claim);
+        const status = await answer;
+        grants.told(process, claim, status);
+        return status;
+      },
+      release: (claims, after) =>
+        reach(() => {
+          for (const claim of claims) grants.released(process, claim, after?.ms ?? 0);
+          return memory.release(claims, after);
+        }),
+      inspect: (resource) => reach(() => memory.inspect(resource)),
+      evict: (resource, number, options) =>
+        reach(() => {
+          grants.evicted(resource, number, options.now);
+          return memory.evict!(resource, number, options);
+        }),
+      watch: (claim, wake) => {
+        const life = this.#life;
+        return reach(() =>
+          memory.watch!(claim, (hint) => {
+            if (this.#down || life !== this.#life) return;
+            if (hint) grants.told(process, claim, hint);
+            wake(hint);
+          }),
+        );
+      },
+    };
+  }
+}
