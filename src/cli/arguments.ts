@@ -11,7 +11,7 @@ export const COMMON: Flags = { '--store': 'value', '--json': 'alone', '--help': 
 
 export class Arguments {
   readonly words: readonly string[];
-  /** What stands behind `--`; undefined without one. */
+  /** What stands behind `--`, for verbs that take a command; undefined without one. */
   readonly command: readonly string[] | undefined;
   readonly #values: ReadonlyMap<string, string>;
 
@@ -68,12 +68,17 @@ export class Arguments {
   }
 }
 
-export function parse(args: readonly string[], flags: Flags): Arguments {
+/** Without a command, what stands behind `--` are words, whatever they begin with. */
+export function parse(args: readonly string[], flags: Flags, takesCommand = false): Arguments {
   const words: string[] = [];
   const values = new Map<string, string>();
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] as string;
-    if (arg === '--') return new Arguments(words, values, args.slice(at + 1));
+    if (arg === '--') {
+      const others = args.slice(at + 1);
+      if (takesCommand) return new Arguments(words, values, others);
+      return new Arguments([...words, ...others], values, undefined);
+    }
     if (!arg.startsWith('-') || arg === '-') {
       words.push(arg);
       continue;

@@ -43,7 +43,7 @@ async function main(argv: readonly string[]): Promise<number> {
     throw misuse(`There is no verb ${quote(name)}${near ? `; did you mean ${near}?` : SEE_HELP}`);
   }
   const { verb } = await load();
-  const given = parse(others, verb.flags);
+  const given = parse(others, verb.flags, verb.takesCommand);
   if (!given.has('--help')) return verb.run(given);
   await print(verb.help);
   return 0;
@@ -61,8 +61,8 @@ function verbAt(argv: readonly string[]): number {
 async function withoutVerb(argv: readonly string[]): Promise<number> {
   const given = parse(argv, { ...COMMON, '--version': 'alone' });
   if (given.has('--version')) {
-    const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
-    await print(`${manifest.version}\n`);
+    const { version } = await import('./version.ts');
+    await print(`${version}\n`);
   } else if (given.has('--help')) await print(HELP);
   else throw misuse(`A verb is missing${SEE_HELP}`);
   return 0;

@@ -1,7 +1,7 @@
 /** The store that the command line names, or a file of the user's own. */
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { posix, win32 } from 'node:path';
+import { dirname, join, posix, win32 } from 'node:path';
 import { openStore } from '../connect.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../options.ts';
@@ -23,12 +23,26 @@ export async function openLocks(given: Arguments, options?: LocksOptions): Promi
 function defaultUrl(): string {
   const directory = stateDirectory(process.platform, process.env, homedir());
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ExitError(STATUS.unreachable, `The directory for locks cannot be made: ${reason}.`);
   }
-  return `sqlite:${(process.platform === 'win32' ? win32 : posix).join(directory, 'locks.db')}`;
+  return `sqlite:${join(directory, 'locks.db')}`;
+}
+
+/** A recursive `mkdir` of Node never ends where a file system takes no directories, as /proc. */
+function makeDirectory(path: string): void {
+  const make = (): void => mkdirSync(path, { mode: 0o700 });
+  try {
+    make();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT') throw error;
+    makeDirectory(dirname(path));
+    make();
+  }
 }
 
 /** Where programs of this system keep what they need later. */

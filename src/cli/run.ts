@@ -49,6 +49,7 @@ export const verb: Verb = {
     ...{ '--permits': 'value', '--read': 'alone', '--shared': 'alone', '--write': 'alone' },
     ...{ '--fair': 'alone', '--label': 'value', '--grace': 'value', '-E': 'value' },
   },
+  takesCommand: true,
   async run(given) {
     const { status, signal } = await locked(given);
     // A shell leaves its loop only if the program itself ends by ^C.

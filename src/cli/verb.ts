@@ -4,6 +4,7 @@ import type { Arguments, Flags } from './arguments.ts';
 export interface Verb {
   readonly help: string;
   readonly flags: Flags;
+  readonly takesCommand?: boolean;
   /** Resolves with the exit status. */
   run(given: Arguments): Promise<number>;
 }

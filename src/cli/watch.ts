@@ -40,7 +40,9 @@ export const verb: Verb = {
 };
 
 const draw: Show = (queue) => {
-  const { rows = 24, columns = 80 } = process.stdout;
+  // A terminal that does not know its size says 0.
+  const rows = process.stdout.rows || 24;
+  const columns = process.stdout.columns || 80;
   const lines = queueLines(queue, isColoured(), columns);
   const more = lines.length - rows + 2;
   const shown = more > 1 ? [...lines.slice(0, -more), `… and ${more} more`] : lines;

@@ -1,0 +1,192 @@
+import { expect, it } from 'vitest';
+import { Place, type Program, pause } from './program.ts';
+
+/** Holds until its input ends. */
+async function hold(place: Place, name: string, ...flags: string[]): Promise<Program> {
+  const { holders } = await place.counts();
+  const program = place.start(['run', name, ...flags, '--', 'cat']);
+  await place.holding(holders + 1, 0);
+  return program;
+}
+
+async function letGo(...programs: Program[]): Promise<void> {
+  for (const program of programs) program.process.stdin?.end();
+  for (const program of programs) expect((await program.fate).status).toBe(0);
+}
+
+async function json<T>(place: Place, ...args: string[]): Promise<T> {
+  const { out, err } = await place.fate('--json', ...args);
+  expect(err).toBe('');
+  return JSON.parse(out) as T;
+}
+
+interface MemberJson {
+  readonly token: string;
+  readonly pid: number;
+}
+
+interface QueueJson {
+  readonly holders: readonly MemberJson[];
+  readonly waiters: readonly MemberJson[];
+}
+
+it('ls lists names in order, those with a prefix', async () => {
+  const place = new Place();
+  const names = ['b:2', 'a', 'b:1', '-x', 'new\nline', 'caf\u00e9'];
+  const holders: Program[] = [];
+  for (const name of names.filter((each) => each !== '-x')) holders.push(await hold(place, name));
+  expect((await place.fate('ls')).out).toBe('a\nb:1\nb:2\ncaf\u00e9\nnew\\u{a}line\n');
+  expect((await place.fate('ls', 'b:')).out).toBe('b:1\nb:2\n');
+  expect(await json(place, 'ls', '--', '-')).toEqual([]);
+  expect(await json(place, 'ls', 'n')).toEqual(['new\nline']);
+  expect(await json(place, 'ls', 'c')).toEqual(['caf\u00e9']);
+  await letGo(...holders);
+  expect(await place.fate('ls')).toMatchObject({ status: 0, out: '', err: '' });
+});
+
+it('show tells holders, then waiters in order', async () => {
+  const place = new Place();
+  const holder = await hold(
+    place,
+    'gpu',
+    '--limit',
+    '4',
+    '--permits',
+    '3',
+    '--label',
+    'big\u001b[2J',
+  );
+  const first = place.start(['run', 'gpu', '--limit', '4', '--permits', '2', '--', 'cat']);
+  await place.holding(1, 1);
+  const second = place.start(['run', 'gpu', '--limit', '4', '--', 'cat']);
+  await place.holding(1, 2);
+
+  const queue = await json<QueueJson>(place, 'show', 'gpu');
+  const member = {
+    ...{ token: expect.stringMatching(/^\d{15,}$/), kind: 'permits', host: expect.any(String) },
+    ...{ since: expect.stringMatching(/^\d{4}-.*Z$/), ttlMs: 10_000, leftMs: expect.any(Number) },
+  };
+  expect(queue).toEqual({
+    ...{ resource: 'gpu', limit: 4 },
+    holders: [{ ...member, permits: 3, pid: holder.pid, label: 'big\u001b[2J' }],
+    waiters: [
+      { ...member, permits: 2, pid: first.pid, label: 'cat' },
+      { ...member, permits: 1, pid: second.pid, label: 'cat' },
+    ],
+  });
+
+  const { out } = await place.fate('show', 'gpu');
+  const [heading, columns, ...rows] = out.trimEnd().split('\n');
+  expect(heading).toBe('gpu: 1 holding, 2 waiting');
+  expect(columns?.trim().split(/ +/)).toEqual([
+    ...['token', 'kind', 'host', 'pid', 'label', 'since', 'left'],
+  ]);
+  expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(
+    [...queue.holders, ...queue.waiters].map(({ token, pid }, at) =>
+      expect.stringMatching(
+        new RegExp(
+          `^${at === 0 ? 'holds' : 'waits'} ${token} [321] of 4 .+ ${pid} .+ \\d+\\.\\ds$`,
+        ),
+      ),
+    ),
+  );
+  expect(out).toContain('big\\u{1b}[2J');
+  await letGo(holder, first, second);
+  expect((await place.fate('show', 'gpu')).out).toBe('gpu: nobody holds or waits\n');
+});
+
+it('a read-write lock has no limit', async () => {
+  const place = new Place();
+  const writer = await hold(place, 'config', '--write');
+  expect(await json(place, 'show', 'config')).toMatchObject({
+    ...{ limit: null, holders: [{ kind: 'write', permits: 1 }] },
+  });
+  await letGo(writer);
+});
+
+it('watch appends a line for each change, until it is interrupted', async () => {
+  const place = new Place();
+  const watch = place.start(['watch', 'a']);
+  const holder = await hold(place, 'a');
+  await watch.says('holds');
+  const waiter = place.start(['run', 'a', '--', 'cat']);
+  await watch.says('waits');
+  await letGo(holder);
+  await watch.says(`holds ${/waits (\d+)/.exec(watch.out)![1]}`);
+  await letGo(waiter);
+  await watch.says(`${waiter.pid} cat\n`);
+  // More than two looks, in which nothing changes.
+  await pause(1_200);
+  watch.kill('SIGINT');
+  const { status, out, err } = await watch.fate;
+  expect([status, err]).toEqual([0, '']);
+  const lines = out.trimEnd().split('\n');
+  expect(lines.map((line) => `${line.split(/ +/)[1]} ${line.split(':').at(-1)}`)).toEqual([
+    `holds ${holder.pid} cat`,
+    `waits ${waiter.pid} cat`,
+    `left ${holder.pid} cat`,
+    `holds ${waiter.pid} cat`,
+    `left ${waiter.pid} cat`,
+  ]);
+});
+
+it('watch --json tells the whole queue at each change, and ends with SIGTERM', async () => {
+  const place = new Place();
+  const watch = place.start(['watch', 'a', '--json']);
+  await watch.says('"holders":[]');
+  const holder = await hold(place, 'a');
+  await watch.says(`"pid":${holder.pid}`);
+  await letGo(holder);
+  watch.kill('SIGTERM');
+  const { status, out, err } = await watch.fate;
+  expect([status, err]).toEqual([0, '']);
+  const [before, during] = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as QueueJson);
+  expect([before?.holders.length, during?.holders.length]).toEqual([0, 1]);
+});
+
+it('ends quietly when nobody reads it any more', async () => {
+  const place = new Place();
+  const script = '{ $holdfast watch a; echo status-$? >&2; } | head -n 1';
+  const watch = place.shell(script);
+  const first = await hold(place, 'a');
+  await watch.says('holds');
+  await letGo(first);
+  // `head` is gone after the first line; the next one tells.
+  const second = await hold(place, 'a');
+  expect(await watch.fate).toMatchObject({ status: 0, err: 'status-0\n' });
+  await letGo(second);
+});
+
+it('evict tells whether there was anybody', async () => {
+  const place = new Place();
+  const holder = await hold(place, 'a');
+  const [{ token = '' } = {}] = (await json<QueueJson>(place, 'show', 'a')).holders;
+  const evict = ['evict', 'a', '--reason', 'a test'];
+  expect(await place.fate(...evict, '--token', '12')).toEqual({
+    ...{ status: 1, signal: null, out: '', err: 'holdfast: Nobody in "a" has token 12.\n' },
+  });
+  expect(await json(place, ...evict, '--token', '12')).toEqual({
+    ...{ resource: 'a', token: '12', evicted: false },
+  });
+  expect(await place.fate(...evict, '--token', token, '--now')).toMatchObject({
+    ...{ status: 0, out: `Evicted from a: ${token}\n`, err: '' },
+  });
+  expect((await holder.fate).status).toBe(79);
+});
+
+it('explains itself', async () => {
+  const place = new Place();
+  const verbs = ['run', 'ls', 'show', 'watch', 'evict'];
+  const { out, status } = await place.fate('--help');
+  expect(status).toBe(0);
+  for (const verb of verbs) {
+    expect(out).toMatch(new RegExp(`^  ${verb} `, 'm'));
+    const help = await place.fate(verb, '--help');
+    expect(help).toMatchObject({ status: 0, err: '' });
+    expect(help.out).toMatch(new RegExp(`^Usage: holdfast ${verb} `));
+  }
+  expect((await place.fate('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});

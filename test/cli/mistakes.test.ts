@@ -1,0 +1,201 @@
+import { copyFileSync, cpSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'libsql';
+import { describe, expect, inject, it } from 'vitest';
+import { type Fate, Place } from './program.ts';
+
+const ONE_LINE = /^holdfast: .+\n$/;
+
+async function refused(place: Place, args: readonly string[], env = place.env): Promise<Fate> {
+  const fate = await place.start(args, { env, stdio: ['ignore', 'pipe', 'pipe'] }).fate;
+  expect(fate).toMatchObject({ signal: null, out: '', err: expect.stringMatching(ONE_LINE) });
+  return fate;
+}
+
+describe('usage errors say what is wrong, and hold nothing', () => {
+  it.each<[string, string, RegExp]>([
+    ['', '', /verb is missing/],
+    ['rnu a -- true', '', /no verb "rnu"; did you mean run\?/],
+    ['frobnicate', '', /no verb "frobnicate"; see 'holdfast --help'/],
+    ['--jsn', '', /no flag "--jsn"; did you mean --json\?/],
+    ['run', '', /NAME is missing/],
+    ['run -- true', '', /NAME is missing/],
+    ['run a', '', /command is missing/],
+    ['run a --', '', /command is missing/],
+    ['run a true', '', /"true" is one word too many: write run NAME -- COMMAND/],
+    ['run a', '--tyr', /no flag "--tyr"; did you mean --try\?/],
+    ['run a', '-try', /no flag "-try"; did you mean --try\?/],
+    ['run a', '-x', /no flag "-x"\n/],
+    ['run a', '--try=yes', /--try takes no value/],
+    ['run a', '--try --try', /--try is given twice/],
+    ['run a', '--wait', /--wait needs a value/],
+    ['run a', '--wait --try', /--wait needs a value/],
+    ['run a', '--wait=', /--wait takes a duration .*, not ""/],
+    ['run a', '--wait 10', /--wait takes a duration .*, not "10"; did you mean 10s\?/],
+    ['run a', '--wait=-5s', /--wait takes a duration .*, not "-5s"/],
+    ['run a', '--wait 1w', /--wait takes a duration .*, not "1w"/],
+    ['run a', '--wait 25d', /--wait takes a duration .* at most 24d, not "25d"/],
+    ['run a', '--wait Infinity', /--wait takes a duration/],
+    ['run a', '--grace soon', /--grace takes a duration/],
+    ['run a', '--ttl 99ms', /ttl must be at least 100 ms/],
+    ['run a', '--ttl 31s', /--ttl is at most 30s/],
+    ['run a', '--try --wait 1s', /--try waits for nothing/],
+    ['run a', '--limit 0', /--limit takes a whole number from 1 to 1073741824, not "0"/],
+    ['run a', '--limit 1.5', /--limit takes a whole number/],
+    ['run a', '--limit 1e3', /--limit takes a whole number/],
+    ['run a', '--limit 1073741825', /--limit takes a whole number/],
+    ['run a', '--limit 2 --permits 3', /--permits takes a whole number from 1 to 2, not "3"/],
+    ['run a', '--permits 2', /--permits needs --limit/],
+    ['run a', '--limit 2 --read', /different kinds of lock/],
+    ['run a', '--shared --write', /different kinds of lock/],
+    ['run a', '-E 256', /-E takes a whole number from 0 to 255, not "256"/],
+    ['run a', '-Ex', /-E takes a whole number from 0 to 255, not "x"/],
+    [`run ${'é'.repeat(257)}`, '--try', /name has 514 bytes of UTF-8; at most 512/],
+    ['ls a b', '', /"b" is one word too many/],
+    ['show', '', /NAME is missing/],
+    ['watch a --try', '', /no flag "--try"/],
+    ['evict a --reason x', '', /--token is missing/],
+    ['evict a --reason x --token 12x', '', /--token takes a number .*, not "12x"/],
+    ['evict a --token 12', '', /--reason is missing/],
+  ])('%s %s', async (words, flags, message) => {
+    const place = new Place();
+    const split = (text: string): string[] => text.split(' ').filter(Boolean);
+    const args = [...split(words), ...split(flags), ...(flags ? ['--', 'touch', 'ran'] : [])];
+    const { status, err } = await refused(place, args);
+    expect(err).toMatch(message);
+    expect(status).toBe(64);
+    expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+    expect(place.read('ran')).toBe('');
+  });
+
+  it('and so for an empty name', async () => {
+    const { status, err } = await refused(new Place(), ['run', '', '--', 'true']);
+    expect([status, err]).toEqual([64, 'holdfast: The name must not be empty.\n']);
+  });
+});
+
+it.each([
+  ['not found', 'no-such-command', 127],
+  ['not found at its path', './no-such-command', 127],
+  ['not executable', './text', 126],
+  ['a directory', '.', 126],
+])('a command that is %s', async (_, command, status) => {
+  const place = new Place();
+  writeFileSync(place.path('text'), 'echo no\n', { mode: 0o644 });
+  const fate = await refused(place, ['run', 'a', '--', command]);
+  expect(fate.status).toBe(status);
+  expect(fate.err).toContain(JSON.stringify(command));
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
+
+it.each([
+  ['no URL', './locks.db', 78, /named by a URL/],
+  ['an empty one', '', 78, /named by a URL/],
+  ['without a file', 'sqlite:', 78, /needs a file/],
+  ['in memory', 'sqlite::memory:', 78, /in memory cannot be shared/],
+  ['of this process alone', 'memory:', 78, /would lock nothing/],
+  ['misspelt', 'sqlit:locks.db', 78, /did you mean 'sqlite:'\?/],
+  ['still to come', 'redis://localhost', 78, /no store for 'redis:' yet/],
+  ['in a missing directory', 'sqlite:missing/locks.db', 69, /directory must exist/],
+  ['a directory', 'sqlite:.', 69, /cannot be opened/],
+  ['no database', 'sqlite:text', 69, /no SQLite database/],
+  ['where nobody can write', 'sqlite:/proc/locks.db', 69, /cannot be opened/],
+  ['of another layout', 'sqlite:layout.db', 77, /layout 99/],
+])('a store that is %s', async (_, url, status, message) => {
+  const place = new Place();
+  writeFileSync(
+    place.path('text'),
+    'This is no database, although it is long enough.\n'.repeat(99),
+  );
+  await place.fate('run', 'a', '--store', 'sqlite:layout.db', '--', 'true');
+  const database = new Database(place.path('layout.db'));
+  database.exec('UPDATE holdfast_meta SET layout = 99, oldest = 99');
+  database.close();
+  for (const verb of [
+    ['run', 'a', `--store=${url}`, '--', 'touch', 'ran'],
+    ['ls', `--store=${url}`],
+  ]) {
+    const fate = await refused(place, verb);
+    expect(fate.err).toMatch(message);
+    expect(fate.status).toBe(status);
+  }
+  expect(place.read('ran')).toBe('');
+});
+
+it('a store that somebody else keeps locked', async () => {
+  const place = new Place();
+  await place.fate('run', 'a', '--', 'true');
+  const database = new Database(place.file);
+  database.exec('BEGIN EXCLUSIVE');
+  // It tries for as long as the store says that somebody else is at work, 5 s.
+  const { status, err } = await refused(place, ['run', 'a', '--try', '--', 'true']);
+  database.close();
+  expect(status).toBe(69);
+  expect(err).toMatch(/is locked by another connection/);
+});
+
+it.each(['/proc', '/dev/null/state'])(
+  'a state directory that cannot be made: %s',
+  async (state) => {
+    const place = new Place();
+    const env = { ...place.env, HOLDFAST_STORE: '', XDG_STATE_HOME: state };
+    expect((await refused(place, ['ls'], env)).status).toBe(69);
+  },
+);
+
+const builtIn = process.getBuiltinModule('node:sqlite') !== undefined;
+
+it.skipIf(builtIn)('a missing package (skipped where Node has an SQLite of its own)', async () => {
+  const place = new Place();
+  const dist = dirname(inject('cli'));
+  cpSync(dist, place.path('dist'), { recursive: true });
+  copyFileSync(join(dist, '../package.json'), place.path('package.json'));
+  const { status, err } = await place.shell(`${process.execPath} dist/cli.mjs run a -- true`).fate;
+  expect(status).toBe(78);
+  expect(err).toMatch(/^holdfast: .*npm install libsql.*\n$/);
+});
+
+it('another kind of lock under this name', async () => {
+  const place = new Place();
+  const holder = place.start(['run', 'a', '--', 'cat']);
+  await place.holding(1, 0);
+  const { status, err } = await refused(place, ['run', 'a', '--limit', '2', '--', 'true']);
+  expect([status, err]).toEqual([77, expect.stringContaining('is another kind of lock')]);
+  holder.process.stdin?.end();
+  expect((await holder.fate).status).toBe(0);
+});
+
+it('--json tells errors as JSON', async () => {
+  const place = new Place();
+  const holder = place.start(['run', 'a', '--', 'cat']);
+  await place.holding(1, 0);
+  const told = async (...args: string[]): Promise<unknown> =>
+    JSON.parse((await place.fate(...args)).err);
+  const message = expect.any(String);
+  expect(await told('run', 'a', '--json', '--try', '-E', '9', '--', 'true')).toEqual({
+    error: { status: 9, code: 'ACQUIRE_TIMEOUT', message },
+  });
+  expect(await told('--json', 'rnu')).toEqual({ error: { status: 64, message } });
+  expect(await told('ls', '--json', '--store', 'sqlite:.')).toEqual({
+    error: { status: 69, code: 'STORE', message },
+  });
+  holder.process.stdin?.end();
+  await holder.fate;
+});
+
+it.each([
+  ['standard input', '$holdfast run a -- sh -c "cat; echo end" <&-', 0, 'end\n'],
+  ['standard output', '$holdfast run a -- sh -c "echo lost; exit 3" >&-', 3, ''],
+  ['output of a list', '$holdfast ls --json >&-', 0, ''],
+  ['standard error', '$holdfast rnu 2>&-', 64, ''],
+  ['all three', '$holdfast run a -- true <&- >&- 2>&-', 0, ''],
+])('a closed %s', async (_, script, status, out) => {
+  const place = new Place();
+  expect(await place.shell(script).fate).toEqual({ status, signal: null, out, err: '' });
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
+
+it('no room for what it prints', async () => {
+  const { status, err } = await new Place().shell('$holdfast --help > /dev/full').fate;
+  expect([status, err]).toEqual([74, expect.stringMatching(/^holdfast: The output .*ENOSPC.*\n$/)]);
+});

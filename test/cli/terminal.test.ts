@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { expect, describe as group, it } from 'vitest';
+import { alive, Place, pause, until } from './program.ts';
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const CTRL_Z = '\u001a';
+
+/** That of util-linux makes a terminal for its command, and passes on what it is told. */
+const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '';
+const describe = group.skipIf(!script.includes('util-linux'));
+
+describe('on a terminal (skipped without `script` of util-linux)', () => {
+  it('the command reads and writes there', async () => {
+    const place = new Place();
+    const terminal = place.terminal('$holdfast run a -- sh -c "echo up; cat; echo end"');
+    await terminal.says('up');
+    terminal.type('hello\n');
+    // What is typed is shown as it is typed, and then again by the command.
+    await until(() => terminal.out.split('hello').length === 3);
+    terminal.type(CTRL_D);
+    expect(await terminal.fate).toMatchObject({ status: 0, out: expect.stringContaining('end') });
+  });
+
+  it('the command can open it by its name', async () => {
+    const terminal = new Place().terminal(
+      '$holdfast run a -- sh -c "echo up; read line < /dev/tty; echo got $line" < /dev/null',
+    );
+    await terminal.says('up');
+    terminal.type('it\n');
+    expect(await terminal.fate).toMatchObject({ status: 0, out: expect.stringContaining('got') });
+  });
+
+  it('^C reaches the command once, and its end is that of the command', async () => {
+    const place = new Place();
+    const command = `trap 'echo INT >> log' INT; echo up; until [ -e go ]; do sleep 0.02; done; exit 5`;
+    const terminal = place.terminal(`$holdfast run a -- sh -c "${command}"`);
+    await terminal.says('up');
+    terminal.type(CTRL_C);
+    await until(() => place.read('log') !== '');
+    // A second one would come within this time.
+    await pause(300);
+    appendFileSync(place.path('go'), '');
+    expect((await terminal.fate).status).toBe(5);
+    expect(place.read('log')).toBe('INT\n');
+  });
+
+  it.each([
+    ['holding', false],
+    ['waiting', true],
+  ])('^C ends the loop of a shell: %s', async (_, waits) => {
+    const place = new Place();
+    const holder = waits ? place.start(['run', 'a', '--', 'cat']) : undefined;
+    if (holder) await place.holding(1, 0);
+    const loop = 'for n in 1 2; do echo turn $n; $holdfast run a -- sleep 30; done';
+    const terminal = place.terminal(loop);
+    await place.holding(1, waits ? 1 : 0);
+    terminal.type(CTRL_C);
+    const { out } = await terminal.fate;
+    expect(out).not.toContain('turn 2');
+    expect(await place.counts()).toEqual({ holders: waits ? 1 : 0, waiters: 0 });
+    holder?.process.stdin?.end();
+    await holder?.fate;
+  });
+
+  it('^Z stops it and the command, and fg resumes them', async () => {
+    const place = new Place();
+    const terminal = place.terminal('bash --norc -i');
+    terminal.type('$holdfast run a -- sh -c "echo begins-\\$((1 + 1)); cat"\n');
+    await terminal.says('begins-2');
+    terminal.type(CTRL_Z);
+    await terminal.says('Stopped');
+    terminal.type('fg\n');
+    // The shell tells what it resumes.
+    await until(() => /\bfg\b.* run a [^\n]*\n/s.test(terminal.out));
+    terminal.type('hello\n');
+    await until(() => terminal.out.split('hello').length >= 3);
+    terminal.type(`${CTRL_D}echo status-$?; exit\n`);
+    expect((await terminal.fate).out).toContain('status-0');
+  });
+
+  it('a lost lock ends all of the command, and nothing else of its group', async () => {
+    const place = new Place();
+    const each = `sh -c 'echo $PPID' >> pids; while :; do sleep 0.02; done`;
+    appendFileSync(
+      place.path('family.sh'),
+      `exec 2> /dev/null
+       each() { trap '' TERM; ${each}; }
+       each &
+       (each &)
+       trap 'echo TERM >> log' TERM
+       ${each}`,
+    );
+    const flags = '--ttl 600ms --grace 200ms';
+    const pipeline = `{ echo $PPID; $holdfast run a ${flags} -- sh family.sh; echo status-$?; } | cat`;
+    const terminal = place.terminal(`sh -c '${pipeline}; echo and on'`);
+    const pids = (): number[] => (place.read('pids').match(/\d+/g) ?? []).map(Number);
+    await until(() => pids().length === 3);
+    const { out } = await place.fate('show', 'a', '--json');
+    const { token } = JSON.parse(out).holders[0] as { token: string };
+    await place.fate('evict', 'a', '--token', token, '--reason', 'a test', '--now');
+    const fate = await terminal.fate;
+    expect(fate.out).toContain('status-79');
+    expect(fate.out).toContain('and on');
+    expect(pids().filter(alive)).toEqual([]);
+    expect(place.read('log')).toBe('TERM\n');
+  });
+
+  it('evict asks', async () => {
+    const place = new Place();
+    const holder = place.start(['run', 'a', '--', 'cat']);
+    await place.holding(1, 0);
+    const { out } = await place.fate('show', 'a', '--json');
+    const { token } = JSON.parse(out).holders[0] as { token: string };
+    for (const [answer, status] of [
+      ['n\n', 1],
+      [CTRL_D, 1],
+      ['y\n', 0],
+    ] as const) {
+      const terminal = place.terminal(`$holdfast evict a --token ${token} --reason test`);
+      await terminal.says('[y/N]');
+      expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
+      terminal.type(answer);
+      expect((await terminal.fate).status).toBe(status);
+    }
+    expect((await holder.fate).status).toBe(79);
+  });
+
+  it('watch draws anew, in colour unless it is not wanted', async () => {
+    const place = new Place();
+    const holder = place.start(['run', 'a', '--', 'cat']);
+    await place.holding(1, 0);
+    for (const [env, coloured] of [
+      [{}, true],
+      [{ NO_COLOR: '1' }, false],
+      [{ TERM: 'dumb' }, false],
+    ] as const) {
+      const terminal = place.terminal('$holdfast watch a', env);
+      await until(() => terminal.out.split('1 holding, 0 waiting').length > 2);
+      terminal.type(CTRL_C);
+      const { status, out } = await terminal.fate;
+      expect(status).toBe(0);
+      expect(out.includes('\u001b[1m')).toBe(coloured);
+    }
+    holder.process.stdin?.end();
+    await holder.fate;
+  });
+});
