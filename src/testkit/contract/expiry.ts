@@ -45,7 +45,8 @@ export const expiry: Topic = {
     },
     {
       name: 'a waiter that asks when it was told to finds the dead holder gone',
-      needs: ['queue'],
+      // Without hints, a store may want to be asked more often.
+      needs: ['queue', 'watch'],
       async run(bed) {
         const b = bed.claim();
         await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));
