@@ -11,7 +11,7 @@ import type { Result } from './result.ts';
 import { stage } from './stage.ts';
 import { table } from './table.ts';
 
-const FIGURES = ['sqlite', 'hand-off', 'local', 'leases', 'size'];
+const FIGURES = ['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !FIGURES.includes(name));

@@ -35,7 +35,7 @@ export function stage(): string {
   const home = join(folder, 'node_modules/holdfast');
   mkdirSync(home, { recursive: true });
   copyFileSync(join(ROOT, 'package.json'), join(home, 'package.json'));
-  const build = ['--no-dts', '--format', 'esm', '--log-level', 'warn'];
+  const build = ['--no-dts', '--log-level', 'warn'];
   execFileSync(
     process.execPath,
     [join(ROOT, 'node_modules/tsdown/dist/run.mjs'), ...build, '--out-dir', join(home, 'dist')],
