@@ -281,6 +281,35 @@ test('lines that are no news are passed over', async () => {
   expect(hints).toMatchObject([{ state: 'held' }]);
 });
 
+test('what is written in pieces, or after the file was cut, is read as a whole', async () => {
+  const file = newFile();
+  let changed = (): void => {};
+  const silent: WatchFile = (_path, _options, listener) => {
+    changed = listener;
+    return Object.assign(new EventEmitter(), { close: () => {} }) as ReturnType<WatchFile>;
+  };
+  const [a, b] = [open(file), open(file, { watchFile: silent })];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  const hints = await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  const place = Number((await a.inspect('job')).waiters[0]?.number);
+  // The holder was told that somebody waits; the waiter's file is the empty one.
+  const paths = filesOf(file).map((name) => join(`${file}-wake`, name));
+  const path = paths.find((each) => fs.statSync(each).size === 0) ?? '';
+  fs.appendFileSync(path, `\n[${place},`);
+  changed();
+  fs.appendFileSync(path, '"job"]\n');
+  changed();
+  await until(() => hints.length === 1);
+  fs.truncateSync(path);
+  changed();
+  fs.appendFileSync(path, `[${place},"job"]\n`);
+  changed();
+  await until(() => hints.length === 2);
+  expect(hints).toMatchObject([{ state: 'waiting' }, { state: 'waiting' }]);
+});
+
 test('the files are open to whoever may use the database', async () => {
   const file = newFile();
   const [a, b] = [open(file), open(file)];
