@@ -1,27 +1,22 @@
 /**
  * The command that runs under a lock, and everything that it starts.
  *
- * Invariant: `run` ends, or lets go of the lock on purpose, only when the command has ended; and
- * after a lost lease only when nothing of it runs any more. The lock guards the work, and the work
- * may be done by a grandchild that a signal to the command alone would leave behind. So whatever
- * ends the command goes to all of it.
+ * Invariant: `run` ends only when the command has ended, and after a lost lease only when nothing
+ * of it runs any more. The work may be done by a grandchild, which a signal to the command alone
+ * would leave behind; so what asks it to end (TERM, INT, HUP, QUIT) goes to all of it. By other
+ * signals (USR1, USR2, WINCH) programs talk; they would kill whoever does not expect them.
  *
- * Without a terminal the command gets a session, and with it a process group, of its own
- * (`detached`). One system call then reaches all of it at one moment, however quickly it forks, and
- * nobody else. But the terminal would be out of its reach: ^C comes to the foreground group, which
- * is ours, /dev/tty cannot be opened, and Node cannot hand the terminal over (it has no tcsetpgrp).
- * So if one of the first three files is a terminal, the command stays in our group: it may read and
- * write there, and the shell suspends and resumes both of us together. The group is shared with the
- * rest of a pipeline, so then the processes are looked up, by descent and by the token in their
- * environment, and are signalled one by one until none is left.
+ * Without a terminal the command gets a session and a process group of its own (`detached`). One
+ * system call then reaches all of it at one moment, however quickly it forks, and nobody else. A
+ * terminal would be out of its reach: ^C comes to the foreground group, which is ours, /dev/tty
+ * cannot be opened, and Node cannot hand the terminal over (it has no tcsetpgrp). So if one of the
+ * first three files is a terminal, the command stays in our group. It may read and write there, the
+ * keyboard's signals come to it from the terminal, and the shell stops and resumes both of us. But
+ * the group is shared with the rest of a pipeline, so those of the command are looked up, by descent
+ * and by the token in their environment, and signalled one by one until none is left.
  *
- * What comes from the keyboard the terminal sends to the whole group, so on a terminal only the
- * others are passed on. Those that ask to end go to all of the command; those by which programs
- * talk (USR1, USR2, WINCH) to the command alone, because they kill whoever does not expect them.
- *
- * What breaks it: SIGKILL of this process, which it cannot see; the command runs on without a lock,
- * and only a fence protects then. A process that both leaves the session and loses its parents is
- * a daemon, and not ended.
+ * What breaks it: SIGKILL of this process, after which the command runs on without a lock and only
+ * a fence protects. What leaves the session and loses its parents is a daemon, and not ended.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,7 +43,9 @@ export class Command {
     const pid = child.pid as number;
     const session = ownSession ? pid : undefined;
     this.#offspring = new Offspring({ pid, session, environment });
-    this.ended = once(child, 'exit').then(([code, signal]) => endingOf(code, signal));
+    this.ended = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(endingOf(code, signal)));
+    });
   }
 
   /** @throws ExitError if the command cannot be started. */
@@ -71,7 +68,7 @@ export class Command {
 
   /** Passes on a signal that was sent to this process. */
   pass(signal: NodeJS.Signals): void {
-    if (TALK.has(signal)) this.#child.kill(signal);
+    if (TALK.has(signal)) kill(this.#child.pid as number, signal);
     else this.signal(signal);
   }
 
@@ -79,7 +76,7 @@ export class Command {
   signal(signal: NodeJS.Signals): void {
     const pid = this.#child.pid as number;
     if (this.#ownSession) kill(-pid, signal);
-    for (const entry of this.#offspring.running() ?? []) {
+    for (const entry of this.#offspring.running() ?? [{ pid, group: pid }]) {
       if (!this.#ownSession || entry.group !== pid) kill(entry.pid, signal);
     }
   }

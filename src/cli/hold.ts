@@ -2,15 +2,15 @@
 import { once } from 'node:events';
 import type { Lease } from '../lease.ts';
 import { Command, type Ending } from './command.ts';
-import { STATUS } from './exit-status.ts';
-import { complain } from './output.ts';
+import { ExitError, STATUS } from './exit-status.ts';
+import { complainOf } from './output.ts';
 import { passSignals } from './signals.ts';
 
 /** @throws LeaseLostError if it was lost before the command began. */
 export async function hold(
   lease: Lease,
   words: readonly string[],
-  graceMs: number,
+  { graceMs, asJson }: { readonly graceMs: number; readonly asJson: boolean },
 ): Promise<Ending> {
   try {
     // From here on no loss goes unheard; one before it means that nothing is started.
@@ -26,7 +26,8 @@ export async function hold(
     const ending = await Promise.race([command.ended, lost]);
     const { loss } = lease;
     if (!loss) return ending as Ending;
-    complain(`${loss.message} Ending the command.`);
+    const told = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, { cause: loss });
+    complainOf(told, asJson);
     await command.end(graceMs);
     return { status: STATUS.lost, signal: null };
   } finally {

@@ -70,9 +70,8 @@ async function withoutVerb(argv: readonly string[]): Promise<number> {
 
 const argv = process.argv.slice(2);
 const status = await main(argv).catch((error: unknown) => {
-  const found = statusOf(error);
-  const [own = argv] = argv.includes('--') ? [argv.slice(0, argv.indexOf('--'))] : [];
-  complainOf(error, found, own.includes('--json'));
-  return found;
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  complainOf(error, own.includes('--json'));
+  return statusOf(error);
 });
 process.exit(status);

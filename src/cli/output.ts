@@ -3,11 +3,10 @@
  * make a pipe non-blocking for the command that shares it.
  */
 import { writeSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { isLockError } from '../errors.ts';
-import { ExitError, STATUS } from './exit-status.ts';
+import { ExitError, STATUS, statusOf } from './exit-status.ts';
 import { plain } from './text.ts';
-
-const NAME = 'holdfast';
 
 let listens = false;
 
@@ -29,21 +28,16 @@ export function printJson(value: unknown): Promise<void> {
   return print(`${JSON.stringify(value)}\n`);
 }
 
-/** One line on the standard error. */
-export function complain(message: string): void {
-  write(`${NAME}: ${plain(message)}\n`);
-}
-
-export function complainOf(error: unknown, status: number, asJson: boolean): void {
+/** One line on the standard error; more for what should not have happened. */
+export function complainOf(error: unknown, asJson: boolean): void {
   const message = error instanceof Error ? error.message : String(error);
+  const status = statusOf(error);
   if (asJson) {
     const cause = error instanceof ExitError && isLockError(error.cause) ? error.cause : error;
     const code = isLockError(cause) ? { code: cause.code } : {};
     write(`${JSON.stringify({ error: { status, ...code, message } })}\n`);
-  } else if (status === STATUS.bug) {
-    const stack = error instanceof Error ? error.stack : undefined;
-    write(`${NAME}: ${stack ?? message}\n`);
-  } else complain(message);
+  } else if (status === STATUS.bug) write(`holdfast: ${inspect(error)}\n`);
+  else write(`holdfast: ${plain(message)}\n`);
 }
 
 /** A person looks at it, and has not asked for bare text. */

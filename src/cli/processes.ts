@@ -2,7 +2,7 @@
  * The processes that a command has become: those that descend from it, and those of its session,
  * which have it as their origin even when their parents are gone.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface Entry {
@@ -29,6 +29,7 @@ export class Offspring {
 
   constructor(origin: Origin) {
     this.#origin = origin;
+    this.#known.set(origin.pid, entryOf(origin.pid)?.started ?? '');
   }
 
   /** Those that run now, with their groups; undefined if this system does not tell. */
@@ -37,7 +38,7 @@ export class Offspring {
     if (!table) return undefined;
     for (const { pid, started } of table) {
       const known = this.#known.get(pid);
-      if (known !== undefined && known !== started) this.#known.delete(pid);
+      if (known && known !== started) this.#known.delete(pid);
     }
     const found = new Map<number, Entry>();
     for (let grew = true; grew; ) {
@@ -53,9 +54,9 @@ export class Offspring {
   }
 
   #belongs(entry: Entry): boolean {
-    const { pid, session, environment } = this.#origin;
+    const { session, environment } = this.#origin;
     if (entry.pid === process.pid) return false;
-    if (entry.pid === pid || this.#known.has(entry.pid)) return true;
+    if (this.#known.has(entry.pid)) return true;
     if (session !== undefined) return entry.session === session;
     return sessionOfOurs() === entry.session && hasEnvironment(entry.pid, environment);
   }
@@ -68,22 +69,26 @@ function sessionOfOurs(): number | undefined {
   return ours;
 }
 
-/** All that run; a zombie has ended, though nobody may ever have asked how. */
+/** All that run; a zombie has ended, though nobody may ever ask how. */
 function processTable(): readonly Entry[] | undefined {
-  if (process.platform === 'linux') {
+  try {
+    if (process.platform !== 'linux') return tableOfPs();
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     return pids.flatMap((pid) => entryOf(Number(pid)) ?? []);
+  } catch {
+    return undefined;
   }
-  const { stdout, status } = spawnSync('ps', ['-Ao', 'pid=,ppid=,pgid=,stat='], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) return undefined;
-  return stdout.split('\n').flatMap((line) => {
-    const [pid, parent, group, state] = line.trim().split(/\s+/);
+}
+
+function tableOfPs(): readonly Entry[] {
+  const columns = 'pid=,ppid=,pgid=,stat=,lstart=';
+  const table = execFileSync('ps', ['-Ao', columns], { encoding: 'utf8', stdio: 'pipe' });
+  return table.split('\n').flatMap((line) => {
+    const [pid, parent, group, state, ...started] = line.trim().split(/\s+/);
     if (!pid || state?.startsWith('Z')) return [];
     // Sessions are told in different ways; a group is the part of one that everybody tells.
-    const at = { pid: Number(pid), parent: Number(parent), group: Number(group) };
-    return [{ ...at, session: at.group, started: '' }];
+    const numbers = { pid: Number(pid), parent: Number(parent), group: Number(group) };
+    return [{ ...numbers, session: numbers.group, started: started.join(' ') }];
   });
 }
 

@@ -23,7 +23,7 @@ Runs a command while holding the lock NAME.
   --read, --shared  the read side of a read-write lock
   --write           its write side
   --ttl DURATION    the lock outlives a holder that is gone by this (default 10s, at most 30s)
-  --fair            strict order, even where a program could pass the lock on to itself
+  --fair            strict order, which a command has in any case
   --label TEXT      shown to people (default: the name of the command)
   --grace DURATION  after a lost lock, time from SIGTERM to SIGKILL (default 5s)
   -E STATUS         exit status if the lock is not acquired (default 75)
@@ -78,7 +78,7 @@ async function locked(given: Arguments): Promise<Ending> {
   const locks = await openLocks(given, { label, ttl, maxTtl: MAX_TTL_MS });
   try {
     const lease = await acquire(locks, terms, interrupt);
-    return await hold(lease, words, graceMs);
+    return await hold(lease, words, { graceMs, asJson: given.has('--json') });
   } catch (error) {
     if (interrupt.aborted && error === interrupt.reason) return endingOf(null, interrupt.reason);
     if (statusOf(error) !== STATUS.notAcquired) throw error;
