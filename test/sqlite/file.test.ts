@@ -1,7 +1,7 @@
 /** Which file it is: one that is replaced, one behind a link, one on a file system that lies. */
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { refuseNetwork } from '../../src/stores/sqlite/filesystem.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
@@ -83,16 +83,12 @@ test('links lead to the same locks and the same wake-ups', async () => {
 
 test('a relative path means the directory at the time of the call', async () => {
   const file = newFile();
-  const before = process.cwd();
-  process.chdir(dirname(file));
-  try {
-    const store = sqliteStore('./locks.db');
-    process.chdir(before);
-    await hold(store, claimOf('job'));
-    await store.close?.();
-  } finally {
-    process.chdir(before);
-  }
+  // Where the process is; only a process of its own could really go there and come back.
+  const there = vi.spyOn(process, 'cwd').mockReturnValue(dirname(file));
+  const store = sqliteStore('./locks.db');
+  there.mockRestore();
+  await hold(store, claimOf('job'));
+  await store.close?.();
   expect(fs.existsSync(file)).toBe(true);
 });
 
