@@ -34,12 +34,24 @@ export async function undergo<T>(
   const second = copy && reach(copy.lateMs);
   if (answer === 'never') return new Promise(() => {});
   if (answer instanceof Error || !reply) {
-    await reply;
+    // Whatever became of the request, this is what the caller hears of it.
+    await reply?.catch(() => {});
     throw answer;
   }
-  const value = second ? pick(await reply, await second) : await reply;
+  const value = await (second ? together(reply, second, pick) : reply);
   await sleep(clock, answer.lateMs);
   return value;
+}
+
+/** What came of two copies: the request was done if one of them was, and ends with the last. */
+async function together<T>(
+  first: Promise<T>,
+  second: Promise<T>,
+  pick: (first: T, second: T) => T,
+): Promise<T> {
+  const [one, other] = await Promise.allSettled([first, second]);
+  if (one.status === 'rejected') return other.status === 'rejected' ? first : second;
+  return other.status === 'rejected' ? first : pick(one.value, other.value);
 }
 
 export function sleep(clock: Clock, ms: number): Promise<void> {

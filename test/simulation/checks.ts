@@ -62,6 +62,9 @@ export class Checks {
     locks.on('released', (event) => this.#ended(process, event, 'released'));
     locks.on('lost', (event) => {
       trace.count(`lost: ${event.reason}`);
+      if (!this.#plausible(process, event)) {
+        trace.fail(`${process.name} lost ${event.resource} for no such reason: ${event.reason}`);
+      }
       this.#ended(process, event, `lost, ${event.reason}`);
     });
     locks.on('unconfirmed', ({ resource }) => {
@@ -94,14 +97,15 @@ export class Checks {
   /** Somebody who holds the lease looks at it. */
   look(process: Process, lease: Lease): void {
     const { trace, inModel } = this.#options;
+    const { signal } = lease;
     const { held } = lease;
     // The next reading of the clock may come after a pause.
     const { at } = process;
-    if (held && lease.signal.aborted) {
+    if (held && signal.aborted) {
       trace.fail(`the signal of ${lease.resource} aborted under a held lease`);
     }
     const { state } = lease;
-    if (state === 'lost' && !lease.signal.aborted) {
+    if (state === 'lost' && !signal.aborted) {
       trace.fail(`${lease.resource} was lost, and its signal did not say so`);
     }
     if (!held || state === 'lost' || !inModel) return;
@@ -248,6 +252,19 @@ export class Checks {
 
   #holdsOf(grant: Grant): Hold[] {
     return [...this.#holds].filter((hold) => hold.grant === grant);
+  }
+
+  /** Whether something has happened that this may be the consequence of. */
+  #plausible(
+    process: Process,
+    { resource, reason }: { resource: string; reason: string },
+  ): boolean {
+    const { grants } = this.#options;
+    if (reason === 'store-reset') return grants.reset;
+    if (reason === 'evicted') return grants.evictions.has(resource);
+    if (reason === 'closed') return process.closing;
+    if (reason === 'stalled') return process.stoodStill;
+    return reason === 'expired' || reason === 'max-hold';
   }
 
   #find(

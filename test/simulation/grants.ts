@@ -18,7 +18,9 @@ export interface Grant {
   /** When it ends on the server without another heartbeat, in the world's time. */
   expiresAt: number;
   held: boolean;
-  released: boolean;
+  /** When it was released first, in the order of requests; 0 if it was not. */
+  released: number;
+  releasedAt: number;
   /** Takes no more heartbeats: evicted, or released with a delay. */
   sealed: boolean;
   /** Ended at once, by force: whoever holds it may believe in it for a while. */
@@ -39,6 +41,8 @@ export interface GrantListener {
 
 export class Grants {
   listener: GrantListener | undefined;
+  /** Resources of which somebody was asked to be evicted. */
+  readonly evictions: Set<string> = new Set();
   readonly #schedule: Schedule;
   readonly #trace: Trace;
   readonly #byId = new Map<string, Grant>();
@@ -48,6 +52,7 @@ export class Grants {
   readonly #unseen = new Map<string, number>();
   readonly #highest = new Map<string, bigint>();
   #epoch = -1;
+  #requests = 0;
 
   constructor(schedule: Schedule, trace: Trace) {
     this.#schedule = schedule;
@@ -63,6 +68,11 @@ export class Grants {
   /** The server's clock has jumped, and every claim is older. */
   age(ms: number): void {
     for (const grant of this.#byId.values()) grant.expiresAt -= ms;
+  }
+
+  /** The server has lost its memory at least once. */
+  get reset(): boolean {
+    return this.#epoch > 0;
   }
 
   epochOf(lineage: string): number {
@@ -84,9 +94,16 @@ export class Grants {
     }
   }
 
+  /** The next place in the order in which requests are carried out. */
+  ask(): number {
+    return ++this.#requests;
+  }
+
   /** The server has said where a claim stands. */
-  told(process: Process, claim: Claim, status: ClaimStatus): void {
+  told(process: Process, claim: Claim, status: ClaimStatus, asked = this.ask()): void {
     const grant = this.#byId.get(claim.id);
+    // It was said before the release, and is heard of after it.
+    if (grant && asked < grant.released) return;
     this.#trace.add(process.name, `is told of ${claim.resource}: ${describe(status)}`);
     if (status.state === 'held' || status.state === 'waiting') {
       const known = grant && this.#lives(grant) ? grant : this.#enter(process, claim);
@@ -112,8 +129,13 @@ export class Grants {
     if (grant.process !== process) {
       this.#trace.fail(`${process.name} released what ${grant.process.name} claimed`);
     }
-    if (grant.released) return;
-    grant.released = true;
+    if (grant.released) {
+      grant.releasedAt = this.#schedule.now;
+      return;
+    }
+    grant.released = this.ask();
+    grant.releasedAt = this.#schedule.now;
+    if (!this.#lives(grant)) return;
     if (afterMs <= 0 || !grant.held) grant.expiresAt = this.#schedule.now;
     else if (!grant.sealed) grant.expiresAt = this.#schedule.now + afterMs;
     grant.sealed = true;
@@ -121,6 +143,7 @@ export class Grants {
 
   evicted(resource: string, number: bigint, now: boolean): void {
     const grant = this.find(this.#epoch, number);
+    this.evictions.add(resource);
     this.#trace.add('server', `evicts ${number} from ${resource}${now ? ' at once' : ''}`);
     if (!grant || grant.claim.resource !== resource) {
       this.#unseen.set(resource, (this.#unseen.get(resource) ?? 0) + 1);
@@ -131,9 +154,21 @@ export class Grants {
   }
 
   #enter(process: Process, claim: Claim): Grant {
+    const before = this.#byId.get(claim.id);
+    const remembered = before && before.releasedAt + claim.ttlMs > this.#schedule.now;
+    if (before?.released && before.epoch === this.#epoch && remembered) {
+      this.#trace.fail(`a claim on ${claim.resource} came back after its release`);
+    }
     const grant: Grant = {
       ...{ process, claim, epoch: this.#epoch, number: undefined, expiresAt: 0, held: false },
-      ...{ released: false, sealed: false, excused: false, used: false, watched: false },
+      ...{
+        released: 0,
+        sealed: false,
+        excused: false,
+        used: false,
+        watched: false,
+        releasedAt: 0,
+      },
       reclaimed: false,
     };
     this.#byId.set(claim.id, grant);

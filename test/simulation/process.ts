@@ -54,6 +54,7 @@ export class Process implements Clock {
   closing = false;
   /** It did something since it was last looked at. */
   stirred = false;
+  stoodStill = false;
   /** Of the message that it received last. */
   lineage: string;
   /** Timers of the library that have neither fired nor been cleared. */
@@ -143,6 +144,7 @@ export class Process implements Clock {
   stall(ms: number): void {
     if (this.crashed) return;
     const { schedule, trace } = this.#parts;
+    this.stoodStill = true;
     trace.count('fault: pause');
     trace.add(this.name, `stands still for ${ms.toFixed(0)} ms`);
     this.#stalledUntil = this.at + ms;

@@ -78,8 +78,9 @@ export class Server {
       claims: readonly Claim[],
       verb: (claims: readonly Claim[]) => Promise<readonly ClaimStatus[]>,
     ): Promise<readonly ClaimStatus[]> => {
+      const asked = grants.ask();
       const answers = await reach(() => verb(claims));
-      claims.forEach((claim, i) => grants.told(process, claim, answers[i] as ClaimStatus));
+      claims.forEach((claim, i) => grants.told(process, claim, answers[i] as ClaimStatus, asked));
       return answers;
     };
     return {
@@ -94,11 +95,12 @@ export class Server {
       },
       renew: (claims) => statuses(claims, (all) => memory.renew(all)),
       downgrade: async (claim) => {
+        const asked = grants.ask();
         const answer = reach(() => memory.downgrade!(claim));
         // Before it tells anybody whom it lets in.
         if (!this.#down) grants.downgraded(claim);
         const status = await answer;
-        grants.told(process, claim, status);
+        grants.told(process, claim, status, asked);
         return status;
       },
       release: (claims, after) =>

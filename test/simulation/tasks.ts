@@ -155,12 +155,15 @@ async function take(
 async function nested(act: Act, lock: SingleLock, lease: Lease): Promise<void> {
   const { chance, scene, process } = act;
   if (!chance.share(0.1)) return;
+  let inside = 0;
   const entries = Array.from({ length: chance.between(1, 2) }, async () => {
     // Whoever asks for more of a semaphore than it has might wait for another who does the same.
     const entered = await lock
       .run({ wait: 300 }, async (inner) => {
         scene.checks.look(process, inner);
+        if (inside++ > 0 && inner.kind !== 'permits') scene.trace.fail('two nested runs at once');
         await process.sleep(chance.between(0, 100));
+        inside--;
         return inner.token === lease.token;
       })
       .catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import { type Claim, type ClaimStatus, type Store, StoreError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import {
   answered,
@@ -10,6 +10,8 @@ import {
   type Weather,
 } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
+
+const BUSY = new StoreError('Busy.', { retryable: true, outcome: 'failed' });
 
 const CALM: Partial<Weather> = { ...answered, duplicate: 0, lateHint: 0 };
 
@@ -130,6 +132,14 @@ describe('chaosStore', () => {
     expect(near.count('claim').requests).toBe(2);
     expect(await far.release([claim('x')])).toEqual([true]);
     expect(near.count('release').requests).toBe(2);
+  });
+
+  it('answers only when no copy can arrive any more, also if one of them fails', async () => {
+    const { clock, near } = world({});
+    let calls = 0;
+    const once = aroundStore(near, (_, next) => (calls++ === 0 ? Promise.reject(BUSY) : next()));
+    const far = chaosStore(once, { clock, ...CALM, duplicate: 1 });
+    expect(await enter(far, claim('x'))).toMatchObject([{ state: 'held' }]);
   });
 
   it('lets a copy of what went unanswered arrive later', async () => {
