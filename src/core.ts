@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
+import { checkBoolean, checkQueue, checkStatus } from './answers.ts';
 import type { Clock, Timer } from './clock.ts';
 import { MAX_DURATION_MS } from './duration.ts';
 import { ClosedError, type StoreError, toStoreError } from './errors.ts';
 import { Events } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { Lane } from './lane.ts';
+import { Lane, type LaneParts } from './lane.ts';
 import { LocalQueue, type Spec } from './local-queue.ts';
 import { answerWithin, TRIES_PER_TTL } from './patience.ts';
 import type { Claim, ClaimStatus, Holder, Member, Queue, Store } from './store.ts';
@@ -59,12 +60,21 @@ export class Core {
     this.heartbeat = new Heartbeat(clock, () => this.lane((claims) => store.renew(claims)));
     this.lanes = {
       claim: this.lane((claims) => store.claim(claims)),
-      release: this.lane((claims) => store.release(claims)),
+      release: this.#departures(),
     };
   }
 
-  lane<R>(verb: (claims: readonly Claim[]) => Promise<readonly R[]>): Lane<R> {
-    return new Lane({ verb, traits: this.store.traits, clock: this.clock, turn: this.turn });
+  lane(verb: LaneParts<ClaimStatus>['verb']): Lane<ClaimStatus> {
+    return this.#lane({ verb, check: checkStatus });
+  }
+
+  #departures(after?: { readonly ms: number }): Lane<boolean> {
+    return this.#lane({ verb: (claims) => this.store.release(claims, after), check: checkBoolean });
+  }
+
+  #lane<R>(parts: Pick<LaneParts<R>, 'verb' | 'check'>): Lane<R> {
+    const { store, clock, turn } = this;
+    return new Lane({ ...parts, traits: store.traits, clock, turn });
   }
 
   /** The queue in which the tasks of this process share one claim, or one of its own. */
@@ -99,26 +109,28 @@ export class Core {
       done(error);
       this.#checkIdle();
     };
-    const lane =
-      afterMs <= 0
-        ? this.lanes.release
-        : this.lane((claims) => this.store.release(claims, { ms: afterMs }));
+    const lane = afterMs <= 0 ? this.lanes.release : this.#departures({ ms: afterMs });
     lane.send(claim, { settle: (_, error) => told(error) });
   }
 
-  /** What the store says to a question that is about no claim of ours. */
-  answer<T>(answer: Promise<T>): Promise<T> {
+  /**
+   * What the store says to a question that is about no claim of ours.
+   * @throws StoreError
+   */
+  async answer<T>(question: () => Promise<T>, check: (answer: T) => T): Promise<T> {
     const patience = this.options.ttlMs / TRIES_PER_TTL;
     const parts = { clock: this.clock, traits: this.store.traits };
-    return answerWithin(patience, parts, answer).catch((error) => {
+    try {
+      return check(await answerWithin(patience, parts, question()));
+    } catch (error) {
       throw toStoreError(error);
-    });
+    }
   }
 
   /** Holders first, then waiters, with tokens as leases have them. */
   async inspect(resource: string): Promise<Queue> {
     this.checkOpen();
-    const queue = await this.answer(this.store.inspect(resource));
+    const queue = await this.answer(() => this.store.inspect(resource), checkQueue);
     const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
     return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
   }
@@ -191,6 +203,11 @@ export class Core {
   async closeStore(last: boolean): Promise<void> {
     this.#storeClosed = true;
     if (this.#keepAlive) this.clock.clearTimeout(this.#keepAlive);
-    if (last) await this.store.close?.();
+    if (!last) return;
+    try {
+      await this.store.close?.();
+    } catch (error) {
+      throw toStoreError(error);
+    }
   }
 }

@@ -2,6 +2,7 @@
  * Every error that Holdfast throws. They are told apart by `code` and by a registered symbol, never
  * by `instanceof`: a program may load both the ESM and the CommonJS build.
  */
+import { show } from './show.ts';
 import type { GoneReason, Member } from './store.ts';
 
 const BRAND = Symbol.for('holdfast.error');
@@ -41,8 +42,13 @@ export class LockError extends Error {
 
 /** True for errors of any copy of Holdfast; with `code`, for that kind alone. */
 export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
-  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
-  return code === undefined || (error as { code?: unknown }).code === code;
+  try {
+    if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+    return code === undefined || (error as { code?: unknown }).code === code;
+  } catch {
+    // A proxy may throw at any look.
+    return false;
+  }
 }
 
 /** The wait ran out. */
@@ -60,7 +66,7 @@ export class AcquireTimeoutError extends LockError {
     const [holder] = seen.holders ?? [];
     const who = holder ? `; held by ${describeHolder(holder)}` : '';
     const ms = Math.round(seen.waitedMs);
-    super('ACQUIRE_TIMEOUT', `Not acquired within ${ms} ms: ${show(resource)}${who}.`, {
+    super('ACQUIRE_TIMEOUT', `Not acquired within ${ms} ms: ${quote(resource)}${who}.`, {
       resource,
     });
     this.waitedMs = seen.waitedMs;
@@ -108,7 +114,7 @@ export class LeaseLostError extends LockError {
   ) {
     const { detail, cause } = options;
     const why = detail ? `${LOSS[reason]}: ${detail}` : LOSS[reason];
-    super('LEASE_LOST', `Lease lost on ${show(resource)}: ${why}.`, { resource, cause });
+    super('LEASE_LOST', `Lease lost on ${quote(resource)}: ${why}.`, { resource, cause });
     this.reason = reason;
     this.detail = detail;
   }
@@ -121,7 +127,7 @@ export class StaleTokenError extends LockError {
   readonly seen: bigint;
 
   constructor(resource: string, token: bigint, seen: bigint, detail = '') {
-    super('STALE_TOKEN', `Token ${token} of ${show(resource)} is stale: ${seen} is in.${detail}`, {
+    super('STALE_TOKEN', `Token ${token} of ${quote(resource)} is stale: ${seen} is in.${detail}`, {
       resource,
     });
     this.token = token;
@@ -132,7 +138,7 @@ export class StaleTokenError extends LockError {
 /** Programs disagree about what kind of lock this name is. */
 export class MismatchError extends LockError {
   constructor(resource: string, detail: string) {
-    super('MISMATCH', `${show(resource)} is another kind of lock: ${detail}.`, { resource });
+    super('MISMATCH', `${quote(resource)} is another kind of lock: ${detail}.`, { resource });
   }
 }
 
@@ -146,14 +152,14 @@ export class ConflictError extends LockError {
 /** Waiting would never end, because this very context holds what it asks for. */
 export class DeadlockError extends LockError {
   constructor(resource: string, detail: string) {
-    super('DEADLOCK', `Waiting for ${show(resource)} would never end: ${detail}.`, { resource });
+    super('DEADLOCK', `Waiting for ${quote(resource)} would never end: ${detail}.`, { resource });
   }
 }
 
 /** The queue of the resource is as long as the store allows. */
 export class QueueFullError extends LockError {
   constructor(resource: string, detail: string) {
-    super('QUEUE_FULL', `Too many wait for ${show(resource)}: ${detail}.`, { resource });
+    super('QUEUE_FULL', `Too many wait for ${quote(resource)}: ${detail}.`, { resource });
   }
 }
 
@@ -204,13 +210,21 @@ export class UsageError extends LockError {
 /** Any failure of a store's verb as a `StoreError`; one of unknown nature may have happened. */
 export function toStoreError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
-  const message = error instanceof Error ? error.message : String(error);
   const refused = isLockError(error);
-  return new StoreError(`The store failed: ${message}`, {
+  return new StoreError(`The store failed: ${messageOf(error)}`, {
     cause: error,
     retryable: !refused,
     outcome: refused ? 'failed' : 'unknown',
   });
+}
+
+function messageOf(error: unknown): string {
+  try {
+    if (typeof error === 'string') return error;
+    return error instanceof Error ? `${error.message}` : show(error);
+  } catch {
+    return show(error);
+  }
 }
 
 /** What a vanished claim means for the lease on it. */
@@ -223,6 +237,6 @@ function describeHolder(member: Member): string {
   return `${label ? `${label} on ` : ''}${host}, pid ${pid}`;
 }
 
-function show(resource: string): string {
+function quote(resource: string): string {
   return JSON.stringify(resource.length > 80 ? `${resource.slice(0, 77)}...` : resource);
 }

@@ -10,6 +10,7 @@
  * `sentAt` is read before the store is called; deadlines count from it.
  * What would break it: to read `sentAt` after the call, or to take a time-out for a failure.
  */
+import { checkAnswers } from './answers.ts';
 import type { Clock } from './clock.ts';
 import { type StoreError, toStoreError } from './errors.ts';
 import { answerWithin, TRIES_PER_TTL } from './patience.ts';
@@ -30,6 +31,8 @@ interface Request<R> {
 
 export interface LaneParts<R> {
   readonly verb: (claims: readonly Claim[]) => Promise<readonly R[]>;
+  /** Makes of each answer what can be relied upon. */
+  readonly check: (answer: R) => R;
   readonly traits: Traits;
   readonly clock: Clock;
   readonly turn: Turn;
@@ -83,19 +86,24 @@ export class Lane<R> {
   /** Never rejects. */
   async #deliver(batch: readonly Request<R>[], sentAt: number): Promise<void> {
     if (batch.length === 0) return;
+    let results: readonly R[];
     try {
-      const results = await this.#call(batch.map((request) => request.claim));
-      batch.forEach((request, i) => request.asker.settle(results[i] as R, undefined, sentAt));
+      const answers = await this.#call(batch.map((request) => request.claim));
+      results = checkAnswers(answers, batch.length, this.#parts.check);
     } catch (cause) {
-      const error = toStoreError(cause);
-      if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
-        for (const request of batch) request.asker.settle(undefined, error, sentAt);
-        return;
-      }
-      const middle = batch.length >> 1;
-      await this.#deliver(batch.slice(0, middle), this.#parts.clock.now());
-      await this.#deliver(batch.slice(middle), this.#parts.clock.now());
+      return this.#failed(batch, toStoreError(cause), sentAt);
     }
+    batch.forEach((request, i) => request.asker.settle(results[i], undefined, sentAt));
+  }
+
+  async #failed(batch: readonly Request<R>[], error: StoreError, sentAt: number): Promise<void> {
+    if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
+      for (const request of batch) request.asker.settle(undefined, error, sentAt);
+      return;
+    }
+    const middle = batch.length >> 1;
+    await this.#deliver(batch.slice(0, middle), this.#parts.clock.now());
+    await this.#deliver(batch.slice(middle), this.#parts.clock.now());
   }
 
   #call(claims: Claim[]): Promise<readonly R[]> {

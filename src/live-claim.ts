@@ -10,6 +10,7 @@
  * a dead claim is alive.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
+import { checkStatus } from './answers.ts';
 import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
@@ -43,6 +44,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   lineage = '';
   claim: Claim;
   #grantedAt = Number.NEGATIVE_INFINITY;
+  /** The store has admitted it, but has yet to confirm a life long enough. */
+  #admitted = false;
   #asking = false;
   #askAgain = false;
   #failures = 0;
@@ -100,9 +103,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
     }
     this.#asking = true;
     const { lanes, store, heartbeat } = this.#core;
-    const tries = this.phase === 'waiting' && !store.traits.queue;
-    const lane = tries ? lanes.claim : heartbeat.laneOf(this);
-    lane.send(this.claim, this);
+    const tries = this.phase === 'waiting' && !this.#admitted && !store.traits.queue;
+    (tries ? lanes.claim : heartbeat.laneOf(this)).send(this.claim, this);
   }
 
   /**
@@ -147,9 +149,10 @@ export class LiveClaim implements Asker<ClaimStatus> {
     }
   }
 
-  readonly #wake = (hint?: ClaimStatus): void => {
+  readonly #wake = (news?: ClaimStatus): void => {
     const { clock, store } = this.#core;
     if (this.phase === 'over') return;
+    const hint = news && checkStatus(news);
     if (this.phase === 'claiming') this.#askAgain = true;
     else if (hint?.state === 'held' && this.phase === 'held') this.waiters = hint.waiters;
     else if (hint?.state === 'waiting' && this.phase === 'waiting') this.#schedule(hint);
@@ -165,8 +168,10 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.waiters = status.waiters;
     if (this.phase === 'held') return;
     if (this.terms.confirmGrant && !this.#validity.isFull(status.leftMs)) {
+      this.#admitted = true;
       this.#stand();
-      return this.ask();
+      // With a pause, for a store that never confirms so much would be asked without end.
+      return this.#later(() => this.ask(), 1);
     }
     this.#grant(status, this.#core.clock.now());
   }
@@ -179,7 +184,6 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.waiters = status.waiters;
     this.ahead = undefined;
     this.takeover = status.takeover;
-    noticeLimit(this.#core.events, this.claim, status.limit);
     this.#cancelTimer();
     if (!this.fresh(now)) {
       // It came too late to be worth anything; the place in the queue goes with it.
@@ -191,6 +195,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     else this.#core.heartbeat.remove(this);
     this.#alarm(now);
     this.#listener.granted(now);
+    noticeLimit(this.#core.events, this.claim, status.limit);
   }
 
   #waiting(status: WaitingStatus, sentAt: number): void {
@@ -198,13 +203,16 @@ export class LiveClaim implements Asker<ClaimStatus> {
       if (sentAt > this.#grantedAt) this.lose('store-reset');
       return;
     }
+    if (!this.claim.queue) return this.#failed(NO_ANSWER);
     this.#confirm(status.leftMs, sentAt);
-    const { events } = this.#core;
-    if (this.phase === 'claiming') noticeLimit(events, this.claim, status.limit);
+    const entered = this.phase === 'claiming';
+    this.#admitted = false;
     this.#stand();
     this.ahead = status.ahead;
-    noticeQuarantine(events, this.claim, status);
     this.#schedule(status);
+    // Last, for a listener may end the claim.
+    if (entered) noticeLimit(this.#core.events, this.claim, status.limit);
+    noticeQuarantine(this.#core.events, this.claim, status);
   }
 
   #stand(): void {

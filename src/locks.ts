@@ -1,3 +1,4 @@
+import { checkBoolean } from './answers.ts';
 import { systemClock } from './clock.ts';
 import { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
@@ -143,7 +144,8 @@ export class Locks {
     const { store } = this.#core;
     this.#core.checkOpen();
     if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
-    return this.#core.answer(store.evict(resource, numberOf(token), { reason, now }));
+    const evict = store.evict.bind(store, resource, numberOf(token), { reason, now });
+    return this.#core.answer(evict, checkBoolean);
   }
 
   /** Listens; returns the way to stop. See `LockEvents`. */

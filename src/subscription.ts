@@ -1,6 +1,6 @@
 import type { Core } from './core.ts';
 import { TRIES_PER_TTL } from './patience.ts';
-import type { Claim, Wake } from './store.ts';
+import type { Claim, Store, Wake } from './store.ts';
 
 /**
  * Subscribes to hints for a claim; returns the way to stop. `ready` is called once: when no hint
@@ -27,19 +27,35 @@ export function subscribe(
   };
   const stop = (): void => {
     stopped = true;
-    watching?.[Symbol.asyncDispose]().then(undefined, () => {});
+    void dispose(watching);
     watching = undefined;
   };
   const patience = store.traits.synchronous
     ? undefined
     : clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
   patience?.unref();
-  store
-    .watch(claim, wake)
+  watch(store, claim, wake)
     .then((subscribed) => {
       watching = subscribed;
       if (stopped) stop();
     })
     .then(go, go);
   return stop;
+}
+
+/** A store that cannot watch is one whose hints are all lost. */
+function watch(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
+  try {
+    return Promise.resolve(store.watch?.(claim, wake));
+  } catch {
+    return Promise.resolve(undefined);
+  }
+}
+
+async function dispose(watching: AsyncDisposable | undefined): Promise<void> {
+  try {
+    await watching?.[Symbol.asyncDispose]();
+  } catch {
+    // Hints that still come find the claim over.
+  }
 }
