@@ -83,7 +83,11 @@ export class LocalQueue implements ClaimListener, Subject {
 
   /** Resolves with null if `waits` is false and the lock is not free. */
   join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
-    if (!waits && (this.#live || this.#line.first)) return Promise.resolve(null);
+    if (!waits) {
+      if (this.#live?.alive(this.core.clock.now())) return Promise.resolve(null);
+      // Our claim, not answered or not granted, does not prove that somebody holds: ask apart.
+      if (this.#live || this.#line.first) return this.#apart().join(options, permits, waits);
+    }
     return new Promise((resolve, reject) => {
       const own = waits ? options : untimed(options);
       const task = new Task(this.core, { subject: this, options: own, resolve, reject });
@@ -186,6 +190,10 @@ export class LocalQueue implements ClaimListener, Subject {
     const terms = { heartbeat, beatTtlMs: ttlMs, confirmGrant: minHoldMs > 0 };
     this.#live = new LiveClaim(this.core, claim, terms, this);
     this.#live.start();
+  }
+
+  #apart(): LocalQueue {
+    return new LocalQueue(this.core, { ...this.spec, shared: false });
   }
 
   #isTry(): boolean {

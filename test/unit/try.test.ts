@@ -32,7 +32,7 @@ describe('a try', () => {
     await clock.advance(100);
     expect(tried).toEqual({ done: true, value: null });
     expect(waiter.value?.held).toBe(true);
-    expect(store.entered.every((claim) => claim.queue)).toBe(true);
+    expect(store.entered.map((claim) => claim.queue)).toEqual([true, false, true]);
   });
 
   it('that is aborted does not pass its refusal to whoever waits behind it', async () => {
@@ -64,11 +64,47 @@ describe('a try', () => {
     expect(waiter.value?.held).toBe(true);
   });
 
-  it('while others of this process hold or wait sends nothing', async () => {
+  it('while another task of this process holds sends nothing', async () => {
     const { store, locks } = setUp();
     const mutex = locks.mutex('a');
     await mutex.acquire();
     expect(await mutex.tryAcquire()).toBeNull();
     expect(store.entered).toHaveLength(1);
+  });
+
+  it('after a stall is not refused because of a lease that has run out unnoticed', async () => {
+    const { clock, store, locks } = setUp();
+    const mutex = locks.mutex('a');
+    const lease = await mutex.acquire();
+    clock.stall(60_000);
+    const tried = watchOutcome(mutex.tryAcquire());
+    await clock.rest();
+    expect(tried.value?.held).toBe(true);
+    expect(lease.held).toBe(false);
+    expect(store.entered).toHaveLength(2);
+  });
+
+  it('asks the store beside another try: that one has no answer yet, so nobody may hold', async () => {
+    const { clock, store, locks, late } = setUp();
+    const mutex = locks.mutex('a');
+    store.onClaim = () => late(50, { state: 'gone', why: 'refused' });
+    const first = watchOutcome(mutex.tryAcquire());
+    await clock.rest();
+    const second = watchOutcome(mutex.tryAcquire());
+    await clock.rest();
+    expect(second.done).toBe(false);
+    await clock.advance(200);
+    expect([first.value, second.value]).toEqual([null, null]);
+    expect(store.entered).toHaveLength(2);
+  });
+
+  it('asks the store although a task of this process waits: its place may be lost', async () => {
+    const { clock, store, locks } = setUp();
+    const mutex = locks.mutex('a');
+    store.onClaim = (claim) => (claim.queue ? waiting() : held());
+    const waiter = watchOutcome(mutex.acquire());
+    await clock.rest();
+    expect((await mutex.tryAcquire())?.held).toBe(true);
+    expect(waiter.done).toBe(false);
   });
 });
