@@ -28,3 +28,12 @@ declare function step(): Promise<boolean>;
 declare function cleanUp(): Promise<void>;
 declare function readConfig(): Promise<string>;
 declare function writeConfig(text: string): Promise<void>;
+
+/** Of the page on testing: test/guide has them. */
+declare function newClock(seed?: number): import('holdfast/testkit').SimulatedClock;
+declare class SlowPost {
+  constructor(clock: import('holdfast/testkit').SimulatedClock, ...invoices: string[]);
+  readonly sent: string[];
+}
+declare function sendInvoices(locks: import('holdfast').Locks, post: SlowPost): Promise<boolean>;
+declare function record(name: string, locks: object, to: object): void;

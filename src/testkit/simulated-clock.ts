@@ -8,9 +8,12 @@
  * output, which takes real time.
  */
 import type { Clock, Timer } from '../clock.ts';
+import { type Duration, parseDuration } from '../duration.ts';
 
 /** Time and chance for stores that live in this process. */
 export interface SimulatedClock extends Clock {
+  /** Resolves when that much time has passed: for work that takes its time. */
+  sleep(duration: Duration): Promise<void>;
   /** Lets no more time pass; timers that are pending never fire. */
   stop(): void;
 }
@@ -44,8 +47,12 @@ export function simulatedClock(seed = 1): SimulatedClock {
     passing = false;
   }
 
-  return {
+  const clock: SimulatedClock = {
     now: () => now,
+    sleep: (duration) =>
+      new Promise((resolve) => {
+        clock.setTimeout(resolve, parseDuration(duration));
+      }),
     random() {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
       return state / 2 ** 32;
@@ -73,6 +80,7 @@ export function simulatedClock(seed = 1): SimulatedClock {
       stopped = true;
     },
   };
+  return clock;
 }
 
 /** The oldest of those that fire first. */

@@ -1,13 +1,8 @@
 /** What a file keeps from one process to the next and from one boot to the next. */
-import { appendFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { openClient } from '../../src/stores/sqlite/client.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
-import { joinFile } from '../../src/stores/sqlite/layout.ts';
 import { type Machine, thisMachine } from '../../src/stores/sqlite/machine.ts';
-import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
-import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
+import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
 const MINUTE_US = 60_000_000;
 
@@ -220,108 +215,6 @@ test('without a boot id, a reboot like a step of the clock ends claims by their 
   await hold(store, claimOf('job', { queue: false }));
 });
 
-test('a newer version brings the file up to its layout, and both go on', async () => {
-  const file = newFile();
-  const old = open(file);
-  const [first, second] = [claimOf('job'), claimOf('job')];
-  const token = await hold(old, first);
-  const gone = claimOf('gone', { unanswered: true });
-  await old.release([gone]);
-
-  const next = open(file, { layouts: NEXT_LAYOUTS });
-  expect(await one(next.claim([second]))).toMatchObject({ state: 'waiting' });
-  expect(next.lineage).toBe(old.lineage);
-  const database = await connect(file);
-  database.exec(`UPDATE holdfast_claim SET priority = 7, remark = 'by the next version'`);
-  database.exec(`UPDATE holdfast_tombstone SET remark = 'by the next version'`);
-
-  expect(await one(old.renew([first]))).toMatchObject({ state: 'held', token, waiters: 1 });
-  await old.release([gone]);
-  expect(await old.release([first])).toEqual([true]);
-  expect(await one(next.renew([second]))).toMatchObject({
-    state: 'held',
-    takeover: { reason: 'released', token },
-  });
-  await hold(old, claimOf('by the old version'));
-  // What the old version does not know it leaves as it is, and does not write.
-  expect(database.prepare('SELECT priority, remark FROM holdfast_claim').all()).toMatchObject([
-    { priority: 0, remark: null },
-    { priority: 7, remark: 'by the next version' },
-  ]);
-  expect(database.prepare('SELECT remark FROM holdfast_tombstone').all()).toMatchObject([
-    { remark: 'by the next version' },
-  ]);
-});
-
-test('an older version goes on with a newer file that lets it', async () => {
-  const file = newFile();
-  const next = open(file, { layouts: NEXT_LAYOUTS });
-  const claim = claimOf('job');
-  const token = await hold(next, claim);
-  const old = open(file);
-  expect(await one(old.renew([claim]))).toMatchObject({ state: 'held', token });
-  expect(await one(old.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
-  const meta = (await connect(file)).prepare('SELECT layout, oldest FROM holdfast_meta').all();
-  expect(meta).toMatchObject([{ layout: 2, oldest: 1 }]);
-});
-
-test('a file that takes a newer version is refused', async () => {
-  const file = newFile();
-  await hold(open(file), claimOf('job'));
-  const database = await connect(file);
-  database.exec('UPDATE holdfast_meta SET layout = 99, oldest = 98');
-  const error = await open(file)
-    .claim([claimOf('job')])
-    .catch((error) => error);
-  expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-  expect(error.message).toMatch(/layout 99, .* knows layout 98; .* knows 1\. Update holdfast here/);
-});
-
-test('who uses a file that becomes too new is told so by every verb', async () => {
-  const file = newFile();
-  const old = open(file);
-  const claim = claimOf('job');
-  const token = await hold(old, claim);
-  const client = await openClient(file, 5_000);
-  const newcomer = { machine: thisMachine, layouts: BREAKING_LAYOUTS };
-  expect(client.write(() => joinFile(client, newcomer))).toBe(old.lineage);
-  client.close();
-
-  const verbs: Readonly<Record<string, () => Promise<unknown>>> = {
-    claim: () => old.claim([claimOf('job')]),
-    'claim many': () => old.claim([claimOf('a'), claimOf('b')]),
-    renew: () => old.renew([claim]),
-    release: () => old.release([claim]),
-    'release later': () => old.release([claim], { ms: 1_000 }),
-    inspect: () => old.inspect('job'),
-    downgrade: () => old.downgrade(claim),
-    evict: () => old.evict('job', token, { reason: 'test', now: true }),
-    list: () => old.list('')[Symbol.asyncIterator]().next(),
-  };
-  for (const [verb, call] of Object.entries(verbs)) {
-    const error = (await call().catch((error: unknown) => error)) as Error;
-    expect(error, verb).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-    expect(error.message, verb).toMatch(/has layout 2, .* knows 1\. Update holdfast here/);
-  }
-  const claims = (await connect(file)).prepare('SELECT id FROM holdfast_claim_2').all();
-  expect(claims).toMatchObject([{ id: claim.id }]);
-});
-
-test('an upgrade that fails leaves the file as it was', async () => {
-  const file = newFile();
-  const old = open(file);
-  await hold(old, claimOf('job'));
-  const layouts = [...NEXT_LAYOUTS, { oldest: 1, sql: 'CREATE TABLE holdfast_claim (a)' }];
-  await expect(open(file, { layouts }).claim([claimOf('job')])).rejects.toMatchObject({
-    code: 'STORE',
-    outcome: 'failed',
-  });
-  const database = await connect(file);
-  expect(database.prepare('SELECT layout FROM holdfast_meta').all()).toMatchObject([{ layout: 1 }]);
-  expect(database.prepare(`SELECT 1 FROM pragma_table_info('holdfast_remark')`).all()).toEqual([]);
-  await hold(old, claimOf('other'));
-});
-
 test('a process in another time namespace is refused', async () => {
   const file = newFile();
   const machine = new FakeMachine('first');
@@ -387,20 +280,4 @@ test('what nobody needs any more is swept', async () => {
   expect(database.prepare('SELECT resource FROM holdfast_claim').all()).toMatchObject([
     { resource: 'a day later' },
   ]);
-});
-
-test('a wake-up of a later version may say more', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  await hold(a, claimOf('job'));
-  const waiter = claimOf('job');
-  const hints: unknown[] = [];
-  await b.watch(waiter, (hint) => hints.push(hint));
-  await b.claim([waiter]);
-  const [member] = (await a.inspect('job')).waiters;
-  for (const name of readdirSync(`${file}-wake`)) {
-    appendFileSync(join(`${file}-wake`, name), `\n[${member?.number},"job",{"later":true},[]]\n`);
-  }
-  await until(() => hints.length > 0);
-  expect(hints).toMatchObject([{ state: 'waiting', ahead: 1 }]);
 });
