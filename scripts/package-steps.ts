@@ -1,24 +1,23 @@
 /**
  * Proves what users install: the tarball is built, linted, resolved the four ways that TypeScript
- * knows, installed in an empty folder, and every entry of it is loaded and compiled against there.
+ * knows, installed in an empty folder, and used there in every style and on every runtime.
  */
-import { rmSync } from 'node:fs';
-import { copyFile, mkdtemp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PASSED, ROOT, run, type Step } from './steps.ts';
+import { checkContents, weigh } from './package/contents.ts';
+import { entries, manifest } from './package/manifest.ts';
+import { type Cell, runMatrix } from './package/matrix.ts';
+import { Scratch } from './package/scratch.ts';
+import { styleCells, typeCells } from './package/styles.ts';
+import { fetchTools, type Tools } from './package/tools.ts';
+import { PASSED, type Step, StepError } from './steps.ts';
 
-const TARBALL = 'holdfast.tgz';
+const OTHERS = 'other runtimes';
 
-/** The strictest options that a user may have. */
-const USER_OPTIONS = [
-  ...['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--module', 'nodenext'],
-  ...['--target', 'es2022', '--lib', 'es2022,esnext.disposable'],
-  ...['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')],
-];
+/** What people should read of the results, in Markdown, by name. */
+export type Report = (name: string, text: string) => Promise<void>;
 
-export function packageSteps(): readonly Step[] {
-  let folder = '';
+export function packageSteps(report: Report = async () => {}): readonly Step[] {
+  let scratch: Scratch;
+  let fetching: Promise<Tools | string>;
   const step = (name: string, act: () => Promise<unknown>): Step => ({
     name: `package: ${name}`,
     group: 'package',
@@ -27,42 +26,64 @@ export function packageSteps(): readonly Step[] {
       return PASSED;
     },
   });
-  const program = (...command: string[]): Promise<string> => run(command, { cwd: folder });
+  const matrix = (name: string, cells: (tools: Tools | undefined) => readonly Cell[]): Step => ({
+    ...step(name, async () => {}),
+    live: true,
+    async run() {
+      const tools = await fetching;
+      const found = await runMatrix(cells(typeof tools === 'string' ? undefined : tools));
+      await report(name, found.table);
+      return found.tally;
+    },
+  });
 
   return [
     step('build', async () => {
-      folder = await mkdtemp(join(tmpdir(), 'holdfast-package-'));
-      process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-      await run(['npm', 'pack', '--pack-destination', folder]);
-      const [tarball = TARBALL] = await readdir(folder);
-      await rename(join(folder, tarball), join(folder, TARBALL));
+      // Meanwhile, because the network is not the processor.
+      fetching = fetchTools().catch(reasonOf);
+      scratch = await Scratch.make();
+      await scratch.pack();
     }),
-    step('publint', () => program('publint', 'run', TARBALL, '--strict')),
-    step('types resolve', () => program('attw', TARBALL, '--no-definitely-typed', '--no-color')),
-    step('install', async () => {
-      await writeFile(join(folder, 'package.json'), '{ "private": true }\n');
-      await program('npm', 'install', '--offline', '--no-audit', '--no-fund', `./${TARBALL}`);
+    step('publint', () => scratch.run('publint', 'run', scratch.tarball, '--strict')),
+    step('types resolve', () =>
+      scratch.run('attw', scratch.tarball, '--no-definitely-typed', '--no-color'),
+    ),
+    step('install', () => scratch.install()),
+    step('contents', async () => {
+      await checkContents(scratch);
+      await report('sizes', await weigh(scratch));
     }),
     step('import and require', async () => {
-      await copyFile(join(ROOT, 'test/package/load.mjs'), join(folder, 'load.mjs'));
-      await program('node', 'load.mjs', ...(await entries()));
+      await scratch.run('node', 'load.mjs', ...(await entries()));
     }),
-    step('types compile', async () => {
-      const names = await entries();
-      const lines = names.map((name, n) => `import * as e${n} from '${name}';\nvoid e${n};\n`);
-      const files = ['consumer.mts', 'consumer.cts'];
-      for (const file of files) await writeFile(join(folder, file), lines.join(''));
-      await program('tsc', ...USER_OPTIONS, ...files);
+    step('command', () => checkCommand(scratch)),
+    {
+      ...step(OTHERS, async () => {}),
+      async run() {
+        const tools = await fetching;
+        if (typeof tools !== 'string') return PASSED;
+        return { passed: 0, failed: [], skipped: [{ test: OTHERS, reason: tools }] };
+      },
+    },
+    matrix('each resolution', (tools) => typeCells(scratch, tools)),
+    step('bundles and Jest', async () => {
+      await scratch.bundle();
+      const tools = await fetching;
+      if (typeof tools !== 'string') await scratch.configureJest(tools);
     }),
+    matrix('each style and runtime', (tools) => styleCells(scratch, tools)),
   ];
 }
 
-/** The names under which the package's code is imported. */
-async function entries(): Promise<string[]> {
-  const { name, exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly name: string;
-    readonly exports: Readonly<Record<string, unknown>>;
-  };
-  const paths = Object.keys(exports).filter((path) => !path.endsWith('.json'));
-  return paths.map((path) => name + path.slice(1));
+/** The command that the package installs. */
+async function checkCommand(scratch: Scratch): Promise<void> {
+  const output = await scratch.run('npx', '--no-install', 'holdfast', '--version');
+  const { version } = await manifest();
+  // npm may have something to say before.
+  if (output.trim().split('\n').at(-1) !== version)
+    throw new StepError(`holdfast --version says ${output}`);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof StepError ? error.message : String(error);
 }

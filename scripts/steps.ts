@@ -35,6 +35,9 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Passes the output through while the program runs instead of keeping it. */
   readonly live?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Kills it after so long, which fails. Default: never. */
+  readonly timeoutMs?: number;
 }
 
 /** Runs a program of this project or of the PATH and answers its output; rejects if it fails. */
@@ -43,7 +46,9 @@ export async function run(command: readonly string[], options: RunOptions = {}):
   const path = [dirname(process.execPath), join(ROOT, 'node_modules/.bin'), process.env.PATH];
   const child = spawn(program, args, {
     cwd: options.cwd ?? ROOT,
-    env: { ...process.env, PATH: path.join(delimiter) },
+    env: { ...process.env, PATH: path.join(delimiter), ...options.env },
+    timeout: options.timeoutMs,
+    killSignal: 'SIGKILL',
     stdio: options.live ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -1,0 +1,60 @@
+/** A test file as users write it: ts-jest compiles it to CommonJS, and Jest runs it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocks, isLockError, LeaseLostError, StoreError } from 'holdfast';
+import { connect } from 'holdfast/connect';
+import { memoryStore } from 'holdfast/memory';
+import { sqliteStore } from 'holdfast/sqlite';
+import { conformance, simulatedClock } from 'holdfast/testkit';
+
+type Test = (name: string, run: () => Promise<void>) => void;
+declare const test: Test & { readonly skip: Test };
+declare function expect(value: unknown): {
+  toBe(expected: unknown): void;
+  toBeInstanceOf(type: unknown): void;
+};
+
+test('a lock in a file, with a signal of the test and the errors of the package', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-jest-'));
+  const locks = createLocks(sqliteStore(join(folder, 'locks.db')));
+  try {
+    const mutex = locks.mutex('a');
+    await using lease = await mutex.acquire({ signal: new AbortController().signal });
+    expect(await mutex.tryAcquire()).toBe(null);
+    await locks.evict('a', { token: lease.token, reason: 'to see it told', now: true });
+    await lease.ended;
+    expect(lease.loss).toBeInstanceOf(LeaseLostError);
+    expect(isLockError(lease.loss, 'LEASE_LOST')).toBe(true);
+  } finally {
+    await locks.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a store that is named by a URL', async () => {
+  const locks = await connect('memory:');
+  expect(await locks.mutex('a').run(() => 'locked')).toBe('locked');
+  await locks.close();
+});
+
+test('a store that cannot be opened', async () => {
+  const locks = createLocks(sqliteStore('/nowhere/locks.db'));
+  const error = await locks
+    .mutex('a')
+    .run(() => undefined)
+    .catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StoreError);
+  await locks.close();
+});
+
+conformance({
+  test,
+  skip: (name) => test.skip(name, async () => {}),
+  create({ maxWaiters }) {
+    const clock = simulatedClock();
+    const store = memoryStore(maxWaiters === undefined ? { clock } : { clock, maxWaiters });
+    return { clock, connect: () => store, dispose: () => clock.stop() };
+  },
+  traits: memoryStore().traits,
+});
