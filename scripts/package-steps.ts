@@ -80,8 +80,8 @@ async function checkCommand(scratch: Scratch): Promise<void> {
   const output = await scratch.run('npx', '--no-install', 'holdfast', '--version');
   const { version } = await manifest();
   // npm may have something to say before.
-  if (output.trim().split('\n').at(-1) !== version)
-    throw new StepError(`holdfast --version says ${output}`);
+  if (output.trim().split('\n').at(-1) === version) return;
+  throw new StepError(`holdfast --version says ${output}`);
 }
 
 function reasonOf(error: unknown): string {

@@ -19,10 +19,9 @@ export async function checkContents({ installed }: Scratch): Promise<void> {
     const text = await readFile(join(installed, file), 'utf8');
     if (text.includes(ROOT) || text.includes('sourceMappingURL')) telling.push(file);
   }
-  if (stray.length + missing.length + telling.length === 0) return;
-  throw new StepError(
-    `Stray: ${stray.join(', ')}; missing: ${missing.join(', ')}; with paths: ${telling.join(', ')}.`,
-  );
+  for (const [what, found] of Object.entries({ stray, missing, telling })) {
+    if (found.length > 0) throw new StepError(`In the tarball, ${what}: ${found.join(', ')}.`);
+  }
 }
 
 /** In Markdown. */

@@ -27,16 +27,12 @@ const STRICT = [
 ];
 
 /** Where sources are, because the ending decides what they are compiled to. */
-const PLACES = [
-  ...[
-    ['node10', 'ts'],
-    ['bundler', 'ts'],
-  ],
-  ...[
-    ['.', 'mts'],
-    ['.', 'cts'],
-  ],
-] as const;
+const PLACES: readonly (readonly [folder: string, ending: string])[] = [
+  ['node10', 'ts'],
+  ['bundler', 'ts'],
+  ['.', 'mts'],
+  ['.', 'cts'],
+];
 
 export class Scratch {
   readonly folder: string;

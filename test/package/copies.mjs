@@ -1,6 +1,6 @@
-// A program whose parts load the package both ways has two copies of it, and they are one for it:
-// errors are known, locks exclude, a nested run is seen, and the store closes with the last of them.
-// Run like program.ts.
+// A program whose parts load the package both ways has two copies of it, which act as one: errors
+// are known, locks exclude, a nested run is seen, and the store closes with the last. Run like
+// program.ts.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import * as imported from 'holdfast';
