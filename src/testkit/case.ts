@@ -12,6 +12,7 @@ export type Need =
   | 'expiry'
   | 'sequential batches'
   | 'granting hints'
+  | 'data loss'
   | OptionalVerb;
 
 /** One promise, checked. */
@@ -31,25 +32,32 @@ export interface Topic {
   readonly cases: readonly Case[];
 }
 
-const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: (traits: Traits) => string | false } =
-  {
-    queue: (traits) => !traits.queue && 'the store keeps no queue',
-    tokens: (traits) => traits.tokens === undefined && 'the store gives no tokens',
-    'atomic try': (traits) => !traits.atomicTry && 'a try may fail spuriously on this store',
-    expiry: (traits) => traits.liveness !== 'ttl' && 'claims live as long as their session',
-    'sequential batches': (traits) => !traits.sequential && 'a batch takes each resource once',
-    'granting hints': (traits) => !traits.hintsGrant && 'a hint is no grant on this store',
-  };
+/** What a store is declared to be. */
+export interface Declared {
+  readonly traits: Traits;
+  readonly lacks: readonly OptionalVerb[];
+  /** Its fixture can make it forget. */
+  readonly forgets: boolean;
+}
+
+type Reason = (declared: Declared) => string | false;
+
+const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
+  queue: ({ traits }) => !traits.queue && 'the store keeps no queue',
+  tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',
+  'atomic try': ({ traits }) => !traits.atomicTry && 'a try may fail spuriously on this store',
+  expiry: ({ traits }) => traits.liveness !== 'ttl' && 'claims live as long as their session',
+  'sequential batches': ({ traits }) => !traits.sequential && 'a batch takes each resource once',
+  'granting hints': ({ traits }) => !traits.hintsGrant && 'a hint is no grant on this store',
+  'data loss': ({ forgets }) => !forgets && 'the store cannot be made to lose its memory',
+};
 
 /** Why a store cannot be asked this, or undefined if it can. */
-export function missing(
-  needs: Iterable<Need>,
-  store: { readonly traits: Traits; readonly lacks: readonly OptionalVerb[] },
-): string | undefined {
+export function missing(needs: Iterable<Need>, store: Declared): string | undefined {
   for (const need of needs) {
     const reason = isVerb(need)
       ? store.lacks.includes(need) && `the store has no ${need}()`
-      : MISSING[need](store.traits);
+      : MISSING[need](store);
     if (reason) return reason;
   }
   return undefined;

@@ -4,7 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import type { Traits } from '../store.ts';
-import { type Case, lacking, missing, type OptionalVerb, type Topic } from './case.ts';
+import {
+  type Case,
+  type Declared,
+  lacking,
+  missing,
+  type OptionalVerb,
+  type Topic,
+} from './case.ts';
 import { batches } from './contract/batches.ts';
 import { claim } from './contract/claim.ts';
 import { downgrade } from './contract/downgrade.ts';
@@ -26,6 +33,7 @@ import { acquire } from './locks/acquire.ts';
 import { all } from './locks/all.ts';
 import { bounds } from './locks/bounds.ts';
 import { closing } from './locks/closing.ts';
+import { dataLoss } from './locks/data-loss.ts';
 import { doubt } from './locks/doubt.ts';
 import { election } from './locks/election.ts';
 import { input } from './locks/input.ts';
@@ -49,6 +57,8 @@ export interface ConformanceOptions {
   readonly traits: Traits;
   /** Optional verbs that the store does not have; default none. */
   readonly lacks?: readonly OptionalVerb[];
+  /** The fixtures have `forget()`; default false: what a store does without memory is not tried. */
+  readonly forgets?: boolean;
 }
 
 /** Longest time of one case, in ms: it takes a second or two, so more means that it hangs. */
@@ -66,7 +76,7 @@ const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closin
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
-  ...[semaphore, rwLock, all, election, outlook, input],
+  ...[dataLoss, semaphore, rwLock, all, election, outlook, input],
 ];
 
 /**
@@ -82,7 +92,8 @@ const TOPICS: readonly Topic[] = [
  * ```
  */
 export function conformance(options: ConformanceOptions): void {
-  const store = { traits: options.traits, lacks: options.lacks ?? [] };
+  const { traits, lacks = [], forgets = false } = options;
+  const store: Declared = { traits, lacks, forgets };
   for (const { topic, needs = [], cases } of [declaration(store), ...TOPICS]) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;
@@ -94,7 +105,7 @@ export function conformance(options: ConformanceOptions): void {
 }
 
 /** Otherwise a wrong declaration would skip cases in silence. */
-function declaration(declared: { traits: Traits; lacks: readonly OptionalVerb[] }): Topic {
+function declaration(declared: Declared): Topic {
   return {
     topic: 'traits',
     cases: [

@@ -9,6 +9,8 @@ import type { Claim, ClaimStatus, Queue, Store, Wake } from '../store.ts';
 export interface FixtureOptions {
   /** Longest queue of waiting claims of one resource; the store's default if undefined. */
   readonly maxWaiters?: number | undefined;
+  /** For how many ms the store grants nothing after `forget()`. */
+  readonly quarantineMs?: number | undefined;
 }
 
 /** Where one case runs: data of its own, that every connection shares. */
@@ -17,6 +19,8 @@ export interface Fixture {
   connect(): Store | Promise<Store>;
   /** The clock that the store counts by, if it can be given one; otherwise time is real. */
   readonly clock?: Clock;
+  /** Makes the store lose its memory, as a server does that crashes and keeps nothing on disk. */
+  forget?(): void | Promise<void>;
   /** Removes the data, after all connections have been closed. */
   dispose?(): void | Promise<void>;
 }
@@ -83,6 +87,12 @@ export class TestBed {
     for (const run of this.#cleanups.reverse()) await run();
     for (const store of this.#stores) await store.close?.();
     await this.#fixture.dispose?.();
+  }
+
+  /** All data is lost, while the connections stay. */
+  async forget(): Promise<void> {
+    assert.ok(this.#fixture.forget, 'the fixture has forget()');
+    await this.#fixture.forget();
   }
 
   /** A resource of this case alone. */

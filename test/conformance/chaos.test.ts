@@ -10,15 +10,17 @@ describe.each([1, 2, 3, 4, 5])('seed %i', (seed) => {
   conformance({
     test,
     skip: (name, reason) => test(name, (context) => context.skip(reason)),
-    create({ maxWaiters = 10_000 }) {
+    create({ maxWaiters = 10_000, quarantineMs: quarantine = 30_000 }) {
       const clock = simulatedClock(seed);
-      const store = memoryStore({ clock, maxWaiters });
+      const store = memoryStore({ clock, maxWaiters, quarantine });
       return {
         clock,
         connect: () => chaosStore(store, { clock, ...WEATHER }),
+        forget: () => store.forget(),
         dispose: () => clock.stop(),
       };
     },
     traits: { ...memoryStore().traits, synchronous: false },
+    forgets: true,
   });
 });

@@ -2,8 +2,8 @@
 import type { AddressInfo } from 'node:net';
 import { conformance } from 'holdfast/testkit';
 import { test } from 'vitest';
-import { lockServerStore } from '../../examples/lock-server/store.ts';
 import { lockServer } from '../../examples/lock-server/server.ts';
+import { lockServerStore } from '../../examples/lock-server/store.ts';
 
 conformance({
   test: test.concurrent,

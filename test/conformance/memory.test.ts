@@ -5,10 +5,16 @@ import { test } from 'vitest';
 conformance({
   test,
   skip: (name, reason) => test(name, (context) => context.skip(reason)),
-  create({ maxWaiters }) {
+  create({ maxWaiters = 10_000, quarantineMs: quarantine = 30_000 }) {
     const clock = simulatedClock();
-    const store = memoryStore(maxWaiters === undefined ? { clock } : { clock, maxWaiters });
-    return { clock, connect: () => store, dispose: () => clock.stop() };
+    const store = memoryStore({ clock, maxWaiters, quarantine });
+    return {
+      clock,
+      connect: () => store,
+      forget: () => store.forget(),
+      dispose: () => clock.stop(),
+    };
   },
   traits: memoryStore().traits,
+  forgets: true,
 });

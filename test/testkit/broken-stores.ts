@@ -1,6 +1,7 @@
 import type { Claim, ClaimStatus, Member, Store, Takeover } from 'holdfast';
 import { aroundStore } from 'holdfast/testkit';
 import { BROKEN_HINTS } from './broken-hints.ts';
+import { BROKEN_MEMORY } from './broken-memory.ts';
 import { BROKEN_STEPS } from './broken-steps.ts';
 
 /** A store with one promise broken. */
@@ -376,6 +377,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
       claiming(store, (claim) => ({ ...claim, holder: { ...claim.holder, label: claim.id } })),
   },
   ...BROKEN_STEPS,
+  ...BROKEN_MEMORY,
   ...BROKEN_HINTS,
 ];
 

@@ -1,35 +1,7 @@
 /** The suite has teeth: it notices each of these faults, and none where there is none. */
-import type { Store } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
-import { conformance, simulatedClock } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import { BROKEN_STORES, brokenStore } from './broken-stores.ts';
-
-interface Registered {
-  readonly name: string;
-  readonly body: () => Promise<void>;
-}
-
-function register(change: (store: Store) => Store): { cases: Registered[]; skipped: string[] } {
-  const cases: Registered[] = [];
-  const skipped: string[] = [];
-  conformance({
-    test: (name, body) => cases.push({ name, body }),
-    skip: (name, reason) => skipped.push(`${name}: ${reason}`),
-    create() {
-      const clock = simulatedClock();
-      const store = change(memoryStore({ clock }));
-      return { clock, connect: () => store, dispose: () => clock.stop() };
-    },
-    traits: change(memoryStore()).traits,
-  });
-  return { cases, skipped };
-}
-
-async function failures(cases: readonly Registered[]): Promise<string[]> {
-  const outcomes = await Promise.allSettled(cases.map(({ body }) => body()));
-  return cases.filter((_, i) => outcomes[i]?.status === 'rejected').map(({ name }) => name);
-}
+import { failures, type Registered, register } from './registered-cases.ts';
 
 describe('the suite', () => {
   const sound = register((store) => store);

@@ -1,0 +1,117 @@
+/** A store that has lost its memory grants nothing until whatever it granted before has ended. */
+import assert from 'node:assert/strict';
+import type { Case, Topic } from '../case.ts';
+import { gone, held, waiting } from '../expect.ts';
+
+/** Long enough to be told from no quarantine, on a machine under load. */
+const QUARANTINE_MS = 2_000;
+
+const CASES: readonly Case[] = [
+  {
+    name: 'who held or waited is told that the store was reset',
+    async run(bed) {
+      const [a, b] = [bed.claim(), bed.claim()];
+      await bed.enterAll([a, b]);
+      await bed.forget();
+      gone(await bed.beat(a), 'store-reset');
+      gone(await bed.beat(b), 'store-reset');
+      assert.equal((await bed.look()).holders.length, 0);
+    },
+  },
+  {
+    name: 'nobody is admitted, and who waits is told why and for how long',
+    async run(bed) {
+      await bed.forget();
+      const status = waiting(await bed.enter(bed.claim()));
+      assert.equal(status.why, 'data-loss');
+      const { retryInMs } = status;
+      assert.ok(retryInMs > 0 && retryInMs <= QUARANTINE_MS + bed.slackMs, `${retryInMs} ms`);
+      gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
+      assert.equal((await bed.look()).holders.length, 0);
+    },
+  },
+  {
+    name: 'after the quarantine, and no earlier, claims are admitted in order',
+    async run(bed) {
+      const from = bed.clock.now();
+      await bed.forget();
+      const [a, b] = [bed.claim(), bed.claim()];
+      await bed.enterAll([a, b]);
+      const { takeover } = await bed.untilHeld(a);
+      const passed = bed.clock.now() - from;
+      assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
+      assert.equal(takeover, undefined);
+      assert.equal(waiting(await bed.beat(b)).why, 'queue');
+    },
+  },
+  {
+    name: 'a claim from before that is repeated has to wait as well',
+    async run(bed) {
+      const a = bed.claim();
+      held(await bed.enter(a));
+      await bed.forget();
+      assert.equal(waiting(await bed.enter(a)).why, 'data-loss');
+    },
+  },
+  {
+    name: 'a claim from before that is released does not come back',
+    async run(bed) {
+      const a = bed.claim();
+      held(await bed.enter(a));
+      await bed.forget();
+      assert.equal(await bed.leave({ ...a, unanswered: true }), false);
+      gone(await bed.enter(a));
+      assert.equal((await bed.look()).waiters.length, 0);
+    },
+  },
+  {
+    name: 'tokens grow, or say that they come from another source',
+    needs: ['tokens'],
+    async run(bed) {
+      let before = 0n;
+      for (let i = 0; i < 3; i++) {
+        const claim = bed.claim();
+        before = held(await bed.enter(claim)).token;
+        await bed.leave(claim);
+      }
+      const { lineage } = bed.store;
+      await bed.forget();
+      const claim = bed.claim();
+      await bed.enter(claim);
+      const { token } = await bed.untilHeld(claim);
+      assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
+    },
+  },
+  {
+    name: 'a lease is lost with its next heartbeat, and says why',
+    async run(bed) {
+      const lease = await bed
+        .locks({ ttl: 3 * bed.ttlMs })
+        .mutex(bed.name())
+        .acquire();
+      await bed.forget();
+      await bed.until('the lease was lost', () => !lease.held);
+      assert.equal(lease.loss?.reason, 'store-reset');
+    },
+  },
+  {
+    name: 'who waits for a lock is told of the quarantine, and gets it afterwards',
+    async run(bed) {
+      const locks = bed.locks();
+      const told: number[] = [];
+      locks.on('quarantine', ({ leftMs }) => told.push(leftMs));
+      const from = bed.clock.now();
+      await bed.forget();
+      const lease = await locks.mutex(bed.name()).acquire();
+      assert.ok(lease.held);
+      assert.ok(bed.clock.now() - from >= QUARANTINE_MS - bed.slackMs);
+      assert.ok(told.length > 0 && told.every((leftMs) => leftMs <= QUARANTINE_MS + bed.slackMs));
+    },
+  },
+];
+
+export const dataLoss: Topic = {
+  topic: 'data loss',
+  needs: ['data loss', 'queue', 'expiry'],
+  cases: CASES.map((each) => ({ ...each, fixture: { quarantineMs: QUARANTINE_MS } })),
+};
