@@ -10,6 +10,7 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { StoreError } from '../../errors.ts';
 import { monotonicClock } from './monotonic.ts';
 
 /** Time as one machine tells it, in µs; tests pass their own. */
@@ -33,10 +34,21 @@ export const thisMachine: Machine = {
   }),
 };
 
-function orEmpty(read: () => string): string {
+/**
+ * Empty where the system has no such name. One that this process alone may not read is an error: to
+ * the others it would look like another boot, and void all claims.
+ * @throws StoreError
+ */
+export function orEmpty(read: () => string): string {
   try {
     return read();
-  } catch {
-    return '';
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreError(
+      `The machine that shares the lock database cannot be told: ${said}. Let this process read` +
+        ' it; Deno takes --allow-all for that.',
+      { cause, retryable: false, outcome: 'failed' },
+    );
   }
 }

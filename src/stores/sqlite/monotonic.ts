@@ -48,7 +48,7 @@ function required(runtime: string, load: LoadLibrary): CLibrary {
 }
 
 function refusal(runtime: string, cause?: unknown): StoreError {
-  const deno = runtime === 'Deno' ? ' and --allow-ffi' : '';
+  const deno = runtime === 'Deno' ? ' and --allow-all' : '';
   return new StoreError(
     `${runtime} has no clock that all processes of a machine share, and the kernel's cannot be` +
       ` read, which takes Linux with glibc${deno}. Without it, two processes would be granted the` +
