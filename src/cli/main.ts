@@ -37,6 +37,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const name = argv[at];
   const others = argv.filter((_, n) => n !== at);
   if (name === undefined) return withoutVerb(argv);
+  if (name === 'help') return main([...others, '--help']);
   const load = VERBS.get(name);
   if (!load) {
     const near = nearest(name, VERBS.keys());

@@ -187,6 +187,7 @@ it('explains itself', async () => {
     const help = await place.fate(verb, '--help');
     expect(help).toMatchObject({ status: 0, err: '' });
     expect(help.out).toMatch(new RegExp(`^Usage: holdfast ${verb} `));
+    expect(await place.fate('help', verb)).toEqual(help);
   }
   expect((await place.fate('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

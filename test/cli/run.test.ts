@@ -33,8 +33,8 @@ it('leaves the standard input and output to the command', async () => {
   const text = 'a line of text\n'.repeat(100_000);
   const place = new Place();
   writeFileSync(place.path('in'), text);
-  // Through pipes that are full for a while, where a non-blocking one would fail.
-  const script = 'cat in | $holdfast run a -- cat | (sleep 0.5; cmp - in && echo same)';
+  // Through pipes that are empty, and then full, for a while: a non-blocking one would fail.
+  const script = '(sleep 0.5; cat in) | $holdfast run a -- cat | (sleep 1; cmp - in && echo same)';
   expect(await place.shell(script).fate).toMatchObject({ status: 0, out: 'same\n', err: '' });
 });
 
