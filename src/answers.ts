@@ -91,3 +91,9 @@ function garbled(answer: unknown): StoreError {
     outcome: 'unknown',
   });
 }
+
+/** What stands for an answer that is not there. */
+export const NO_ANSWER: StoreError = new StoreError('The store gave no answer for this claim.', {
+  retryable: false,
+  outcome: 'unknown',
+});

@@ -3,19 +3,19 @@
  *
  * Invariant: while `alive(now)` is true for a held claim, the store cannot grant it to another. It
  * holds because of the deadline (validity.ts), which only confirmed requests move. A hint grants
- * with the deadline of the last heartbeat. A reply to a request sent before a hint cannot take the
- * grant back; `waiting` in reply to a later one means that the store forgot. Doubt is not loss: a
- * failed heartbeat leaves the claim `unconfirmed`, with a timer at its deadline. Timers only
- * notify: whoever asks reads the clock, so a blocked loop or a stopped process cannot be told that
- * a dead claim is alive.
+ * with the deadline of the last heartbeat, unless these may be about two places in the queue. A
+ * reply to a request sent before a hint cannot take the grant back; `waiting` in reply to a later
+ * one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the claim
+ * `unconfirmed`, with a timer at its deadline. Timers only notify: whoever asks reads the clock, so
+ * a blocked loop or a stopped process cannot be told that a dead claim is alive.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
-import { checkStatus } from './answers.ts';
+import { checkStatus, NO_ANSWER } from './answers.ts';
 import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
-import { type LossReason, lossOf, StoreError } from './errors.ts';
+import { type LossReason, lossOf, type StoreError } from './errors.ts';
 import type { Asker } from './lane.ts';
 import { noticeDoubt, noticeLimit, noticeQuarantine } from './notices.ts';
 import { TRIES_PER_TTL } from './patience.ts';
@@ -46,6 +46,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   #grantedAt = Number.NEGATIVE_INFINITY;
   /** The store has admitted it, but has yet to confirm a life long enough. */
   #admitted = false;
+  /** It may have entered twice, and a hint be about a place that it has lost since. */
+  #sentTwice = false;
   #asking = false;
   #askAgain = false;
   #failures = 0;
@@ -153,10 +155,11 @@ export class LiveClaim implements Asker<ClaimStatus> {
     const { clock, store } = this.#core;
     if (this.phase === 'over') return;
     const hint = news && checkStatus(news);
+    const grants = store.traits.hintsGrant && !this.terms.confirmGrant && !this.#sentTwice;
     if (this.phase === 'claiming') this.#askAgain = true;
     else if (hint?.state === 'held' && this.phase === 'held') this.waiters = hint.waiters;
     else if (hint?.state === 'waiting' && this.phase === 'waiting') this.#schedule(hint);
-    else if (hint?.state === 'held' && store.traits.hintsGrant && !this.terms.confirmGrant) {
+    else if (hint?.state === 'held' && grants) {
       const now = clock.now();
       if (this.#validity.fresh(now)) this.#grant(hint, now);
       else this.ask();
@@ -255,6 +258,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
 
   /** A request went unanswered, so a copy of it may arrive late: the release must know. */
   #doubt(): void {
+    if (this.phase === 'claiming') this.#sentTwice = true;
     if (!this.claim.unanswered) this.claim = { ...this.claim, unanswered: true };
   }
 
@@ -293,8 +297,3 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.#unsubscribe?.();
   }
 }
-
-const NO_ANSWER = new StoreError('The store gave no answer for this claim.', {
-  retryable: false,
-  outcome: 'unknown',
-});

@@ -1,6 +1,6 @@
 import type { ClaimStatus, Lease } from 'holdfast';
 import { describe, expect, it } from 'vitest';
-import { type Bed, held, setUp, waiting, watchOutcome } from './scripted-store.ts';
+import { type Bed, failure, held, setUp, waiting, watchOutcome } from './scripted-store.ts';
 
 /** Somebody who waits since now, as the store has confirmed. */
 async function waiter(bed: Bed): Promise<{ done: boolean; value?: Lease; error?: unknown }> {
@@ -38,6 +38,25 @@ describe('a held hint', () => {
     expect(outcome.done).toBe(false);
     await bed.clock.rest();
     expect(outcome.value?.held).toBe(true);
+  });
+
+  it('only makes core ask when the claim may have entered twice', async () => {
+    const bed = setUp();
+    bed.store.onClaim = () => {
+      throw failure();
+    };
+    const outcome = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.rest();
+    // It entered, was admitted, lost its place, and enters once more; then the old hint comes.
+    bed.store.onClaim = bed.store.onRenew = () => waiting();
+    await bed.clock.advance(100);
+    wake(bed, held({ token: 5n }));
+    await bed.clock.rest();
+    expect([outcome.done, bed.store.sent('renew').length]).toEqual([false, 1]);
+    bed.store.onRenew = () => held({ token: 7n });
+    wake(bed, held({ token: 7n }));
+    await bed.clock.rest();
+    expect(outcome.value?.token).toBe(7n * 1024n);
   });
 
   it('only makes core ask where hints do not grant', async () => {
