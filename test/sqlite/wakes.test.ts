@@ -286,7 +286,8 @@ test('what is written in pieces, or after the file was cut, is read as a whole',
   let changed = (): void => {};
   const silent: WatchFile = (_path, _options, listener) => {
     changed = listener;
-    return Object.assign(new EventEmitter(), { close: () => {} }) as ReturnType<WatchFile>;
+    const watcher = Object.assign(new EventEmitter(), { close: () => {} });
+    return watcher as unknown as ReturnType<WatchFile>;
   };
   const [a, b] = [open(file), open(file, { watchFile: silent })];
   const [holder, waiter] = [claimOf('job'), claimOf('job')];
