@@ -6,6 +6,9 @@
  * and what is reported is never due to a message on its way. For the same reason order is only
  * demanded where it can be known: between holds that exclude each other, and between a hold and a
  * request made after it. What would break it: times from clocks that do not compare.
+ *
+ * It judges holds, fair order included. Where tries were refused, requests got no answer or data
+ * was guarded, see linearizability.ts.
  */
 import { sameQueue } from '../admission.ts';
 import type { Kind } from '../store.ts';

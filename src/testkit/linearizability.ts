@@ -14,6 +14,10 @@
  * other is left out. And of several with the same input, only the first to be called is tried.
  * What would break it: times from clocks that do not compare, or a model whose `key` is the same
  * for states that behave differently.
+ *
+ * For holds alone `checkHistory` is enough: it takes no search, names the rule that was broken, and
+ * knows fair order. This is for what it cannot see: tries that were refused, requests that got no
+ * answer, releases, and the data behind a fence.
  */
 import { inspect } from 'node:util';
 
@@ -90,6 +94,9 @@ export function checkLinearizability<S, I, O>(
   const worst = disorders.find(({ verdict }) => verdict === 'illegal') ?? disorders[0];
   return { verdict: worst?.verdict ?? 'legal', disorders, positions };
 }
+
+/** How many of the operations that could be placed a message shows. */
+const LAST_SHOWN = 3;
 
 /** Numbers stand for operations, in the order of `Search.#all`. */
 interface Position<S> {
@@ -171,10 +178,12 @@ class Search<S, I, O> {
     for (let each = this.#furthest; each.parent; each = each.parent) {
       placed.push(at(this.#all, each.last));
     }
+    placed.reverse();
     const unplaced = open.map((index) => at(this.#all, index));
     const where = `of ${this.#all.length} operations ${placed.length} could be put in order`;
-    const why = `${where}, up to ${show(state)}; then not`;
-    return describe(verdict, placed.reverse(), unplaced, why);
+    const last = placed.slice(-LAST_SHOWN).map(line).join('');
+    const why = `${where}, the last of them${last}\nwhich leads to ${show(state)}; then none of`;
+    return describe(verdict, placed, unplaced, why);
   }
 
   #place(from: Position<S>, index: number): Position<S> | undefined {
@@ -241,12 +250,15 @@ function describe<I, O>(
   unplaced: readonly Operation<I, O>[],
   why: string,
 ): Disorder<I, O> {
-  const resource = (unplaced[0] ?? placed[0])?.resource;
-  const lines = unplaced.map(({ input, output, process = 'somebody', calledAt, returnedAt }) => {
-    return `\n  ${show(input)} → ${show(output)} of ${process} (${calledAt} to ${returnedAt})`;
-  });
-  const message = `${resource ?? 'history'}: ${verdict}: ${why}:${lines.join('')}`;
+  const { resource } = unplaced[0] ?? placed[0] ?? {};
+  const lines = unplaced.map(line).join('');
+  const message = `${resource ?? 'history'}: ${verdict}: ${why}${lines}`;
   return { resource, verdict, placed, unplaced, message };
+}
+
+function line<I, O>({ input, output, process, calledAt, returnedAt }: Operation<I, O>): string {
+  const who = `of ${process ?? 'somebody'} (${calledAt} to ${returnedAt ?? 'never'})`;
+  return `\n  ${show(input)} → ${show(output)} ${who}`;
 }
 
 function show(value: unknown): string {
