@@ -61,6 +61,7 @@ describe('the pages', () => {
 describe('these checks find', () => {
   const only = (path: string, text = ''): Tree => new Map([[path, text]]);
   const bareManifest = JSON.stringify({ ...manifestOf(tree), exports: {} });
+  const strangeProgram = JSON.stringify({ ...manifestOf(tree), bin: { a: './dist/a.mjs' } });
   const leftOut =
     '{ "packages": { "node_modules/a": { "optionalDependencies": { "a-x64": "1" } } } }';
   const imports = (path: string, name: string): string[] =>
@@ -85,6 +86,10 @@ describe('these checks find', () => {
     [
       'an entry that is not built',
       entryProblems(new Map([...tree, ['package.json', bareManifest]])),
+    ],
+    [
+      'a program that is not built',
+      entryProblems(new Map([...tree, ['package.json', strangeProgram]])),
     ],
     ['a system that is left out', lockFileProblems(only('package-lock.json', leftOut))],
     ['an unexplained code', errorCodeProblems(only('src/errors.ts', "type LockErrorCode = 'A';"))],

@@ -12,8 +12,8 @@
  * cannot be opened, and Node cannot hand the terminal over (it has no tcsetpgrp). So if one of the
  * first three files is a terminal, the command stays in our group. It may read and write there, the
  * keyboard's signals come to it from the terminal, and the shell stops and resumes both of us. But
- * the group is shared with the rest of a pipeline, so those of the command are looked up, by descent
- * and by the token in their environment, and signalled one by one until none is left.
+ * the group is shared with the rest of a pipeline, so those of the command are looked up, by their
+ * descent and by the token in their environment, and signalled one by one until none is left.
  *
  * What breaks it: SIGKILL of this process, after which the command runs on without a lock and only
  * a fence protects. What leaves the session and loses its parents is a daemon, and not ended.

@@ -74,21 +74,18 @@ it('ends as a command does that a signal ends', async () => {
   expect(await program.fate).toEqual({ status: 143, signal: null, out: 'up\n', err: '' });
 });
 
-it.skipIf(process.platform !== 'linux')(
-  'stops and goes on with its command (skipped where /proc does not tell states)',
-  async () => {
-    const place = new Place();
-    const program = place.start(['run', 'a', '--', 'sh', '-c', 'echo $$; read line; exit 5']);
-    await until(() => /\d\n/.test(program.out));
-    const pid = Number(program.out);
-    program.kill('SIGTSTP');
-    await until(() => stateOf(program.pid) === 'T' && stateOf(pid) === 'T');
-    program.kill('SIGCONT');
-    await until(() => stateOf(program.pid) !== 'T' && stateOf(pid) !== 'T');
-    program.type('\n');
-    expect(await program.fate).toMatchObject({ status: 5, err: '' });
-  },
-);
+it('stops and goes on with its command', async () => {
+  const place = new Place();
+  const program = place.start(['run', 'a', '--', 'sh', '-c', 'echo $$; read line; exit 5']);
+  await until(() => /\d\n/.test(program.out));
+  const pid = Number(program.out);
+  program.kill('SIGTSTP');
+  await until(() => stateOf(program.pid) === 'T' && stateOf(pid) === 'T');
+  program.kill('SIGCONT');
+  await until(() => stateOf(program.pid) !== 'T' && stateOf(pid) !== 'T');
+  program.type('\n');
+  expect(await program.fate).toMatchObject({ status: 5, err: '' });
+});
 
 it('killed with SIGKILL, it leaves its command running without a lock', async () => {
   const place = new Place();

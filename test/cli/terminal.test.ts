@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { expect, describe as group, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { alive, Place, pause, until } from './program.ts';
 
 const CTRL_C = '\u0003';
@@ -9,9 +9,11 @@ const CTRL_Z = '\u001a';
 
 /** That of util-linux makes a terminal for its command, and passes on what it is told. */
 const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '';
-const describe = group.skipIf(!script.includes('util-linux'));
+const makesTerminals = script.includes('util-linux');
 
-describe('on a terminal (skipped without `script` of util-linux)', () => {
+beforeEach(({ skip }) => skip(!makesTerminals, 'needs the program `script` of util-linux'));
+
+describe('on a terminal', () => {
   it('the command reads and writes there', async () => {
     const place = new Place();
     const terminal = place.terminal('$holdfast run a -- sh -c "echo up; cat; echo end"');
@@ -34,7 +36,8 @@ describe('on a terminal (skipped without `script` of util-linux)', () => {
 
   it('^C reaches the command once, and its end is that of the command', async () => {
     const place = new Place();
-    const command = `trap 'echo INT >> log' INT; echo up; until [ -e go ]; do sleep 0.02; done; exit 5`;
+    const stay = 'echo up; until [ -e go ]; do sleep 0.02; done; exit 5';
+    const command = `trap 'echo INT >> log' INT; ${stay}`;
     const terminal = place.terminal(`$holdfast run a -- sh -c "${command}"`);
     await terminal.says('up');
     terminal.type(CTRL_C);
@@ -92,9 +95,8 @@ describe('on a terminal (skipped without `script` of util-linux)', () => {
        trap 'echo TERM >> log' TERM
        ${each}`,
     );
-    const flags = '--ttl 600ms --grace 200ms';
-    const pipeline = `{ echo $PPID; $holdfast run a ${flags} -- sh family.sh; echo status-$?; } | cat`;
-    const terminal = place.terminal(`sh -c '${pipeline}; echo and on'`);
+    const run = '$holdfast run a --ttl 600ms --grace 200ms -- sh family.sh';
+    const terminal = place.terminal(`sh -c '{ ${run}; echo status-$?; } | cat; echo and on'`);
     const pids = (): number[] => (place.read('pids').match(/\d+/g) ?? []).map(Number);
     await until(() => pids().length === 3);
     const { out } = await place.fate('show', 'a', '--json');
