@@ -67,7 +67,10 @@ export class Grants {
 
   /** The server's clock has jumped, and every claim is older. */
   age(ms: number): void {
-    for (const grant of this.#byId.values()) grant.expiresAt -= ms;
+    for (const grant of this.#byId.values()) {
+      grant.expiresAt -= ms;
+      grant.releasedAt -= ms;
+    }
   }
 
   /** The server has lost its memory at least once. */
@@ -100,7 +103,7 @@ export class Grants {
   }
 
   /** The server has said where a claim stands. */
-  told(process: Process, claim: Claim, status: ClaimStatus, asked = this.ask()): void {
+  told(process: Process, claim: Claim, status: ClaimStatus, asked: number): void {
     const grant = this.#byId.get(claim.id);
     // It was said before the release, and is heard of after it.
     if (grant && asked < grant.released) return;

@@ -20,6 +20,9 @@ export interface ServerParts {
   readonly grants: Grants;
 }
 
+/** A hint may be about a claim that has been released since it was thought of. */
+const BEFORE_ALL = 0;
+
 export class Server {
   readonly memory: MemoryStore;
   readonly #parts: ServerParts;
@@ -119,7 +122,7 @@ export class Server {
         return reach(() =>
           memory.watch!(claim, (hint) => {
             if (this.#down || life !== this.#life) return;
-            if (hint) grants.told(process, claim, hint);
+            if (hint) grants.told(process, claim, hint, BEFORE_ALL);
             wake(hint);
           }),
         );
