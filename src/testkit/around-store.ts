@@ -16,7 +16,10 @@ export type Around = <T>(
   next: () => Promise<T>,
 ) => Promise<T>;
 
-/** The same store with something around each of its verbs. What it lacks is lacking here. */
+/**
+ * The same store with something around each of its verbs. What it lacks is lacking here.
+ * @experimental
+ */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
   const { watch, downgrade, evict, list, close } = store;
   return {

@@ -50,7 +50,10 @@ export interface Violation {
   readonly records: readonly HoldRecord[];
 }
 
-/** All violations found; none for a correct history. */
+/**
+ * All violations found; none for a correct history.
+ * @experimental
+ */
 export function checkHistory(records: Iterable<HoldRecord>): Violation[] {
   const byResource = new Map<string, HoldRecord[]>();
   const violations: Violation[] = [];

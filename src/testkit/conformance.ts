@@ -80,16 +80,19 @@ const TOPICS: readonly Topic[] = [
 ];
 
 /**
- * Registers all cases with the given runner.
+ * Registers all cases with the given runner; see the guide "Adding a store".
  *
  * ```ts
  * conformance({
  *   test,
  *   skip: (name, reason) => test(name, (context) => context.skip(reason)),
- *   create: () => ({ connect: () => myStore() }),
+ *   create: ({ maxWaiters }) => ({ connect: () => myStore({ maxWaiters }) }),
  *   traits: myStore().traits,
  * });
  * ```
+ *
+ * A case fails by rejecting with an `AssertionError`, and takes 25 s at most.
+ * @experimental Cases are added in minor versions.
  */
 export function conformance(options: ConformanceOptions): void {
   const { traits, lacks = [], forgets = false } = options;

@@ -15,7 +15,10 @@ export interface CountingStore extends Store {
   reset(): void;
 }
 
-/** Counts what is sent to a store. */
+/**
+ * Counts what is sent to a store.
+ * @experimental
+ */
 export function countingStore(store: Store): CountingStore {
   const counts = new Map<Verb, Count>();
   const count = (verb: Verb): Count => counts.get(verb) ?? { requests: 0, claims: 0 };

@@ -20,7 +20,11 @@ export interface FaultyStore extends Store {
   inject(fault: Fault): () => void;
 }
 
-/** @param clock what lateness is measured by. */
+/**
+ * A store whose way to it can be broken, request by request.
+ * @param clock what lateness is measured by.
+ * @experimental
+ */
 export function faultyStore(store: Store, clock: Clock): FaultyStore {
   const faults = new Map<Fault, number>();
 

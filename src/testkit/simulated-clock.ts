@@ -23,7 +23,10 @@ interface Pending extends Timer {
   readonly run: () => void;
 }
 
-/** @param seed chooses the course of `random()`. */
+/**
+ * @param seed chooses the course of `random()`.
+ * @experimental
+ */
 export function simulatedClock(seed = 1): SimulatedClock {
   const pending = new Set<Pending>();
   let now = 1_000;
