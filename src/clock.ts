@@ -11,6 +11,8 @@
  */
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { UsageError } from './errors.ts';
+import { reading } from './read-options.ts';
 
 export interface Timer {
   ref(): unknown;
@@ -25,6 +27,16 @@ export interface Clock {
   clearTimeout(timer: Timer): void;
   /** Runs after pending input and output had a turn. */
   setImmediate(run: () => void): void;
+}
+
+const PARTS = ['now', 'random', 'setTimeout', 'clearTimeout', 'setImmediate'] as const;
+
+/** @throws UsageError unless it has all parts of a clock. */
+export function checkClock(clock: Clock): void {
+  const whole = reading('The clock', () =>
+    PARTS.every((part) => typeof clock?.[part] === 'function'),
+  );
+  if (!whole) throw new UsageError('clock must be a Clock, as systemClock() gives.');
 }
 
 /** Where the readings come from; tests pass their own. */

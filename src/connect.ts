@@ -33,6 +33,7 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  * @throws UsageError if the URL is malformed, UnsupportedError if its store is not there yet.
  */
 export async function openStore(url: string): Promise<Store> {
+  if (typeof url !== 'string') throw new UsageError('The URL of a store must be a string.');
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? [];
   if (scheme === undefined) {
     throw new UsageError(`A store is named by a URL such as 'sqlite:./locks.db' or 'memory:'.`);

@@ -9,6 +9,7 @@ import { checkName, MAX_NAME_BYTES } from './names.ts';
 import {
   checkLimit,
   checkLocks,
+  checkStore,
   ELECTION_OPTIONS,
   type ElectionOptions,
   type EvictOptions,
@@ -57,9 +58,7 @@ export class Locks {
 
   /** @internal */
   constructor(store: Store, given: LocksOptions) {
-    if (typeof store?.claim !== 'function') {
-      throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
-    }
+    checkStore(store);
     const options = readOptions(given, LOCKS_OPTIONS, 'createLocks');
     this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options));
     this.#ttl(options.ttl);

@@ -1,11 +1,11 @@
-import type { Clock } from './clock.ts';
+import { type Clock, checkClock } from './clock.ts';
 import type { CoreOptions } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { UsageError } from './errors.ts';
 import { checkName, MAX_PREFIX_BYTES } from './names.ts';
-import { readOptions } from './read-options.ts';
+import { reading, readOptions } from './read-options.ts';
 import { show } from './show.ts';
-import { MAX_PERMITS } from './store.ts';
+import { MAX_PERMITS, type Store } from './store.ts';
 
 export interface LocksOptions {
   /** Put before every name; at most 128 bytes. */
@@ -107,6 +107,23 @@ export function checkLimit(limit: number, what: string): number {
   );
 }
 
+/** What every store has, and what only some have. */
+const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
+const MORE_VERBS = ['watch', 'downgrade', 'evict', 'list', 'close'] as const;
+
+export function checkStore(store: Store): void {
+  const whole = reading('The store', () => {
+    const { ttlStepMs } = store?.traits ?? {};
+    return (
+      VERBS.every((verb) => typeof store?.[verb] === 'function') &&
+      MORE_VERBS.every((verb) => ['function', 'undefined'].includes(typeof store?.[verb])) &&
+      typeof ttlStepMs === 'number' &&
+      ttlStepMs > 0
+    );
+  });
+  if (!whole) throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
+}
+
 export function checkLocks(options: LocksOptions): CoreOptions {
   const { prefix = '', label, ttl = 10_000, wait, maxTtl = 30_000, drift = 0.01 } = options;
   const { clock, releaseOnSignal = false } = options;
@@ -115,9 +132,7 @@ export function checkLocks(options: LocksOptions): CoreOptions {
   if (typeof drift !== 'number' || !(drift >= 0 && drift < 0.5)) {
     throw new UsageError('drift must be a number from 0 to 0.5.');
   }
-  if (clock !== undefined && !isClock(clock)) {
-    throw new UsageError('clock must be a Clock, as systemClock() gives.');
-  }
+  if (clock !== undefined) checkClock(clock);
   if (typeof releaseOnSignal !== 'boolean') {
     throw new UsageError('releaseOnSignal must be true or false.');
   }
@@ -130,11 +145,6 @@ export function checkLocks(options: LocksOptions): CoreOptions {
     driftRate: drift,
     marginMs: MARGIN_MS,
   };
-}
-
-function isClock(clock: Clock): boolean {
-  const parts = ['now', 'random', 'setTimeout', 'clearTimeout', 'setImmediate'] as const;
-  return parts.every((part) => typeof clock?.[part] === 'function');
 }
 
 export function readEvict(options: EvictOptions): Required<EvictOptions> {

@@ -13,7 +13,10 @@
  * The reasoning, with a worked interleaving, is in docs/guide/fences.md.
  */
 import { StaleTokenError, UnsupportedError, UsageError } from '../errors.ts';
-import type { FencingToken } from '../store.ts';
+import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../names.ts';
+import { reading, readOptions } from '../read-options.ts';
+import { show } from '../show.ts';
+import type { FencingToken, Kind } from '../store.ts';
 
 /** As much of a connection of `node:sqlite`, `better-sqlite3` or `libsql` as the fence uses. */
 export interface SqliteConnection {
@@ -51,6 +54,10 @@ export interface SqlFence {
   adopt(connection: SqliteConnection, lease: EnterToken): void;
 }
 
+const OPTIONS = ['dialect', 'table'];
+
+const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
+
 interface Row {
   readonly lineage: string;
   readonly token: string;
@@ -61,11 +68,12 @@ interface Row {
  * A fence in the user's own database.
  * @throws UsageError
  */
-export function sqlFence({ dialect, table = 'holdfast_fence' }: SqlFenceOptions): SqlFence {
+export function sqlFence(options: SqlFenceOptions): SqlFence {
+  const { dialect, table = 'holdfast_fence' } = readOptions(options, OPTIONS, 'sqlFence');
   if (dialect !== 'sqlite') {
-    throw new UsageError(`sqlFence has the dialect 'sqlite', not ${JSON.stringify(dialect)}.`);
+    throw new UsageError(`sqlFence has the dialect 'sqlite', not ${show(dialect)}.`);
   }
-  if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(table)) {
+  if (typeof table !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(table)) {
     throw new UsageError('table must be a plain identifier of at most 63 letters and digits.');
   }
   const sql = statements(table);
@@ -84,12 +92,11 @@ export function sqlFence({ dialect, table = 'holdfast_fence' }: SqlFenceOptions)
   return {
     schema: sql.schema,
     enter(connection, lease) {
-      const { resource, lineage, kind } = lease;
+      const { resource, lineage, kind, token } = readLease(lease);
       checkTransaction(connection);
       if (kind === 'permits') {
         throw new UnsupportedError('fence', 'Permits cannot be fenced: their holders are equals.');
       }
-      const token = checkToken(lease.token);
       const raise = kind === 'read' ? sql.raiseFloor : sql.raise;
       if (run(connection, raise, resource, lineage, String(token))) return;
       const seen = run(connection, sql.look, resource) as Row;
@@ -100,9 +107,10 @@ export function sqlFence({ dialect, table = 'holdfast_fence' }: SqlFenceOptions)
       const newest = BigInt(kind === 'read' ? seen.token : max(seen.token, seen.floor));
       throw new StaleTokenError(resource, token, newest, other);
     },
-    adopt(connection, { resource, lineage, token }) {
+    adopt(connection, lease) {
+      const { resource, lineage, token } = readLease(lease);
       checkTransaction(connection);
-      run(connection, sql.adopt, resource, lineage, String(checkToken(token)));
+      run(connection, sql.adopt, resource, lineage, String(token));
     },
   };
 }
@@ -139,7 +147,13 @@ RETURNING 1 AS entered`,
 }
 
 function checkTransaction(connection: SqliteConnection): void {
-  if (connection.inTransaction ?? connection.isTransaction ?? begun(connection)) return;
+  const begins = reading('The connection', () => {
+    if (typeof connection?.prepare === 'function' && typeof connection.exec === 'function') {
+      return connection.inTransaction ?? connection.isTransaction ?? begun(connection);
+    }
+    throw new UsageError('The fence takes a connection of node:sqlite, better-sqlite3 or libsql.');
+  });
+  if (begins) return;
   throw new UsageError('The fence must be entered inside the transaction that it protects.');
 }
 
@@ -154,13 +168,26 @@ function begun(connection: SqliteConnection): boolean {
   return false;
 }
 
+/** What came with a request may be anything. */
+function readLease(lease: EnterToken): FencingToken {
+  return reading('The lease', () => {
+    const { resource, lineage, kind, token } = lease;
+    checkName(resource, 'resource', MAX_PREFIX_BYTES + MAX_NAME_BYTES);
+    checkName(lineage, 'lineage');
+    if (kind !== undefined && !KINDS.includes(kind)) {
+      throw new UsageError(`The kind of a lease is one of ${KINDS.join(', ')}, not ${show(kind)}.`);
+    }
+    return { resource, lineage, kind, token: checkToken(token) };
+  });
+}
+
 /** SQLite's largest integer. */
 const MAX_TOKEN = 2n ** 63n - 1n;
 
 function checkToken(token: bigint | string): bigint {
   const value = typeof token === 'string' && /^[1-9]\d{0,18}$/.test(token) ? BigInt(token) : token;
   if (typeof value === 'bigint' && value > 0n && value <= MAX_TOKEN) return value;
-  throw new UsageError(`A fencing token is a positive bigint, or one as text, not ${token}.`);
+  throw new UsageError(`A fencing token is a positive bigint, or one as text, not ${show(token)}.`);
 }
 
 function max(a: string, b: string): string {

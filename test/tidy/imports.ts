@@ -7,9 +7,10 @@ import ts from 'typescript';
 import { filesOf, parse, place, type Tree, visit } from './tree.ts';
 
 const CONTRACT = new Set(
-  ['store', 'admission', 'errors', 'duration', 'names', 'clock', 'line'].map(
-    (name) => `src/${name}.ts`,
-  ),
+  [
+    ...['store', 'admission', 'errors', 'duration', 'names', 'clock', 'line', 'read-options'],
+    'show',
+  ].map((name) => `src/${name}.ts`),
 );
 /** Parts that keep to themselves and the contract: `src/stores/sqlite`, `src/layers/quorum`. */
 const ISLAND = /^src\/(?:(?:stores|layers)\/[^/.]+|fence)/;

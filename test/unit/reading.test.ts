@@ -1,17 +1,21 @@
 /** Arguments are read once, and what cannot be read or shown is a usage error like any other. */
 import { inspect } from 'node:util';
 import { createLocks, isLockError, type Locks, parseDuration, type SingleLock } from 'holdfast';
+import { openStore } from 'holdfast/connect';
+import { sqlFence } from 'holdfast/fence';
+import { memoryStore } from 'holdfast/memory';
+import { sqliteStore } from 'holdfast/sqlite';
 import { describe, expect, it } from 'vitest';
 import { setUp, watchOutcome } from './scripted-store.ts';
 
-function refused(call: () => unknown): void {
+function refused(call: () => unknown, what = String(call)): void {
   let thrown: unknown;
   try {
     call();
   } catch (error) {
     thrown = error;
   }
-  expect(isLockError(thrown, 'USAGE'), `${call}: ${inspect(thrown)}`).toBe(true);
+  expect(isLockError(thrown, 'USAGE'), `${what}: ${inspect(thrown)}`).toBe(true);
 }
 
 /** Says something else from the second time on. */
@@ -132,6 +136,49 @@ describe('refused', () => {
     });
     locks.all(list);
     expect(reads).toBe(1);
+  });
+
+  it('is what only looks like a store, a fence, a lease or a URL', async () => {
+    const { store } = setUp();
+    const connection = {
+      prepare: () => ({ get: () => ({}) }),
+      exec: () => {},
+      inTransaction: true,
+    };
+    const lease = { resource: 'a', lineage: 'x', token: 1n };
+    const fence = sqlFence({ dialect: 'sqlite' });
+    fence.enter(connection, lease);
+    const calls: ((value: never) => unknown)[] = [
+      (value) => createLocks(value),
+      (value) => createLocks({ ...store, watch: value } as never),
+      (value) => memoryStore(value),
+      (maxWaiters) => memoryStore({ maxWaiters }),
+      (clock) => memoryStore({ clock }),
+      (value) => sqliteStore('x.db', value),
+      (maxWaiters) => sqliteStore('x.db', { maxWaiters }),
+      (value) => sqlFence(value),
+      (dialect) => sqlFence({ dialect }),
+      (table) => sqlFence({ dialect: 'sqlite', table }),
+      (value) => fence.enter(value, lease),
+      (value) => fence.enter(connection, value),
+      (resource) => fence.enter(connection, { ...lease, resource }),
+      (lineage) => fence.adopt(connection, { ...lease, lineage }),
+      (token) => fence.enter(connection, { ...lease, token }),
+      (kind) => fence.enter(connection, { ...lease, kind }),
+    ];
+    const values: unknown[] = [
+      null,
+      Symbol('s'),
+      -5n,
+      ['sqlite'],
+      { [inspect.custom]: shout, a: 1 },
+    ];
+    for (const call of calls)
+      for (const value of values) refused(() => call(value as never), `${call} of ${typeof value}`);
+    refused(() => createLocks({ ...store, claim: store.claim } as never));
+    for (const url of [['memory:'], Symbol('s'), null]) {
+      await expect(openStore(url as never)).rejects.toMatchObject({ code: 'USAGE' });
+    }
   });
 
   it('is what only looks like a signal, half a surrogate pair, a clock in parts', () => {

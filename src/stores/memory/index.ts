@@ -8,9 +8,11 @@
  * count arrivals: admission goes in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, checkClock, systemClock } from '../../clock.ts';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
+import { readOptions } from '../../read-options.ts';
+import { show } from '../../show.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -56,8 +58,10 @@ const TRAITS: Traits = {
  * @throws UsageError
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  return new Memory(options);
+  return new Memory(readOptions(options, OPTIONS, 'memoryStore'));
 }
+
+const OPTIONS = ['maxWaiters', 'quarantine', 'clock'];
 
 class Memory implements MemoryStore {
   readonly name = 'memory';
@@ -75,8 +79,9 @@ class Memory implements MemoryStore {
 
   constructor({ clock = systemClock(), maxWaiters = 10_000, quarantine }: MemoryStoreOptions) {
     if (!Number.isInteger(maxWaiters) || maxWaiters < 0) {
-      throw new UsageError(`maxWaiters must be a whole number, not ${maxWaiters}.`);
+      throw new UsageError(`maxWaiters must be a whole number, not ${show(maxWaiters)}.`);
     }
+    checkClock(clock);
     this.#clock = clock;
     this.#maxWaiters = maxWaiters;
     this.#quarantineMs = parseDuration(quarantine ?? 30_000, 'quarantine');

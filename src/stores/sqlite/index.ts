@@ -5,6 +5,8 @@ import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { isLockError, UsageError } from '../../errors.ts';
+import { readOptions } from '../../read-options.ts';
+import { show } from '../../show.ts';
 import type { Store } from '../../store.ts';
 import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
 import { thisMachine } from './machine.ts';
@@ -26,6 +28,10 @@ export interface SqliteDatabaseOptions extends SqliteOptions {
   /** A `DatabaseSync` of node:sqlite, or a `Database` of better-sqlite3 or libsql. */
   readonly database: SqliteDatabase;
 }
+
+const WHAT = 'sqliteStore';
+const OPTIONS = ['maxWaiters', 'busyTimeout', 'trustFileSystem'];
+const DATABASE_OPTIONS = [...OPTIONS, 'database'];
 
 /** Queues up to this length are read in one piece, which is quicker than to ask what matters. */
 const READ_WHOLE = 16;
@@ -49,11 +55,15 @@ export function sqliteStore(
   source: string | SqliteDatabaseOptions,
   given: SqliteOptions = {},
 ): Store {
-  const options = typeof source === 'object' && source !== null ? source : given;
-  const database = typeof source === 'object' && source !== null ? source.database : undefined;
+  const all = typeof source === 'object' ? readOptions(source, DATABASE_OPTIONS, WHAT) : undefined;
+  const options: SqliteOptions = all ?? readOptions(given, OPTIONS, WHAT);
+  const database = all?.database;
   const { maxWaiters = 10_000, busyTimeout = 5_000, trustFileSystem = false } = options;
+  if (typeof trustFileSystem !== 'boolean') {
+    throw new UsageError('trustFileSystem must be true or false.');
+  }
   if (!Number.isInteger(maxWaiters) || maxWaiters < 0) {
-    throw new UsageError(`maxWaiters must be a whole number, not ${maxWaiters}.`);
+    throw new UsageError(`maxWaiters must be a whole number, not ${show(maxWaiters)}.`);
   }
   return new SqliteStore({
     file: database ? checkDatabase(database) : checkFile(source),
