@@ -71,7 +71,8 @@ async function install(manifest: string, stamp: string): Promise<void> {
   await writeFile(join(FOLDER, 'package.json'), manifest);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
   // Without a network, fail soon rather than after npm's minutes of patience.
-  const network = ['--prefer-offline', '--fetch-retries=1', '--fetch-timeout=60000'];
+  const patience = ['--fetch-retries=2', '--fetch-retry-maxtimeout=4000', '--fetch-timeout=60000'];
+  const network = ['--prefer-offline', '--fetch-retry-mintimeout=1000', ...patience];
   try {
     const limits = { cwd: FOLDER, timeoutMs: 5 * MINUTE_MS };
     await run(['npm', 'install', ...options, ...network], limits);
