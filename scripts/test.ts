@@ -13,6 +13,7 @@ const STEPS: readonly Step[] = [
   vitestStep('units', 'units'),
   vitestStep('conformance', 'conformance'),
   program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
+  program('fuzz', 'node', '--import', 'tsx', 'scripts/fuzz.ts', '--calls', '300000'),
   vitestStep('processes', 'processes'),
   ...packageSteps(),
 ];
