@@ -70,9 +70,11 @@ async function withoutVerb(argv: readonly string[]): Promise<number> {
 }
 
 const argv = process.argv.slice(2);
-const status = await main(argv).catch((error: unknown) => {
+process.exitCode = await main(argv).catch((error: unknown) => {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  complainOf(error, own.includes('--json'));
-  return statusOf(error);
+  const status = statusOf(error);
+  // Whoever says `-E 0` does not want to hear of it.
+  if (status !== 0) complainOf(error, own.includes('--json'));
+  return status;
 });
-process.exit(status);
+process.exit();

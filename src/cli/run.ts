@@ -26,7 +26,7 @@ Runs a command while holding the lock NAME.
   --fair            strict order, which a command has in any case
   --label TEXT      shown to people (default: the name of the command)
   --grace DURATION  after a lost lock, time from SIGTERM to SIGKILL (default 5s)
-  -E STATUS         exit status if the lock is not acquired (default 75)
+  -E STATUS         exit status if the lock is not acquired (default 75); 0 says nothing
   --store URL       sqlite:FILE; default $HOLDFAST_STORE, else a file of this user
   --json            errors as JSON, on the standard error
 
