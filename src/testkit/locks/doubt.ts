@@ -270,8 +270,8 @@ export function doubt({ name, of }: LockOf): Topic {
           const counting = countingStore(bed.store);
           const store = faultyStore(counting, bed.clock);
           store.inject({ verb: 'claim', answer: BROKEN });
-          const locks = bed.locks({ ttl: 3 * bed.ttlMs }, store);
-          const wait = of(locks, bed.name()).acquire({ wait: 2 * bed.ttlMs });
+          const locks = bed.locks({ ttl: 5 * bed.ttlMs }, store);
+          const wait = of(locks, bed.name()).acquire({ wait: 4 * bed.ttlMs });
           await assert.rejects(wait, { code: 'ACQUIRE_TIMEOUT' });
           const { requests } = counting.count('claim');
           assert.ok(requests > 1 && requests < 40, `${requests} requests`);
@@ -282,7 +282,7 @@ export function doubt({ name, of }: LockOf): Topic {
 }
 
 /** Locks on a store that the case can break. The TTL leaves room for three tries under load. */
-function faulty(bed: TestBed, ttl: number = 3 * bed.ttlMs): Broken {
+function faulty(bed: TestBed, ttl: number = 5 * bed.ttlMs): Broken {
   const store = faultyStore(bed.store, bed.clock);
   return { store, ttl, locks: bed.locks({ ttl }, store) };
 }
