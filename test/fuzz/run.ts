@@ -36,7 +36,9 @@ export async function runFuzz(args: readonly string[]): Promise<boolean> {
       console.log(`${report}, ${((performance.now() - start) / 1000).toFixed(1)} s`);
     } catch (error) {
       console.log(error);
-      console.log(`Again: npm run fuzz -- --only ${name} --seed … --path … as it says above`);
+      const [, seed, course] = /seed: (-?\d+), path: "([^"]*)"/.exec(String(error)) ?? [];
+      const again = `npm run fuzz -- --only ${name} --seed ${seed} --path ${course}`;
+      if (course) console.log(`\nOnce more: ${again}`);
       return false;
     }
   }
