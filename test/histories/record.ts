@@ -38,7 +38,7 @@ export interface RecordOptions {
 
 /**
  * `stop`: SIGSTOP for longer than the TTL; `pause`: for less; `kill`: SIGKILL, and a new process
- * follows; `block`: the event loop stands still for longer than the TTL, between a look and a write.
+ * follows; `block`: the event loop stands still for longer than the TTL, between look and write.
  */
 export type Fault = 'stop' | 'pause' | 'kill' | 'block';
 export const FAULTS: readonly Fault[] = ['stop', 'pause', 'kill', 'block'];

@@ -1,6 +1,6 @@
 /**
  * Histories of real processes: `node --import tsx test/histories/run.ts --histories 200`.
- * `--seconds` is for how long each goes on, `--store` a URL or a module, `--seed` that of the first,
+ * `--seconds` is for how long each goes on, `--store` a URL or a module, `--seed` the first,
  * `--without lease` or `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';

@@ -224,7 +224,8 @@ describe('says what is wrong', () => {
       "  { verb: 'acquire', holder: 'a', permits: 1, limit: 1 } → 1n of a (0 to 1)",
       "  { verb: 'release', holder: 'a' } → undefined of a (2 to 3)",
       "  { verb: 'acquire', holder: 'b', permits: 1, limit: 1 } → 2n of b (4 to 5)",
-      "which leads to { holds: [ { holder: 'b', permits: 1, limit: 1 } ], token: 2n }; then none of",
+      "which leads to { holds: [ { holder: 'b', permits: 1, limit: 1 } ], token: 2n }; " +
+        'then none of',
       "  { verb: 'acquire', holder: 'c', permits: 1, limit: 1 } → 3n of c (6 to 7)",
     ]);
   });

@@ -84,7 +84,7 @@ describe('a try', () => {
     expect(store.entered).toHaveLength(2);
   });
 
-  it('asks the store beside another try: that one has no answer yet, so nobody may hold', async () => {
+  it('asks the store beside another try, which has no answer yet', async () => {
     const { clock, store, locks, late } = setUp();
     const mutex = locks.mutex('a');
     store.onClaim = () => late(50, { state: 'gone', why: 'refused' });
