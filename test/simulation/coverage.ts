@@ -10,7 +10,7 @@ export const REACHED: readonly string[] = [
   ...['fault: eviction', 'fault: eviction at once'],
   ...['acquired', 'local hand-off', 'hand-off by hint', 'entered again', 'downgraded', 'led'],
   ...['granted after an unknown outcome', 'late copy of a released claim', 'tombstone answered'],
-  ...['late grant refused', 'quarantine waited out', 'unconfirmed', 'mismatch', 'slow', 'abort'],
+  ...['late grant refused', 'quarantine waited out', 'unconfirmed', 'mismatch', 'abort'],
   ...['close', 'lost: expired', 'lost: stalled', 'lost: evicted', 'lost: store-reset'],
   ...['lost: max-hold', 'lost: closed'],
   ...['takeover: released', 'takeover: expired', 'takeover: evicted'],

@@ -65,6 +65,7 @@ export class Process implements Clock {
   #stalls: number;
   #stalledUntil = 0;
   #backlog = { timer: [] as (() => void)[], message: [] as (() => void)[] };
+  #asleep = false;
   /** What came while it stood still and is let in now. */
   #late = 0;
   #peeking = false;
@@ -92,7 +93,7 @@ export class Process implements Clock {
 
   /** Nothing that it should have heard of by now is still waiting for it. */
   get prompt(): boolean {
-    return !this.stalled && this.#late === 0;
+    return !this.#asleep && this.#late === 0;
   }
 
   /** Where it is on the world's clock: ahead, if it stands still. */
@@ -137,14 +138,19 @@ export class Process implements Clock {
     if (timer.entry) this.#parts.schedule.cancel(timer.entry);
   }
 
+  /**
+   * Core only ever parks something for its next turn if a pause came between, and then the turn waits
+   * for the pause to end; so what is left of it here sets nothing in motion.
+   */
   setImmediate(run: () => void): void {
-    this.#parts.schedule.at(this.at, () => this.deliver(run));
+    this.#parts.schedule.at(this.at, () => this.deliver(run), true);
   }
 
   stall(ms: number): void {
     if (this.crashed) return;
     const { schedule, trace } = this.#parts;
     this.stoodStill = true;
+    this.#asleep = true;
     trace.count('fault: pause');
     trace.add(this.name, `stands still for ${ms.toFixed(0)} ms`);
     this.#stalledUntil = this.at + ms;
@@ -196,6 +202,7 @@ export class Process implements Clock {
   /** What came meanwhile is let in one after the other. */
   #goOn(): void {
     if (this.stalled || this.crashed) return;
+    this.#asleep = false;
     const { timer, message } = this.#backlog;
     this.#backlog = { timer: [], message: [] };
     while (timer.length > 0 || message.length > 0) {
