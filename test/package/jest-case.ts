@@ -8,8 +8,7 @@ import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
 import { conformance, simulatedClock } from 'holdfast/testkit';
 
-type Test = (name: string, run: () => Promise<void>) => void;
-declare const test: Test & { readonly skip: Test };
+declare function test(name: string, run: () => Promise<void>): void;
 declare function expect(value: unknown): {
   toBe(expected: unknown): void;
   toBeInstanceOf(type: unknown): void;
@@ -50,11 +49,19 @@ test('a store that cannot be opened', async () => {
 
 conformance({
   test,
-  skip: (name) => test.skip(name, async () => {}),
-  create({ maxWaiters }) {
+  skip(name, reason) {
+    throw new Error(`${name} is left out: ${reason}`);
+  },
+  create({ maxWaiters = 10_000, quarantineMs: quarantine = 30_000 }) {
     const clock = simulatedClock();
-    const store = memoryStore(maxWaiters === undefined ? { clock } : { clock, maxWaiters });
-    return { clock, connect: () => store, dispose: () => clock.stop() };
+    const store = memoryStore({ clock, maxWaiters, quarantine });
+    return {
+      clock,
+      connect: () => store,
+      forget: () => store.forget(),
+      dispose: () => clock.stop(),
+    };
   },
   traits: memoryStore().traits,
+  forgets: true,
 });

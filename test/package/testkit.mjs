@@ -5,11 +5,19 @@ import { conformance, simulatedClock } from 'holdfast/testkit';
 
 conformance({
   test,
-  skip: (name, reason) => test(name, { skip: reason }, () => {}),
-  create({ maxWaiters }) {
+  skip(name, reason) {
+    throw new Error(`${name} is left out: ${reason}`);
+  },
+  create({ maxWaiters = 10_000, quarantineMs: quarantine = 30_000 }) {
     const clock = simulatedClock();
-    const store = memoryStore(maxWaiters === undefined ? { clock } : { clock, maxWaiters });
-    return { clock, connect: () => store, dispose: () => clock.stop() };
+    const store = memoryStore({ clock, maxWaiters, quarantine });
+    return {
+      clock,
+      connect: () => store,
+      forget: () => store.forget(),
+      dispose: () => clock.stop(),
+    };
   },
   traits: memoryStore().traits,
+  forgets: true,
 });
