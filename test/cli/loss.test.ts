@@ -2,10 +2,11 @@ import { appendFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { alive, Place, type Program, pause, until } from './program.ts';
 
-const TTL_MS = 600;
+/** Long enough for heartbeats to get through on a busy machine. */
+const TTL_MS = 2_000;
 
-/** It stands still for longer than that: the store has long given the lock away. */
-const STILL_MS = 3 * TTL_MS;
+/** It stands still for longer than that: the store has given the lock away. */
+const STILL_MS = TTL_MS + 500;
 
 /**
  * A command with children of all kinds: with a living parent, with none any more, and, thanks to

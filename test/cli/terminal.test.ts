@@ -95,7 +95,7 @@ describe('on a terminal', () => {
        trap 'echo TERM >> log' TERM
        ${each}`,
     );
-    const run = '$holdfast run a --ttl 600ms --grace 200ms -- sh family.sh';
+    const run = '$holdfast run a --grace 200ms -- sh family.sh';
     const terminal = place.terminal(`sh -c '{ ${run}; echo status-$?; } | cat; echo and on'`);
     const pids = (): number[] => (place.read('pids').match(/\d+/g) ?? []).map(Number);
     await until(() => pids().length === 3);
