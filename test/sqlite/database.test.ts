@@ -5,6 +5,7 @@ import type Libsql from 'libsql';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { SqliteDatabase } from '../../src/stores/sqlite/client.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { thisMachine } from '../../src/stores/sqlite/machine.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
 test('the objects of the bindings fit', () => {
@@ -155,4 +156,18 @@ test('a hand-off costs as much with a thousand waiters as with twenty', async ()
     costs.push(take());
   }
   expect(costs[1]).toBe(costs[0]);
+});
+
+test('however many have died in front, the next who lives is admitted', async () => {
+  let slept = 0;
+  const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + slept };
+  const store = open(newFile(), { machine, readWhole: 0 });
+  const holder = claimOf('job', { ttlMs: 60_000 });
+  await hold(store, holder);
+  for (let i = 0; i < 50; i++) await store.claim([claimOf('job', { ttlMs: 1_000 })]);
+  const last = claimOf('job', { ttlMs: 60_000 });
+  await store.claim([last]);
+  slept = 2_000_000;
+  await store.release([holder]);
+  expect(await one(store.renew([last]))).toMatchObject({ state: 'held', waiters: 0 });
 });
