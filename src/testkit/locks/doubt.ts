@@ -271,7 +271,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const store = faultyStore(counting, bed.clock);
           store.inject({ verb: 'claim', answer: BROKEN });
           const locks = bed.locks({ ttl: 5 * bed.ttlMs }, store);
-          const wait = of(locks, bed.name()).acquire({ wait: 4 * bed.ttlMs });
+          const wait = of(locks, bed.name()).acquire({ wait: 2 * bed.ttlMs });
           await assert.rejects(wait, { code: 'ACQUIRE_TIMEOUT' });
           const { requests } = counting.count('claim');
           assert.ok(requests > 1 && requests < 40, `${requests} requests`);
