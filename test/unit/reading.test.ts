@@ -154,6 +154,7 @@ describe('refused', () => {
       (value) => memoryStore(value),
       (maxWaiters) => memoryStore({ maxWaiters }),
       (clock) => memoryStore({ clock }),
+      (quarantine) => memoryStore({ quarantine }),
       (value) => sqliteStore('x.db', value),
       (maxWaiters) => sqliteStore('x.db', { maxWaiters }),
       (value) => sqlFence(value),

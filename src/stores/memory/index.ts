@@ -24,6 +24,7 @@ import type {
   Wake,
 } from '../../store.ts';
 import { ClaimQueue, type Entry, UNKNOWN } from './claim-queue.ts';
+import { TRAITS } from './traits.ts';
 
 export interface MemoryStoreOptions {
   /** Longest queue of waiting claims of one resource; default 10,000. */
@@ -37,21 +38,6 @@ export interface MemoryStoreOptions {
 export interface MemoryStore extends Store {
   forget(): void;
 }
-
-const TRAITS: Traits = {
-  queue: true,
-  tokens: 'counter',
-  atomicTry: true,
-  liveness: 'ttl',
-  clock: 'process',
-  failover: 'none',
-  reach: 'process',
-  records: false,
-  ttlStepMs: 1,
-  synchronous: true,
-  sequential: true,
-  hintsGrant: true,
-};
 
 /**
  * Locks between the tasks of one process.
@@ -77,14 +63,15 @@ class Memory implements MemoryStore {
   #last = 0n;
   #quarantinedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock = systemClock(), maxWaiters = 10_000, quarantine }: MemoryStoreOptions) {
+  constructor(options: MemoryStoreOptions) {
+    const { clock = systemClock(), maxWaiters = 10_000, quarantine = 30_000 } = options;
     if (!Number.isInteger(maxWaiters) || maxWaiters < 0) {
       throw new UsageError(`maxWaiters must be a whole number, not ${show(maxWaiters)}.`);
     }
     checkClock(clock);
     this.#clock = clock;
     this.#maxWaiters = maxWaiters;
-    this.#quarantineMs = parseDuration(quarantine ?? 30_000, 'quarantine');
+    this.#quarantineMs = parseDuration(quarantine, 'quarantine');
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

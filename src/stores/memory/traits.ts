@@ -1,0 +1,16 @@
+import type { Traits } from '../../store.ts';
+
+export const TRAITS: Traits = {
+  queue: true,
+  tokens: 'counter',
+  atomicTry: true,
+  liveness: 'ttl',
+  clock: 'process',
+  failover: 'none',
+  reach: 'process',
+  records: false,
+  ttlStepMs: 1,
+  synchronous: true,
+  sequential: true,
+  hintsGrant: true,
+};
