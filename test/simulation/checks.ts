@@ -161,15 +161,14 @@ export class Checks {
     { resource, kind, token }: { resource: string; kind: Kind; token: bigint },
   ): void {
     const { trace, grants, inModel } = this.#options;
-    const epoch = grants.epochOf(process.lineage);
-    const number = token / 1024n;
-    const grant = grants.find(epoch, number);
+    const grant = grants.find(process, resource, token / 1024n);
     trace.add(process.name, `acquires ${resource} as ${kind} ${token}`);
     trace.count('acquired');
-    if (!grant || grant.process !== process || grant.claim.resource !== resource) {
+    if (!grant) {
       return trace.fail(`${token} of ${resource} was never granted to ${process.name}`);
     }
     this.#countAcquired(process, grant, token);
+    const { epoch } = grant;
     const unique = `${resource} ${epoch} ${token}`;
     if (this.#tokens.has(unique)) trace.fail(`${token} of ${resource} was used twice`);
     this.#tokens.add(unique);

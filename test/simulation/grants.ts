@@ -47,7 +47,6 @@ export class Grants {
   readonly #trace: Trace;
   readonly #byId = new Map<string, Grant>();
   readonly #byNumber = new Map<string, Grant>();
-  readonly #epochs = new Map<string, number>();
   /** Evictions of claims whose number the server has told nobody, by resource. */
   readonly #unseen = new Map<string, number>();
   readonly #highest = new Map<string, bigint>();
@@ -60,8 +59,8 @@ export class Grants {
   }
 
   /** The server has no memory of anything before. */
-  begin(lineage: string): void {
-    this.#epochs.set(lineage, ++this.#epoch);
+  begin(): void {
+    this.#epoch++;
     this.#highest.clear();
   }
 
@@ -78,12 +77,13 @@ export class Grants {
     return this.#epoch > 0;
   }
 
-  epochOf(lineage: string): number {
-    return this.#epochs.get(lineage) ?? -1;
-  }
-
-  find(epoch: number, number: bigint): Grant | undefined {
-    return this.#byNumber.get(`${epoch}/${number}`);
+  /** The last grant of this number to this process: a store that forgot counts anew. */
+  find(process: Process, resource: string, number: bigint): Grant | undefined {
+    for (let epoch = this.#epoch; epoch >= 0; epoch--) {
+      const grant = this.#byNumber.get(`${epoch}/${number}`);
+      if (grant?.process === process && grant.claim.resource === resource) return grant;
+    }
+    return undefined;
   }
 
   of(claim: Claim): Grant | undefined {
@@ -145,7 +145,7 @@ export class Grants {
   }
 
   evicted(resource: string, number: bigint, now: boolean): void {
-    const grant = this.find(this.#epoch, number);
+    const grant = this.#byNumber.get(`${this.#epoch}/${number}`);
     this.evictions.add(resource);
     this.#trace.add('server', `evicts ${number} from ${resource}${now ? ' at once' : ''}`);
     if (!grant || grant.claim.resource !== resource) {

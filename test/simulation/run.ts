@@ -7,8 +7,8 @@
  */
 import { type Outcome, World } from './world.ts';
 
-/** So many worlds at a time: more would only make the heap larger. */
-const WIDTH = 100;
+/** So many worlds at a time: enough to share a turn, few enough for the caches of the processor. */
+const WIDTH = 4;
 
 /** Runs these seeds in order, a crowd at a time; `done` may end it by answering false. */
 export async function runWorlds(

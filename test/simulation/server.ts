@@ -35,7 +35,7 @@ export class Server {
     this.#parts = parts;
     const clock = { ...parts.schedule.clock(() => 0), now: () => this.now };
     this.memory = memoryStore({ clock, quarantine: quarantineMs, maxWaiters });
-    parts.grants.begin(this.memory.lineage);
+    parts.grants.begin();
   }
 
   /** The server's own clock. */
@@ -59,7 +59,7 @@ export class Server {
     this.#parts.trace.count('fault: data loss');
     this.#parts.trace.add('server', 'loses its memory');
     this.memory.forget();
-    this.#parts.grants.begin(this.memory.lineage);
+    this.#parts.grants.begin();
   }
 
   /** Steps the clock forward: out of the model, for claims end before their time. */

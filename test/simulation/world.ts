@@ -137,7 +137,7 @@ export class World {
     const chance = this.#chance;
     const processes = chance.between(2, 4);
     for (let i = 0; i < processes; i++) this.#spawn();
-    const tasks = chance.between(8, 20);
+    const tasks = chance.between(8, 16);
     for (let i = 0; i < tasks; i++) {
       this.schedule.at(chance.below(BUSY_MS), () => this.#begin(`task ${i}`));
     }
