@@ -196,8 +196,9 @@ export class LiveClaim implements Asker<ClaimStatus> {
     }
     if (this.terms.heartbeat) this.#core.heartbeat.add(this);
     else this.#core.heartbeat.remove(this);
-    this.#alarm(now);
     this.#listener.granted(now);
+    // After a pause since `now`, the heartbeat that is arranged by now may come too late.
+    this.#alarm();
     noticeLimit(this.#core.events, this.claim, status.limit);
   }
 
@@ -272,9 +273,9 @@ export class LiveClaim implements Asker<ClaimStatus> {
    * At the deadline, somebody who waits for the signal must hear of it. While half of the TTL is
    * left, the next heartbeat comes first.
    */
-  #alarm(now: number = this.#core.clock.now()): void {
+  #alarm(): void {
     const { heartbeat, beatTtlMs } = this.terms;
-    const left = this.remaining(now);
+    const left = this.remaining();
     if (left === 0 || (heartbeat && left > beatTtlMs / 2)) return;
     this.#later(() => this.#alarm(), left);
     this.#timer?.unref();
