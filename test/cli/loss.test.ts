@@ -17,13 +17,13 @@ const FAMILY = `
   each() {
     if [ $deaf = 1 ]; then trap '' TERM; else trap 'echo TERM >> log; exit' TERM; fi
     sh -c 'echo $PPID' >> pids
-    while :; do sleep 0.02; done
+    while [ -e "$PWD" ]; do sleep 0.02; done
   }
   each &
   (each &)
   timeout 60 sh -c 'echo $$ >> pids; trap "echo TERM >> log; exit" TERM
     [ $deaf = 0 ] || trap "" TERM
-    while :; do sleep 0.02; done' &
+    while [ -e "$PWD" ]; do sleep 0.02; done' &
   each
 `;
 
@@ -82,7 +82,7 @@ it('kills what does not end within the grace', async () => {
 
 it('says that the lock was lost even if the command has ended by then', async () => {
   const place = new Place();
-  const script = 'echo up; until [ -e go ]; do sleep 0.02; done; echo done';
+  const script = 'echo up; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done; echo done';
   const flags = ['--ttl', `${TTL_MS}ms`];
   const program = place.start(['run', 'a', ...flags, '--', 'sh', '-c', script]);
   await program.says('up');
@@ -96,7 +96,7 @@ it('says that the lock was lost even if the command has ended by then', async ()
 
 it('ends what was stopped together with it before it goes on', async () => {
   const place = new Place();
-  const script = 'echo $$; while :; do echo at work >> work; sleep 0.02; done';
+  const script = 'echo $$; while [ -e "$PWD" ]; do echo at work >> work; sleep 0.02; done';
   const program = place.start(['run', 'a', '--ttl', `${TTL_MS}ms`, '--', 'sh', '-c', script]);
   await until(() => place.read('work') !== '');
   program.kill('SIGTSTP');
@@ -112,7 +112,7 @@ it('is not hurried by signals while it ends the command', async () => {
   const script = `
     trap 'echo asked >> log' TERM
     echo up
-    until [ -e go ]; do sleep 0.02; done
+    until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done
     echo cleaned up >> log`;
   const flags = ['--ttl', `${TTL_MS}ms`, '--grace', '1d'];
   const program = place.start(['run', 'a', ...flags, '--', 'sh', '-c', script]);

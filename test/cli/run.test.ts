@@ -49,7 +49,7 @@ it('lets one in at a time', async () => {
 });
 
 /** Stays until the test says so. */
-const STAY = ['sh', '-c', 'echo in; until [ -e go ]; do sleep 0.05; done'];
+const STAY = ['sh', '-c', 'echo in; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done'];
 
 it('two of four', async () => {
   const place = new Place();
@@ -125,7 +125,8 @@ it('is evicted while it waits: not acquired, and nothing runs', async () => {
 
 it('gives the lock back when the command ends, whatever it left running', async () => {
   const place = new Place();
-  const script = '(until [ -e go ]; do sleep 0.05; done; echo done > left) >&- 2>&- & exit 3';
+  const script =
+    '(until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done; echo done > left) >&- 2>&- & exit 3';
   expect((await place.fate('run', 'a', '--', 'sh', '-c', script)).status).toBe(3);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
   appendFileSync(place.path('go'), '');

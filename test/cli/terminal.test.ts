@@ -36,7 +36,7 @@ describe('on a terminal', () => {
 
   it('^C reaches the command once, and its end is that of the command', async () => {
     const place = new Place();
-    const stay = 'echo up; until [ -e go ]; do sleep 0.02; done; exit 5';
+    const stay = 'echo up; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done; exit 5';
     const command = `trap 'echo INT >> log' INT; ${stay}`;
     const terminal = place.terminal(`$holdfast run a -- sh -c "${command}"`);
     await terminal.says('up');
@@ -85,7 +85,7 @@ describe('on a terminal', () => {
 
   it('a lost lock ends all of the command, and nothing else of its group', async () => {
     const place = new Place();
-    const each = `sh -c 'echo $PPID' >> pids; while :; do sleep 0.02; done`;
+    const each = `sh -c 'echo $PPID' >> pids; while [ -e "$PWD" ]; do sleep 0.02; done`;
     appendFileSync(
       place.path('family.sh'),
       `exec 2> /dev/null
