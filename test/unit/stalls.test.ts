@@ -44,7 +44,7 @@ async function lossAfterStall(nth: number): Promise<{ dueAt: number; lostAt: num
   return { dueAt: Math.max(enteredAt + TTL_MS, wokeAt), lostAt };
 }
 
-it('a loss is told before the grant ends or on waking, wherever the process stood still', async () => {
+it('a loss is told before the grant ends or on waking, wherever it stood still', async () => {
   for (let nth = 1; nth <= 20; nth++) {
     const { dueAt, lostAt } = await lossAfterStall(nth);
     expect(lostAt, `at reading ${nth}`).toBeLessThanOrEqual(dueAt);
