@@ -266,7 +266,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
   /** What stands before may be dead by `retryInMs`; if a heartbeat comes sooner, it will tell. */
   #schedule(status: WaitingStatus): void {
     const beatMs = this.terms.beatTtlMs / TRIES_PER_TTL;
-    if (status.retryInMs < beatMs) this.#later(() => this.ask(), status.retryInMs + 1);
+    if (status.retryInMs < beatMs) this.#later(() => this.ask(), Math.max(0, status.retryInMs) + 1);
   }
 
   /**

@@ -92,6 +92,15 @@ describe('an answer that is none', () => {
     expect(store.sent('release').length - before).toBe(2);
   });
 
+  it('that says to ask again in the past is not asked without end', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => waiting({ retryInMs: -5 });
+    store.onRenew = () => waiting({ retryInMs: -5 });
+    void locks.mutex('a').acquire();
+    await clock.advance(10);
+    expect(store.sent('renew')).toHaveLength(10);
+  });
+
   it('that lets a try wait fails it', async () => {
     const { clock, store, locks } = setUp();
     store.onClaim = () => waiting();

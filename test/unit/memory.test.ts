@@ -1,4 +1,4 @@
-import { createLocks } from 'holdfast';
+import { type Claim, createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from './fake-clock.ts';
@@ -32,6 +32,20 @@ describe('the memory store', () => {
     const next = await createLocks(store).mutex('r').acquire();
     expect(old.lineage).toBe(lineage);
     expect(next.lineage).not.toBe(lineage);
+  });
+
+  it('tells who stands behind the dead to ask when somebody alive may have died', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock });
+    const holder = { host: 'test', pid: 1, since: 0 };
+    const rest = { kind: 'mutex', permits: 1, limit: 1, queue: true, holder } as const;
+    const claim = (id: string, ttlMs: number): Claim => ({ ...rest, resource: 'r', id, ttlMs });
+    for (const id of ['holder', 'first']) await store.claim([claim(id, 10_000)]);
+    await store.claim([claim('dead', 10)]);
+    await store.claim([claim('last', 10_000)]);
+    clock.stall(20);
+    const [status] = await store.renew([claim('last', 10_000)]);
+    expect(status).toMatchObject({ state: 'waiting', retryInMs: 10_000 - 20 });
   });
 
   it('that has lost everything grants nothing until whoever held cannot any more', async () => {

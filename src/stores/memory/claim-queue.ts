@@ -135,7 +135,7 @@ export class ClaimQueue {
       const retryInMs = quarantineMs;
       return { state: 'waiting', leftMs, why: 'data-loss', ahead, retryInMs, limit };
     }
-    const retryInMs = this.#watchedUntil(entry) - now;
+    const retryInMs = this.#watchedUntil(entry, now) - now;
     return { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs, limit };
   }
 
@@ -170,9 +170,11 @@ export class ClaimQueue {
   }
 
   /**
-   * The first waiter waits for the earliest death of a holder, others for that of the one before.
+   * The first waiter waits for the earliest death of a holder, others for that of the one before;
+   * those who are dead already would be asked about without end.
    */
-  #watchedUntil(entry: Entry): number {
+  #watchedUntil(entry: Entry, now: number): number {
+    while (entry.previous && entry.previous.expiresAt <= now) this.remove(entry.previous);
     if (entry.previous) return entry.previous.expiresAt;
     return Math.min(...[...this.#holders].map((holder) => holder.expiresAt));
   }
