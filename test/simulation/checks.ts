@@ -3,8 +3,8 @@
  *
  * In the model (clocks within the drift that was allowed for, quarantine after a loss of data, no
  * eviction `now`): the belief of a holder is contained in the grant of the server. When the grant
- * ends, or somebody else is granted what excludes it, whoever runs has been told already, and whoever
- * stands still finds its lease dead on its clock before it does anything else.
+ * ends, or somebody else is granted what excludes it, whoever runs has been told already, and who
+ * stands still finds its lease dead on its clock before it does anything else. `minHold` is kept.
  * Always: a token is used once; a lease that was acquired ends once, released or lost; nobody
  * releases what it believes to hold, or another's claim; the signal says what the lease says;
  * and nothing is acquired once `close` was called.
@@ -41,6 +41,7 @@ export class Checks {
   readonly #tokens = new Set<string>();
   readonly #highest = new Map<string, bigint>();
   readonly #hints = new Map<Process, { readonly number: bigint; readonly at: number }>();
+  readonly #reserved: { readonly grant: Grant; readonly until: number }[] = [];
   readonly #quarantined = new Set<string>();
 
   constructor(options: CheckOptions) {
@@ -82,9 +83,14 @@ export class Checks {
     locks.on('slow', () => trace.count('slow'));
   }
 
-  /** The lease is in somebody's hands. */
-  handed(process: Process, lease: Lease): void {
+  /** The lease is in somebody's hands. It was promised that nobody else comes for `minHoldMs`. */
+  handed(process: Process, lease: Lease, minHoldMs = 0): void {
     const hold = this.#find(process, lease);
+    if (hold && minHoldMs > 0) {
+      // Of a grant that came late, a tenth of the claim's life may have passed.
+      const until = this.#options.schedule.now + (minHoldMs / process.rate) * 0.88;
+      this.#reserved.push({ grant: hold.grant, until });
+    }
     if (!hold) {
       if (lease.held) this.#options.trace.fail(`a lease on ${lease.resource} came unannounced`);
       return;
@@ -97,8 +103,7 @@ export class Checks {
   /** Somebody who holds the lease looks at it. */
   look(process: Process, lease: Lease): void {
     const { trace, inModel } = this.#options;
-    const { signal } = lease;
-    const { held } = lease;
+    const { signal, held } = lease;
     // The next reading of the clock may come after a pause.
     const { at } = process;
     if (held && signal.aborted) {
@@ -216,11 +221,20 @@ export class Checks {
     this.#holds.delete(hold);
   }
 
-  /** The server has granted something: nobody may believe to hold what excludes it. */
   #granted(grant: Grant): void {
     this.#clash(grant);
+    const { schedule, trace, grants, inModel } = this.#options;
+    const { resource } = grant.claim;
+    if (!inModel || grants.evictions.has(resource)) return;
+    for (const { grant: other, until } of this.#reserved) {
+      const same = other.claim.resource === resource && other.epoch === grant.epoch;
+      if (!same || other === grant || until <= schedule.now) continue;
+      const clash = conflict([other, grant]);
+      if (clash) trace.fail(`before minHold was over, the server has granted ${clash}`);
+    }
   }
 
+  /** Nobody may believe to hold what excludes it. */
   #clash(grant: Grant): void {
     const { trace, inModel } = this.#options;
     const believed = new Set([grant]);

@@ -9,6 +9,8 @@ export interface Trouble {
   readonly weather: Partial<Weather>;
   /** Share of all readings of a clock at which a process stands still. */
   readonly stalls: number;
+  /** By how much core is told that clocks may differ. */
+  readonly drift: number;
   /** Seconds of a process's clock in a second of the world, drawn for each. */
   readonly rate: (chance: Chance) => number;
   readonly events: number;
@@ -20,9 +22,11 @@ const LATE_MS = [50, 2_500] as const;
 
 export function drawTrouble(chance: Chance, longestTtlMs: number): Trouble {
   const inModel = chance.share(0.75);
+  const drift = chance.one([0.01, 0.01, 0.1]);
   const level = chance.one([0, 0.3, 1, 1, 2.5]);
   return {
     inModel,
+    drift,
     weather: {
       delayMs: chance.one([
         [0, 2],
@@ -40,7 +44,8 @@ export function drawTrouble(chance: Chance, longestTtlMs: number): Trouble {
     },
     stalls: level === 0 ? 0 : chance.one([0, 0, 0.001, 0.004]),
     // A clock that runs slow by less than the drift that core allows for; a fast one does no harm.
-    rate: (each) => (inModel ? 0.991 + each.next() * 0.03 : 0.7 + each.next() * 0.5),
+    rate: (each) =>
+      inModel ? 1 - 0.9 * drift + each.next() * 3 * drift : 0.7 + each.next() * 0.5 - drift,
     events: level === 0 ? 0 : chance.below(5),
     quarantineMs: inModel || chance.share(0.5) ? longestTtlMs : 0,
   };

@@ -1,4 +1,4 @@
-/** Many worlds on all cores: processes that are given seeds in chunks, and the sum of what they saw. */
+/** Many worlds on all cores: processes that are given seeds, and the sum of what they saw. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';

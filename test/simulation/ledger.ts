@@ -3,10 +3,10 @@
  *
  * A writer enters first, which raises the fence to its token and answers with the value; its write
  * says the token again and counts only while the fence still is that token, and once. So a write
- * that arrives late, after another has entered, is refused, whatever its sender believes. Checked always,
- * in and out of the model: what is written follows on what the writer has read, and nobody's
- * write is lost. When the store loses its memory and counts tokens anew, the ledger is moved to
- * the new lineage, and older ones are refused from then on.
+ * that arrives late, after another has entered, is refused, whatever its sender believes. Checked
+ * always, in and out of the model: what is written follows on what the writer has read, and no
+ * write is lost. When the store loses its memory and counts tokens anew, the ledger is moved to the
+ * new lineage, and older ones are refused from then on.
  */
 import type { Lease } from 'holdfast';
 import type { Chance } from './chance.ts';

@@ -139,8 +139,8 @@ export class Process implements Clock {
   }
 
   /**
-   * Core only ever parks something for its next turn if a pause came between, and then the turn waits
-   * for the pause to end; so what is left of it here sets nothing in motion.
+   * Core only ever parks something for its next turn if a pause came between, and then the turn
+   * waits for the pause to end; so what is left of it here sets nothing in motion.
    */
   setImmediate(run: () => void): void {
     this.#parts.schedule.at(this.at, () => this.deliver(run), true);

@@ -19,6 +19,8 @@ export interface Scene {
   readonly themes: readonly Theme[];
   /** Every TTL of this world is one of these, in ms. */
   readonly ttls: readonly number[];
+  /** Most locks have the same options, so that tasks of one process share a claim. */
+  readonly alike: boolean;
   /** Evictions at once are allowed. */
   readonly force: boolean;
   /** Chance makes no more trouble. */
@@ -56,17 +58,21 @@ export async function perform(scene: Scene, process: Process): Promise<string> {
 }
 
 const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
-  mutex: (act) => take(act, act.process.locks.mutex(act.chance.one(MUTEXES), options(act))),
+  mutex: (act) => {
+    const own = options(act);
+    return take(act, act.process.locks.mutex(act.chance.one(MUTEXES), own), own);
+  },
   rw: async (act) => {
-    const lock = act.process.locks.rwLock('rw', options(act));
-    return take(act, act.chance.share(0.5) ? lock.read : lock.write);
+    const own = options(act);
+    const lock = act.process.locks.rwLock('rw', own);
+    return take(act, act.chance.share(0.5) ? lock.read : lock.write, own);
   },
   semaphore: async (act) => {
     const { chance } = act;
     const limit = chance.one([2, 2, 2, 3, 1]);
     const { fair: _, ...rest } = options(act);
     const lock = act.process.locks.semaphore('sem', { ...rest, limit });
-    return take(act, lock, { permits: chance.between(1, limit) });
+    return take(act, lock, rest, { permits: chance.between(1, limit) });
   },
   all: async (act) => {
     const { locks } = act.process;
@@ -89,6 +95,7 @@ const MUTEXES = ['m', 'n'] as const;
 
 /** Options of a lock. */
 function options({ chance, scene }: Act, plain = false): LockOptions {
+  if (scene.alike && !chance.share(0.2)) return { ttl: scene.ttls[1] as number };
   const ttl = chance.one(scene.ttls);
   if (plain) return { ttl };
   return chance.one<LockOptions>([
@@ -121,11 +128,12 @@ function waits({ chance, process, scene }: Act): { wait?: number; signal?: Abort
 async function take(
   act: Act,
   lock: SingleLock,
+  { minHold = 0 }: LockOptions,
   extra: { readonly permits?: number } = {},
 ): Promise<string> {
   const { chance, scene, process } = act;
   const held = (lease: Lease): Promise<void> => {
-    scene.checks.handed(process, lease);
+    scene.checks.handed(process, lease, Number(minHold));
     return work(act, [lease]);
   };
   const inside = async (lease: Lease): Promise<void> => {

@@ -87,8 +87,9 @@ export class World {
     this.ledger = new Ledger({ schedule, trace, chance: chance.fork() }, lineage);
     const { checks, ledger } = this;
     const healed = (): boolean => this.#healed;
-    const scene = { themes: chance.one(THEMES), ttls: TTLS, force: chance.share(0.2), healed };
-    this.#scene = { ...scene, chance: chance.fork(), trace, checks, ledger };
+    const scene = { themes: chance.one(THEMES), ttls: TTLS, healed };
+    const moods = { alike: chance.share(0.4), force: chance.share(0.2) };
+    this.#scene = { ...scene, ...moods, chance: chance.fork(), trace, checks, ledger };
     trace.count(inModel ? 'world in the model' : 'world out of the model');
     this.#populate();
   }
@@ -150,14 +151,14 @@ export class World {
 
   #spawn(): Process {
     const { schedule, trace, server, checks } = this;
-    const { rate, stalls, weather } = this.#trouble;
+    const { rate, drift, stalls, weather } = this.#trouble;
     const process = new Process(
       { schedule, trace, server, checks },
       {
         name: `p${this.#processes.length + 1}`,
         chance: this.#chance.fork(),
         rate: rate(this.#chance),
-        ...{ stalls, weather, locks: { ttl: 1_000, maxTtl: Math.max(...TTLS) } },
+        ...{ stalls, weather, locks: { ttl: 1_000, maxTtl: Math.max(...TTLS), drift } },
       },
     );
     this.#processes.push(process);
