@@ -5,6 +5,7 @@
  */
 import { packageSteps } from './package-steps.ts';
 import { program, type Skip, type Step, StepError, type Tally } from './steps.ts';
+import { teethStep } from './teeth-step.ts';
 import { vitestStep } from './vitest-step.ts';
 
 const STEPS: readonly Step[] = [
@@ -13,8 +14,9 @@ const STEPS: readonly Step[] = [
   vitestStep('units', 'units'),
   vitestStep('conformance', 'conformance'),
   program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
-  program('fuzz', 'node', '--import', 'tsx', 'scripts/fuzz.ts', '--calls', '300000'),
+  program('fuzz', 'node', '--import', 'tsx', 'scripts/fuzz.ts', '--calls', '500000'),
   vitestStep('processes', 'processes'),
+  teethStep,
   ...packageSteps(),
 ];
 

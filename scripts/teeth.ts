@@ -1,0 +1,80 @@
+/**
+ * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of test/teeth, or the
+ * new ones, or those with one of the words in their names, and lets every kind of run look for it;
+ * processes, the dearest, only for what nothing else notices. Records what noticed it, for
+ * `npm test` to do the same with that alone, and puts the tables into the evidence. Fails if a fault
+ * survives, or if a run fails with none planted.
+ */
+import { parseArgs } from 'node:util';
+import { load, machine } from '../bench/machine.ts';
+import { FAULTS } from '../test/teeth/catalogue.ts';
+import type { Fault } from '../test/teeth/fault.ts';
+import { inTrials } from '../test/teeth/in-trials.ts';
+import { KINDS, type Kind, type Notice, partOf } from '../test/teeth/kinds.ts';
+import { cheapest, type Notices, readRecord, writeRecord } from '../test/teeth/record.ts';
+import { faultTable, storeTable, summary } from '../test/teeth/tables.ts';
+import type { Trial } from '../test/teeth/trial.ts';
+import { putText } from './put-text.ts';
+import { run } from './steps.ts';
+
+const EVIDENCE = 'docs/reference/evidence.md';
+
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    new: { type: 'boolean' },
+    kind: { type: 'string', multiple: true },
+    seeds: { type: 'string', default: '20000' },
+  },
+});
+const kinds = KINDS.filter((kind) => values.kind?.includes(kind) ?? true);
+const seeds = Number(values.seeds);
+const record = readRecord();
+const chosen = FAULTS.filter(({ name }) => {
+  if (values.new && cheapest(record.get(name))) return false;
+  return words.length === 0 || words.some((word) => name.includes(word));
+});
+const conditions = `${machine()}; ${load()}`;
+let done = 0;
+
+// A run that fails anyway would notice everything.
+const sources = [...new Map(chosen.map(({ file }) => [partOf(file), file])).values()];
+const pairs = kinds.flatMap((kind) => sources.map((source) => ({ kind, source })));
+await inTrials(pairs, checkSound);
+await inTrials(chosen, look);
+await run(['biome', 'format', '--write', 'test/teeth/record.json']);
+console.log(`\n${summary(record)}`);
+const limits = `The simulation was given ${seeds.toLocaleString('en')} seeds. ${conditions}.`;
+await putText(EVIDENCE, 'teeth', `${summary(record)}\n\n${faultTable(record)}\n\n${limits}\n`);
+await putText(EVIDENCE, 'broken stores', `${await storeTable()}\n`);
+process.exit(chosen.some(({ name }) => !cheapest(record.get(name))) ? 1 : 0);
+
+async function checkSound(trial: Trial, at: { kind: Kind; source: string }): Promise<void> {
+  const failed = await trial.seek(at.kind, { source: at.source, seeds });
+  if (failed) throw new Error(`With no fault planted, this fails: ${JSON.stringify(failed)}`);
+  console.log(`  sound: ${at.kind} for ${partOf(at.source)}`);
+}
+
+async function look(trial: Trial, fault: Fault): Promise<void> {
+  const notices: Partial<Record<Kind, Notice>> = { ...record.get(fault.name) };
+  for (const kind of kinds) delete notices[kind];
+  await trial.with(fault, async () => {
+    for (const kind of kinds) {
+      if (kind === 'processes' && cheapest(notices)) continue;
+      const notice = await trial.seek(kind, { source: fault.file, seeds });
+      if (notice) notices[kind] = notice;
+    }
+  });
+  record.set(fault.name, notices);
+  writeRecord(record);
+  report(fault, notices);
+}
+
+function report({ name }: Fault, notices: Notices): void {
+  const found = KINDS.filter((kind) => notices[kind]).map((kind) => {
+    const seed = notices[kind]?.seed;
+    return seed === undefined ? kind : `${kind} at seed ${seed}`;
+  });
+  const count = `${++done}/${chosen.length}`.padStart(7);
+  console.log(`${count} ${found.length > 0 ? '✓' : '✗'} ${name}: ${found.join(', ') || 'nothing'}`);
+}

@@ -1,0 +1,15 @@
+import type { Fault } from './fault.ts';
+import { CLAIM_FAULTS } from './faults/claims.ts';
+import { DEADLINE_FAULTS } from './faults/deadline.ts';
+import { FENCE_FAULTS } from './faults/fence.ts';
+import { HAND_OFF_FAULTS } from './faults/hand-off.ts';
+import { MACHINE_FAULTS } from './faults/machine.ts';
+import { MEMORY_FAULTS } from './faults/memory.ts';
+import { PRIMITIVE_FAULTS } from './faults/primitives.ts';
+import { SQLITE_FAULTS } from './faults/sqlite.ts';
+
+/** Every fault that the tests have to notice. */
+export const FAULTS: readonly Fault[] = [
+  ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
+  ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...FENCE_FAULTS],
+];

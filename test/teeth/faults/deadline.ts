@@ -1,0 +1,140 @@
+import type { Fault } from '../fault.ts';
+
+const validity = { file: 'src/validity.ts' };
+const lane = { file: 'src/lane.ts' };
+const patience = { file: 'src/patience.ts' };
+const live = { file: 'src/live-claim.ts' };
+const lease = { file: 'src/lease.ts' };
+
+/** Until when a lease is held, and what may move that moment. */
+export const DEADLINE_FAULTS: readonly Fault[] = [
+  {
+    ...lane,
+    name: 'the deadline counts from the reply',
+    find: 'undefined, sentAt)',
+    replace: 'undefined, this.#parts.clock.now())',
+    why: 'a slow answer makes two holders',
+  },
+  {
+    ...validity,
+    name: 'there is no deadline, only heartbeats that are refused',
+    find: 'this.deadline = sentAt + leftMs * (1 - driftRate) - marginMs;',
+    replace: 'this.deadline = Number.MAX_SAFE_INTEGER - driftRate - marginMs;',
+    why: 'behind a dead network a lease is held for ever',
+  },
+  {
+    ...validity,
+    name: 'the deadline counts the TTL asked for, not the life granted',
+    find: 'sentAt + leftMs * (1 - driftRate)',
+    replace: 'sentAt + this.#ttlMs * (1 - driftRate)',
+    why: 'a repeated claim believes in more life than the store gave',
+  },
+  {
+    ...validity,
+    name: 'clocks are taken to run alike',
+    find: 'leftMs * (1 - driftRate)',
+    replace: 'leftMs',
+    why: 'two holders, where the clock of the server is faster',
+  },
+  {
+    ...validity,
+    name: 'no margin is kept',
+    find: ' - marginMs;',
+    replace: ';',
+    why: 'rounding in the store makes two holders for a moment',
+  },
+  {
+    ...validity,
+    name: 'an overtaken answer moves the deadline',
+    find: 'if (sentAt < this.confirmedAt) return;',
+    replace: '',
+    why: 'an old answer ends, or prolongs, what a newer one has settled',
+  },
+  {
+    ...validity,
+    name: 'a store that never answers is asked for ever',
+    find: 'return now - this.confirmedAt >= this.#ttlMs;',
+    replace: 'return false;',
+    why: 'waits never end while the store is down',
+  },
+  {
+    ...live,
+    name: 'a grant is accepted when its life has passed',
+    find: 'if (!this.fresh(now)) {',
+    replace: 'if (now < 0) {',
+    why: 'work starts with a lock that is dead',
+  },
+  {
+    ...live,
+    name: 'a hint moves the deadline',
+    find: 'const now = clock.now();\n      if (this.#validity.fresh(now)) this',
+    replace:
+      'const now = clock.now();\n      this.#confirm(hint.leftMs, now);\n      if (now > 0) this',
+    why: 'a hint that was long under way makes two holders',
+  },
+  {
+    ...live,
+    name: 'a late hint grants with too little life',
+    find: 'if (this.#validity.fresh(now)) this.#grant(hint, now);\n      else this.ask();',
+    replace: 'this.#grant(hint, now);',
+    why: 'a waiter loses its place where one question would have kept it',
+  },
+  {
+    ...live,
+    name: 'an ambiguous heartbeat counts as a success',
+    find: "if (this.phase === 'held') return this.#unconfirm(error);",
+    replace:
+      "if (this.phase === 'held') return this.#confirm(this.claim.ttlMs, this.#core.clock.now());",
+    why: 'a holder cut off from the store goes on for ever',
+  },
+  {
+    ...live,
+    name: 'a failed heartbeat is silent',
+    find: 'this.unconfirmed = true;\n    noticeDoubt',
+    replace: 'if (this.unconfirmed) noticeDoubt',
+    why: 'nobody is warned while the lock can still be given up in time',
+  },
+  {
+    ...live,
+    name: 'no timer at the deadline',
+    find: 'this.#later(() => this.#alarm(), left);',
+    replace: '',
+    why: 'work that waits for its signal is told of the loss too late, or never',
+  },
+  {
+    ...lease,
+    name: 'only timers end a lease',
+    find: 'return this.remainingMs > 0;',
+    replace: "return this.#state === 'held';",
+    why: 'after a blocked event loop a dead lock looks alive',
+  },
+  {
+    ...lease,
+    name: 'a lost lease does not abort its signal',
+    find: 'this.#aborter?.abort(this.#loss);',
+    replace: '',
+    why: 'work goes on without the lock',
+  },
+  {
+    ...patience,
+    name: 'heartbeats are as rare as the TTL is long',
+    find: 'export const TRIES_PER_TTL = 3;',
+    replace: 'export const TRIES_PER_TTL = 1;',
+    why: 'every lock is lost at its first lost heartbeat',
+  },
+  {
+    file: 'src/core.ts',
+    name: 'all heartbeats share one lane',
+    find: 'this.heartbeat = new Heartbeat(clock, () => this.lane((claims) => store.renew(claims)));',
+    replace: `const renewals = this.lane((claims: readonly Claim[]) => store.renew(claims));
+    this.heartbeat = new Heartbeat(clock, () => renewals);`,
+    why: 'an unanswered request for an hour-long lease costs short ones their lives',
+  },
+  {
+    ...patience,
+    name: 'an answer is waited for without end',
+    find: 'if (traits.synchronous) return answer;',
+    replace: 'if (clock) return answer;',
+    why: 'one lost packet stops the heartbeats of all locks',
+  },
+];

@@ -1,0 +1,63 @@
+import type { Fault } from '../fault.ts';
+
+const fence = { file: 'src/fence/sql-fence.ts' };
+
+/** The fence in the user's own database. */
+export const FENCE_FAULTS: readonly Fault[] = [
+  {
+    ...fence,
+    name: 'the fence refuses its own holder',
+    find: 'AND f.token <= excluded.token AND',
+    replace: 'AND f.token < excluded.token AND',
+    why: 'only the first transaction of a holder succeeds',
+  },
+  {
+    ...fence,
+    name: 'a reader lets in a writer that is older',
+    find: ' AND f.floor <= excluded.token',
+    replace: '',
+    why: 'what a reader has read is changed by a holder that lost the lock before',
+  },
+  {
+    ...fence,
+    name: 'a writer that is newer does not stop an older reader',
+    find: 'AND f.token <= excluded.floor',
+    replace: '',
+    why: 'a reader that lost the lock reads what is half written',
+  },
+  {
+    ...fence,
+    name: 'entering does not raise the fence',
+    find: 'DO UPDATE SET token = excluded.token\nWHERE',
+    replace: 'DO UPDATE SET token = f.token\nWHERE',
+    why: 'an old holder writes after a new one',
+  },
+  {
+    ...fence,
+    name: 'an older reader lowers the floor',
+    find: 'floor = max(f.floor, excluded.floor)',
+    replace: 'floor = excluded.floor',
+    why: 'what a reader has read is changed by a holder that lost the lock before',
+  },
+  {
+    ...fence,
+    name: 'tokens of different stores are compared',
+    find: 'WHERE f.lineage = excluded.lineage AND f.token <= excluded.token',
+    replace: 'WHERE f.token <= excluded.token',
+    why: 'after a store was reset, an old holder passes the fence',
+  },
+  {
+    ...fence,
+    name: 'the fence may be entered outside of a transaction',
+    find: 'checkTransaction(connection);\n      if (kind',
+    replace: 'if (kind',
+    why: 'the fence is raised, and the write that it protects is not behind it',
+  },
+  {
+    ...fence,
+    name: 'permits may be fenced',
+    find: "if (kind === 'permits') {",
+    replace: "if (kind === undefined && kind === 'permits') {",
+    why: 'equal holders refuse each other',
+  },
+];

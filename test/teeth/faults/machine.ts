@@ -1,0 +1,58 @@
+import type { Fault } from '../fault.ts';
+
+const clock = { file: 'src/clock.ts' };
+const machine = { file: 'src/stores/sqlite/machine.ts' };
+const layout = { file: 'src/stores/sqlite/layout.ts' };
+
+/** Clocks, suspended machines and reboots. */
+export const MACHINE_FAULTS: readonly Fault[] = [
+  {
+    ...clock,
+    name: 'deadlines are read from the wall clock',
+    find: 'monotonicMs: () => performance.now(),',
+    replace: 'monotonicMs: () => Date.now(),',
+    why: 'two holders when the clock is set back',
+  },
+  {
+    ...clock,
+    name: 'time in a suspended machine does not count',
+    find: 'if (gained > SUSPEND_MS) suspended += gained;',
+    replace: 'if (gained > SUSPEND_MS) suspended += 0;',
+    why: 'a laptop wakes up and believes that it still holds',
+  },
+  {
+    ...clock,
+    name: 'a step of the wall clock counts as time',
+    find: 'const gained = boot - bootAt - (monotonic - monotonicAt);',
+    replace: 'const gained = wall - wallAt - (monotonic - monotonicAt) + 0 * (boot - bootAt);',
+    why: 'all locks are lost when the clock is set forward',
+  },
+  {
+    ...machine,
+    name: 'SQLite claims live by the wall clock',
+    find: 'nowUs: monotonicClock(),',
+    replace: 'nowUs: () => Date.now() * 1000,',
+    why: 'two holders when the clock is set forward',
+  },
+  {
+    ...layout,
+    name: 'a reboot keeps claims',
+    find: "if (boot ? meta.boot !== boot : meta.boot !== '' || meta.base + now < meta.highest) {",
+    replace: 'if (meta.layout < 0) {',
+    why: 'locks are held by processes that are gone, for as long as the machine was up',
+  },
+  {
+    ...layout,
+    name: 'after a reboot tokens begin where the file says they ended',
+    find: 'highest + HOUR_US);',
+    replace: 'highest);',
+    why: 'a power cut took back the last minute: tokens come twice',
+  },
+  {
+    ...layout,
+    name: 'after a reboot tokens begin with the wall clock alone',
+    find: 'const start = Math.max(Math.min(machine.wallUs(), MAX_WALL_US), highest + HOUR_US);',
+    replace: 'const start = Math.min(machine.wallUs(), MAX_WALL_US) + 0 * (highest + HOUR_US);',
+    why: 'tokens come twice when the clock was set back',
+  },
+];

@@ -1,0 +1,208 @@
+import type { Fault } from '../fault.ts';
+
+const reentrancy = { file: 'src/reentrancy.ts' };
+const single = { file: 'src/primitives/single-lock.ts' };
+const multi = { file: 'src/primitives/multi-lock.ts' };
+const election = { file: 'src/primitives/election.ts' };
+const locks = { file: 'src/locks.ts' };
+const under = { file: 'src/under-lease.ts' };
+
+/** What is built upon leases: nesting, several locks, elections, closing. */
+export const PRIMITIVE_FAULTS: readonly Fault[] = [
+  {
+    ...reentrancy,
+    name: 'code left behind by a nested run still counts as inside',
+    find: 'this.#open = false;',
+    replace: '',
+    why: 'a timer of a finished run enters beside its siblings',
+  },
+  {
+    ...reentrancy,
+    name: 'a lock that was released still counts as held around',
+    find: "return this.lease.state !== 'released';",
+    replace: 'return true;',
+    why: 'work enters a lock that another process has by now',
+  },
+  {
+    ...reentrancy,
+    name: 'parallel siblings share the lock',
+    find: 'if (this.#entered) {\n      await',
+    replace: 'if (!this.#core) {\n      await',
+    why: 'Promise.all inside a lock runs its branches without exclusion',
+  },
+  {
+    ...reentrancy,
+    name: 'a run ends while nested runs are inside',
+    find: 'while (this.#entered) await new Promise<void>((resolve) => (this.#closed = resolve));',
+    replace: '',
+    why: 'the lock is released under work that is going on',
+  },
+  {
+    ...reentrancy,
+    name: 'a nested run begins under a lost lease',
+    find: 'this.lease.assertHeld();',
+    replace: '',
+    why: 'work starts without the lock',
+  },
+  {
+    ...reentrancy,
+    name: 'a lock of the same name in another store counts as held',
+    find: 'if (!this.#open || this.#core.store !== store || this.resource !== resource) return false;',
+    replace: 'if (!this.#open || !store || this.resource !== resource) return false;',
+    why: 'work enters without the lock, or is refused for a deadlock that is none',
+  },
+  {
+    ...reentrancy,
+    name: 'an aborted nested run stays in line',
+    find: 'this.#line.remove(task);',
+    replace: '',
+    why: 'its siblings wait for ever',
+  },
+  {
+    ...single,
+    name: 'a reader may enter as a writer',
+    find: "return held === asked || (held === 'write' && asked === 'read');",
+    replace: "return held === asked || held === 'write' || held === 'read';",
+    why: 'a writer beside readers',
+  },
+  {
+    ...single,
+    name: 'a try enters beside a sibling',
+    find: 'const free = waits || !around.busy;',
+    replace: 'const free = true;',
+    why: 'a try inside the lock waits, although it must not',
+  },
+  {
+    ...single,
+    name: 'waiting for oneself is not noticed',
+    find: 'if (waits) this.#checkDeadlock(around, options.permits ?? 1);',
+    replace: '',
+    why: 'the program hangs where it could be told why',
+  },
+  {
+    ...single,
+    name: 'a nested run takes more permits than its holder has',
+    find: "const enough = kind !== 'permits' || (options.permits ?? 1) <= around.lease.permits;",
+    replace: 'const enough = true;',
+    why: 'more is used than the limit allows',
+  },
+  {
+    ...multi,
+    name: 'several locks are taken in the order of the caller',
+    find: '.sort((a, b) => (a.resource < b.resource ? -1 : 1));',
+    replace: ';',
+    why: 'two callers wait for each other for ever',
+  },
+  {
+    ...multi,
+    name: 'several locks are taken in the order of the locale',
+    find: '(a.resource < b.resource ? -1 : 1)',
+    replace: 'a.resource.localeCompare(b.resource)',
+    why: 'two machines with different languages wait for each other for ever',
+  },
+  {
+    ...multi,
+    name: 'a failure keeps the parts that were taken',
+    find: 'await release(taken);\n      throw error;',
+    replace: 'throw error;',
+    why: 'locks stay taken by nobody',
+  },
+  {
+    ...multi,
+    name: 'a try that fails keeps the parts that were taken',
+    find: 'await release(taken);\n    return null;',
+    replace: 'return null;',
+    why: 'locks stay taken by nobody',
+  },
+  {
+    ...multi,
+    name: 'a part that was lost meanwhile goes unnoticed',
+    find: 'for (const lease of taken.values()) lease.assertHeld();',
+    replace: '',
+    why: 'work starts without one of its locks',
+  },
+  {
+    ...multi,
+    name: 'every part has the whole wait',
+    find: '{ wait: Math.max(0, until - clock.now()) }',
+    replace: '{ wait: wait ?? 0 }',
+    why: 'a wait of ten seconds takes a minute with six parts',
+  },
+  {
+    ...multi,
+    name: 'all are held while one is',
+    find: 'return this.leases.every((lease) => lease.held);',
+    replace: 'return this.leases.some((lease) => lease.held);',
+    why: 'work goes on without one of its locks',
+  },
+  {
+    ...election,
+    name: 'the second term has the lease of the first',
+    find: 'if (this.#lease?.held) return this.#lease;',
+    replace: 'if (this.#lease) return this.#lease;',
+    why: 'a leader without a seat beside the one that has it',
+  },
+  {
+    ...election,
+    name: 'a candidate that resigns when elected keeps the seat',
+    find: 'if (signal.aborted) await lease.release();\n',
+    replace: '',
+    why: 'nobody leads',
+  },
+  {
+    ...election,
+    name: 'resigning does not abort the term',
+    find: 'AbortSignal.any([lease.signal, this.#end.signal])',
+    replace: 'lease.signal',
+    why: 'the work of a leader goes on after it has resigned',
+  },
+  {
+    ...election,
+    name: 'a lost term is the last one',
+    find: 'this.#tell();\n      await lease.ended;',
+    replace: 'this.#tell();\n      await lease.ended;\n      if (lease.loss) return;',
+    why: 'a candidate that was cut off once never stands again',
+  },
+  {
+    ...locks,
+    name: 'closing releases under running work',
+    find: 'await core.sleep(drainMs, drained.signal);',
+    replace: 'for (const queue of core.queues) void queue.lease?.release();',
+    why: 'another process enters while the work goes on',
+  },
+  {
+    ...locks,
+    name: 'closing does not tell work that goes on',
+    find: "for (const queue of core.queues) queue.lose('closed');",
+    replace: '',
+    why: 'work goes on, and its lock ends without a word',
+  },
+  {
+    ...locks,
+    name: 'the first of two to close takes the store with it',
+    find: 'await core.closeStore(left <= 0);',
+    replace: 'await core.closeStore(true);',
+    why: 'the other half of the program loses its locks',
+  },
+  {
+    ...under,
+    name: 'a run whose lease was lost succeeds',
+    find: 'if (loss && loss !== error) {',
+    replace: 'if (loss && error && loss !== error) {',
+    why: 'the caller believes that nobody else was inside',
+  },
+  {
+    ...under,
+    name: 'a run that fails keeps the lock',
+    find: '    outcome = { error };',
+    replace: '    outcome = { error };\n    if (!lease.loss) throw error;',
+    why: 'the lock stays taken by nobody',
+  },
+  {
+    file: 'src/signals.ts',
+    name: 'a signal takes effect before the locks have closed',
+    find: 'await Promise.allSettled([...closes].map((close) => close()));',
+    replace: 'void Promise.allSettled([...closes].map((close) => close()));',
+    why: 'everybody waits for the TTL of whatever was stopped',
+  },
+];

@@ -1,0 +1,198 @@
+import type { Fault } from '../fault.ts';
+
+const client = { file: 'src/stores/sqlite/client.ts' };
+const queues = { file: 'src/stores/sqlite/queues.ts' };
+const rows = { file: 'src/stores/sqlite/rows.ts' };
+const short = { file: 'src/stores/sqlite/short-queue.ts' };
+const long = { file: 'src/stores/sqlite/long-queue.ts' };
+const statements = { file: 'src/stores/sqlite/statements.ts' };
+const store = { file: 'src/stores/sqlite/sqlite-store.ts' };
+const wakes = { file: 'src/stores/sqlite/wakes.ts' };
+const wakeFile = { file: 'src/stores/sqlite/wake-file.ts' };
+
+/** A store that breaks the contract: the one in a file that processes share. */
+export const SQLITE_FAULTS: readonly Fault[] = [
+  {
+    ...client,
+    name: 'BEGIN instead of BEGIN IMMEDIATE',
+    find: "this.#database.exec('BEGIN IMMEDIATE');",
+    replace: "this.#database.exec('BEGIN');",
+    why: 'the clock is read before the lock is taken: tokens go back',
+  },
+  {
+    ...client,
+    name: 'a failed step is committed',
+    find: "this.#database.exec('ROLLBACK');",
+    replace: "this.#database.exec('COMMIT');",
+    why: 'half a step stays: a claim that its process knows nothing of',
+  },
+  {
+    ...rows,
+    name: 'the dead are alive',
+    find: 'return row && row.expires > now ? row : undefined;',
+    replace: 'return row ?? undefined;',
+    why: 'a heartbeat revives a claim that another has succeeded',
+  },
+  {
+    ...rows,
+    name: 'expiry is compared the wrong way round',
+    find: 'if (row.expires <= now) {\n        dead.push(row);',
+    replace: 'if (row.expires > now) {\n        dead.push(row);',
+    why: 'holders are buried alive',
+  },
+  {
+    ...statements,
+    name: 'the quick heartbeat revives the dead',
+    find: `AND c.expires > ?
+    AND NOT EXISTS (SELECT 1 FROM holdfast_claim o WHERE o.resource = c.resource
+      AND (o.admitted = 0 OR o.expires <= ? OR`,
+    replace: `AND c.expires > ? - 1e15
+    AND NOT EXISTS (SELECT 1 FROM holdfast_claim o WHERE o.resource = c.resource
+      AND (o.admitted = 0 OR o.expires <= ? - 1e15 OR`,
+    why: 'a process that stood still revives a lease that it was told is lost',
+  },
+  {
+    ...statements,
+    name: 'the quick heartbeat renews the evicted',
+    find: 'AND c.admitted = 1 AND c.sealed IS NULL AND c.expires > ?',
+    replace: 'AND c.admitted = 1 AND c.expires > ?',
+    why: 'an eviction never takes effect while the holder is alive',
+  },
+  {
+    ...statements,
+    name: 'the quick heartbeat does not look who waits',
+    find: 'AND (o.admitted = 0 OR o.expires <= ? OR o.lim < c.lim))\n    RETURNING id, seq',
+    replace: 'AND (o.expires <= ? OR o.lim < c.lim))\n    RETURNING id, seq',
+    why: 'a process keeps the lock among its own tasks while others wait',
+  },
+  {
+    ...statements,
+    name: 'the quick claim does not look for tombstones',
+    find: 'AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = ? AND until > ?)`',
+    replace: "AND '' NOT IN (?, ?)`",
+    why: 'a late copy of a claim takes the lock for nobody',
+  },
+  {
+    ...statements,
+    name: 'the quick claim does not compare the base',
+    find: 'NULL, NULL FROM holdfast_meta WHERE base = ?',
+    replace: 'NULL, NULL FROM holdfast_meta WHERE ? IS NOT NULL',
+    why: 'tokens go back when another process has begun a new series',
+  },
+  {
+    ...statements,
+    name: 'the quick release does not look who waits',
+    find: `WHERE resource = ? AND seq <> ?
+      AND (admitted = 0 OR sealed`,
+    replace: `WHERE resource = ? AND seq <> ?
+      AND (sealed`,
+    why: 'a lock is free, and nobody is told',
+  },
+  {
+    ...statements,
+    name: 'a quick release does not look who holds',
+    find: 'WHERE resource = ? AND seq = ? AND id = ? AND sealed IS NULL',
+    replace: 'WHERE resource = ? AND seq >= 0 * ? AND id IN (id, ?) AND sealed IS NULL',
+    why: 'a late release frees the lock of somebody else',
+  },
+  {
+    ...queues,
+    name: 'a newcomer overtakes those who wait',
+    find: 'const fits = !first && used',
+    replace: 'const fits = used',
+    why: 'writers starve behind readers, and large claims behind small ones',
+  },
+  {
+    ...rows,
+    name: 'whoever fits overtakes in the file',
+    find: 'if (use.used > use.lim) break;',
+    replace: `if (use.used > use.lim) {
+        use = { used, lim };
+        continue;
+      }`,
+    why: 'writers starve behind readers, and large claims behind small ones',
+  },
+  {
+    ...queues,
+    name: 'a queue ahead of the clock is not continued from its end',
+    find: 'Math.max(this.#base + now, this.rows.of(resource).last() + 1)',
+    replace: 'this.#base + now',
+    why: 'tokens go back, and newcomers overtake',
+  },
+  {
+    ...queues,
+    name: 'the base is read once',
+    find: 'if (entered.size < claims.length) this.#readBase();',
+    replace: 'if (entered.size < claims.length && this.#base === 0) this.#readBase();',
+    why: 'tokens go back when another process has begun a new series',
+  },
+  {
+    ...rows,
+    name: 'two steps have the same time',
+    find: 'while (this.#now <= before);',
+    replace: 'while (this.#now < 0 * before);',
+    why: 'two claims have the same place',
+  },
+  {
+    ...short,
+    name: 'the dead count as holders in short queues',
+    find: 'return this.#alive(now).filter((row) => row.admitted);',
+    replace: 'return this.#rows.filter((row) => row.admitted);',
+    why: 'a crash locks everybody out',
+  },
+  {
+    ...long,
+    name: 'only the first page of a long queue is read',
+    find: 'if (rows.length < size) return;',
+    replace: 'return;',
+    why: 'many dead waiters in front stop a queue',
+  },
+  {
+    ...store,
+    name: 'wake-ups come before the commit',
+    find: `const result = client.write(() => work(queues));
+      this.#wakes.tell(queues.rows.told);
+      return result;`,
+    replace: `return client.write(() => {
+        const result = work(queues);
+        this.#wakes.tell(queues.rows.told);
+        return result;
+      });`,
+    why: 'whoever is woken finds the old state, and sleeps on',
+  },
+  {
+    ...store,
+    name: 'a file that was replaced goes unnoticed',
+    find: 'return identityOf(this.#opened.client.file) !== this.#opened.identity;',
+    replace: "return this.#opened.identity === '';",
+    why: 'two holders, each in a file of its own',
+  },
+  {
+    ...store,
+    name: "the program's own database is closed",
+    find: 'if (!this.#parts.database) this.#opened?.client.close();',
+    replace: 'this.#opened?.client.close();',
+    why: 'the program loses its database with its locks',
+  },
+  {
+    ...wakes,
+    name: 'an evicted claim that is gone is not woken',
+    find: 'if (missing.size > 0) this.#wakeMissing(missing);',
+    replace: '',
+    why: 'a holder that was evicted at once works on for a third of a TTL',
+  },
+  {
+    ...wakeFile,
+    name: 'half a line counts as read',
+    find: 'const end = bytes.lastIndexOf(10, count - 1) + 1;',
+    replace: 'const end = count;',
+    why: 'wake-ups are lost while others are written',
+  },
+  {
+    ...wakeFile,
+    name: 'a truncated file is read from where it was',
+    find: 'if (size < this.#offset) this.#offset = 0;',
+    replace: '',
+    why: 'wake-ups are lost once the file was emptied',
+  },
+];
