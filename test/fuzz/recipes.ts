@@ -13,6 +13,8 @@ export interface Made {
   readonly valid: boolean;
   /** Work that never ends: whoever waits for it may wait for ever. */
   readonly endless?: boolean;
+  /** There is no such thing yet. */
+  readonly absent?: boolean;
 }
 
 type Make<T> = (world: World) => T;

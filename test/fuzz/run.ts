@@ -8,7 +8,7 @@ import { tally } from './step.ts';
 
 const OPTIONS = {
   /** How many calls; the others follow from it unless they are said. */
-  calls: { type: 'string', default: '300000' },
+  calls: { type: 'string', default: '500000' },
   answers: { type: 'string' },
   names: { type: 'string' },
   seed: { type: 'string', default: '1' },

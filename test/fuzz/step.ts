@@ -51,7 +51,7 @@ function stepOf(name: string, args: readonly Arg[], act: Act, terms: Terms): Ste
   const run = (world: World): unknown => {
     const made = args.map((arg) => arg.make(world));
     const valid = made.every((each) => each.valid);
-    if (valid && world.wrongOnly) return undefined;
+    if (made.some((each) => each.absent) || (valid && world.wrongOnly)) return undefined;
     count(name, valid);
     const values = made.map(({ value }) => value) as never[];
     const endless = made.some((each) => each.endless);
@@ -105,11 +105,13 @@ export function deed(
   return { arbitrary, weight };
 }
 
-/** An argument that is always right. */
+/** What earlier steps have made; without it there is no call. */
 export function given(text: string, make: (world: World, n: number) => unknown): fc.Arbitrary<Arg> {
-  return fc.nat(15).map((n) => right(`${text} ${n}`, (world) => make(world, n)));
-}
-
-export function right(text: string, make: (world: World) => unknown): Arg {
-  return new Recipe(text, (world) => ({ value: make(world), valid: true }));
+  return fc.nat(15).map(
+    (n) =>
+      new Recipe(`${text} ${n}`, (world) => {
+        const value = make(world, n);
+        return { value, valid: true, absent: value === undefined };
+      }),
+  );
 }
