@@ -65,16 +65,16 @@ export class Core {
   }
 
   lane(verb: LaneParts<ClaimStatus>['verb']): Lane<ClaimStatus> {
-    return this.#lane({ verb, check: checkStatus });
+    return this.#lane(verb, checkStatus);
   }
 
   #departures(after?: { readonly ms: number }): Lane<boolean> {
-    return this.#lane({ verb: (claims) => this.store.release(claims, after), check: checkBoolean });
+    return this.#lane((claims) => this.store.release(claims, after), checkBoolean);
   }
 
-  #lane<R>(parts: Pick<LaneParts<R>, 'verb' | 'check'>): Lane<R> {
+  #lane<R>(verb: LaneParts<R>['verb'], check: LaneParts<R>['check']): Lane<R> {
     const { store, clock, turn } = this;
-    return new Lane({ ...parts, traits: store.traits, clock, turn });
+    return new Lane({ verb, check, traits: store.traits, clock, turn });
   }
 
   /** The queue in which the tasks of this process share one claim, or one of its own. */

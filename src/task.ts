@@ -124,8 +124,12 @@ export class Task<T> implements InLine<Task<T>> {
 
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'permits', 'label'];
 
+/** Nothing was said, so there is nothing to read, which takes a tenth of a hand-off's time. */
+export const NO_OPTIONS: AcquireOptions = Object.freeze({});
+
 /** @throws UsageError if the caller passed something else than it should. */
 export function readAcquire(options: AcquireOptions): AcquireOptions {
+  if (options === NO_OPTIONS) return options;
   const read = readOptions(options, ACQUIRE_OPTIONS, 'an acquisition');
   const { wait, signal, label } = read;
   if (wait !== undefined) parseDuration(wait, 'wait');

@@ -1,7 +1,7 @@
 import type { Core } from '../core.ts';
 import { type LeaseLostError, UsageError } from '../errors.ts';
 import type { Member } from '../store.ts';
-import { type AcquireOptions, readAcquire } from '../task.ts';
+import { type AcquireOptions, NO_OPTIONS, readAcquire } from '../task.ts';
 import { underLease } from '../under-lease.ts';
 
 /** What every lease-like result has. */
@@ -56,13 +56,13 @@ export abstract class Lockable<L extends Held> {
    *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited, StoreError
    *   and ClosedError.
    */
-  acquire(options: AcquireOptions = {}): Promise<L> {
+  acquire(options: AcquireOptions = NO_OPTIONS): Promise<L> {
     // With `waits` the answer is never null.
     return this.take(this.#patient(this.read(options)), true) as Promise<L>;
   }
 
   /** Takes the lock if it is free now, else resolves with null; `wait` has no meaning here. */
-  tryAcquire(options: AcquireOptions = {}): Promise<L | null> {
+  tryAcquire(options: AcquireOptions = NO_OPTIONS): Promise<L | null> {
     return this.take(this.read(options), false);
   }
 
@@ -113,7 +113,7 @@ export abstract class Lockable<L extends Held> {
     second?: Work<L, T>,
   ): { options: AcquireOptions; work: Work<L, T> } {
     const alone = typeof first === 'function' && second === undefined;
-    const options = this.read(alone ? {} : (first as AcquireOptions));
+    const options = this.read(alone ? NO_OPTIONS : (first as AcquireOptions));
     const work = alone ? first : second;
     if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
     return { options, work };
