@@ -1,5 +1,6 @@
 /** Reads what stands behind a verb, and refuses what it does not know. */
 import { type Duration, parseDuration } from '../duration.ts';
+import { checkName } from '../names.ts';
 import { nearest } from '../suggest.ts';
 import { ExitError, STATUS } from './exit-status.ts';
 import { quote } from './text.ts';
@@ -61,10 +62,11 @@ export class Arguments {
     return first;
   }
 
-  only(what: string, advice = ''): string {
+  /** Of a lock. @throws UsageError if there can be none with it. */
+  name(advice = ''): string {
     const word = this.atMostOne(advice);
-    if (word === undefined) throw misuse(`${what} is missing`);
-    return word;
+    if (word === undefined) throw misuse('NAME is missing');
+    return checkName(word);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
+import { type EvictOptions, readEvict } from '../options.ts';
 import type { Queue } from '../store.ts';
 import { type Arguments, COMMON, misuse } from './arguments.ts';
 import { ExitError, STATUS } from './exit-status.ts';
@@ -32,15 +33,15 @@ export const verb: Verb = {
     ...{ '--token': 'value', '--reason': 'value', '--now': 'alone', '--yes': 'alone' },
   },
   async run(given) {
-    const name = given.only('NAME');
+    const name = given.name();
     const token = tokenOf(given);
     const reason = given.text('--reason');
     if (!reason) throw misuse('--reason is missing: say why, for whoever asks later');
-    const now = given.has('--now');
+    const options = readEvict({ token, reason, now: given.has('--now') });
     const locks = await openLocks(given);
     const asks = isatty(0) && isatty(2) && !given.has('--yes');
-    if (asks && !(await agreed(await locks.inspect(name), token, now))) return STATUS.none;
-    const evicted = await locks.evict(name, { token, reason, now });
+    if (asks && !(await agreed(await locks.inspect(name), options))) return STATUS.none;
+    const evicted = await locks.evict(name, options);
     if (given.has('--json')) await printJson({ resource: name, token: String(token), evicted });
     else if (evicted) await print(`Evicted from ${plain(name)}: ${token}\n`);
     else throw nobody(name, token);
@@ -55,7 +56,7 @@ function tokenOf(given: Arguments): bigint {
   throw misuse(`--token takes a number as 'holdfast show' prints it, not ${quote(text)}`);
 }
 
-async function agreed(queue: Queue, token: bigint, now: boolean): Promise<boolean> {
+async function agreed(queue: Queue, { token, now }: EvictOptions): Promise<boolean> {
   const member = [...queue.holders, ...queue.waiters].find(({ number }) => number === token);
   if (!member) throw nobody(queue.resource, token);
   const how = now ? ' at once, when only a fence protects' : '';

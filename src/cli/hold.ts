@@ -27,8 +27,7 @@ export async function hold(
     const { loss } = lease;
     if (!loss) return ending as Ending;
     const told = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, { cause: loss });
-    complainOf(told, asJson);
-    await command.end(graceMs);
+    await Promise.all([command.end(graceMs), complainOf(told, asJson)]);
     return { status: STATUS.lost, signal: null };
   } finally {
     await lease.release();

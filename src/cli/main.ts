@@ -37,7 +37,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const name = argv[at];
   const others = argv.filter((_, n) => n !== at);
   if (name === undefined) return withoutVerb(argv);
-  if (name === 'help') return main([...others, '--help']);
+  if (name === 'help') return main([...others.filter((each) => each !== 'help'), '--help']);
   const load = VERBS.get(name);
   if (!load) {
     const near = nearest(name, VERBS.keys());
@@ -70,11 +70,11 @@ async function withoutVerb(argv: readonly string[]): Promise<number> {
 }
 
 const argv = process.argv.slice(2);
-process.exitCode = await main(argv).catch((error: unknown) => {
+process.exitCode = await main(argv).catch(async (error: unknown) => {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const status = statusOf(error);
   // Whoever says `-E 0` does not want to hear of it.
-  if (status !== 0) complainOf(error, own.includes('--json'));
+  if (status !== 0) await complainOf(error, own.includes('--json'));
   return status;
 });
 process.exit();

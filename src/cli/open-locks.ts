@@ -1,8 +1,9 @@
 /** The store that the command line names, or a file of the user's own. */
 import { mkdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, posix, win32 } from 'node:path';
+import os from 'node:os';
+import { dirname, isAbsolute, join, posix, win32 } from 'node:path';
 import { openStore } from '../connect.ts';
+import { isLockError } from '../errors.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../options.ts';
 import type { Store } from '../store.ts';
@@ -13,7 +14,9 @@ import { ExitError, STATUS } from './exit-status.ts';
 export async function openLocks(given: Arguments, options?: LocksOptions): Promise<Locks> {
   const url = given.text('--store') ?? (process.env.HOLDFAST_STORE || defaultUrl());
   const store: Store = await openStore(url).catch((cause: Error) => {
-    throw new ExitError(STATUS.configuration, cause.message, { cause });
+    // What is no mistake in the URL is a file whose place cannot be told.
+    const status = isLockError(cause) ? STATUS.configuration : STATUS.unreachable;
+    throw new ExitError(status, cause.message, { cause });
   });
   if (store.traits.reach !== 'process') return createLocks(store, options);
   const why = `The ${store.name} store is shared with no other process, so it would lock nothing.`;
@@ -21,7 +24,7 @@ export async function openLocks(given: Arguments, options?: LocksOptions): Promi
 }
 
 function defaultUrl(): string {
-  const directory = stateDirectory(process.platform, process.env, homedir());
+  const directory = stateDirectory(process.platform, process.env, homeDirectory);
   try {
     makeDirectory(directory);
   } catch (cause) {
@@ -29,6 +32,21 @@ function defaultUrl(): string {
     throw new ExitError(STATUS.unreachable, `The directory for locks cannot be made: ${reason}.`);
   }
   return `sqlite:${join(directory, 'locks.db')}`;
+}
+
+/**
+ * `homedir` believes $HOME even if it is empty, and throws for users whom the system does not know.
+ * @throws ExitError
+ */
+export function homeDirectory(system: Pick<typeof os, 'homedir' | 'userInfo'> = os): string {
+  try {
+    const given = system.homedir();
+    return isAbsolute(given) ? given : system.userInfo().homedir;
+  } catch (cause) {
+    const why =
+      'There is no home directory to keep locks in: name a file with --store sqlite:FILE.';
+    throw new ExitError(STATUS.unreachable, why, { cause });
+  }
 }
 
 /** A recursive `mkdir` of Node never ends where a file system takes no directories, as /proc. */
@@ -49,13 +67,14 @@ function makeDirectory(path: string): void {
 export function stateDirectory(
   platform: NodeJS.Platform,
   env: Readonly<Record<string, string | undefined>>,
-  home: string,
+  home: () => string,
 ): string {
   if (platform === 'win32') {
-    return win32.join(env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local'), 'holdfast');
+    return win32.join(env.LOCALAPPDATA || win32.join(home(), 'AppData', 'Local'), 'holdfast');
   }
-  if (platform === 'darwin') return posix.join(home, 'Library/Application Support/holdfast');
+  if (platform === 'darwin') return posix.join(home(), 'Library/Application Support/holdfast');
   const { XDG_STATE_HOME: state = '' } = env;
   // The specification has relative paths ignored.
-  return posix.join(posix.isAbsolute(state) ? state : posix.join(home, '.local/state'), 'holdfast');
+  const base = posix.isAbsolute(state) ? state : posix.join(home(), '.local/state');
+  return posix.join(base, 'holdfast');
 }

@@ -1,12 +1,13 @@
 /**
  * What people and programs read. Errors are written straight to the file: a stream of Node's would
- * make a pipe non-blocking for the command that shares it.
+ * make a pipe non-blocking for the command that shares it. By way of the thread pool, because a full
+ * pipe that nobody empties would stop this process, and nobody would end the command.
  */
-import { writeSync } from 'node:fs';
-import { inspect } from 'node:util';
+import { write } from 'node:fs';
+import { inspect, promisify } from 'node:util';
 import { isLockError } from '../errors.ts';
 import { ExitError, STATUS, statusOf } from './exit-status.ts';
-import { plain } from './text.ts';
+import { jsonOf, plain } from './text.ts';
 
 let listens = false;
 
@@ -25,19 +26,19 @@ export function print(text: string): Promise<void> {
 }
 
 export function printJson(value: unknown): Promise<void> {
-  return print(`${JSON.stringify(value)}\n`);
+  return print(`${jsonOf(value)}\n`);
 }
 
 /** One line on the standard error; more for what should not have happened. */
-export function complainOf(error: unknown, asJson: boolean): void {
+export async function complainOf(error: unknown, asJson: boolean): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   const status = statusOf(error);
   if (asJson) {
     const cause = error instanceof ExitError && isLockError(error.cause) ? error.cause : error;
     const code = isLockError(cause) ? { code: cause.code } : {};
-    write(`${JSON.stringify({ error: { status, ...code, message } })}\n`);
-  } else if (status === STATUS.bug) write(`holdfast: ${inspect(error)}\n`);
-  else write(`holdfast: ${plain(message)}\n`);
+    await tell(jsonOf({ error: { status, ...code, message } }));
+  } else if (status === STATUS.bug) await tell(`holdfast: ${inspect(error)}`);
+  else await tell(`holdfast: ${plain(message)}`);
 }
 
 /** A person looks at it, and has not asked for bare text. */
@@ -45,10 +46,7 @@ export function isColoured(): boolean {
   return process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }
 
-function write(line: string): void {
-  try {
-    writeSync(2, line);
-  } catch {
-    // Whoever would have read it is gone.
-  }
+async function tell(line: string): Promise<void> {
+  // Whoever would have read it may be gone.
+  await promisify(write)(2, `${line}\n`).catch(() => {});
 }

@@ -38,6 +38,7 @@ ended, 126 command not executable, 127 not found.
 `;
 
 const DEFAULT_TTL_MS = 10_000;
+const MIN_TTL_MS = 100;
 const MAX_TTL_MS = 30_000;
 const DEFAULT_GRACE_MS = 5_000;
 
@@ -66,7 +67,7 @@ interface Terms {
 }
 
 async function locked(given: Arguments): Promise<Ending> {
-  const name = given.only('NAME', ': write run NAME -- COMMAND');
+  const name = given.name(': write run NAME -- COMMAND');
   const words = commandOf(given);
   const terms = termsOf(given, name);
   const graceMs = given.duration('--grace') ?? DEFAULT_GRACE_MS;
@@ -132,6 +133,7 @@ function termsOf(given: Arguments, name: string): Terms {
 
 function ttlOf(given: Arguments): number {
   const ttl = given.duration('--ttl') ?? DEFAULT_TTL_MS;
+  if (ttl < MIN_TTL_MS) throw misuse('--ttl is at least 100ms');
   if (ttl <= MAX_TTL_MS) return ttl;
   throw misuse('--ttl is at most 30s; a lock is kept for longer by heartbeats');
 }

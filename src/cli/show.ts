@@ -14,7 +14,7 @@ export const verb: Verb = {
   help: HELP,
   flags: COMMON,
   async run(given) {
-    const name = given.only('NAME');
+    const name = given.name();
     const locks = await openLocks(given);
     const queue = await locks.inspect(name);
     if (given.has('--json')) await printJson(queueJson(queue));

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isLockError } from '../errors.ts';
 import type { Member, Queue } from '../store.ts';
 import { COMMON } from './arguments.ts';
 import { openLocks } from './open-locks.ts';
-import { isColoured, print, printJson } from './output.ts';
+import { complainOf, isColoured, print, printJson } from './output.ts';
 import { memberLine, queueJson, queueLines } from './queue-view.ts';
 import type { Verb } from './verb.ts';
 
@@ -10,7 +11,8 @@ const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
 
 Shows who holds and who waits, and goes on until it is interrupted. On a terminal it draws the
 queue anew; elsewhere it appends a line for each change, and with --json the whole queue. It looks
-twice a second: what comes and goes in between is not seen.
+twice a second: what comes and goes in between is not seen. While the store is away for a time, it
+says so and waits.
 `;
 
 /** How often it looks, in ms: a person sees no difference, and the store hardly any. */
@@ -24,20 +26,34 @@ export const verb: Verb = {
   help: HELP,
   flags: COMMON,
   async run(given) {
-    const name = given.only('NAME');
+    const name = given.name();
     const interrupt = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => interrupt.abort());
     }
     const locks = await openLocks(given);
     const show = given.has('--json') ? jsonLines() : process.stdout.isTTY ? draw : changes();
-    while (!interrupt.signal.aborted) {
-      await show(await locks.inspect(name));
+    await show(await locks.inspect(name));
+    for (let away = false; ; ) {
       await sleep(LOOK_MS, undefined, interrupt).catch(() => {});
+      if (interrupt.signal.aborted) return 0;
+      try {
+        await show(await locks.inspect(name));
+        away = false;
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        if (!away) await complainOf(error, given.has('--json'));
+        away = true;
+      }
     }
-    return 0;
   },
 };
+
+function mayPass(error: unknown): boolean {
+  return (
+    isLockError(error, 'STORE') && (error as { readonly retryable?: boolean }).retryable === true
+  );
+}
 
 const draw: Show = (queue) => {
   // A terminal that does not know its size says 0.

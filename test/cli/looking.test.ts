@@ -1,5 +1,6 @@
+import Database from 'libsql';
 import { expect, it } from 'vitest';
-import { Place, type Program, pause } from './program.ts';
+import { Place, type Program, pause, until } from './program.ts';
 
 /** Holds until its input ends. */
 async function hold(place: Place, name: string, ...flags: string[]): Promise<Program> {
@@ -42,6 +43,21 @@ it('ls lists names in order, those with a prefix', async () => {
   expect(await json(place, 'ls', 'c')).toEqual(['caf\u00e9']);
   await letGo(...holders);
   expect(await place.fate('ls')).toMatchObject({ status: 0, out: '', err: '' });
+});
+
+it('sends no orders to a terminal, in JSON either', async () => {
+  const place = new Place();
+  // An escape, one in a single byte of Latin-1, a change of direction, and one beyond 16 bits.
+  const name = 'a\u001b[2J\u009b\u202e\u{e0001}';
+  const holder = await hold(place, name, '--label', name);
+  const all = [['ls'], ['show', name], ['run', name, '--try', '--', 'true']];
+  for (const args of all.flatMap((each) => [each, ['--json', ...each]])) {
+    const { out, err } = await place.fate(...args);
+    expect(out + err).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  }
+  expect(await json(place, 'ls')).toEqual([name]);
+  expect(await json(place, 'show', name)).toMatchObject({ resource: name });
+  await letGo(holder);
 });
 
 it('show tells holders, then waiters in order', async () => {
@@ -147,6 +163,22 @@ it('watch --json tells the whole queue at each change, and ends with SIGTERM', a
   expect([before?.holders.length, during?.holders.length]).toEqual([0, 1]);
 });
 
+it('watch goes on when somebody else kept the store locked for a time', async () => {
+  const place = new Place();
+  const watch = place.start(['watch', 'a']);
+  const first = await hold(place, 'a');
+  await watch.says('holds');
+  const database = new Database(place.file);
+  database.exec('BEGIN EXCLUSIVE');
+  await until(() => watch.err !== '');
+  database.close();
+  await letGo(first);
+  await watch.says('left');
+  watch.kill('SIGINT');
+  const { status, err } = await watch.fate;
+  expect([status, err]).toEqual([0, expect.stringMatching(/^holdfast: .+ is locked by .+\n$/)]);
+});
+
 it('ends quietly when nobody reads it any more', async () => {
   const place = new Place();
   const script = '{ $holdfast watch a; echo status-$? >&2; } | head -n 1';
@@ -189,5 +221,6 @@ it('explains itself', async () => {
     expect(help.out).toMatch(new RegExp(`^Usage: holdfast ${verb} `));
     expect(await place.fate('help', verb)).toEqual(help);
   }
+  expect((await place.fate('help', 'help')).out).toBe(out);
   expect((await place.fate('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { alive, Place, type Program, pause, until } from './program.ts';
 
@@ -124,4 +124,25 @@ it('is not hurried by signals while it ends the command', async () => {
   appendFileSync(place.path('go'), '');
   expect((await program.fate).status).toBe(79);
   expect(place.read('log')).toBe('asked\nasked\ncleaned up\n');
+});
+
+it('ends the command although nobody reads what it complains of', async () => {
+  const place = new Place();
+  // It fills the standard error, and does not end when it is asked to.
+  const script = `
+    trap '' TERM
+    yes >&2 &
+    exec 2> /dev/null
+    sleep 0.5
+    echo $$ > pid
+    while :; do sleep 0.02; done`;
+  writeFileSync(place.path('fill.sh'), script);
+  const run = '$holdfast run a --grace 100ms -- sh fill.sh 2>&1; echo status-$? > status';
+  const program = place.shell(`{ ${run}; } | { until [ -e go ]; do sleep 0.02; done; cat; }`);
+  await until(() => place.read('pid').endsWith('\n'));
+  await evict(place, '--now');
+  await until(() => !alive(Number(place.read('pid'))));
+  appendFileSync(place.path('go'), '');
+  expect((await program.fate).out).toMatch(/holdfast: Lease lost on "a": .*\n$/);
+  expect(place.read('status')).toBe('status-79\n');
 });

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, inject, it } from 'vitest';
@@ -37,7 +37,7 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['run a', '--wait 25d', /--wait takes a duration .* at most 24d, not "25d"/],
     ['run a', '--wait Infinity', /--wait takes a duration/],
     ['run a', '--grace soon', /--grace takes a duration/],
-    ['run a', '--ttl 99ms', /ttl must be at least 100 ms/],
+    ['run a', '--ttl 99ms', /--ttl is at least 100ms/],
     ['run a', '--ttl 31s', /--ttl is at most 30s/],
     ['run a', '--try --wait 1s', /--try waits for nothing/],
     ['run a', '--limit 0', /--limit takes a whole number from 1 to 1073741824, not "0"/],
@@ -71,6 +71,21 @@ describe('usage errors say what is wrong, and hold nothing', () => {
   it('and so for an empty name', async () => {
     const { status, err } = await refused(new Place(), ['run', '', '--', 'true']);
     expect([status, err]).toEqual([64, 'holdfast: The name must not be empty.\n']);
+  });
+
+  it.each([
+    ['run a --ttl 99ms -- true'],
+    [`run ${'x'.repeat(513)} -- true`],
+    [`show ${'x'.repeat(513)}`],
+    [`watch ${'x'.repeat(513)}`],
+    [`evict ${'x'.repeat(513)} --token 1 --reason x`],
+    [`evict a --token 1 --reason ${'x'.repeat(1_025)}`],
+    ['ls a b'],
+  ])('before anything is made: %s', async (words) => {
+    const place = new Place();
+    const env = { ...place.env, HOLDFAST_STORE: '', XDG_STATE_HOME: place.path('state') };
+    expect((await refused(place, words.split(' '), env)).status).toBe(64);
+    expect(existsSync(place.path('state'))).toBe(false);
   });
 });
 
@@ -182,6 +197,14 @@ it('--json tells errors as JSON', async () => {
   });
   holder.process.stdin?.end();
   await holder.fate;
+});
+
+it('a working directory that is gone', async () => {
+  const place = new Place();
+  const script = 'mkdir gone; cd gone; rmdir ../gone; $holdfast ls --store sqlite:locks.db';
+  expect(await place.shell(script).fate).toMatchObject({
+    ...{ status: 69, out: '', err: expect.stringMatching(/^holdfast: .*ENOENT.*\n$/) },
+  });
 });
 
 it.each([
