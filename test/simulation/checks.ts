@@ -86,15 +86,14 @@ export class Checks {
   /** The lease is in somebody's hands. It was promised that nobody else comes for `minHoldMs`. */
   handed(process: Process, lease: Lease, minHoldMs = 0): void {
     const hold = this.#find(process, lease);
-    if (hold && minHoldMs > 0) {
-      // Of a grant that came late, a tenth of the claim's life may have passed.
-      const until = this.#options.schedule.now + (minHoldMs / process.rate) * 0.88;
-      this.#reserved.push({ grant: hold.grant, until });
-    }
     if (!hold) {
       if (lease.held) this.#options.trace.fail(`a lease on ${lease.resource} came unannounced`);
       return;
     }
+    const { grant } = hold;
+    // Whoever hears late of its grant, and then of nothing more, has what was granted then.
+    const until = this.#options.schedule.now + (minHoldMs / process.rate) * 0.88;
+    if (minHoldMs > 0) this.#reserved.push({ grant, until: Math.min(until, grant.expiresAt) });
     hold.lease = lease;
     void lease.signal;
     this.#measure(hold);
