@@ -2,7 +2,7 @@
  * Pairs of names that are nearly the same, on every store.
  *
  * Two different names are two locks: both can be held at once. The same name is the same lock: a
- * second try is refused. What `inspect` and `list` give back is exactly the name. A prefix is simply
+ * second try is refused. What `inspect` and `list` give back is exactly the name. A prefix is just
  * put before the name, so 'a' before 'bc' and 'ab' before 'c' name one lock, by design.
  */
 import { randomBytes } from 'node:crypto';
