@@ -2,7 +2,7 @@
  * The store's server in the simulated world: the real memory store, and a note of everything that
  * it grants. It may be down for a while, restart without its memory, or have a clock that jumps.
  */
-import { type Claim, type ClaimStatus, type Store, StoreError } from 'holdfast';
+import { type Claim, type ClaimStatus, MAX_BATCH, type Store, StoreError } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
 import type { Grants } from './grants.ts';
 import type { Process } from './process.ts';
@@ -20,19 +20,25 @@ export interface ServerParts {
   readonly grants: Grants;
 }
 
+/** More tokens than a memory gives out in a whole world. */
+const SKIPPED = 400;
+
 /** A hint may be about a claim that has been released since it was thought of. */
 const BEFORE_ALL = 0;
 
 export class Server {
   readonly memory: MemoryStore;
   readonly #parts: ServerParts;
+  readonly #quarantined: boolean;
   #down = false;
   #aheadMs = 0;
+  #skipped = 0;
   /** Subscriptions die with the server that took them. */
   #life = 0;
 
   constructor(parts: ServerParts, { quarantineMs, maxWaiters }: ServerOptions) {
     this.#parts = parts;
+    this.#quarantined = quarantineMs > 0;
     const clock = { ...parts.schedule.clock(() => 0), now: () => this.now };
     this.memory = memoryStore({ clock, quarantine: quarantineMs, maxWaiters });
     parts.grants.begin();
@@ -60,6 +66,25 @@ export class Server {
     this.#parts.trace.add('server', 'loses its memory');
     this.memory.forget();
     this.#parts.grants.begin();
+    if (!this.#quarantined) this.#skip();
+  }
+
+  /**
+   * Without a quarantine a process may hold the same lock of the old memory and of the new one;
+   * their tokens must differ, or nobody could tell which of the two an event is about.
+   */
+  #skip(): void {
+    const holder = { host: 'server', pid: 0, since: 0 };
+    const claims = Array.from({ length: MAX_BATCH }, (_, i): Claim => {
+      const id = `skipped ${i}`;
+      const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: 1, queue: true } as const;
+      return { resource: id, id, holder, ...terms };
+    });
+    this.#skipped += SKIPPED;
+    for (let i = 0; i < this.#skipped; i += MAX_BATCH) {
+      void this.memory.claim(claims);
+      void this.memory.release(claims);
+    }
   }
 
   /** Steps the clock forward: out of the model, for claims end before their time. */
