@@ -109,9 +109,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     (tries ? lanes.claim : heartbeat.laneOf(this)).send(this.claim, this);
   }
 
-  /**
-   * Ends the hold without the store's word; the claim itself ends with its TTL, or by `release`.
-   */
+  /** Ends the hold without the store's word; the claim ends with its TTL, or by `release`. */
   lose(reason: LossReason, detail?: string): void {
     if (this.phase === 'over') return;
     this.#end();
@@ -246,9 +244,10 @@ export class LiveClaim implements Asker<ClaimStatus> {
   }
 
   #unconfirm(cause: StoreError): void {
-    if (this.unconfirmed) return;
+    const remainingMs = this.remaining();
+    if (remainingMs === 0 || this.unconfirmed) return;
     this.unconfirmed = true;
-    noticeDoubt(this.#core.events, this.claim, { remainingMs: this.remaining(), cause });
+    noticeDoubt(this.#core.events, this.claim, { remainingMs, cause });
   }
 
   #confirm(leftMs: number, sentAt: number): void {

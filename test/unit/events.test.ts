@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
-import type { LockEventName } from 'holdfast';
+import type { LockEventName, StoreError } from 'holdfast';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Events } from '../../src/events.ts';
-import { setUp, waiting, watchOutcome } from './scripted-store.ts';
+import { failure, setUp, waiting, watchOutcome } from './scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -41,6 +41,21 @@ describe('events', () => {
     stop();
     await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
     expect(heard).toBe(1);
+  });
+
+  it('do not call a lease doubtful that is lost by then', async () => {
+    const { clock, store, locks } = setUp();
+    const seen: string[] = [];
+    for (const name of ['unconfirmed', 'lost'] as const) locks.on(name, () => seen.push(name));
+    void locks.mutex('a').acquire();
+    await clock.rest();
+    let fail = (_: StoreError): void => {};
+    store.onRenew = () => new Promise((_, reject) => (fail = reject));
+    await clock.advance(3_400);
+    clock.stall(20_000);
+    fail(failure());
+    await clock.rest();
+    expect(seen).toEqual(['lost']);
   });
 
   it('may be listened to by whoever releases, acquires or closes in the listener', async () => {
