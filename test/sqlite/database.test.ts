@@ -171,3 +171,21 @@ test('however many have died in front, the next who lives is admitted', async ()
   await store.release([holder]);
   expect(await one(store.renew([last]))).toMatchObject({ state: 'held', waiters: 0 });
 });
+
+test('a commit of unknown outcome is not hidden by what fails after it', async () => {
+  const database = await connect(newFile());
+  let broken = false;
+  const fail = (errcode: number): never => {
+    throw Object.assign(new Error('broken'), { errcode });
+  };
+  const store = sqliteStore({
+    database: {
+      exec: (sql) => (broken && sql === 'COMMIT' ? fail(10) : database.exec(sql)),
+      prepare: (sql) => (broken ? fail(11) : database.prepare(sql)),
+      close: () => {},
+    },
+  });
+  await hold(store, claimOf('warm'));
+  broken = true;
+  await expect(store.claim([claimOf('job')])).rejects.toMatchObject({ outcome: 'unknown' });
+});

@@ -195,8 +195,17 @@ export class SqliteStore implements Store {
     try {
       return step(opened);
     } catch (error) {
-      if (!isBusy(error) && !isLockError(error)) checkLayout(opened.client, this.#parts.layouts);
+      if (!isBusy(error) && !isLockError(error)) this.#refuseNewer(opened);
       throw error;
+    }
+  }
+
+  #refuseNewer({ client }: Opened): void {
+    try {
+      checkLayout(client, this.#parts.layouts);
+    } catch (error) {
+      // What else is wrong with the file is no reason for what came before.
+      if (isLockError(error)) throw error;
     }
   }
 
