@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import { BROKEN_STORES, brokenStore } from '../testkit/broken-stores.ts';
-import { failures, register } from '../testkit/registered-cases.ts';
+import { startVitest } from 'vitest/node';
 import { FAULTS } from './catalogue.ts';
 import { KINDS, type Notice } from './kinds.ts';
 import { cheapest, type Notices } from './record.ts';
@@ -29,12 +28,12 @@ export function summary(record: ReadonlyMap<string, Notices>): string {
 
 /** A row for each broken store: the first of the cases that are meant to notice it and do. */
 export async function storeTable(): Promise<string> {
-  const rows: string[][] = [];
-  for (const broken of BROKEN_STORES) {
-    const { cases } = register((store) => brokenStore(store, broken));
-    const failed = await failures(cases.filter(({ name }) => broken.noticed.test(name)));
-    rows.push([broken.fault, failed[0] ?? '**nothing**']);
-  }
+  const suite = ['test/testkit/teeth.test.ts'];
+  const vitest = await startVitest('test', suite, { run: true, reporters: [{}] });
+  const tests = vitest.state.getTestModules().flatMap((file) => [...file.children.allTests()]);
+  await vitest.close();
+  const metas = tests.map((test) => test.meta() as { fault?: string; noticed?: string });
+  const rows = metas.flatMap(({ fault, noticed = '' }) => (fault ? [[fault, noticed]] : []));
   return markdown(['fault of a store', 'first case to notice'], rows);
 }
 
