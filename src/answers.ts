@@ -9,7 +9,7 @@
 import { MAX_DURATION_MS } from './duration.ts';
 import { StoreError, toStoreError } from './errors.ts';
 import { show } from './show.ts';
-import type { ClaimStatus, GoneReason, Member, Queue, Takeover } from './store.ts';
+import type { ClaimStatus, GoneReason, Member, Queue, Store, Takeover } from './store.ts';
 
 const GONE: readonly GoneReason[] = [
   ...(['refused', 'full', 'mismatch', 'expired', 'evicted'] as const),
@@ -48,6 +48,15 @@ export function checkQueue(queue: Queue): Queue {
 export function checkBoolean(answer: boolean): boolean {
   if (typeof answer === 'boolean') return answer;
   throw garbled(answer);
+}
+
+/** Where its tokens come from; empty, which no fence takes, if the store cannot say so. */
+export function lineageOf(store: Store): string {
+  try {
+    return typeof store.lineage === 'string' ? store.lineage : '';
+  } catch {
+    return '';
+  }
 }
 
 function isSound(status: Exclude<ClaimStatus, { state: 'error' }>): boolean {

@@ -10,7 +10,7 @@
  * a blocked loop or a stopped process cannot be told that a dead claim is alive.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
-import { checkStatus, NO_ANSWER } from './answers.ts';
+import { checkStatus, lineageOf, NO_ANSWER } from './answers.ts';
 import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
@@ -181,7 +181,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.phase = 'held';
     this.#grantedAt = now;
     this.number = status.token;
-    this.lineage = this.#core.store.lineage;
+    this.lineage = lineageOf(this.#core.store);
     this.waiters = status.waiters;
     this.ahead = undefined;
     this.takeover = status.takeover;
@@ -264,6 +264,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
 
   /** What stands before may be dead by `retryInMs`; if a heartbeat comes sooner, it will tell. */
   #schedule(status: WaitingStatus): void {
+    if (this.#admitted) return;
     const beatMs = this.terms.beatTtlMs / TRIES_PER_TTL;
     if (status.retryInMs < beatMs) this.#later(() => this.ask(), Math.max(0, status.retryInMs) + 1);
   }

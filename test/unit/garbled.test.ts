@@ -165,6 +165,16 @@ describe('a store that', () => {
     expect(clock.timers).toBe(0);
   });
 
+  it('cannot say its lineage grants leases that no fence takes', async () => {
+    for (const get of [() => undefined, () => Reflect.get(LOUD, 'lineage')]) {
+      const { clock, store, locks } = setUp();
+      Object.defineProperty(store, 'lineage', { get });
+      const outcome = watchOutcome(locks.mutex('a').acquire());
+      await clock.rest();
+      expect(outcome.value).toMatchObject({ lineage: '' });
+    }
+  });
+
   it('watches badly is one whose hints are lost', async () => {
     const watches: (() => unknown)[] = [
       () => {

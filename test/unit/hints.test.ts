@@ -146,6 +146,21 @@ describe('a held hint', () => {
 });
 
 describe('other hints', () => {
+  it('that tell the admitted to wait are late: they delay no question', async () => {
+    const bed = setUp();
+    const { clock, store } = bed;
+    store.onClaim = () => waiting();
+    const outcome = watchOutcome(bed.locks.mutex('a', { minHold: '5s' }).acquire());
+    await clock.rest();
+    store.onRenew = () => held({ leftMs: 5_000 });
+    wake(bed, held());
+    await clock.rest();
+    store.onRenew = () => held();
+    wake(bed, waiting({ retryInMs: 2_000 }));
+    await clock.advance(1);
+    expect(outcome.done).toBe(true);
+  });
+
   it('that are lost are repaired by the heartbeat', async () => {
     const bed = setUp();
     const outcome = await waiter(bed);
