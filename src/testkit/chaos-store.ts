@@ -70,7 +70,7 @@ export interface ChaosStore extends Store {
 
 /**
  * Weather in which every request is answered soon, and truly: what remains are delays, reordering,
- * copies, and hints that are late or lost. For callers without core's patience, such as the
+ * copies, and hints that are late. For callers without core's patience, such as the
  * conformance suite.
  */
 export const answered: Partial<Weather> = {
