@@ -30,8 +30,11 @@ export function queueLines(
   columns: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const { resource, holders, waiters } = queue;
-  const name = plain(resource);
-  if (holders.length + waiters.length === 0) return [`${name}: nobody holds or waits`];
+  const paint = (format: 'bold' | 'dim' | 'green', text: string): string =>
+    coloured ? styleText(format, text, { validateStream: false }) : text;
+  const heading = (counts: string): string =>
+    paint('bold', plain(resource).slice(0, Math.max(0, columns - counts.length))) + counts;
+  if (holders.length + waiters.length === 0) return [heading(': nobody holds or waits')];
   const rows = [
     ...holders.map((member) => ['holds', ...memberCells(member, queue)]),
     ...waiters.map((member) => ['waits', ...memberCells(member, queue)]),
@@ -45,10 +48,8 @@ export function queueLines(
       .join('  ')
       .trimEnd()
       .slice(0, columns);
-  const paint = (format: 'bold' | 'dim' | 'green', text: string): string =>
-    coloured ? styleText(format, text, { validateStream: false }) : text;
   return [
-    `${paint('bold', name)}: ${holders.length} holding, ${waiters.length} waiting`,
+    heading(`: ${holders.length} holding, ${waiters.length} waiting`),
     paint('dim', line(HEADINGS)),
     ...rows.map((row, at) => (at < holders.length ? paint('green', line(row)) : line(row))),
   ];

@@ -52,9 +52,11 @@ export const verb: Verb = {
   },
   takesCommand: true,
   async run(given) {
+    const terminal = onTerminal();
     const { status, signal } = await locked(given);
-    // A shell leaves its loop only if the program itself ends by ^C.
-    if (signal === 'SIGINT' && onTerminal()) endBy(signal);
+    // A shell leaves its loop only if the program itself ends by ^C. And some versions of Node crash
+    // at their end when the terminal is gone.
+    if (terminal && (signal === 'SIGINT' || signal === 'SIGHUP')) endBy(signal);
     return status;
   },
 };

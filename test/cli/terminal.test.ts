@@ -67,6 +67,19 @@ describe('on a terminal', () => {
     await holder?.fate;
   });
 
+  it('ends by SIGHUP when the terminal is gone', async () => {
+    const place = new Place();
+    const run = '$holdfast run a -- sh -c "echo up; sleep 30"';
+    appendFileSync(place.path('note.sh'), `trap : HUP; ${run}; echo $? > status`);
+    // The terminal tells the first shell, and by its end all the others.
+    const terminal = place.terminal('sh note.sh; true');
+    await terminal.says('up');
+    terminal.kill('SIGKILL');
+    await until(() => place.read('status') !== '');
+    expect(place.read('status')).toBe('129\n');
+    expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+  });
+
   it('^Z stops it and the command, and fg resumes them', async () => {
     const place = new Place();
     const terminal = place.terminal('bash --norc -i');
@@ -147,5 +160,15 @@ describe('on a terminal', () => {
     }
     holder.process.stdin?.end();
     await holder.fate;
+  });
+
+  it('watch keeps every line within the width', async () => {
+    const place = new Place();
+    const terminal = place.terminal(`stty cols 40; NO_COLOR=1 $holdfast watch ${'x'.repeat(99)}`);
+    await terminal.says('nobody holds');
+    terminal.type(CTRL_C);
+    const { out } = await terminal.fate;
+    expect(out).toContain(`${'x'.repeat(17)}: nobody holds or waits\r\n`);
+    expect(out).not.toContain('x'.repeat(18));
   });
 });
