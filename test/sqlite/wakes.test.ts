@@ -1,7 +1,7 @@
 /** Wake-ups between stores that listen at files, as processes do. */
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Claim, ClaimStatus } from '../../src/store.ts';
 import type { SqliteDatabase } from '../../src/stores/sqlite/client.ts';
@@ -316,10 +316,13 @@ test('the files are open to whoever may use the database', async () => {
   const [a, b] = [open(file), open(file)];
   await hold(a, claimOf('job'));
   fs.chmodSync(file, 0o660);
+  // As a group shares a directory: what is made in it belongs to the group, and so on below.
+  fs.chmodSync(dirname(file), 0o2770);
   const waiter = claimOf('job');
   await hintsOf(b, waiter);
   await b.claim([waiter]);
-  expect(fs.statSync(`${file}-wake`).mode & 0o777).toBe(0o770);
+  const inherited = process.platform === 'linux' ? 0o2000 : 0;
+  expect(fs.statSync(`${file}-wake`).mode & 0o7777).toBe(0o770 | inherited);
   for (const name of filesOf(file)) {
     expect(fs.statSync(join(`${file}-wake`, name)).mode & 0o777).toBe(0o660);
   }

@@ -193,8 +193,9 @@ export class WakeFile {
     const mode = fs.statSync(this.#parts.database()).mode & 0o666;
     const directory = dirname(path);
     if (fs.mkdirSync(directory, { recursive: true })) {
-      // Whoever may read may enter.
-      fs.chmodSync(directory, mode | ((mode & 0o444) >> 2));
+      // Whoever may read may enter; what is set for a group that shares the place stays.
+      const special = fs.statSync(directory).mode & 0o7000;
+      fs.chmodSync(directory, special | mode | ((mode & 0o444) >> 2));
     }
     const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT);
     fs.fchmodSync(fd, mode);
