@@ -50,6 +50,12 @@ export function checkBoolean(answer: boolean): boolean {
   throw garbled(answer);
 }
 
+/** @throws StoreError */
+export function checkNext(next: IteratorResult<string>): IteratorResult<string> {
+  if (next.done || typeof next.value === 'string') return next;
+  throw garbled(next);
+}
+
 /** Where its tokens come from; empty, which no fence takes, if the store cannot say so. */
 export function lineageOf(store: Store): string {
   try {

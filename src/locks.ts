@@ -1,8 +1,8 @@
-import { checkBoolean } from './answers.ts';
+import { checkBoolean, checkNext } from './answers.ts';
 import { systemClock } from './clock.ts';
 import { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
-import { ClosedError, toStoreError, UnsupportedError, UsageError } from './errors.ts';
+import { ClosedError, UnsupportedError, UsageError } from './errors.ts';
 import type { LockEventName, LockEvents } from './events.ts';
 import type { Spec } from './local-queue.ts';
 import { checkName, MAX_NAME_BYTES } from './names.ts';
@@ -116,20 +116,22 @@ export class Locks {
   }
 
   async *#list(prefix: string): AsyncGenerator<string, void, void> {
-    this.#core.checkOpen();
-    // A loop of its own, so that what the caller throws into it is not taken for the store's.
-    for await (const name of this.#names(prefix)) yield name;
-  }
-
-  async *#names(prefix: string): AsyncGenerator<string, void, void> {
-    const { store, options } = this.#core;
+    const core = this.#core;
+    core.checkOpen();
+    const { store, options } = core;
     if (!store.list) throw new UnsupportedError('list', `The ${store.name} store keeps no list.`);
-    try {
-      for await (const resource of store.list(options.prefix + prefix)) {
-        yield resource.slice(options.prefix.length);
+    const list = store.list.bind(store, options.prefix + prefix);
+    const names = await core.answer(async () => list()[Symbol.asyncIterator](), same);
+    for (;;) {
+      const { done, value } = await core.answer(() => names.next(), checkNext);
+      if (done) return;
+      let wanted = false;
+      try {
+        yield value.slice(options.prefix.length);
+        wanted = true;
+      } finally {
+        if (!wanted) await core.answer(async () => names.return?.(), same);
       }
-    } catch (error) {
-      throw toStoreError(error);
     }
   }
 
@@ -235,3 +237,7 @@ export class Locks {
 
 /** How long `close` waits for releases after it has aborted the work, in ms. */
 const LAST_WORDS_MS = 100;
+
+function same<T>(answer: T): T {
+  return answer;
+}

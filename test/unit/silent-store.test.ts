@@ -1,6 +1,6 @@
 import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import { faultyStore, type Verb } from 'holdfast/testkit';
+import { aroundStore, faultyStore, type Verb } from 'holdfast/testkit';
 import { expect, it } from 'vitest';
 import { FakeClock } from './fake-clock.ts';
 
@@ -36,4 +36,44 @@ it('whoever observes an election hears that the store is silent', async () => {
   const rejected = expect(first).rejects.toMatchObject(UNKNOWN);
   await clock.advance(10_000);
   await rejected;
+});
+
+it('a list ends although the store is silent', async () => {
+  const { clock, locks } = silent('list');
+  const first = expect(locks.list().next()).rejects.toMatchObject(UNKNOWN);
+  await clock.advance(10_000);
+  await first;
+  expect(clock.timers).toBe(0);
+});
+
+it('a list that falls silent ends, and one that is left is ended', async () => {
+  const clock = new FakeClock();
+  const memory = memoryStore({ clock });
+  let ended = 0;
+  const list = async function* () {
+    try {
+      yield 'a';
+      yield 'b';
+      await new Promise(() => {});
+    } finally {
+      ended++;
+    }
+  };
+  const traits = { ...memory.traits, synchronous: false };
+  const locks = createLocks(
+    { ...aroundStore(memory, (_, next) => next(), traits), list },
+    { clock },
+  );
+  for await (const name of locks.list()) {
+    expect(name).toBe('a');
+    break;
+  }
+  expect(ended).toBe(1);
+  const names = locks.list();
+  await names.next();
+  await names.next();
+  const last = expect(names.next()).rejects.toMatchObject(UNKNOWN);
+  await clock.advance(10_000);
+  await last;
+  expect(clock.timers).toBe(0);
 });
