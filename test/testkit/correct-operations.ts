@@ -10,8 +10,10 @@ import { simulatedClock } from '../../src/testkit/simulated-clock.ts';
 
 const WHOLE = 2 ** 30;
 
-/** What may be asked for, by kind of lock. */
-const SHAPES = {
+export type LockKind = 'mutex' | 'rw' | 'permits';
+
+/** What may be asked for. */
+const SHAPES: Record<LockKind, readonly { readonly permits: number; readonly limit: number }[]> = {
   mutex: [{ permits: 1, limit: 1 }],
   rw: [
     { permits: 1, limit: WHOLE },
@@ -19,9 +21,7 @@ const SHAPES = {
     { permits: WHOLE, limit: WHOLE },
   ],
   permits: [1, 2, 3].map((permits) => ({ permits, limit: 3 })),
-} as const;
-
-export type LockKind = keyof typeof SHAPES;
+};
 
 export interface Recorded {
   readonly lock: readonly LockOperation[];
