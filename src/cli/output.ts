@@ -1,6 +1,6 @@
 /**
  * What people and programs read. Errors are written straight to the file: a stream of Node's would
- * make a pipe non-blocking for the command that shares it. By way of the thread pool, because a full
+ * make a pipe non-blocking for the command that shares it. The thread pool does it, because a full
  * pipe that nobody empties would stop this process, and nobody would end the command.
  */
 import { write } from 'node:fs';

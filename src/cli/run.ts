@@ -54,8 +54,8 @@ export const verb: Verb = {
   async run(given) {
     const terminal = onTerminal();
     const { status, signal } = await locked(given);
-    // A shell leaves its loop only if the program itself ends by ^C. And some versions of Node crash
-    // at their end when the terminal is gone.
+    // A shell leaves its loop only if the program itself ends by ^C.
+    // When the terminal is gone, Node 20 crashes where it would end by itself.
     if (terminal && (signal === 'SIGINT' || signal === 'SIGHUP')) endBy(signal);
     return status;
   },
