@@ -42,10 +42,12 @@ export const verb: Verb = {
     const asks = isatty(0) && isatty(2) && !given.has('--yes');
     if (asks && !(await agreed(await locks.inspect(name), options))) return STATUS.none;
     const evicted = await locks.evict(name, options);
-    if (given.has('--json')) await printJson({ resource: name, token: String(token), evicted });
+    const status = evicted ? 0 : STATUS.none;
+    if (given.has('--json'))
+      await printJson({ resource: name, token: `${token}`, evicted }, status);
     else if (evicted) await print(`Evicted from ${plain(name)}: ${token}\n`);
     else throw nobody(name, token);
-    return evicted ? 0 : STATUS.none;
+    return status;
   },
 };
 

@@ -11,22 +11,22 @@ import { jsonOf, plain } from './text.ts';
 
 let listens = false;
 
-/** To the standard output; ends the process quietly if nobody reads it any more. */
-export function print(text: string): Promise<void> {
+/** To the standard output; ends the process quietly, with this status, if nobody reads any more. */
+export function print(text: string, status = 0): Promise<void> {
   // What goes wrong is told to whoever wrote.
   if (!listens) process.stdout.on('error', () => {});
   listens = true;
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
-      if (error?.code === 'EPIPE') process.exit(0);
+      if (error?.code === 'EPIPE') process.exit(status);
       if (!error) return resolve();
       reject(new ExitError(STATUS.output, `The output cannot be written: ${error.message}.`));
     });
   });
 }
 
-export function printJson(value: unknown): Promise<void> {
-  return print(`${jsonOf(value)}\n`);
+export function printJson(value: unknown, status = 0): Promise<void> {
+  return print(`${jsonOf(value)}\n`, status);
 }
 
 /** One line on the standard error; more for what should not have happened. */

@@ -203,6 +203,9 @@ it('evict tells whether there was anybody', async () => {
   expect(await json(place, ...evict, '--token', '12')).toEqual({
     ...{ resource: 'a', token: '12', evicted: false },
   });
+  // Nobody reads it: `true` has ended by then.
+  const unread = 'sleep 0.3; $holdfast evict a --reason test --token 12 --json; echo $? >&2';
+  expect((await place.shell(`{ ${unread}; } | true`).fate).err).toBe('1\n');
   expect(await place.fate(...evict, '--token', token, '--now')).toMatchObject({
     ...{ status: 0, out: `Evicted from a: ${token}\n`, err: '' },
   });
