@@ -119,9 +119,14 @@ function checkTokens(granted: readonly HoldRecord[]): Violation[] {
       ...all.map((record) => ended.above(record, record.grantedAt, excludes)),
       ...requested.map((record) => started.above(record, record.requestedAt, always)),
     ];
-    for (const pair of new Set(found)) {
-      if (pair) violations.push(violation('tokens', 'have tokens that do not grow', pair));
+    // One pair may have been found both ways.
+    const unlike = new Map<string, Violation>();
+    for (const pair of found) {
+      if (!pair) continue;
+      const each = violation('tokens', 'have tokens that do not grow', pair);
+      unlike.set(each.message, each);
     }
+    violations.push(...unlike.values());
   }
   return violations;
 }

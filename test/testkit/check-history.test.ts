@@ -247,3 +247,8 @@ describe('corruptions of random histories are found', () => {
     expect(tried).toBeGreaterThan(20);
   });
 });
+
+test('what is wrong in two ways is told once', () => {
+  const late = { ...second, token: 0n, requestedAt: 25, queuedAt: 26 };
+  expect(rules([first, late])).toEqual(['tokens']);
+});
