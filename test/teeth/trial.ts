@@ -2,8 +2,8 @@
  * A copy of the project in which faults are planted, one at a time, and what may notice them.
  *
  * The test runner stays warm from fault to fault, which is what makes a hundred of them affordable.
- * Nothing else would differ: a fault is a change of a file, which is loaded anew, and processes that
- * a test starts run from the copy as well.
+ * Nothing else would differ: a fault is a change of a file, which is loaded anew, and processes
+ * that a test starts run from the copy as well.
  */
 import { execFile } from 'node:child_process';
 import {

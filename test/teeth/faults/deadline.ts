@@ -125,9 +125,9 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     file: 'src/core.ts',
     name: 'all heartbeats share one lane',
-    find: 'this.heartbeat = new Heartbeat(clock, () => this.lane((claims) => store.renew(claims)));',
-    replace: `const renewals = this.lane((claims: readonly Claim[]) => store.renew(claims));
-    this.heartbeat = new Heartbeat(clock, () => renewals);`,
+    find: 'this.heartbeat = new Heartbeat(clock, () =>',
+    replace: `let one: Lane<ClaimStatus> | undefined;
+    this.heartbeat = new Heartbeat(clock, () => one ??=`,
     why: 'an unanswered request for an hour-long lease costs short ones their lives',
   },
   {

@@ -87,8 +87,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'an evicted waiter queues up again',
-    find: "else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why, { detail }));",
-    replace: '',
+    find: "else if (why === 'evicted') this.rejectAll(",
+    replace: "else if (why === 'evicted' && !this.core) this.rejectAll(",
     why: 'an operator cannot get rid of a waiter',
   },
   {

@@ -18,7 +18,9 @@ export const MEMORY_FAULTS: readonly Fault[] = [
   {
     ...memory,
     name: 'a heartbeat does not look who holds',
-    find: 'const entry = this.#live(queue, claim.id);\n    if (!queue || !entry) return this.#missing(claim.id);\n    if (!entry.sealed)',
+    find: `const entry = this.#live(queue, claim.id);
+    if (!queue || !entry) return this.#missing(claim.id);
+    if (!entry.sealed)`,
     replace: `const holder = queue?.describe(this.#clock.now()).holders[0]?.number ?? 0n;
     const entry = this.#live(queue, claim.id) ?? queue?.numbered(holder);
     if (!queue || !entry) return this.#missing(claim.id);

@@ -47,8 +47,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...reentrancy,
     name: 'a lock of the same name in another store counts as held',
-    find: 'if (!this.#open || this.#core.store !== store || this.resource !== resource) return false;',
-    replace: 'if (!this.#open || !store || this.resource !== resource) return false;',
+    find: 'this.#core.store !== store ||',
+    replace: '!store ||',
     why: 'work enters without the lock, or is refused for a deadlock that is none',
   },
   {
