@@ -114,16 +114,12 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #tell: () => void = () => {};
   #changed: Promise<void> = Promise.resolve();
 
-  /** Made by `Election.campaign`. */
-  /** @internal */
+  /** @internal Made by `Election.campaign`. */
   constructor(core: Core, seat: SingleLock, options: CampaignOptions) {
     this.#core = core;
     this.#seat = seat;
     const { label, signal } = options;
-    signal?.addEventListener('abort', () => this.resign(), {
-      once: true,
-      signal: this.#end.signal,
-    });
+    signal?.addEventListener('abort', this.resign);
     if (signal?.aborted) this.#end.abort(signal.reason);
     core.campaigns.add(this);
     this.#renewNews();
@@ -132,6 +128,8 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         if (!this.#end.signal.aborted) this.#failure ??= error;
       })
       .then(() => {
+        // Not by the listener's own option `signal`, which forgets listeners when garbage is collected.
+        signal?.removeEventListener('abort', this.resign);
         this.#ended = true;
         this.#end.abort(new ClosedError('The candidacy is over'));
         core.campaigns.delete(this);

@@ -1,3 +1,6 @@
+import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Candidate, Standings, Term } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { type Bed, failure, held, setUp, waiting, watchOutcome } from './scripted-store.ts';
@@ -34,6 +37,20 @@ describe('a candidate', () => {
     await bed.clock.advance(3_400);
     expect(candidate.state).toBe('leader');
     expect(candidate.lease?.held).toBe(true);
+  });
+
+  it('leaves no listener on a signal that it shares, whatever garbage is collected', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { locks, clock } = setUp();
+    const { signal } = new AbortController();
+    const candidates = ['e', 'f'].map((name) => locks.election(name).campaign({ signal }));
+    await clock.rest();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(2);
+    collect();
+    for (const candidate of candidates) void candidate.resign();
+    await clock.rest();
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('leads term by term: the seat is given up after each, and it stands again', async () => {
