@@ -24,7 +24,7 @@ const { values, positionals: words } = parseArgs({
   options: {
     new: { type: 'boolean' },
     kind: { type: 'string', multiple: true },
-    seeds: { type: 'string', default: '20000' },
+    seeds: { type: 'string', default: '2000' },
   },
 });
 const kinds = KINDS.filter((kind) => values.kind?.includes(kind) ?? true);

@@ -17,10 +17,13 @@ export function partOf(source: string): string {
   return /^src\/(?:stores\/)?(sqlite|fence)\//.exec(source)?.[1] ?? 'unit';
 }
 
+/** What takes another course in every run does not notice the same fault each time. */
+const BY_CHANCE = /^test\/sqlite\/differential/;
+
 /** What kind of run a test file is for a fault in that source; undefined if it cannot notice it. */
 export function kindOf(file: string, source: string): Kind | undefined {
   const part = partOf(source);
-  if (!file.endsWith('.test.ts')) return undefined;
+  if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'sqlite' ? /^test\/conformance\/sqlite/ : MEMORY;

@@ -55,10 +55,10 @@ export class Trial {
     const root = trial.#folder;
     trial.#vitest = await createVitest('test', {
       ...{ root, config: join(root, 'vitest.config.ts'), watch: false, cache: false },
-      ...{ bail: 1, fileParallelism: false, isolate: false, pool: 'forks' },
+      ...{ fileParallelism: false, isolate: false, pool: 'forks' },
       reporters: [
         {
-          onTestCaseResult: (test) => trial.#results.test(test),
+          onTestCaseResult: (test) => trial.#see(test),
           onTestModuleEnd: (module) => trial.#results.file(module),
         },
       ],
@@ -113,6 +113,12 @@ export class Trial {
     const files = new Set(notices.flatMap(({ file }) => file ?? []));
     const tests = new Set(notices.flatMap(({ test }) => test ?? []));
     return this.#test([...files], tests);
+  }
+
+  /** The first failure is enough; `bail` would stop before that one is told. */
+  #see(test: TestCase): void {
+    this.#results.test(test);
+    if (this.#results.failed) void this.#vitest?.cancelCurrentRun('test-failure');
   }
 
   #files(): string[] {
