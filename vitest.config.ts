@@ -12,6 +12,8 @@ const config: ViteUserConfig = {
     // A time-out must mean a hang, never a slow start on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Most of the time is spent waiting: for TTLs, and for processes that stand still.
+    maxWorkers: 2,
     projects: [
       project('units', { include: ['test/**/*.test.ts'], exclude: [CONFORMANCE, PROCESSES] }),
       project('conformance', { include: [CONFORMANCE] }),
