@@ -128,7 +128,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         if (!this.#end.signal.aborted) this.#failure ??= error;
       })
       .then(() => {
-        // Not by the listener's own option `signal`, which forgets listeners when garbage is collected.
+        // Not by its own option `signal`: garbage collection makes Node forget such listeners.
         signal?.removeEventListener('abort', this.resign);
         this.#ended = true;
         this.#end.abort(new ClosedError('The candidacy is over'));
