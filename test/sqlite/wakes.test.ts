@@ -116,6 +116,20 @@ test('whoever is evicted is woken to ask', async () => {
   }
 });
 
+test('a waiter that is evicted, and gone at once, is woken to ask', async () => {
+  const store = open(newFile());
+  await hold(store, claimOf('job'));
+  const waiter = claimOf('job');
+  const hints = await hintsOf(store, waiter);
+  await store.claim([waiter]);
+  const [{ number } = { number: 0n }] = (await store.inspect('job')).waiters;
+  expect(await store.evict('job', number, { reason: 'test', now: false })).toBe(true);
+  // A hint is read from the database in one step: by then other steps have been made as well.
+  for (let i = 0; i < 10 && hints.length === 0; i++) await store.inspect('job');
+  expect(hints).toEqual([undefined]);
+  expect(await one(store.renew([waiter]))).toMatchObject({ state: 'gone', why: 'evicted' });
+});
+
 test('what was sent before the watch stood is received', async () => {
   const file = newFile();
   let watches = 0;

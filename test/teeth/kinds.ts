@@ -18,7 +18,7 @@ export function partOf(source: string): string {
 }
 
 /** What takes another course in every run does not notice the same fault each time. */
-const BY_CHANCE = /^test\/sqlite\/differential/;
+const BY_CHANCE = /^test\/(sqlite\/differential|conformance\/sqlite-two)/;
 
 /** What kind of run a test file is for a fault in that source; undefined if it cannot notice it. */
 export function kindOf(file: string, source: string): Kind | undefined {
