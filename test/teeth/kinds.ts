@@ -7,6 +7,8 @@ export interface Notice {
   readonly file?: string;
   readonly test?: string;
   readonly seed?: number;
+  /** It failed because it hung. */
+  readonly hung?: true;
 }
 
 /** The core is tried on stores that cost no real time. */

@@ -40,6 +40,9 @@ export interface Search {
 /** Longest time of a run, in ms. What a simulation does not find by then it does not find. */
 const LIMIT_MS = 600_000;
 
+/** No test takes so long that does not wait for what never comes, in ms. */
+const HUNG_MS = 20_000;
+
 /** What looks at the text of the sources would notice any change. */
 const LEFT_OUT = /\/test\/(teeth|tidy)/;
 const TAKEN = ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
@@ -168,12 +171,14 @@ export class Trial {
 /** Of one run. */
 class Results {
   readonly passed = new Set<string>();
-  failed: { readonly file: string; readonly test?: string } | undefined;
+  failed: (Notice & { readonly file: string }) | undefined;
 
   test(test: TestCase): void {
     const { fullName, module } = test;
     if (test.result().state === 'passed') this.passed.add(fullName);
-    if (test.result().state === 'failed') this.failed ??= { file: module.moduleId, test: fullName };
+    if (test.result().state !== 'failed') return;
+    const hung = (test.diagnostic()?.duration ?? 0) > HUNG_MS;
+    this.failed ??= { file: module.moduleId, test: fullName, ...(hung && { hung }) };
   }
 
   /** A file that cannot be loaded has no tests. */
