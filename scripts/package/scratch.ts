@@ -110,7 +110,8 @@ export class Scratch {
       ['bundler/program.js', 'program.mjs', 'esm'],
     ]) {
       const output = [`--format=${format}`, `--outfile=${join(this.alone, to ?? '')}`];
-      await this.run(process.execPath, esbuild, from ?? '', ...options, ...output);
+      // Where install scripts run, it is no script any more: so it is started as it is.
+      await this.run(esbuild, from ?? '', ...options, ...output);
     }
   }
 
