@@ -58,7 +58,8 @@ export class Place {
   /** On a terminal: what is written to it comes back as what it shows. */
   terminal(script: string, env: NodeJS.ProcessEnv = {}): Program {
     const given = ['--quiet', '--flush', '--return', '--command', script, '/dev/null'];
-    return new Program('script', given, this.#with({ env }));
+    // Whatever shell the user has: dash stays as the parent of its last command, bash does not.
+    return new Program('script', given, this.#with({ env: { ...env, SHELL: '/bin/sh' } }));
   }
 
   fate(...args: string[]): Promise<Fate> {

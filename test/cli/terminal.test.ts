@@ -38,7 +38,7 @@ describe('on a terminal', () => {
     const place = new Place();
     const stay = 'echo up; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done; exit 5';
     const command = `trap 'echo INT >> log' INT; ${stay}`;
-    const terminal = place.terminal(`$holdfast run a -- sh -c "${command}"`);
+    const terminal = place.terminal(`exec $holdfast run a -- sh -c "${command}"`);
     await terminal.says('up');
     terminal.type(CTRL_C);
     await until(() => place.read('log') !== '');
@@ -151,7 +151,7 @@ describe('on a terminal', () => {
       [{ NO_COLOR: '1' }, false],
       [{ TERM: 'dumb' }, false],
     ] as const) {
-      const terminal = place.terminal('$holdfast watch a', env);
+      const terminal = place.terminal('exec $holdfast watch a', env);
       await until(() => terminal.out.split('1 holding, 0 waiting').length > 2);
       terminal.type(CTRL_C);
       const { status, out } = await terminal.fate;
