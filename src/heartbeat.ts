@@ -67,11 +67,12 @@ export class Heartbeat {
   }
 
   #run(beat: Beat): void {
+    // First of all: claims with enough life left rely on the next tick to notice their deadline,
+    // also if this process stands still while it asks about the others.
+    beat.timer = this.#arm(beat.run, beat.everyMs);
     const now = this.#clock.now();
     for (const live of [...beat.claims]) if (live.phase !== 'held' || live.alive(now)) live.ask();
-    if (beat.claims.size === 0) return;
     beat.ranAt = now;
-    beat.timer = this.#arm(beat.run, beat.everyMs);
   }
 
   /** A lease keeps no process alive; a wait does, but not through this timer. */

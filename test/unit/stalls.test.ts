@@ -6,8 +6,13 @@ import { FakeClock } from './fake-clock.ts';
 
 const TTL_MS = 1_000;
 
+interface Loss {
+  readonly dueAt: number;
+  readonly lostAt: number | undefined;
+}
+
 /** It stands still for a while at the nth reading of the clock, and no heartbeat gets through. */
-async function lossAfterStall(nth: number): Promise<{ dueAt: number; lostAt: number }> {
+async function lossesAfterStall(names: readonly string[], nth: number): Promise<Loss[]> {
   const clock = new FakeClock();
   const memory = memoryStore({ clock });
   const mine = new FakeClock();
@@ -23,30 +28,35 @@ async function lossAfterStall(nth: number): Promise<{ dueAt: number; lostAt: num
   Object.assign(mine, { now, setTimeout: clock.setTimeout.bind(clock) });
   Object.assign(mine, { clearTimeout: clock.clearTimeout.bind(clock) });
   Object.assign(mine, { setImmediate: clock.setImmediate.bind(clock) });
-  let enteredAt = 0;
+  const enteredAt = new Map<string, number>();
   const traits = { ...memory.traits, synchronous: false };
   const far = aroundStore(
     memory,
-    ({ verb }, next) => {
+    ({ verb, claims }, next) => {
       if (verb === 'renew') return new Promise(() => {});
-      if (verb === 'claim') enteredAt = clock.now();
+      if (verb === 'claim') for (const { resource } of claims) enteredAt.set(resource, clock.now());
       return next();
     },
     traits,
   );
   const locks = createLocks(far, { clock: mine, ttl: TTL_MS });
-  let lostAt = Number.POSITIVE_INFINITY;
-  locks.on('lost', () => {
-    lostAt = clock.now();
-  });
-  void locks.mutex('a').acquire();
+  const lostAt = new Map<string, number>();
+  locks.on('lost', ({ resource }) => lostAt.set(resource, clock.now()));
+  for (const name of names) void locks.mutex(name).acquire();
   await clock.advance(5_000);
-  return { dueAt: Math.max(enteredAt + TTL_MS, wokeAt), lostAt };
+  return names.map((name) => {
+    const dueAt = Math.max((enteredAt.get(name) ?? 0) + TTL_MS, wokeAt);
+    return { dueAt, lostAt: lostAt.get(name) };
+  });
 }
 
-it('a loss is told before the grant ends or on waking, wherever it stood still', async () => {
-  for (let nth = 1; nth <= 20; nth++) {
-    const { dueAt, lostAt } = await lossAfterStall(nth);
-    expect(lostAt, `at reading ${nth}`).toBeLessThanOrEqual(dueAt);
-  }
-});
+it.each([[['a']], [['a', 'b', 'c']]])(
+  'losses of %s are told before the grant ends or on waking, wherever it stood still',
+  async (names) => {
+    for (let nth = 1; nth <= 40; nth++) {
+      for (const { dueAt, lostAt } of await lossesAfterStall(names, nth)) {
+        expect(lostAt, `at reading ${nth}`).toBeLessThanOrEqual(dueAt);
+      }
+    }
+  },
+);

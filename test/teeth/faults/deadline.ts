@@ -123,6 +123,17 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     why: 'every lock is lost at its first lost heartbeat',
   },
   {
+    file: 'src/heartbeat.ts',
+    name: 'the next heartbeat is arranged after this one has asked',
+    find: `live.ask();
+    beat.ranAt = now;`,
+    replace: `live.ask();
+    this.#clock.clearTimeout(beat.timer);
+    beat.timer = this.#arm(beat.run, beat.everyMs);
+    beat.ranAt = now;`,
+    why: 'a pause amid the questions delays the news of a loss by a third of the TTL',
+  },
+  {
     file: 'src/core.ts',
     name: 'all heartbeats share one lane',
     find: 'this.heartbeat = new Heartbeat(clock, () =>',
