@@ -271,8 +271,9 @@ export class Checks {
     process: Process,
     { resource, reason }: { resource: string; reason: string },
   ): boolean {
-    const { grants } = this.#options;
-    if (reason === 'store-reset') return grants.reset;
+    const { grants, inModel } = this.#options;
+    // A late copy of a claim whose life a jump of the clock has cut short stands as a new one.
+    if (reason === 'store-reset') return grants.reset || !inModel;
     if (reason === 'evicted') return grants.evictions.has(resource);
     if (reason === 'closed') return process.closing;
     if (reason === 'stalled') return process.stoodStill;
