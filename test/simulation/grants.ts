@@ -39,6 +39,9 @@ export interface GrantListener {
   expired(grant: Grant): void;
 }
 
+/** What adding up durations may be off by: the end of a life is known as `now + leftMs` only. */
+const ROUNDING_MS = 1e-6;
+
 export class Grants {
   listener: GrantListener | undefined;
   /** Resources of which somebody was asked to be evicted. */
@@ -220,7 +223,7 @@ export class Grants {
   }
 
   #lives(grant: Grant): boolean {
-    return grant.epoch === this.#epoch && grant.expiresAt > this.#schedule.now;
+    return grant.epoch === this.#epoch && grant.expiresAt > this.#schedule.now + ROUNDING_MS;
   }
 }
 
