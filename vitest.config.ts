@@ -1,11 +1,21 @@
+import { readFileSync } from 'node:fs';
 import type { ViteUserConfig } from 'vitest/config';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
 const PROCESSES = 'test/{processes,cli}/**/*.test.ts';
+const SERVERS = 'test/{servers,redis,quorum}/**/*.test.ts';
+
+/** As the bundler does. */
+const luaAsText = {
+  name: 'lua-as-text',
+  load: (file: string): string | undefined =>
+    file.endsWith('.lua') ? `export default ${JSON.stringify(readFileSync(file, 'utf8'))}` : undefined,
+};
 
 const config: ViteUserConfig = {
+  plugins: [luaAsText],
   // The `paths` of tsconfig.json: tests import the package by its public names.
   resolve: { tsconfigPaths: true },
   test: {
@@ -15,9 +25,13 @@ const config: ViteUserConfig = {
     // Most of the time is spent waiting: for TTLs, and for processes that stand still.
     maxWorkers: 2,
     projects: [
-      project('units', { include: ['test/**/*.test.ts'], exclude: [CONFORMANCE, PROCESSES] }),
+      project('units', {
+        include: ['test/**/*.test.ts'],
+        exclude: [CONFORMANCE, PROCESSES, SERVERS],
+      }),
       project('conformance', { include: [CONFORMANCE] }),
       project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts'] }),
+      project('servers', { include: [SERVERS], globalSetup: ['test/servers/programs.ts'] }),
     ],
   },
 };

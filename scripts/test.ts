@@ -16,6 +16,7 @@ const STEPS: readonly Step[] = [
   program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
   program('fuzz', 'node', '--import', 'tsx', 'scripts/fuzz.ts', '--calls', '500000'),
   vitestStep('processes', 'processes'),
+  vitestStep('servers', 'servers'),
   teethStep,
   ...packageSteps(),
 ];

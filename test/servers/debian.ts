@@ -1,0 +1,131 @@
+/**
+ * Programs out of Debian's packages, in a folder of their own: nothing of the machine is changed, no
+ * service starts, no root is needed, and releases other than the machine's do as well.
+ *
+ * apt does the work, from the mirror that the machine already uses. With lists of its own, and a
+ * state in which nothing is installed, it fetches every library that the programs need, the C
+ * library and its loader included. They run through that loader: an old C library is no obstacle.
+ */
+import { execFile } from 'node:child_process';
+import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Command } from './programs.ts';
+
+const run = promisify(execFile);
+
+const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+/** Packages of a release, and where they are kept. */
+export interface Debian {
+  /** Its code name. */
+  readonly release: string;
+  readonly packages: readonly string[];
+  readonly cache: string;
+}
+
+/**
+ * How to start a program of the packages, which are fetched if they are not there. Many processes
+ * may ask at once: the first to finish wins.
+ */
+export async function debianProgram(debian: Debian, program: string): Promise<Command> {
+  const root = join(debian.cache, [debian.release, ...debian.packages].join('+'));
+  if (!(await exists(root))) await install(debian, root);
+  const [loader, ...folders] = await loaderIn(root);
+  return [loader, '--library-path', folders.join(':'), join(root, 'usr/bin', program)];
+}
+
+async function install({ release, packages, cache }: Debian, root: string): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, `${release}-`));
+  try {
+    const archives = await download(folder, release, packages);
+    const unpacked = join(folder, 'root');
+    for (const archive of archives) await run('dpkg-deb', ['--extract', archive, unpacked]);
+    await rename(unpacked, root).catch(async (error: unknown) => {
+      if (!(await exists(root))) throw error;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The archives of the packages and of all that they depend on. */
+async function download(
+  folder: string,
+  release: string,
+  packages: readonly string[],
+): Promise<string[]> {
+  const archives = join(folder, 'archives');
+  await mkdir(join(folder, 'lists/partial'), { recursive: true });
+  await mkdir(join(archives, 'partial'), { recursive: true });
+  await writeFile(join(folder, 'status'), '');
+  const signed = (await exists(KEYRING)) ? `[signed-by=${KEYRING}] ` : '';
+  const apt = (...args: string[]): Promise<unknown> =>
+    run('apt-get', [...settings(folder), ...args]);
+  const failures: unknown[] = [];
+  for (const mirror of await mirrors()) {
+    try {
+      await writeFile(join(folder, 'sources.list'), `deb ${signed}${mirror} ${release} main\n`);
+      await apt('update', '--error-on=any');
+      await apt('install', '--yes', '--download-only', '--no-install-recommends', ...packages);
+      const names = await readdir(archives);
+      return names.filter((name) => name.endsWith('.deb')).map((name) => join(archives, name));
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw new AggregateError(failures, `no mirror of this machine has ${packages} of ${release}`);
+}
+
+function settings(folder: string): string[] {
+  const all = {
+    'Dir::State': folder,
+    'Dir::State::lists': join(folder, 'lists'),
+    'Dir::State::status': join(folder, 'status'),
+    'Dir::Cache': folder,
+    'Dir::Cache::archives': join(folder, 'archives'),
+    'Dir::Etc::sourcelist': join(folder, 'sources.list'),
+    'Dir::Etc::sourceparts': '/dev/null',
+    'Dir::Etc::preferences': '/dev/null',
+    'Dir::Etc::preferencesparts': '/dev/null',
+    'Acquire::Languages': 'none',
+    'Acquire::Retries': '3',
+    // Root would fetch as another user, who cannot write here.
+    'APT::Sandbox::User': 'root',
+  };
+  return Object.entries(all).flatMap(([name, value]) => ['--option', `${name}=${value}`]);
+}
+
+/** What the machine's own sources name, the likeliest first: where an update would begin. */
+async function mirrors(): Promise<string[]> {
+  const { stdout } = await run('apt-get', ['update', '--print-uris']);
+  const found = [...stdout.matchAll(/^'(\S+?)\/+dists\//gm)].map(([, mirror = '']) => mirror);
+  const rank = (mirror: string): number => (mirror.endsWith('/debian') ? 0 : 1);
+  return [...new Set(found)].sort((a, b) => rank(a) - rank(b));
+}
+
+/** The loader of the unpacked C library, and the folders where it finds libraries. */
+async function loaderIn(root: string): Promise<[loader: string, ...folders: string[]]> {
+  const found: string[] = [];
+  const folders: string[] = [];
+  for (const lib of ['lib', 'usr/lib']) {
+    for (const name of await readdir(join(root, lib)).catch(() => [])) {
+      if (!name.includes('-linux-')) continue;
+      const folder = join(root, lib, name);
+      folders.push(folder);
+      const loaders = (await readdir(folder)).filter((file) => /^ld-linux.*\.so\.\d+$/.test(file));
+      found.push(...loaders.map((file) => join(folder, file)));
+    }
+  }
+  const [loader] = found;
+  if (loader === undefined) throw new Error(`${root} has no loader of the C library`);
+  return [loader, ...folders];
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

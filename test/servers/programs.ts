@@ -1,0 +1,72 @@
+/** The programs that tests start: those of the machine, and what it lacks out of Debian's packages. */
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Debian, debianProgram } from './debian.ts';
+
+/** How to start it: the program, and what comes before its own arguments. */
+export type Command = readonly [program: string, ...args: string[]];
+
+/** `redis` is the oldest that is supported, or what the machine has. */
+export type ProgramName = 'redis' | 'redis-8' | 'valkey' | 'cc' | 'openssl';
+
+/** Where programs are looked for, and where fetched ones are kept. */
+export interface Places {
+  readonly path: string;
+  readonly cache: string;
+}
+
+const CACHE = new URL('../../node_modules/.cache/holdfast-servers', import.meta.url);
+
+const PLACES: Places = { path: process.env.PATH ?? '', cache: fileURLToPath(CACHE) };
+
+const BOOKWORM = { release: 'bookworm', packages: ['redis-server'] };
+const TRIXIE = {
+  release: 'trixie',
+  packages: ['redis-server', 'valkey-server', 'tcc', 'openssl'],
+};
+
+interface Source {
+  readonly onPath: string | undefined;
+  readonly debian: Pick<Debian, 'release' | 'packages'>;
+  readonly inDebian: string;
+}
+
+const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
+  redis: { onPath: 'redis-server', debian: BOOKWORM, inDebian: 'redis-server' },
+  'redis-8': { onPath: undefined, debian: TRIXIE, inDebian: 'redis-server' },
+  valkey: { onPath: 'valkey-server', debian: TRIXIE, inDebian: 'valkey-server' },
+  cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'tcc' },
+  openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'openssl' },
+};
+
+/** The first call may fetch it, which takes seconds. Rejects if it is not to be had. */
+export async function findProgram(name: ProgramName, places: Places = PLACES): Promise<Command> {
+  const { onPath, debian, inDebian } = PROGRAMS[name];
+  const found = onPath && (await onThePath(onPath, places.path));
+  if (found) return [found];
+  try {
+    return await debianProgram({ ...debian, cache: places.cache }, inDebian);
+  } catch (cause) {
+    const wanted = onPath ?? name;
+    throw new Error(`${wanted} is neither on the PATH nor to be had from Debian`, { cause });
+  }
+}
+
+/** So that no test waits for it. */
+export async function setup(): Promise<void> {
+  // One after the other: what two of them need is fetched once.
+  for (const name of Object.keys(PROGRAMS) as ProgramName[]) await findProgram(name);
+}
+
+async function onThePath(program: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, program);
+    const there = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (there && folder !== '') return file;
+  }
+  return undefined;
+}
