@@ -60,7 +60,7 @@ export class Locks {
   constructor(store: Store, given: LocksOptions) {
     checkStore(store);
     const options = readOptions(given, LOCKS_OPTIONS, 'createLocks');
-    this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options));
+    this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options, store));
     this.#ttl(options.ttl);
     users().set(store, (users().get(store) ?? 0) + 1);
     if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
@@ -203,9 +203,11 @@ export class Locks {
   }
 
   #atMost(ms: number, what: string): number {
-    const { maxTtlMs } = this.#core.options;
+    const { options, store } = this.#core;
+    const { maxTtlMs } = options;
     if (ms <= maxTtlMs) return ms;
-    const raise = 'raise the option maxTtl of createLocks for all users of the store';
+    const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
+    const raise = `raise the option maxTtl of ${where} for all users of the store`;
     throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
   }
 

@@ -13,15 +13,16 @@ export interface LocksOptions {
   /** Shown to people who look at the queue. */
   readonly label?: string;
   /**
-   * How long a claim lives without a heartbeat; default 10 s: long enough for three heartbeats
+   * How long a claim lives without a heartbeat; default 10 s, or the store's
+   * `maxTtl` if that is less: long enough for three heartbeats
    * through a bad moment, short enough to wait for a dead holder.
    */
   readonly ttl?: Duration;
   /** Default for `wait`; default none: wait until granted or aborted. */
   readonly wait?: Duration;
   /**
-   * Longest ttl and minHold; default 30 s. All users of a store should say the same: it is how long
-   * a store that lost its memory grants nothing.
+   * Longest ttl and minHold; default that of the store, or 30 s. All users of a store should say
+   * the same: it is how long a store that lost its memory grants nothing.
    */
   readonly maxTtl?: Duration;
   /** How much faster than ours the store's clock may run; default 0.01, 1 %, as in Redlock. */
@@ -72,6 +73,9 @@ export interface EvictOptions {
   readonly now?: boolean;
 }
 
+/** `maxTtl` where neither the locks nor the store say one. */
+const MAX_TTL_MS = 30_000;
+
 /** Margin in ms that every deadline keeps: timers fire late, servers round. */
 const MARGIN_MS = 20;
 
@@ -109,23 +113,27 @@ export function checkLimit(limit: number, what: string): number {
 
 /** What every store has, and what only some have. */
 const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
-const MORE_VERBS = ['watch', 'downgrade', 'evict', 'list', 'close'] as const;
+const MORE_VERBS = ['watch', 'downgrade', 'raise', 'evict', 'list', 'close'] as const;
 
 export function checkStore(store: Store): void {
   const whole = reading('The store', () => {
     const { ttlStepMs } = store?.traits ?? {};
+    const { maxTtlMs = MAX_TTL_MS } = store ?? {};
     return (
       VERBS.every((verb) => typeof store?.[verb] === 'function') &&
       MORE_VERBS.every((verb) => ['function', 'undefined'].includes(typeof store?.[verb])) &&
       typeof ttlStepMs === 'number' &&
-      ttlStepMs > 0
+      ttlStepMs > 0 &&
+      typeof maxTtlMs === 'number' &&
+      maxTtlMs > 0
     );
   });
   if (!whole) throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
 }
 
-export function checkLocks(options: LocksOptions): CoreOptions {
-  const { prefix = '', label, ttl = 10_000, wait, maxTtl = 30_000, drift = 0.01 } = options;
+export function checkLocks(options: LocksOptions, store: Store): CoreOptions {
+  const { maxTtlMs: most = MAX_TTL_MS } = store;
+  const { prefix = '', label, ttl = Math.min(10_000, most), wait, drift = 0.01 } = options;
   const { clock, releaseOnSignal = false } = options;
   if (prefix !== '') checkName(prefix, 'prefix', MAX_PREFIX_BYTES);
   if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
@@ -141,10 +149,18 @@ export function checkLocks(options: LocksOptions): CoreOptions {
     label,
     ttlMs: parseDuration(ttl, 'ttl'),
     waitMs: wait === undefined ? undefined : parseDuration(wait, 'wait'),
-    maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
+    maxTtlMs: maxTtlOf(options, store),
     driftRate: drift,
     marginMs: MARGIN_MS,
   };
+}
+
+function maxTtlOf({ maxTtl }: LocksOptions, { maxTtlMs, name }: Store): number {
+  if (maxTtl === undefined) return maxTtlMs ?? MAX_TTL_MS;
+  const ms = parseDuration(maxTtl, 'maxTtl');
+  if (maxTtlMs === undefined || ms <= maxTtlMs) return ms;
+  const raise = `raise the option maxTtl of the ${name} store for all its users`;
+  throw new UsageError(`maxTtl is ${ms} ms, more than the store's, ${maxTtlMs} ms: ${raise}.`);
 }
 
 export function readEvict(options: EvictOptions): Required<EvictOptions> {

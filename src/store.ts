@@ -161,6 +161,11 @@ export interface Store {
    */
   readonly lineage: string;
   /**
+   * The longest TTL that any user of this store may ask for, because a store that lost its memory
+   * grants nothing for so long. Undefined: what `createLocks` says.
+   */
+  readonly maxTtlMs?: number | undefined;
+  /**
    * Enters the queue, or tells where an id already in it stands. Repeating a claim never extends
    * it.
    */
@@ -179,6 +184,13 @@ export interface Store {
   watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
   /** Turns a held write claim into a read claim with the same token; idempotent. */
   downgrade?(claim: Claim): Promise<ClaimStatus>;
+  /**
+   * Raises the number of each held claim to at least the one given, so that whoever is admitted to
+   * the resource later has a greater one; waiting claims may be given theirs then. It never lowers
+   * a number and is no heartbeat; idempotent. Needed of the members of a quorum, for tokens that
+   * grow although each hold is granted by others.
+   */
+  raise?(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]>;
   /**
    * Ends the claim with this public number: with its TTL, or `now`. False if there is none. The
    * claim is told `gone`, `evicted`, with the reason as its detail.

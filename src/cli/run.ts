@@ -78,7 +78,7 @@ async function locked(given: Arguments): Promise<Ending> {
   const ttl = ttlOf(given);
 
   const interrupt = untilSignal();
-  const locks = await openLocks(given, { label, ttl, maxTtl: MAX_TTL_MS });
+  const locks = await openLocks(given, { label, ttl });
   try {
     const lease = await acquire(locks, terms, interrupt);
     return await hold(lease, words, { graceMs, asJson: given.has('--json') });

@@ -7,6 +7,7 @@ export type Verb =
   | 'inspect'
   | 'watch'
   | 'downgrade'
+  | 'raise'
   | 'evict'
   | 'list';
 
@@ -21,10 +22,11 @@ export type Around = <T>(
  * @experimental
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
-  const { watch, downgrade, evict, list, close } = store;
+  const { watch, downgrade, raise, evict, list, close, maxTtlMs } = store;
   return {
     name: store.name,
     traits,
+    ...(maxTtlMs !== undefined && { maxTtlMs }),
     get lineage() {
       return store.lineage;
     },
@@ -40,6 +42,10 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
     ...(downgrade && {
       downgrade: (claim) =>
         around({ verb: 'downgrade', claims: [claim] }, () => downgrade.call(store, claim)),
+    }),
+    ...(raise && {
+      raise: (claims, numbers) =>
+        around({ verb: 'raise', claims }, () => raise.call(store, claims, numbers)),
     }),
     ...(evict && {
       evict: (resource, number, options) =>

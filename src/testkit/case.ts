@@ -2,7 +2,7 @@ import type { Store, Traits } from '../store.ts';
 import type { FixtureOptions, TestBed } from './test-bed.ts';
 
 /** A verb that a store may lack. */
-export type OptionalVerb = 'watch' | 'downgrade' | 'evict' | 'list';
+export type OptionalVerb = 'watch' | 'downgrade' | 'raise' | 'evict' | 'list';
 
 /** What a case needs of a store; without it the case is skipped, and the reason is shown. */
 export type Need =
@@ -63,7 +63,9 @@ export function missing(needs: Iterable<Need>, store: Declared): string | undefi
   return undefined;
 }
 
-export const OPTIONAL_VERBS: readonly OptionalVerb[] = ['watch', 'downgrade', 'evict', 'list'];
+export const OPTIONAL_VERBS: readonly OptionalVerb[] = [
+  ...(['watch', 'downgrade', 'raise', 'evict', 'list'] as const),
+];
 
 /** The optional verbs that this store does not have. */
 export function lacking(store: Store): OptionalVerb[] {

@@ -238,7 +238,7 @@ class Network {
 
 /** A second subscription would be another one, and a list is read while it comes. */
 const REPEATABLE: ReadonlySet<Verb> = new Set([
-  ...(['claim', 'renew', 'release', 'inspect', 'downgrade', 'evict'] as const),
+  ...(['claim', 'renew', 'release', 'inspect', 'downgrade', 'raise', 'evict'] as const),
 ]);
 
 /** They answer whether they did something, which the second copy finds done. */

@@ -22,6 +22,7 @@ import { inspect } from './contract/inspect.ts';
 import { names } from './contract/names.ts';
 import { order } from './contract/order.ts';
 import { permits } from './contract/permits.ts';
+import { raise } from './contract/raise.ts';
 import { readWrite } from './contract/read-write.ts';
 import { release } from './contract/release.ts';
 import { renew } from './contract/renew.ts';
@@ -67,7 +68,7 @@ const LIMIT_MS = 25_000;
 /** Bare stores. */
 const CONTRACT: readonly Topic[] = [
   ...[claim, tries, renew, release, order, permits, readWrite, downgrade],
-  ...[expiry, takeover, evict, tokens, hints, batches, names, inspect],
+  ...[expiry, takeover, evict, tokens, raise, hints, batches, names, inspect],
 ];
 
 /** Whatever lets one in at a time, through `createLocks`. */

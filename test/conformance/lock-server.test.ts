@@ -17,5 +17,5 @@ conformance({
     };
   },
   traits: lockServerStore('http://unused').traits,
-  lacks: ['watch', 'downgrade', 'evict', 'list'],
+  lacks: ['watch', 'downgrade', 'raise', 'evict', 'list'],
 });

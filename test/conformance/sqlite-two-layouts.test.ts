@@ -30,4 +30,5 @@ conformance({
     };
   },
   traits: sqliteStore('unopened.db').traits,
+  lacks: ['raise'],
 });

@@ -16,4 +16,5 @@ conformance({
     };
   },
   traits: sqliteStore('unopened.db').traits,
+  lacks: ['raise'],
 });

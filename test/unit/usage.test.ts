@@ -184,6 +184,21 @@ describe('bad input', () => {
     expect(() => locks.mutex('a', { ttl: '1m' })).toThrow(/maxTtl/);
   });
 
+  it("that goes through the longest ttl of the store says that the option is the store's", () => {
+    const { store } = setUp();
+    const storeWith = (maxTtlMs: number): Store =>
+      Object.assign(Object.create(store) as typeof store, { maxTtlMs });
+    const short = storeWith(5_000);
+    const locks = createLocks(short);
+    locks.mutex('a', { ttl: '5s' });
+    expect(() => locks.mutex('a', { ttl: '6s' })).toThrow(/maxTtl of the scripted store/);
+    expect(() => createLocks(short, { maxTtl: '6s' })).toThrow(/maxTtl of the scripted store/);
+    const shorter = createLocks(short, { maxTtl: '4s', ttl: '1s' });
+    expect(() => shorter.mutex('a', { ttl: '5s' })).toThrow(/maxTtl of createLocks/);
+    createLocks(storeWith(60_000)).mutex('a', { ttl: '1m' });
+    expect(() => createLocks(storeWith(Number.NaN))).toThrow(/takes a store/);
+  });
+
   it('below the step of the store is refused', () => {
     const { locks } = setUp({ ttlStepMs: 1_000 });
     expect(() => locks.mutex('a', { ttl: 999 })).toThrow(/at least 1000 ms/);

@@ -13,7 +13,7 @@ import type {
 /** A claim in a queue. */
 export interface Entry {
   readonly id: string;
-  readonly number: bigint;
+  number: bigint;
   readonly limit: number;
   readonly ttlMs: number;
   readonly holder: Holder;
@@ -41,12 +41,19 @@ export class ClaimQueue {
   readonly #waiters = new Line<Entry>();
   readonly #byId = new Map<string, Entry>();
   readonly #tell: (entry: Entry) => void;
+  readonly #nextNumber: () => bigint;
+  /** Of those admitted so far, the greatest number. */
+  #greatest = 0n;
   /** How the last hold ended, as long as it left work that nobody has taken over. */
   unfinished: Takeover | undefined;
 
-  constructor(resource: string, tell: (entry: Entry) => void) {
+  constructor(
+    resource: string,
+    parts: { readonly tell: (entry: Entry) => void; readonly nextNumber: () => bigint },
+  ) {
     this.resource = resource;
-    this.#tell = tell;
+    this.#tell = parts.tell;
+    this.#nextNumber = parts.nextNumber;
   }
 
   get size(): number {
@@ -86,6 +93,12 @@ export class ClaimQueue {
     (entry.admitted ? this.#holders : this.#waiters).remove(entry);
   }
 
+  /** What waits keeps its number until it is admitted. */
+  raise(holder: Entry, number: bigint): void {
+    if (number > holder.number) holder.number = number;
+    if (number > this.#greatest) this.#greatest = number;
+  }
+
   /**
    * Buries the dead, admits who fits if `open`, and tells exactly those whom it concerns: the
    * admitted and the new first waiter, but not `entering`, who is told by the answer.
@@ -105,6 +118,8 @@ export class ClaimQueue {
       this.#waiters.remove(first);
       this.#holders.push(first);
       first.admitted = true;
+      if (first.number <= this.#greatest) first.number = this.#nextNumber();
+      this.#greatest = first.number;
       first.takeover = takeover;
       if (first !== entering) this.#tell(first);
     }

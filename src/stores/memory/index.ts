@@ -13,17 +13,9 @@ import { type Duration, parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { readOptions } from '../../read-options.ts';
 import { show } from '../../show.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  GoneStatus,
-  Queue,
-  Store,
-  Takeover,
-  Traits,
-  Wake,
-} from '../../store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Takeover, Traits, Wake } from '../../store.ts';
 import { ClaimQueue, type Entry, UNKNOWN } from './claim-queue.ts';
+import { Tombstones } from './tombstones.ts';
 import { TRAITS } from './traits.ts';
 
 export interface MemoryStoreOptions {
@@ -58,7 +50,7 @@ class Memory implements MemoryStore {
   readonly #quarantineMs: number;
   readonly #queues = new Map<string, ClaimQueue>();
   readonly #unfinished = new Set<ClaimQueue>();
-  readonly #tombstones = new Map<string, { readonly status: GoneStatus; readonly until: number }>();
+  readonly #tombstones: Tombstones;
   readonly #wakes = new Map<string, Wake>();
   #last = 0n;
   #quarantinedUntil = Number.NEGATIVE_INFINITY;
@@ -70,6 +62,7 @@ class Memory implements MemoryStore {
     }
     checkClock(clock);
     this.#clock = clock;
+    this.#tombstones = new Tombstones(clock);
     this.#maxWaiters = maxWaiters;
     this.#quarantineMs = parseDuration(quarantine, 'quarantine');
   }
@@ -79,7 +72,11 @@ class Memory implements MemoryStore {
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return claims.map((claim) => this.#beat(claim));
+    return claims.map((claim) =>
+      this.#living(claim, (_, entry) => {
+        if (!entry.sealed) entry.expiresAt = this.#clock.now() + claim.ttlMs;
+      }),
+    );
   }
 
   async release(
@@ -100,15 +97,26 @@ class Memory implements MemoryStore {
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
-    const queue = this.#settled(claim.resource);
-    const entry = this.#live(queue, claim.id);
-    if (!queue || !entry) return this.#missing(claim.id);
-    if (entry.kind === 'write' && entry.admitted) {
+    return this.#living(claim, (queue, entry) => {
+      if (entry.kind !== 'write' || !entry.admitted) return;
       entry.kind = 'read';
       entry.permits = 1;
       this.#settle(queue);
-    }
-    return this.#statusOf(queue, entry);
+    });
+  }
+
+  async raise(
+    claims: readonly Claim[],
+    numbers: readonly bigint[],
+  ): Promise<readonly ClaimStatus[]> {
+    return claims.map((claim, i) =>
+      this.#living(claim, (queue, entry) => {
+        const number = numbers[i] ?? 0n;
+        if (!entry.admitted) return;
+        queue.raise(entry, number);
+        if (number > this.#last) this.#last = number;
+      }),
+    );
   }
 
   async evict(
@@ -123,7 +131,7 @@ class Memory implements MemoryStore {
     const wake = this.#wakes.get(entry.id);
     if (wake) queueMicrotask(() => wake());
     if (now || !entry.admitted) {
-      this.#bury(entry.id, entry.ttlMs, entry.sealed);
+      this.#tombstones.bury(entry, entry.sealed);
       this.#remove(queue, entry);
     }
     return true;
@@ -146,7 +154,7 @@ class Memory implements MemoryStore {
 
   #enter(claim: Claim): ClaimStatus {
     const now = this.#clock.now();
-    const buried = this.#tombstone(claim.id);
+    const buried = this.#tombstones.find(claim.id);
     if (buried) return buried;
     const queue = this.#queues.get(claim.resource) ?? this.#open(claim.resource);
     const own = queue.find(claim.id);
@@ -182,18 +190,19 @@ class Memory implements MemoryStore {
     return { state: 'gone', why: 'full', detail: `maxWaiters is ${this.#maxWaiters}` };
   }
 
-  #beat(claim: Claim): ClaimStatus {
+  /** Does something to the claim if it lives, and answers where it stands. */
+  #living(claim: Claim, act: (queue: ClaimQueue, entry: Entry) => void): ClaimStatus {
     const queue = this.#settled(claim.resource);
     const entry = this.#live(queue, claim.id);
     if (!queue || !entry) return this.#missing(claim.id);
-    if (!entry.sealed) entry.expiresAt = this.#clock.now() + claim.ttlMs;
+    act(queue, entry);
     return this.#statusOf(queue, entry);
   }
 
   #leave(claim: Claim, afterMs: number): boolean {
     const queue = this.#settled(claim.resource);
     const entry = this.#live(queue, claim.id);
-    if (!entry || claim.unanswered) this.#bury(claim.id, claim.ttlMs, UNKNOWN);
+    if (!entry || claim.unanswered) this.#tombstones.bury(claim, UNKNOWN);
     if (!queue || !entry) return false;
     if (afterMs <= 0 || !entry.admitted) this.#remove(queue, entry);
     else if (!entry.sealed) {
@@ -218,30 +227,17 @@ class Memory implements MemoryStore {
     return entry && entry.expiresAt > this.#clock.now() ? entry : undefined;
   }
 
-  #bury(id: string, ttlMs: number, status: GoneStatus): void {
-    const now = this.#clock.now();
-    for (const [other, { until }] of this.#tombstones) {
-      if (until > now) break;
-      this.#tombstones.delete(other);
-    }
-    this.#tombstones.set(id, { status, until: now + ttlMs });
-  }
-
-  #tombstone(id: string): GoneStatus | undefined {
-    const tombstone = this.#tombstones.get(id);
-    return tombstone && tombstone.until > this.#clock.now() ? tombstone.status : undefined;
-  }
-
   #missing(id: string): ClaimStatus {
     const lost = this.#clock.now() < this.#quarantinedUntil ? 'store-reset' : 'expired';
-    return this.#tombstone(id) ?? { state: 'gone', why: lost };
+    return this.#tombstones.find(id) ?? { state: 'gone', why: lost };
   }
 
   #open(resource: string): ClaimQueue {
-    const queue = new ClaimQueue(resource, (entry) => {
+    const tell = (entry: Entry): void => {
       const wake = this.#wakes.get(entry.id);
       if (wake) queueMicrotask(() => wake(this.#statusOf(queue, entry)));
-    });
+    };
+    const queue = new ClaimQueue(resource, { tell, nextNumber: () => ++this.#last });
     this.#queues.set(resource, queue);
     return queue;
   }

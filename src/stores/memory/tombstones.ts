@@ -1,0 +1,30 @@
+import type { Clock } from '../../clock.ts';
+import type { Claim, GoneStatus } from '../../store.ts';
+
+/** What is answered to late copies of claims that have left, for one TTL each. */
+export class Tombstones {
+  readonly #clock: Clock;
+  readonly #byId = new Map<string, { readonly status: GoneStatus; readonly until: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  bury({ id, ttlMs }: Pick<Claim, 'id' | 'ttlMs'>, status: GoneStatus): void {
+    const now = this.#clock.now();
+    for (const [other, { until }] of this.#byId) {
+      if (until > now) break;
+      this.#byId.delete(other);
+    }
+    this.#byId.set(id, { status, until: now + ttlMs });
+  }
+
+  find(id: string): GoneStatus | undefined {
+    const tombstone = this.#byId.get(id);
+    return tombstone && tombstone.until > this.#clock.now() ? tombstone.status : undefined;
+  }
+
+  clear(): void {
+    this.#byId.clear();
+  }
+}

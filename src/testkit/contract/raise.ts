@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import type { Claim, ClaimStatus } from '../../store.ts';
+import type { Case, Topic } from '../case.ts';
+import { gone, held, waiting } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
+
+/** More than a store's own numbers grow by during a case, even if they are microseconds. */
+const FAR = 100_000_000n;
+
+export const raise: Topic = {
+  topic: 'raise',
+  needs: ['raise', 'tokens'],
+  cases: [
+    {
+      name: 'a raised holder has at least that number, and others see it',
+      async run(bed) {
+        const a = bed.claim();
+        const { token } = held(await bed.enter(a));
+        const raised = held(await lift(bed, a, token + FAR)).token;
+        assert.ok(raised >= token + FAR, `${raised} is less than ${token + FAR}`);
+        for (const status of [await bed.beat(a), await bed.enter(a)]) {
+          assert.equal(held(status).token, raised);
+        }
+        assert.equal((await bed.look()).holders[0]?.number, raised);
+      },
+    },
+    {
+      name: 'raising may be repeated, and never lowers',
+      async run(bed) {
+        const a = bed.claim();
+        const { token } = held(await bed.enter(a));
+        const raised = held(await lift(bed, a, token + FAR)).token;
+        for (const number of [token + FAR, token, 0n]) {
+          assert.equal(held(await lift(bed, a, number)).token, raised);
+        }
+      },
+    },
+    ...(['released', 'expired', 'evicted'] as const).map(
+      (end): Case => ({
+        name: `whoever comes after a raised claim was ${end} has a greater number`,
+        needs: end === 'expired' ? ['expiry'] : end === 'evicted' ? ['evict'] : [],
+        async run(bed) {
+          const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
+          const { token } = held(await bed.enter(a));
+          const raised = held(await lift(bed, a, token + FAR)).token;
+          if (end === 'released') await bed.leave(a);
+          else if (end === 'expired') await bed.untilDead(a);
+          else {
+            const how = { reason: 'test', now: true };
+            assert.equal(await bed.store.evict?.(a.resource, raised, how), true);
+          }
+          const b = bed.claim();
+          const next = held(await bed.enter(b)).token;
+          assert.ok(next > raised, `${next} after ${raised}`);
+          await bed.leave(b);
+          assert.ok(held(await bed.enter(bed.claim())).token > next);
+        },
+      }),
+    ),
+    {
+      name: 'who waits already is admitted with a greater number, one after the other',
+      needs: ['queue'],
+      async run(bed) {
+        const claims = [bed.claim(), bed.claim(), bed.claim(), bed.claim()];
+        const [first, second] = claims as [Claim, Claim];
+        const statuses = await bed.enterAll(claims);
+        const { token } = held(statuses[0]);
+        let last = held(await lift(bed, first, token + FAR)).token;
+        await bed.leave(first);
+        const next = held(await bed.beat(second)).token;
+        assert.ok(next > last, `${next} after ${last}`);
+        last = held(await lift(bed, second, next + FAR)).token;
+        for (const [i, each] of claims.slice(2).entries()) {
+          await bed.leave(claims[i + 1] as Claim);
+          const grown = held(await bed.beat(each)).token;
+          assert.ok(grown > last, `${grown} after ${last}`);
+          last = grown;
+        }
+        const late = bed.claim();
+        await bed.leave(claims[3] as Claim);
+        assert.ok(held(await bed.enter(late)).token > last);
+      },
+    },
+    {
+      name: 'the next holder is told the raised number of the one before',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: bed.ttlMs });
+        const { token } = held(await bed.enter(a));
+        const raised = held(await lift(bed, a, token + FAR)).token;
+        await bed.untilDead(a);
+        assert.equal(held(await bed.enter(bed.claim())).takeover?.token, raised);
+      },
+    },
+    {
+      name: 'who waits is not raised, and raises nobody',
+      needs: ['queue'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        const { token } = held(await bed.enter(a));
+        await bed.enter(b);
+        waiting(await lift(bed, b, token + FAR));
+        assert.equal(held(await bed.beat(a)).token, token);
+        waiting(await bed.beat(b));
+      },
+    },
+    {
+      name: 'raising a claim that is gone answers gone and creates nothing',
+      async run(bed) {
+        gone(await lift(bed, bed.claim(), FAR));
+        const released = bed.claim();
+        await bed.enter(released);
+        await bed.leave(released);
+        gone(await lift(bed, released, FAR));
+        assert.equal((await bed.look()).holders.length, 0);
+      },
+    },
+    {
+      name: 'raising is no heartbeat',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim();
+        const { token } = held(await bed.enter(a));
+        // Many times the rounding of a store's clock.
+        const pause = 30 + 5 * bed.slackMs;
+        await bed.sleep(pause);
+        const { leftMs } = held(await lift(bed, a, token + FAR));
+        assert.ok(leftMs <= a.ttlMs - pause + bed.slackMs, `${leftMs} ms are left`);
+      },
+    },
+    {
+      name: 'each claim of a batch is raised to its own number',
+      async run(bed) {
+        const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
+        const tokens = (await bed.store.claim(claims)).map((status) => held(status).token);
+        const missing = bed.claim({ resource: bed.name('d') });
+        const numbers = tokens.map((token, i) => token + BigInt(i) * FAR);
+        const statuses = await bed.store.raise?.([...claims, missing], [...numbers, FAR]);
+        assert.equal(statuses?.length, 4);
+        for (const [i, number] of numbers.entries()) {
+          const { token } = held(statuses[i]);
+          assert.ok(token >= number, `${token} is less than ${number}`);
+          assert.ok(token < number + FAR, `${token} is that of another claim`);
+        }
+        gone(statuses[3]);
+      },
+    },
+  ],
+};
+
+async function lift(bed: TestBed, claim: Claim, number: bigint): Promise<ClaimStatus | undefined> {
+  assert.ok(bed.store.raise, 'the store has raise()');
+  return (await bed.store.raise([claim], [number]))[0];
+}
