@@ -72,11 +72,7 @@ class Memory implements MemoryStore {
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return claims.map((claim) =>
-      this.#living(claim, (_, entry) => {
-        if (!entry.sealed) entry.expiresAt = this.#clock.now() + claim.ttlMs;
-      }),
-    );
+    return claims.map((claim) => this.#beat(claim));
   }
 
   async release(
@@ -188,6 +184,14 @@ class Memory implements MemoryStore {
     this.#settle(queue);
     if (!claim.queue) return { state: 'gone', why: 'refused' };
     return { state: 'gone', why: 'full', detail: `maxWaiters is ${this.#maxWaiters}` };
+  }
+
+  #beat(claim: Claim): ClaimStatus {
+    const queue = this.#settled(claim.resource);
+    const entry = this.#live(queue, claim.id);
+    if (!queue || !entry) return this.#missing(claim.id);
+    if (!entry.sealed) entry.expiresAt = this.#clock.now() + claim.ttlMs;
+    return this.#statusOf(queue, entry);
   }
 
   /** Does something to the claim if it lives, and answers where it stands. */

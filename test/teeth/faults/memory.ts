@@ -58,7 +58,7 @@ export const MEMORY_FAULTS: readonly Fault[] = [
   {
     ...memory,
     name: 'a release leaves no tombstone',
-    find: 'if (!entry || claim.unanswered) this.#bury(claim.id, claim.ttlMs, UNKNOWN);',
+    find: 'if (!entry || claim.unanswered) this.#tombstones.bury(claim, UNKNOWN);',
     replace: '',
     why: 'a late copy of a claim takes the lock for nobody',
   },
