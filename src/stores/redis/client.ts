@@ -1,6 +1,13 @@
 /**
  * What the store needs of a client, whichever package it comes from.
+ *
+ * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
+ * a package. None is used for commands, only to make connections like it, by its `duplicate`.
  */
+import { Connection, type Source } from './connection.ts';
+import { type IoredisClient, ioredisSource } from './ioredis-link.ts';
+import { type NodeRedisClient, nodeRedisSource } from './node-redis-link.ts';
+import { Subscription } from './subscription.ts';
 
 /** As RESP2 has it; `null` where there is nothing. */
 export type Reply = string | number | null | readonly Reply[];
@@ -30,4 +37,31 @@ export interface Link {
    */
   listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
   close(): Promise<void>;
+}
+
+export type RedisClient = IoredisClient | NodeRedisClient;
+
+/** Connects nothing yet: the first command does. */
+export function linkOf(client: RedisClient): Link {
+  return singleLink('isCluster' in client ? ioredisSource(client) : nodeRedisSource(client));
+}
+
+function singleLink(source: Source): Link {
+  const connection = new Connection(source);
+  const subscriptions = new Set<Subscription>();
+  return {
+    cluster: false,
+    send: (_, command) => connection.send(command),
+    sendAll: (_, commands) => connection.sendAll(commands),
+    primaries: async () => [(command) => connection.send(command)],
+    listen: (channel, received, resumed) => {
+      const subscription = new Subscription(source, { channel, received, resumed });
+      subscriptions.add(subscription);
+      return subscription.start();
+    },
+    close: async () => {
+      connection.close();
+      for (const subscription of subscriptions) subscription.close();
+    },
+  };
 }

@@ -1,0 +1,232 @@
+/**
+ * Commands over one connection at a time, each written at most once.
+ *
+ * A client package would keep commands for a connection that it does not have and write them when
+ * there is one, however late, or write again what a broken connection left unanswered. A claim that
+ * core has long given up would so be made for nobody. So the packages' queues, resends and
+ * reconnecting are off, and this is in their place:
+ * - a command waits for a connection that is being made, for a second at most, then it has failed
+ *   without having left. Commands keep their order, so a release never overtakes its claim;
+ * - when a connection breaks, what was written on it is of unknown outcome and never written again;
+ *   a copy that the network holds back is what tombstones are for;
+ * - a new connection is made when the next command asks for it. The client's own reconnect strategy
+ *   says how long to pause after a failure, up to a second, for a lease has only its TTL;
+ * - a connection that owes an answer and has given none for three seconds is half-open, or its
+ *   server stands still: it is dropped, as nothing written on it would be of use;
+ * - one on which the server says that it is no primary (any more) is dropped as well: the next one
+ *   goes where the address, or Sentinel, leads by then.
+ * What would break it: a client that writes a command twice, or after its promise was rejected.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from '../../errors.ts';
+import type { Refusal, Reply } from './client.ts';
+import { connectionError, refusalCode, refusalIn, refused } from './errors.ts';
+import { replyOf } from './replies.ts';
+
+/** One connection of a client package. It never reconnects. */
+export interface Wire {
+  /** Writes the command in this turn, after those before it; settles with the package's reply. */
+  send(command: readonly string[]): Promise<unknown>;
+  /** Commands sent by `work` may be written together. */
+  together(work: () => void): void;
+  subscribe(channel: string, received: (message: string) => void): Promise<unknown>;
+  /** Ends it at once; what is unanswered is rejected. */
+  close(): void;
+}
+
+export interface WireTerms {
+  /** Gives up connecting. */
+  readonly signal: AbortSignal;
+  /** To be called when the wire breaks, or says what cannot be understood. */
+  readonly lost: (cause: unknown) => void;
+}
+
+/** How to reach a server. */
+export interface Source {
+  /** A wire that takes commands; rejects with what the package gives as the reason. */
+  open(terms: WireTerms): Promise<Wire>;
+  /** The pause before the next try, in ms, after so many failures in a row. */
+  pause(failures: number, cause: unknown): number;
+}
+
+/** For so long a command waits for a connection. */
+const CONNECT_MS = 1000;
+/** After so long an attempt to connect is given up, whatever the client's own time-out is. */
+const ATTEMPT_MS = 10_000;
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+/** Twice this without any answer, and the connection is taken for dead. */
+const SILENCE_MS = 1500;
+
+interface Waiter {
+  readonly write: (wire: Wire) => void;
+  readonly fail: (error: StoreError) => void;
+}
+
+export class Connection {
+  readonly #source: Source;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<Waiter>();
+  #wire: Wire | undefined;
+  #opening = false;
+  #failures = 0;
+  #failedWith: unknown;
+  #written = 0;
+  #answered = 0;
+  #watching = false;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  send(command: readonly string[]): Promise<Reply> {
+    const wire = this.#wire;
+    return wire ? this.#ask(wire, command) : this.#later((opened) => this.#ask(opened, command));
+  }
+
+  sendAll(commands: readonly (readonly string[])[]): Promise<(Reply | Refusal)[]> {
+    const wire = this.#wire;
+    return wire ? this.#askAll(wire, commands) : this.#later((it) => this.#askAll(it, commands));
+  }
+
+  /** What waits or is unanswered is rejected. */
+  close(): void {
+    this.#closing.abort();
+    this.#failAll(closed());
+    if (this.#wire) this.#drop(this.#wire);
+  }
+
+  #ask(wire: Wire, command: readonly string[]): Promise<Reply> {
+    this.#written++;
+    if (!this.#watching) this.#watch();
+    return wire.send(command).then(this.#reply, (error: unknown) => this.#error(wire, error));
+  }
+
+  async #askAll(
+    wire: Wire,
+    commands: readonly (readonly string[])[],
+  ): Promise<(Reply | Refusal)[]> {
+    let answers: Promise<Reply | Refusal>[] = [];
+    wire.together(() => {
+      answers = commands.map((command) => this.#ask(wire, command).catch(refusalOrThrow));
+    });
+    return Promise.all(answers);
+  }
+
+  readonly #reply = (raw: unknown): Reply => {
+    this.#answered++;
+    return replyOf(raw);
+  };
+
+  #error(wire: Wire, error: unknown): never {
+    this.#answered++;
+    const refusal = refusalIn(error);
+    if (refusal === undefined) throw connectionError(error, true);
+    if (refusalCode(refusal) === 'READONLY') this.#drop(wire);
+    throw refused(refusal);
+  }
+
+  /** Writes as soon as there is a connection. */
+  #later<T>(write: (wire: Wire) => Promise<T>): Promise<T> {
+    if (this.#closing.signal.aborted) return Promise.reject(closed());
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(waiter);
+        reject(notYet(this.#failedWith));
+      }, CONNECT_MS);
+      const waiter: Waiter = {
+        write: (wire) => {
+          clearTimeout(timer);
+          resolve(write(wire));
+        },
+        fail: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.#waiting.add(waiter);
+      if (!this.#opening) void this.#open();
+    });
+  }
+
+  async #open(): Promise<void> {
+    this.#opening = true;
+    try {
+      const wire = await this.#attempt();
+      this.#failures = 0;
+      this.#failedWith = undefined;
+      this.#wire = wire;
+      const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      for (const waiter of waiting) waiter.write(wire);
+    } catch (error) {
+      this.#failures++;
+      this.#failedWith = error;
+      this.#failAll(this.#closing.signal.aborted ? closed() : connectionError(error, false));
+    } finally {
+      this.#opening = false;
+    }
+  }
+
+  async #attempt(): Promise<Wire> {
+    const closing = this.#closing.signal;
+    if (this.#failures > 0) {
+      const pause = this.#source.pause(this.#failures, this.#failedWith);
+      await sleep(Math.max(SHORTEST_PAUSE_MS, Math.min(pause, LONGEST_PAUSE_MS)), undefined, {
+        signal: closing,
+      });
+    }
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(ATTEMPT_MS)]);
+    let wire: Wire | undefined;
+    let broken: { readonly cause: unknown } | undefined;
+    const lost = (cause: unknown): void => {
+      broken ??= { cause };
+      if (wire) this.#drop(wire);
+    };
+    wire = await this.#source.open({ signal, lost });
+    if (broken === undefined && !closing.aborted) return wire;
+    wire.close();
+    throw (broken as { cause: unknown } | undefined)?.cause;
+  }
+
+  #failAll(error: StoreError): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const waiter of waiting) waiter.fail(error);
+  }
+
+  #drop(wire: Wire): void {
+    if (this.#wire === wire) this.#wire = undefined;
+    wire.close();
+  }
+
+  /** Looks now and then, while answers are owed, whether any has come. */
+  #watch(): void {
+    this.#watching = true;
+    const wire = this.#wire;
+    const owed = this.#written > this.#answered;
+    const answered = this.#answered;
+    setTimeout(() => {
+      this.#watching = false;
+      const silent = owed && this.#answered === answered;
+      if (silent && wire && this.#wire === wire) this.#drop(wire);
+      else if (this.#written > this.#answered) this.#watch();
+    }, SILENCE_MS).unref();
+  }
+}
+
+function refusalOrThrow(error: unknown): Refusal {
+  if (refusalCode(error) === undefined) throw error;
+  return { refusal: ((error as StoreError).cause as Error).message };
+}
+
+function closed(): StoreError {
+  const message = 'The connection of the locks to the Redis server is closed.';
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
+
+function notYet(lastFailure: unknown): StoreError {
+  if (lastFailure !== undefined) return connectionError(lastFailure, false);
+  const message = `The Redis server has not taken the connection within ${CONNECT_MS} ms.`;
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,219 @@
+/**
+ * What Redis's refusals and a client's connection errors mean to whoever wants a lock.
+ *
+ * A server refuses before it does anything, so a refused command has not happened; only a script
+ * that fails half-way may have. A connection that breaks under a command that was written says
+ * nothing about it; before that, the command never left.
+ * No error carries a secret: the arguments of a command (they hold claim ids and passwords) are
+ * dropped, wherever the client or the server put them, so a cause is a copy of name and message.
+ */
+import { isLockError, StoreError } from '../../errors.ts';
+
+interface Meaning {
+  readonly retryable: boolean;
+  readonly advice: string;
+}
+
+const NEVER: Meaning['retryable'] = false;
+const LATER: Meaning['retryable'] = true;
+
+const refusals: readonly (readonly [starts: string, Meaning])[] = [
+  ['NOSCRIPT', { retryable: LATER, advice: 'has lost the script; it is loaded again' }],
+  ['NOAUTH', { retryable: NEVER, advice: 'wants a password. Give the client one' }],
+  [
+    'WRONGPASS',
+    {
+      retryable: NEVER,
+      advice: 'does not know this user name and password. Check those that the client was given',
+    },
+  ],
+  [
+    'NOPERM',
+    {
+      retryable: NEVER,
+      advice:
+        'does not permit this user to do that. docs/stores/redis.md has the ACL that is needed',
+    },
+  ],
+  [
+    'READONLY',
+    {
+      retryable: LATER,
+      advice:
+        'is a replica and cannot be written. After a fail-over the primary is looked up again',
+    },
+  ],
+  ['LOADING', { retryable: LATER, advice: 'is still loading its data after a start' }],
+  [
+    'BUSY',
+    {
+      retryable: LATER,
+      advice: "is busy with somebody's long script. Look for it with SLOWLOG, or use SCRIPT KILL",
+    },
+  ],
+  ['MASTERDOWN', { retryable: LATER, advice: 'is a replica that has lost its primary' }],
+  [
+    'CLUSTERDOWN',
+    {
+      retryable: LATER,
+      advice: 'does not serve this slot at the moment. Look at CLUSTER INFO if it stays like that',
+    },
+  ],
+  ['TRYAGAIN', { retryable: LATER, advice: 'is moving this slot to another server' }],
+  ['MOVED', { retryable: LATER, advice: 'has handed this slot to another server' }],
+  ['ASK', { retryable: LATER, advice: 'is handing this slot to another server' }],
+  [
+    'CROSSSLOT',
+    {
+      retryable: NEVER,
+      advice: 'is part of a cluster and was asked for keys of several slots',
+    },
+  ],
+  [
+    'OOM',
+    {
+      retryable: LATER,
+      advice: 'has used up its memory (maxmemory). Give the locks a server with room',
+    },
+  ],
+  [
+    'NOREPLICAS',
+    {
+      retryable: LATER,
+      advice: 'has fewer good replicas than its min-replicas-to-write wants',
+    },
+  ],
+  [
+    'MISCONF',
+    {
+      retryable: LATER,
+      advice: 'cannot save its data to disk and therefore takes no writes. Look at its log',
+    },
+  ],
+  [
+    'WRONGTYPE',
+    {
+      retryable: NEVER,
+      advice: 'has something else under the key of a lock. Use another namespace',
+    },
+  ],
+  [
+    'ERR max number of clients',
+    { retryable: LATER, advice: 'has no connection left (maxclients)' },
+  ],
+  [
+    'ERR unknown command',
+    { retryable: NEVER, advice: 'is too old: Redis 7.0 or Valkey 7.2 is needed' },
+  ],
+  [
+    'ERR This instance has cluster support disabled',
+    { retryable: NEVER, advice: 'is not part of a cluster. Give the store a plain client' },
+  ],
+];
+
+/** A connection error's code, or words of its message where it has none. */
+const breaks: readonly (readonly [sign: RegExp, Meaning])[] = [
+  [/ECONNREFUSED/, { retryable: LATER, advice: 'is not there: nobody listens at that address' }],
+  [/ENOENT/, { retryable: LATER, advice: 'is not there: its socket file is missing' }],
+  [
+    /ENOTFOUND|EAI_AGAIN/,
+    { retryable: LATER, advice: 'could not be found: its host name is not known' },
+  ],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Connection timeout|Socket timeout/i,
+    { retryable: LATER, advice: 'cannot be reached. Look at the network and at firewalls' },
+  ],
+  [
+    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version number|EPROTO|tlsv1/i,
+    {
+      retryable: NEVER,
+      advice: "and the client do not agree on TLS. Check the client's tls options and certificates",
+    },
+  ],
+  [
+    /Protocol error|Unknown RESP type|Unexpected (?:response|type)|Invalid (?:RESP|type)/i,
+    { retryable: NEVER, advice: 'gave an answer that is not of the Redis protocol' },
+  ],
+  [
+    /All sentinels are unreachable|None of the sentinels|valid master node/,
+    { retryable: LATER, advice: 'is not known to any Sentinel that can be reached' },
+  ],
+  [
+    /startup nodes|root nodes|Failed to refresh slots/,
+    { retryable: LATER, advice: 'is a cluster of which no node can be reached' },
+  ],
+];
+
+const BROKEN: Meaning = { retryable: LATER, advice: 'broke the connection' };
+
+/** Errors that a client gives without having written the command. */
+const NEVER_WRITTEN = /isn't writeable|client is (?:closed|offline)|queue is full/;
+
+/** `NOSCRIPT` of "NOSCRIPT No matching script". Clients' own errors do not begin like that. */
+const CODE = /^([A-Z][A-Z0-9_]+)(?: |$)/;
+
+/** What the server answered, if this error of a client is an answer of the server. */
+export function refusalIn(error: unknown): string | undefined {
+  if (!(error instanceof Error) || 'syscall' in error) return undefined;
+  return CODE.test(error.message) ? withoutSecrets(error.message) : undefined;
+}
+
+/** The first word of a refusal, such as `NOSCRIPT`, also of the error that was made of it. */
+export function refusalCode(refusal: unknown): string | undefined {
+  const text = isLockError(refusal, 'STORE') ? (refusal.cause as Error)?.message : refusal;
+  return typeof text === 'string' ? CODE.exec(text)?.[1] : undefined;
+}
+
+/** What the server refused, as a `StoreError` that says what to do. */
+export function refused(refusal: string): StoreError {
+  const said = withoutSecrets(refusal);
+  const found = refusals.find(([start]) => said.startsWith(start));
+  const { retryable, advice } = found?.[1] ?? { retryable: NEVER, advice: 'refused' };
+  const halfWay = said.includes('script:') || said.includes('user_script');
+  return new StoreError(`The Redis server ${advice} (${said}).`, {
+    cause: plain('ReplyError', said),
+    retryable,
+    outcome: halfWay ? 'unknown' : 'failed',
+  });
+}
+
+/** What a client says when it could not connect, or when the connection broke. */
+export function connectionError(error: unknown, written: boolean): StoreError {
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) return refused(refusal);
+  const said = withoutSecrets(describe(error));
+  const { retryable, advice } = breaks.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
+  return new StoreError(`The Redis server ${advice} (${said}).`, {
+    cause: plain(error instanceof Error ? error.name : 'Error', said),
+    // A server that has answered well before has only stumbled.
+    retryable: retryable || written,
+    outcome: written && !NEVER_WRITTEN.test(said) ? 'unknown' : 'failed',
+  });
+}
+
+/** The codes of all the addresses that were tried are in `errors`, with an empty message. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'no reason given';
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (error.message === '' && Array.isArray(errors)) return errors.map(describe).join(', ');
+  const said = error.message || String(code ?? error.name);
+  return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
+}
+
+/** Servers repeat the arguments of a command that they do not know, and URLs have passwords. */
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/,? with args beginning with:?.*$/is, '')
+    .replace(/\/\/\S*@/g, '//***@')
+    .replace(/[\r\n]+/g, ' ')
+    .slice(0, 300)
+    .trim();
+}
+
+function plain(name: string, message: string): Error {
+  const cause = new Error(message);
+  cause.name = name;
+  // The stack would only tell where the copy was made.
+  cause.stack = `${name}: ${message}`;
+  return cause;
+}

@@ -1,0 +1,99 @@
+/**
+ * Connections of `ioredis`, version 5 and 6.
+ *
+ * A duplicate has everything of the user's client (address, Sentinels, TLS, user, database, name)
+ * but what would write a command late, twice or changed: see `connection.ts`.
+ */
+import type { Source, Wire, WireTerms } from './connection.ts';
+
+/** As much of a `Redis` of ioredis as is used. */
+export interface IoredisClient {
+  readonly isCluster: boolean;
+  readonly status: string;
+  readonly mode: string;
+  readonly options: object;
+  duplicate(options?: object): IoredisClient;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  call(command: string, args: string[]): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
+  readonly stream: { cork(): void; uncork(): void; destroy(): unknown } | null | undefined;
+}
+
+interface IoredisOptions {
+  readonly sentinels?: unknown;
+  readonly retryStrategy?: ((times: number) => unknown) | null;
+  readonly reconnectOnError?: unknown;
+}
+
+const OVERRIDES = {
+  lazyConnect: true,
+  // Nobody but `Connection` keeps, resends or reconnects.
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  autoResubscribe: false,
+  retryStrategy: null,
+  reconnectOnError: null,
+  maxRetriesPerRequest: null,
+  // Keys are given in full, commands go one by one, replies are as RESP2 has them.
+  keyPrefix: '',
+  enableAutoPipelining: false,
+  stringNumbers: false,
+  replyMapping: 'legacy',
+  readOnly: false,
+  monitor: false,
+  scripts: undefined,
+  himportFieldsets: undefined,
+  // Core and `Connection` have their own.
+  commandTimeout: undefined,
+  socketTimeout: undefined,
+};
+
+export function ioredisSource(client: IoredisClient, overrides: object = {}): Source {
+  const { retryStrategy, sentinels } = client.options as IoredisOptions;
+  // The check asks INFO, which a frugal ACL does not permit. With Sentinel it asks for the role.
+  const options = { ...OVERRIDES, enableReadyCheck: Boolean(sentinels), ...overrides };
+  return {
+    open: (terms) => openWire(client.duplicate(options), terms),
+    pause: (failures) => {
+      const pause = retryStrategy?.(failures);
+      return typeof pause === 'number' ? pause : Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+async function openWire(redis: IoredisClient, { signal, lost }: WireTerms): Promise<Wire> {
+  let cause: unknown;
+  const close = (): void => {
+    redis.disconnect();
+    redis.stream?.destroy();
+  };
+  redis.on('error', (error) => {
+    cause ??= error;
+    lost(error);
+  });
+  redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    await redis.connect();
+  } catch (error) {
+    close();
+    throw cause ?? error;
+  } finally {
+    signal.removeEventListener('abort', close);
+  }
+  return {
+    send: ([name = '', ...args]) => redis.call(name, args),
+    together: (work) => {
+      redis.stream?.cork();
+      work();
+      redis.stream?.uncork();
+    },
+    subscribe: (channel, received) => {
+      redis.on('message', (_, message) => received(String(message)));
+      return redis.subscribe(channel);
+    },
+    close,
+  };
+}
