@@ -4,6 +4,7 @@ const entry = {
   index: 'src/index.ts',
   memory: 'src/stores/memory/index.ts',
   sqlite: 'src/stores/sqlite/index.ts',
+  redis: 'src/stores/redis/index.ts',
   fence: 'src/fence/index.ts',
   connect: 'src/connect.ts',
   testkit: 'src/testkit/index.ts',

@@ -11,7 +11,9 @@ const SERVERS = 'test/{servers,redis,quorum}/**/*.test.ts';
 const luaAsText = {
   name: 'lua-as-text',
   load: (file: string): string | undefined =>
-    file.endsWith('.lua') ? `export default ${JSON.stringify(readFileSync(file, 'utf8'))}` : undefined,
+    file.endsWith('.lua')
+      ? `export default ${JSON.stringify(readFileSync(file, 'utf8'))}`
+      : undefined,
 };
 
 const config: ViteUserConfig = {

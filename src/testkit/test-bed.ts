@@ -73,7 +73,8 @@ export class TestBed {
 
   /** Locks that end with the case. What they leave behind does not vanish before it is noticed. */
   locks(options: LocksOptions = {}, store: Store = this.store): Locks {
-    const locks = createLocks(store, { ttl: LONG_MS, ...options, clock: this.clock });
+    const ttl = Math.min(LONG_MS, store.maxTtlMs ?? LONG_MS);
+    const locks = createLocks(store, { ttl, ...options, clock: this.clock });
     this.cleanup(() => locks.close({ drain: 0 }));
     return locks;
   }

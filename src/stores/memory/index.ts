@@ -10,9 +10,8 @@
  */
 import { type Clock, checkClock, systemClock } from '../../clock.ts';
 import { type Duration, parseDuration } from '../../duration.ts';
-import { UsageError } from '../../errors.ts';
+import { checkMaxWaiters } from '../../max-waiters.ts';
 import { readOptions } from '../../read-options.ts';
-import { show } from '../../show.ts';
 import type { Claim, ClaimStatus, Queue, Store, Takeover, Traits, Wake } from '../../store.ts';
 import { ClaimQueue, type Entry, UNKNOWN } from './claim-queue.ts';
 import { Tombstones } from './tombstones.ts';
@@ -56,14 +55,11 @@ class Memory implements MemoryStore {
   #quarantinedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: MemoryStoreOptions) {
-    const { clock = systemClock(), maxWaiters = 10_000, quarantine = 30_000 } = options;
-    if (!Number.isInteger(maxWaiters) || maxWaiters < 0) {
-      throw new UsageError(`maxWaiters must be a whole number, not ${show(maxWaiters)}.`);
-    }
+    const { clock = systemClock(), maxWaiters, quarantine = 30_000 } = options;
     checkClock(clock);
     this.#clock = clock;
     this.#tombstones = new Tombstones(clock);
-    this.#maxWaiters = maxWaiters;
+    this.#maxWaiters = checkMaxWaiters(maxWaiters);
     this.#quarantineMs = parseDuration(quarantine, 'quarantine');
   }
 

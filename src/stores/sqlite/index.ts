@@ -5,8 +5,8 @@ import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { isLockError, UsageError } from '../../errors.ts';
+import { checkMaxWaiters } from '../../max-waiters.ts';
 import { readOptions } from '../../read-options.ts';
-import { show } from '../../show.ts';
 import type { Store } from '../../store.ts';
 import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
 import { thisMachine } from './machine.ts';
@@ -58,17 +58,14 @@ export function sqliteStore(
   const all = typeof source === 'object' ? readOptions(source, DATABASE_OPTIONS, WHAT) : undefined;
   const options: SqliteOptions = all ?? readOptions(given, OPTIONS, WHAT);
   const database = all?.database;
-  const { maxWaiters = 10_000, busyTimeout = 5_000, trustFileSystem = false } = options;
+  const { maxWaiters, busyTimeout = 5_000, trustFileSystem = false } = options;
   if (typeof trustFileSystem !== 'boolean') {
     throw new UsageError('trustFileSystem must be true or false.');
-  }
-  if (!Number.isInteger(maxWaiters) || maxWaiters < 0) {
-    throw new UsageError(`maxWaiters must be a whole number, not ${show(maxWaiters)}.`);
   }
   return new SqliteStore({
     file: database ? checkDatabase(database) : checkFile(source),
     database,
-    maxWaiters,
+    maxWaiters: checkMaxWaiters(maxWaiters),
     readWhole: READ_WHOLE,
     trustFileSystem,
     busyMs: parseDuration(busyTimeout, 'busyTimeout'),

@@ -1,0 +1,101 @@
+/**
+ * What the scripts answer. A number is a claim that holds alone, with its whole TTL; everything
+ * else is a line of words, the same in answers and in messages.
+ */
+import { StoreError } from '../../errors.ts';
+import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../../store.ts';
+import type { Reply } from './client.ts';
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  m: 'mutex',
+  r: 'read',
+  w: 'write',
+  p: 'permits',
+};
+
+export function letterOf(kind: Kind): string {
+  return kind[0] ?? '';
+}
+
+export function statusOf(reply: Reply | undefined, ttlMs: number): ClaimStatus {
+  if (typeof reply === 'number') {
+    return { state: 'held', token: BigInt(reply), leftMs: ttlMs, waiters: 0 };
+  }
+  if (typeof reply === 'string') return statusIn(reply);
+  return { state: 'error', error: garbled(reply) };
+}
+
+/** The status that a line of words tells. */
+export function statusIn(line: string): ClaimStatus {
+  const [state, ...words] = line.split(' ');
+  if (state === 'h') return held(words);
+  if (state === 'w') return waiting(words);
+  const [why = '', ...detail] = words;
+  if (state === 'g') return gone(why as GoneReason, detail.join(' '));
+  if (state === 'e') return { state: 'error', error: refused(words.join(' ')) };
+  return { state: 'error', error: garbled(line) };
+}
+
+function held(words: readonly string[]): ClaimStatus {
+  const [number = '', left, waiters, limit, ended, endedBy = ''] = words;
+  const takeover =
+    ended === '-' ? undefined : { reason: ended as Takeover['reason'], token: BigInt(endedBy) };
+  return {
+    ...{ state: 'held', token: BigInt(number), leftMs: Number(left), waiters: Number(waiters) },
+    ...(takeover && { takeover }),
+    ...(limit !== '-' && { limit: Number(limit) }),
+  };
+}
+
+function waiting(words: readonly string[]): ClaimStatus {
+  const [left, ahead, limit, why, retry] = words;
+  return {
+    ...{ state: 'waiting', leftMs: Number(left), ahead: Number(ahead), retryInMs: Number(retry) },
+    why: why === 'data-loss' ? 'data-loss' : 'queue',
+    ...(limit !== '-' && { limit: Number(limit) }),
+  };
+}
+
+function gone(why: GoneReason, detail: string): ClaimStatus {
+  if (why !== 'mismatch') return { state: 'gone', why, ...(detail !== '' && { detail }) };
+  return { state: 'gone', why, detail: `its queue holds ${KINDS[detail]} claims` };
+}
+
+export interface Standing {
+  readonly held: boolean;
+  readonly limit: number;
+  readonly member: Member;
+}
+
+/** A line about a claim, for people. */
+export function standingIn(line: Reply): Standing {
+  const words = String(line).split(' ');
+  const [state, number = '', kind = '', permits, limit, ttl, left] = words;
+  return {
+    held: state === 'h',
+    limit: Number(limit),
+    member: {
+      number: BigInt(number),
+      kind: KINDS[kind] ?? 'mutex',
+      permits: Number(permits),
+      ttlMs: Number(ttl),
+      leftMs: Number(left),
+      holder: JSON.parse(words.slice(7).join(' ')) as Holder,
+    },
+  };
+}
+
+/** One claim met a key that is none of ours. */
+function refused(said: string): StoreError {
+  return new StoreError(`The store refused this claim alone: ${said}.`, {
+    retryable: false,
+    outcome: 'failed',
+  });
+}
+
+export function garbled(reply: Reply | undefined): StoreError {
+  return new StoreError(`The server gave an answer that is none: ${JSON.stringify(reply)}.`, {
+    retryable: false,
+    outcome: 'unknown',
+  });
+}

@@ -1,0 +1,242 @@
+/**
+ * Connections to the primaries of a cluster.
+ *
+ * The client package finds out where the slots are; the connections are our own, one to a primary,
+ * so that `Connection`'s rules hold for them and commands stand one behind the other. A server that
+ * answers MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so that it may be
+ * written again elsewhere: for a second at most, then the answer stands. A WAIT counts what went
+ * before it on its own connection; behind a command that was sent elsewhere it would count the
+ * wrong server's writes, so it is refused instead.
+ * What would break it: a client that follows MOVED for a single command of a row.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Link, Refusal, Reply } from './client.ts';
+import { Connection, type Source } from './connection.ts';
+import { connectionError, refusalCode, refused } from './errors.ts';
+import { slotOf } from './slots.ts';
+import { Subscription } from './subscription.ts';
+
+/** Where the slots are, as the cluster says at one moment. */
+export interface Topology {
+  /** The address of the primary of each slot. */
+  readonly slots: readonly (string | undefined)[];
+  /** How to reach a server, by an address of `slots` or of a redirection. */
+  at(address: string): Source;
+}
+
+/** Asks the cluster; rejects with what the client package gives as the reason. */
+export type Discover = (signal: AbortSignal) => Promise<Topology>;
+
+/** For so long a command is sent elsewhere or again, or waits for the cluster to be found. */
+const PATIENCE_MS = 1000;
+/** Between two tries of what the servers are still arranging. */
+const PAUSE_MS = 50;
+/** After so long an attempt to find the cluster is given up. */
+const ATTEMPT_MS = 5000;
+
+type Commands = readonly (readonly string[])[];
+type Answer = Reply | Refusal;
+
+export class ClusterLink implements Link {
+  readonly cluster = true;
+  readonly #discover: Discover;
+  readonly #closing = new AbortController();
+  readonly #connections = new Map<string, Connection>();
+  readonly #subscriptions = new Set<Subscription>();
+  #topology: Topology | undefined;
+  #discovering: Promise<Topology> | undefined;
+  #failedAt = 0;
+  #turn = Math.floor(Math.random() * 1000);
+
+  constructor(discover: Discover) {
+    this.#discover = discover;
+  }
+
+  async send(key: string, command: readonly string[]): Promise<Reply> {
+    const [answer = null] = await this.sendAll(key, [command]);
+    if (isRefusal(answer)) throw refused(answer.refusal);
+    return answer;
+  }
+
+  async sendAll(key: string, commands: Commands): Promise<Answer[]> {
+    const slot = slotOf(key);
+    const connection = this.#primary(slot) ?? (await this.#found(slot));
+    const answers = await connection.sendAll(commands);
+    return answers.some(isRedirection) ? this.#follow(slot, commands, answers) : answers;
+  }
+
+  async primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]> {
+    const topology = this.#topology ?? (await this.#soon());
+    return addresses(topology).map((address) => {
+      const connection = this.#to(address, topology);
+      return (command) => connection.send(command);
+    });
+  }
+
+  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void> {
+    const source: Source = {
+      pause: longer,
+      open: async (terms) => {
+        const topology = this.#topology ?? (await this.#soon());
+        const all = addresses(topology);
+        // Another one each time, for the last one may be gone.
+        const address = all[this.#turn++ % all.length] ?? '';
+        return this.#source(address, topology).open(terms);
+      },
+    };
+    const subscription = new Subscription(source, { channel, received, resumed });
+    this.#subscriptions.add(subscription);
+    return subscription.start();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const closable of [...this.#connections.values(), ...this.#subscriptions]) {
+      closable.close();
+    }
+  }
+
+  #primary(slot: number): Connection | undefined {
+    const address = this.#topology?.slots[slot];
+    return address === undefined ? undefined : this.#connections.get(address);
+  }
+
+  async #found(slot: number): Promise<Connection> {
+    let topology = this.#topology ?? (await this.#soon());
+    if (topology.slots[slot] === undefined) topology = await this.#soon();
+    const address = topology.slots[slot];
+    if (address === undefined) throw refused('CLUSTERDOWN Hash slot not served');
+    return this.#to(address, topology);
+  }
+
+  #to(address: string, topology: Topology): Connection {
+    let connection = this.#connections.get(address);
+    if (!connection) {
+      connection = new Connection(this.#source(address, topology));
+      if (this.#closing.signal.aborted) connection.close();
+      else this.#connections.set(address, connection);
+    }
+    return connection;
+  }
+
+  /** Whoever has lost a server, or not found it, looks whether another one has taken its place. */
+  #source(address: string, topology: Topology): Source {
+    const { open } = topology.at(address);
+    let first = true;
+    const look = (): void => {
+      this.#refresh().catch(() => {});
+    };
+    return {
+      pause: longer,
+      open: async (terms) => {
+        if (!first) look();
+        first = false;
+        try {
+          return await open(terms);
+        } catch (error) {
+          look();
+          throw error;
+        }
+      },
+    };
+  }
+
+  async #follow(slot: number, commands: Commands, first: Answer[]): Promise<Answer[]> {
+    const answers = refuseWaits(commands, first);
+    const deadline = performance.now() + PATIENCE_MS;
+    while (performance.now() < deadline && !this.#closing.signal.aborted) {
+      const cause = answers.find(isRedirection);
+      if (cause === undefined) break;
+      const again = commands.flatMap((_, i) => (sameCode(answers[i], cause) ? [i] : []));
+      const [code, , address = ''] = cause.refusal.split(' ');
+      if (code === 'TRYAGAIN' || code === 'CLUSTERDOWN') await sleep(PAUSE_MS);
+      if (code === 'MOVED' || code === 'CLUSTERDOWN') await this.#soon().catch(() => {});
+      const asking = code === 'ASK' && this.#topology;
+      const connection = asking ? this.#to(address, asking) : await this.#found(slot);
+      const row = again.map((i) => commands[i] ?? []);
+      const sent = asking ? row.flatMap((command) => [['ASKING'], command]) : row;
+      const got = await connection.sendAll(sent);
+      for (const [n, i] of again.entries()) answers[i] = got[asking ? 2 * n + 1 : n] ?? null;
+    }
+    return answers;
+  }
+
+  /** The topology of a moment from now, for whoever cannot go on without. */
+  async #soon(): Promise<Topology> {
+    const patience = new AbortController();
+    try {
+      return await Promise.race([
+        this.#refresh(),
+        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
+          throw new Error('connect ETIMEDOUT');
+        }),
+      ]);
+    } catch (error) {
+      throw connectionError(error, false);
+    } finally {
+      patience.abort();
+    }
+  }
+
+  #refresh(): Promise<Topology> {
+    this.#discovering ??= this.#look().finally(() => {
+      this.#discovering = undefined;
+    });
+    return this.#discovering;
+  }
+
+  async #look(): Promise<Topology> {
+    const closing = this.#closing.signal;
+    const rest = this.#failedAt + PAUSE_MS - performance.now();
+    if (rest > 0) await sleep(rest, undefined, { signal: closing });
+    try {
+      const limit = AbortSignal.timeout(ATTEMPT_MS);
+      const topology = await this.#discover(AbortSignal.any([closing, limit]));
+      this.#topology = topology;
+      this.#forget(new Set(topology.slots));
+      return topology;
+    } catch (error) {
+      this.#failedAt = performance.now();
+      throw error;
+    }
+  }
+
+  #forget(wanted: ReadonlySet<string | undefined>): void {
+    for (const [address, connection] of this.#connections) {
+      if (wanted.has(address)) continue;
+      this.#connections.delete(address);
+      connection.close();
+    }
+  }
+}
+
+const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN']);
+
+function isRedirection(answer: Answer): answer is Refusal {
+  return isRefusal(answer) && REDIRECTIONS.has(refusalCode(answer.refusal) ?? '');
+}
+
+function isRefusal(answer: Answer): answer is Refusal {
+  return typeof answer === 'object' && answer !== null && 'refusal' in answer;
+}
+
+function sameCode(answer: Answer | undefined, { refusal }: Refusal): boolean {
+  if (answer === undefined || !isRefusal(answer)) return false;
+  return refusalCode(answer.refusal) === refusalCode(refusal);
+}
+
+function refuseWaits(commands: Commands, answers: readonly Answer[]): Answer[] {
+  const first = answers.findIndex(isRedirection);
+  return answers.map((answer, i) => {
+    const counts = i > first && /^WAIT/i.test(commands[i]?.[0] ?? '');
+    return counts ? { refusal: 'REDIRECTED What WAIT would count was sent elsewhere' } : answer;
+  });
+}
+
+function addresses({ slots }: Topology): string[] {
+  return [...new Set(slots)].filter((address) => address !== undefined);
+}
+
+function longer(failures: number): number {
+  return 50 * 2 ** failures;
+}

@@ -1,0 +1,75 @@
+#!lua flags=allow-oom
+-- include record.lua
+-- include queue.lua
+-- The rarer verbs, on one claim or queue. ARGV: the verb, and what it takes.
+local verb = ARGV[ARGS + 1]
+local q = load(KEYS[2])
+settle(q)
+
+local function downgrade(id)
+  local claim = live(q, id)
+  if not claim then return missing(q, id) end
+  if claim.kind == 'w' and claim.admitted then
+    q.queue.used = q.queue.used - claim.permits + 1
+    claim.kind, claim.permits = 'r', 1
+    q.dirty[id], q.changed = true, true
+    q.asking = id
+    settle(q)
+  end
+  return status(q, claim)
+end
+
+local function raise(id, number)
+  local claim = live(q, id)
+  if not claim then return missing(q, id) end
+  if claim.admitted and number > claim.number then
+    claim.number = number
+    q.queue.raised = math.max(q.queue.raised or 0, number)
+    q.queue.last = math.max(q.queue.last, number)
+    q.dirty[id], q.changed = true, true
+  end
+  return status(q, claim)
+end
+
+local function evict(number, reason, atOnce)
+  for _, claim in ipairs(all(q)) do
+    if claim.number == number then
+      claim.sealed, claim.detail = 'evicted', reason
+      q.dirty[claim.id], q.changed = true, true
+      if claim.address ~= '-' then q.evicted = claim end
+      if atOnce or not claim.admitted then
+        bury(q, claim.id, claim.ttl, 'evicted', reason)
+        depart(q, claim)
+      end
+      return 1
+    end
+  end
+  return 0
+end
+
+local function inspect()
+  local members = {}
+  for _, claim in ipairs(all(q)) do
+    if claim.expires > now then
+      members[#members + 1] = format('%s %.0f %s %.0f %.0f %.0f %.0f %s',
+        claim.admitted and 'h' or 'w', claim.number, claim.kind, claim.permits, claim.limit,
+        claim.ttl, claim.expires - now, claim.holder)
+    end
+  end
+  return members
+end
+
+local answer
+if verb == 'downgrade' then
+  answer = downgrade(ARGV[ARGS + 2])
+elseif verb == 'raise' then
+  answer = raise(ARGV[ARGS + 2], tonumber(ARGV[ARGS + 3]))
+elseif verb == 'evict' then
+  answer = evict(tonumber(ARGV[ARGS + 2]), ARGV[ARGS + 3], ARGV[ARGS + 4] == 'now')
+else
+  answer = inspect()
+end
+save(q)
+if q.evicted then call('PUBLISH', ARGV[5] .. q.evicted.address, q.evicted.tag .. ' ?') end
+keep()
+return { now, answer }

@@ -1,0 +1,86 @@
+#!lua
+-- include record.lua
+-- Enters the queue, or tells where an id already in it stands. Never extends it.
+-- ARGV for each claim: id, ttl, 'queue' or 'try', terms.
+local answers, rest = { now }, {}
+local number = fresh(0)
+local numberText = format('%016.0f', number)
+for i = 2, #KEYS do
+  local a = ARGS + (i - 2) * 4
+  local id, ttl = ARGV[a + 1], ARGV[a + 2]
+  local was = true
+  if open then
+    local text = id .. numberText .. format('%013.0f', now + ttl) .. ARGV[a + 4]
+    was = redis.pcall('SET', KEYS[i], text, 'NX', 'GET', 'PX', ttl + REMEMBER)
+  end
+  if was == false then
+    answers[i] = number
+  else
+    rest[#rest + 1] = i
+  end
+end
+if #rest > 0 then
+  -- include queue.lua
+  local function enter(key, id, wait, text)
+    local q = load(key)
+    q.asking = id
+    local grave = q.queue.buriedTo and graves(q)[id]
+    if grave then return missing(q, id) end
+    local own = find(q, id)
+    if own and own.expires <= now and not own.admitted then remove(q, own) end
+    settle(q)
+    local queue = q.queue
+    own = find(q, id)
+    if own then
+      local answer = status(q, own)
+      save(q)
+      return answer
+    end
+    local claim = terms(id, text)
+    local occupied = queue.count + queue.waiters > 0
+    if occupied and queue.kind ~= claim.kind
+      and (queue.kind == 'm' or queue.kind == 'p' or claim.kind == 'm' or claim.kind == 'p') then
+      save(q)
+      return 'g mismatch ' .. queue.kind
+    end
+    local admitted = queue.waiters == 0 and fits(q, claim)
+    if not admitted and wait == 'try' then
+      save(q)
+      return 'g refused '
+    end
+    if not admitted and queue.waiters >= tonumber(ARGV[4]) then
+      save(q)
+      return 'g full maxWaiters is ' .. ARGV[4]
+    end
+    claim.number, claim.expires, claim.place = fresh(queue.last), now + claim.ttl, queue.next
+    if occupied and queue.entered ~= claim.limit then queue.mixed = true end
+    if not occupied then queue.mixed = nil end
+    queue.last, queue.next, queue.kind = claim.number, queue.next + 1, claim.kind
+    queue.entered = claim.limit
+    q.claims[id], q.dirty[id], q.changed = claim, true, true
+    if admitted then
+      queue.first = queue.next
+      admit(q, claim)
+      queue.ended, queue.endedBy = nil, nil
+    else
+      claim.waits = true
+      queue.waiters = queue.waiters + 1
+      q.ids[claim.place] = id
+      if queue.waiters == 1 then
+        queue.first, queue.told = claim.place, claim.place
+        for _, holder in ipairs(holders(q)) do tell(q, holder) end
+      end
+    end
+    local answer = status(q, claim)
+    save(q)
+    return answer
+  end
+  for _, i in ipairs(rest) do
+    local a = ARGS + (i - 2) * 4
+    answers[i] = apart(i, function()
+      return enter(KEYS[i], ARGV[a + 1], ARGV[a + 3], ARGV[a + 4])
+    end)
+  end
+end
+keep()
+return answers

@@ -1,0 +1,333 @@
+-- One resource, one key: a queue of claims, admitted in order of arrival as far as they fit.
+--
+-- Invariant: the admitted claims are a prefix of the living ones in order of arrival, and after
+-- every step whoever is dead is out of the way and everybody who fits is admitted (admission.ts).
+-- A step is one script, so none sees another's half. While one claim holds and nobody waits, the
+-- key is a string, which costs one command; otherwise a hash: '#' is the head, an id leads to its
+-- claim, a place in the order of arrival to the id that waits there, 'T' to the tombstones.
+-- Nothing costs more when more wait: the head knows the first place, how much is in use and the
+-- earliest possible death among the holders, so that only who is in somebody's way is read.
+-- String: id 32, number 16, expires (ms) 13, and the terms as the claim brings them:
+-- 'kind permits limit ttl address tag holder'. What breaks it: a second writer of these keys.
+local pack, unpacked = cmsgpack.pack, cmsgpack.unpack
+
+local function terms(id, text)
+  local kind, permits, limit, ttl, address, tag, holder =
+    string.match(text, '^(%a) (%d+) (%d+) (%d+) (%S+) (%S+) (.*)$')
+  return {
+    id = id, kind = kind, permits = tonumber(permits), limit = tonumber(limit),
+    ttl = tonumber(ttl), address = address, tag = tag, holder = holder,
+  }
+end
+
+local function refuse(key)
+  error({ err = 'WRONGTYPE ' .. key .. ' is not a queue of claims' })
+end
+
+local function load(key)
+  local queue = {
+    first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
+  }
+  local head = redis.pcall('HGET', key, '#')
+  local text = false
+  if type(head) == 'string' then
+    queue = unpacked(head)
+  elseif type(head) == 'table' then
+    text = redis.pcall('GET', key)
+    if type(text) ~= 'string' or not string.match(text, '^%x+[mrwp] %d') then refuse(key) end
+  elseif call('EXISTS', key) == 1 then
+    refuse(key)
+  end
+  local q = { key = key, queue = queue, claims = {}, ids = {}, dirty = {}, left = {}, tell = {} }
+  if text then
+    local claim = terms(sub(text, 1, 32), sub(text, 62))
+    claim.number, claim.expires = tonumber(sub(text, 33, 48)), tonumber(sub(text, 49, 61))
+    claim.place, claim.admitted = 1, true
+    queue.first, queue.next, queue.count = 2, 2, 1
+    queue.last, queue.used, queue.limit = claim.number, claim.permits, claim.limit
+    queue.death, queue.only, queue.kind = claim.expires, claim.id, claim.kind
+    queue.entered = claim.limit
+    q.claims[claim.id], q.dirty[claim.id], q.text = claim, true, true
+  end
+  return q
+end
+
+local function find(q, id)
+  local claim = q.claims[id]
+  if claim == nil then
+    local text = not q.text and call('HGET', q.key, id)
+    claim = text and unpacked(text) or false
+    q.claims[id] = claim
+  end
+  return claim
+end
+
+local function waiting(q, place)
+  local id = q.ids[place]
+  if id == nil then
+    id = not q.text and call('HGET', q.key, place)
+    q.ids[place] = id
+  end
+  return id and find(q, id)
+end
+
+local function all(q)
+  if not q.text then
+    local fields = call('HGETALL', q.key)
+    for i = 1, #fields, 2 do
+      local id = fields[i]
+      if #id == 32 and q.claims[id] == nil then q.claims[id] = unpacked(fields[i + 1]) end
+    end
+  end
+  local list = {}
+  for _, claim in pairs(q.claims) do
+    if claim then list[#list + 1] = claim end
+  end
+  table.sort(list, function(a, b) return a.place < b.place end)
+  return list
+end
+
+local function holders(q)
+  local queue = q.queue
+  if queue.count == 0 then return {} end
+  if queue.count == 1 and queue.only then return { find(q, queue.only) } end
+  local list = {}
+  for _, claim in ipairs(all(q)) do
+    if claim.admitted then list[#list + 1] = claim end
+  end
+  return list
+end
+
+-- What the head knows of the holders, from the holders themselves.
+local function survey(q)
+  local queue = q.queue
+  local list = holders(q)
+  queue.limit, queue.death, queue.only = nil, nil, nil
+  for _, claim in ipairs(list) do
+    queue.limit = math.min(queue.limit or claim.limit, claim.limit)
+    queue.death = math.min(queue.death or claim.expires, claim.expires)
+  end
+  if #list == 1 then queue.only = list[1].id end
+  q.changed = true
+end
+
+local function remove(q, claim)
+  local queue = q.queue
+  q.claims[claim.id], q.dirty[claim.id] = false, nil
+  q.left[#q.left + 1] = claim.id
+  q.changed = true
+  if not claim.admitted then
+    q.ids[claim.place] = false
+    q.left[#q.left + 1] = claim.place
+    queue.waiters = queue.waiters - 1
+    return
+  end
+  queue.count, queue.used = queue.count - 1, queue.used - claim.permits
+  queue.only = nil
+  if queue.count == 0 then
+    queue.limit = nil
+  elseif queue.mixed then
+    survey(q)
+  end
+end
+
+local function admit(q, claim)
+  local queue = q.queue
+  if claim.waits then
+    q.left[#q.left + 1] = claim.place
+    q.ids[claim.place] = false
+    queue.waiters = queue.waiters - 1
+    claim.waits = nil
+  end
+  claim.admitted = true
+  -- A raised number stands above all that came in before it was raised.
+  if queue.raised and claim.number <= queue.raised then
+    queue.raised = queue.raised + 1
+    claim.number = queue.raised
+    queue.last = math.max(queue.last, claim.number)
+  end
+  queue.only = queue.count == 0 and claim.id or nil
+  queue.death = queue.count == 0 and claim.expires or math.min(queue.death, claim.expires)
+  queue.limit = math.min(queue.limit or claim.limit, claim.limit)
+  queue.count, queue.used = queue.count + 1, queue.used + claim.permits
+  claim.ended, claim.endedBy = queue.ended, queue.endedBy
+  q.dirty[claim.id], q.changed = true, true
+end
+
+local function fits(q, claim)
+  local queue = q.queue
+  return open and queue.used + claim.permits <= math.min(queue.limit or claim.limit, claim.limit)
+end
+
+local function tell(q, claim)
+  if claim.address ~= '-' and claim.id ~= q.asking then q.tell[#q.tell + 1] = claim end
+end
+
+-- The first waiter that lives.
+local function front(q)
+  local queue = q.queue
+  while queue.first < queue.next do
+    local claim = queue.waiters > 0 and waiting(q, queue.first)
+    if queue.waiters == 0 then
+      queue.first = queue.next
+    elseif claim and claim.expires > now then
+      return claim
+    else
+      if claim then remove(q, claim) end
+      queue.first = queue.first + 1
+    end
+    q.changed = true
+  end
+end
+
+-- `how`, `number`: the hold that has just ended.
+local function settle(q, how, number)
+  local queue = q.queue
+  if how then queue.ended, queue.endedBy = how, number end
+  if queue.count > 0 and now >= queue.death then
+    for _, claim in ipairs(holders(q)) do
+      if claim.expires <= now then
+        remove(q, claim)
+        local sealed = claim.sealed == 'evicted' and 'evicted' or claim.sealed and 'released'
+        queue.ended, queue.endedBy = sealed or 'expired', claim.number
+      end
+    end
+    if queue.count > 0 then survey(q) end
+  end
+  local claim = front(q)
+  while claim and fits(q, claim) do
+    admit(q, claim)
+    queue.first = queue.first + 1
+    tell(q, claim)
+    claim = front(q)
+  end
+  if queue.ended and (queue.count > 0 or queue.ended == 'released') then
+    queue.ended, queue.endedBy, q.changed = nil, nil, true
+  end
+  if claim and queue.told ~= claim.place then
+    queue.told, q.changed = claim.place, true
+    tell(q, claim)
+  end
+end
+
+local function ahead(q, claim)
+  local queue = q.queue
+  local before = claim.place - queue.first
+  if before > queue.waiters - 1 or queue.next - queue.first > queue.waiters then
+    local seen = 0
+    for place = math.max(queue.first, claim.place - 32), claim.place - 1 do
+      if waiting(q, place) then seen = seen + 1 end
+    end
+    before = before <= 32 and seen or math.min(before, queue.waiters - 1)
+  end
+  return queue.count + before
+end
+
+-- The first waits for the earliest death of a holder, others for that of the one before.
+local function watchedUntil(q, claim)
+  for place = claim.place - 1, math.max(q.queue.first, claim.place - 100), -1 do
+    local before = waiting(q, place)
+    if before and before.expires > now then return before.expires end
+    if before then remove(q, before) end
+  end
+  return q.queue.death
+end
+
+local function status(q, claim)
+  local queue = q.queue
+  if claim.sealed then return 'g ' .. claim.sealed .. ' ' .. (claim.detail or '') end
+  local left = claim.expires - now
+  local inForce = math.min(queue.limit or claim.limit, claim.limit)
+  local limit = inForce < claim.limit and format('%.0f', inForce) or '-'
+  if claim.admitted then
+    local ended = claim.ended and format('%s %.0f', claim.ended, claim.endedBy) or '- 0'
+    return format('h %.0f %.0f %.0f %s %s', claim.number, left, queue.waiters, limit, ended)
+  end
+  local why, retry = 'data-loss', openAt - now
+  if open then why, retry = 'queue', watchedUntil(q, claim) - now end
+  return format('w %.0f %.0f %s %s %.0f', left, ahead(q, claim), limit, why, retry)
+end
+
+local function graves(q)
+  if not q.graves then
+    local text = not q.text and q.queue.buriedTo and call('HGET', q.key, 'T')
+    q.graves = text and unpacked(text) or {}
+    for id, grave in pairs(q.graves) do
+      if grave.to <= now then q.graves[id] = nil end
+    end
+  end
+  return q.graves
+end
+
+local function bury(q, id, ttl, why, detail)
+  graves(q)[id] = { to = now + ttl, why = why, detail = detail }
+  q.queue.buriedTo = math.max(q.queue.buriedTo or 0, now + ttl)
+  q.buried, q.changed = true, true
+end
+
+-- What to tell somebody who has no claim here.
+local function missing(q, id)
+  local grave = q.queue.buriedTo and graves(q)[id]
+  if grave then return 'g ' .. grave.why .. ' ' .. (grave.detail or '') end
+  return open and 'g expired ' or 'g store-reset '
+end
+
+local function live(q, id)
+  local claim = find(q, id)
+  return claim and claim.expires > now and claim
+end
+
+-- Leaves the queue; what it held is free for the next ones.
+local function depart(q, claim)
+  remove(q, claim)
+  if not claim.admitted then return settle(q) end
+  settle(q, claim.sealed == 'evicted' and 'evicted' or 'released', claim.number)
+end
+
+local function publish(q)
+  local letters = {}
+  for _, claim in ipairs(q.tell) do
+    local line = claim.tag .. ' ' .. (q.claims[claim.id] and status(q, claim) or '?')
+    local letter = letters[claim.address]
+    letters[claim.address] = letter and letter .. '\n' .. line or line
+  end
+  for address, letter in pairs(letters) do call('PUBLISH', ARGV[5] .. address, letter) end
+end
+
+local function save(q)
+  local queue, key = q.queue, q.key
+  if #q.tell > 0 then publish(q) end
+  if not q.changed then return end
+  if queue.buriedTo and queue.buriedTo <= now then queue.buriedTo = nil end
+  if queue.count + queue.waiters == 0 and not queue.buriedTo and not queue.ended then
+    call('DEL', key)
+    if queue.last > highest then highest, write = queue.last, true end
+    return
+  end
+  if q.text then
+    call('DEL', key)
+  elseif #q.left > 0 then
+    call('HDEL', key, unpack(q.left))
+  end
+  local keepTo = math.max(queue.buriedTo or 0, now)
+  local fields = {}
+  for id in pairs(q.dirty) do
+    local claim = q.claims[id]
+    fields[#fields + 1], fields[#fields + 2] = id, pack(claim)
+    if claim.waits then fields[#fields + 1], fields[#fields + 2] = claim.place, id end
+    keepTo = math.max(keepTo, claim.expires)
+  end
+  if q.buried then fields[#fields + 1], fields[#fields + 2] = 'T', pack(q.graves) end
+  local late = q.text or keepTo + REMEMBER / 2 > queue.keptTo
+  if late then queue.keptTo = keepTo + REMEMBER end
+  fields[#fields + 1], fields[#fields + 2] = '#', pack(queue)
+  call('HSET', key, unpack(fields))
+  if late then call('PEXPIREAT', key, queue.keptTo) end
+end
+
+-- One element of a batch: whatever goes wrong is its own.
+local function apart(index, step)
+  local ok, result = pcall(step)
+  if ok then return result end
+  return 'e ' .. tostring(type(result) == 'table' and result.err or result)
+end

@@ -1,0 +1,45 @@
+#!lua flags=allow-oom
+-- include record.lua
+-- Leaves the queue, at once or `after` ms from now. Where a copy of the claim may still come, or
+-- nothing is found, a tombstone stays for one TTL. ARGV for each claim: id, ttl, after, 'unanswered'
+-- or '-'.
+local answers, rest = { now }, {}
+for i = 2, #KEYS do
+  local a = ARGS + (i - 2) * 4
+  local plain = ARGV[a + 3] == '0' and ARGV[a + 4] == '-'
+  local text = plain and redis.pcall('GET', KEYS[i])
+  if type(text) == 'string' and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
+    local number = tonumber(sub(text, 33, 48))
+    call('DEL', KEYS[i])
+    if number > highest then highest, write = number, true end
+    answers[i] = 1
+  else
+    rest[#rest + 1] = i
+  end
+end
+if #rest > 0 then
+  -- include queue.lua
+  local function leave(key, id, ttl, after, unanswered)
+    local q = load(key)
+    settle(q)
+    local claim = live(q, id)
+    if not claim or unanswered then bury(q, id, ttl, 'unknown') end
+    if claim and (after <= 0 or not claim.admitted) then
+      depart(q, claim)
+    elseif claim and not claim.sealed then
+      claim.sealed, claim.expires = 'unknown', now + after
+      q.queue.death = math.min(q.queue.death, claim.expires)
+      q.dirty[id], q.changed = true, true
+    end
+    save(q)
+    return claim and 1 or 0
+  end
+  for _, i in ipairs(rest) do
+    local a = ARGS + (i - 2) * 4
+    answers[i] = apart(i, function()
+      return leave(KEYS[i], ARGV[a + 1], ARGV[a + 2], tonumber(ARGV[a + 3]), ARGV[a + 4] ~= '-')
+    end)
+  end
+end
+keep()
+return answers

@@ -1,0 +1,47 @@
+#!lua flags=allow-oom
+-- include record.lua
+-- Heartbeat and status in one. Never revives a claim. ARGV for each claim: id, ttl.
+local answers, rest = { now }, {}
+for i = 2, #KEYS do
+  local a = ARGS + (i - 2) * 2
+  local text = redis.pcall('GET', KEYS[i])
+  if type(text) == 'string' and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
+    local ttl = ARGV[a + 2]
+    local renewed = sub(text, 1, 48) .. format('%013.0f', now + ttl) .. sub(text, 62)
+    call('SET', KEYS[i], renewed, 'PX', ttl + REMEMBER)
+    answers[i] = tonumber(sub(text, 33, 48))
+  else
+    rest[#rest + 1] = i
+  end
+end
+if #rest > 0 then
+  -- include queue.lua
+  local function beat(key, id, ttl)
+    local q = load(key)
+    q.asking = id
+    settle(q)
+    local claim = live(q, id)
+    local answer
+    if not claim then
+      answer = missing(q, id)
+    else
+      if not claim.sealed then
+        claim.expires = now + ttl
+        q.dirty[id], q.changed = true, true
+        local queue = q.queue
+        if claim.admitted and queue.count == 1 then
+          queue.only, queue.death = id, claim.expires
+        end
+      end
+      answer = status(q, claim)
+    end
+    save(q)
+    return answer
+  end
+  for _, i in ipairs(rest) do
+    local a = ARGS + (i - 2) * 2
+    answers[i] = apart(i, function() return beat(KEYS[i], ARGV[a + 1], ARGV[a + 2]) end)
+  end
+end
+keep()
+return answers

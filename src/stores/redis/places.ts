@@ -1,0 +1,35 @@
+/**
+ * Where things are kept. A resource has one key; the record of the store must be in the same slot,
+ * so that one script may touch both: a cluster has one for each slot in use.
+ */
+import { slotOf, tagOf } from './slots.ts';
+
+export class Places {
+  /** There is a record for each slot. */
+  readonly many: boolean;
+  readonly #prefix: string;
+  readonly #record: string;
+
+  constructor(namespace: string, cluster: boolean) {
+    this.many = cluster;
+    this.#prefix = `${namespace}:`;
+    this.#record = `${namespace}!store`;
+  }
+
+  keyOf(resource: string): string {
+    return this.#prefix + resource;
+  }
+
+  nameOf(key: string): string {
+    return key.slice(this.#prefix.length);
+  }
+
+  recordOf(key: string): string {
+    return this.many ? `${this.#record}{${tagOf(slotOf(key))}}` : this.#record;
+  }
+}
+
+/** For SCAN, which takes patterns. */
+export function escapeGlob(text: string): string {
+  return text.replace(/[\\*?[\]^]/g, '\\$&');
+}

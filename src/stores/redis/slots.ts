@@ -1,0 +1,33 @@
+/**
+ * Which slot of a cluster a key is in: CRC16 (XMODEM) of its tag, or of all of it, modulo 16,384.
+ */
+export const SLOTS = 16_384;
+
+/** Texts by slot, as far as they have been looked for. */
+const tags: string[] = [];
+let tried = 0;
+
+export function slotOf(key: string): number {
+  const open = key.indexOf('{');
+  const close = open === -1 ? -1 : key.indexOf('}', open + 1);
+  return crc16(close > open + 1 ? key.slice(open + 1, close) : key) % SLOTS;
+}
+
+/** A short text in this slot: a key with `{tag}` in it is there as well. */
+export function tagOf(slot: number): string {
+  while (tags[slot] === undefined) {
+    const text = (tried++).toString(36);
+    tags[slotOf(text)] ??= text;
+  }
+  return tags[slot];
+}
+
+function crc16(text: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0);
+    crc &= 0xffff;
+  }
+  return crc;
+}

@@ -1,0 +1,70 @@
+/**
+ * Who in this process wants to be woken.
+ *
+ * One subscription serves them all: the scripts address a message to the process and name the claim
+ * by a tag, which is public, unlike its id. A message is a hint and may be lost; after an
+ * interruption everybody is woken, and asks.
+ */
+import { randomId } from '../../random-id.ts';
+import type { Claim, Wake } from '../../store.ts';
+import { statusIn } from './answers.ts';
+import type { Link } from './client.ts';
+
+export class Wakes {
+  /** Of this process; the channel's name ends in it. */
+  readonly address: string = randomId().slice(0, 16);
+  readonly #link: Link;
+  readonly #channel: string;
+  readonly #wakes = new Map<string, Wake>();
+  readonly #tags = new Map<string, string>();
+  #listening: Promise<void> | undefined;
+  #count = 0;
+
+  constructor(link: Link, prefix: string) {
+    this.#link = link;
+    this.#channel = `${prefix}${this.address}`;
+  }
+
+  /** How a message names this claim, with the address that it goes to. */
+  tagOf({ id }: Claim): string {
+    const tag = this.#tags.get(id);
+    return tag === undefined ? '- -' : `${this.address} ${tag}`;
+  }
+
+  /** Resolves when no message can be missed, or when there is no way to listen now. */
+  async watch({ id }: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const tag = (++this.#count).toString(36);
+    this.#wakes.set(tag, wake);
+    this.#tags.set(id, tag);
+    await this.#listen();
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#wakes.delete(tag);
+        if (this.#tags.get(id) === tag) this.#tags.delete(id);
+      },
+    };
+  }
+
+  #listen(): Promise<void> {
+    this.#listening ??= this.#link
+      .listen(this.#channel, this.#received, this.#resumed)
+      .catch(() => {
+        // The next claim tries again; until then the heartbeats bring the news.
+        this.#listening = undefined;
+      });
+    return this.#listening;
+  }
+
+  readonly #received = (message: string): void => {
+    for (const line of message.split('\n')) {
+      const space = line.indexOf(' ');
+      const wake = this.#wakes.get(line.slice(0, space));
+      const news = line.slice(space + 1);
+      wake?.(news === '?' ? undefined : statusIn(news));
+    }
+  };
+
+  readonly #resumed = (): void => {
+    for (const wake of [...this.#wakes.values()]) wake();
+  };
+}

@@ -1,0 +1,5 @@
+/** The bundler puts such files into the code as text. */
+declare module '*.lua' {
+  const text: string;
+  export default text;
+}
