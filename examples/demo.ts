@@ -1,11 +1,12 @@
 /**
- * `npm run demo`: four processes sell 200 items from one stock table, without a lock, with a mutex,
+ * `npm run demo [-- --store URL]`: four processes sell 200 items from one stock table, without a lock, with a mutex,
  * and with mutex and fence while holders are killed and stopped; then four workers share two seats.
  * Ends with status 0 if every round came out as it has to.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { killAll } from './demo/crew.ts';
 import { electWorkers } from './demo/election-round.ts';
 import type { Outcome } from './demo/outcome.ts';
@@ -13,6 +14,7 @@ import { sellWithFence, sellWithMutex, sellWithoutLock } from './demo/sale-round
 import * as screen from './demo/screen.ts';
 import { ITEMS } from './demo/shop.ts';
 
+const { values } = parseArgs({ options: { store: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
 process.once('exit', () => {
   screen.close();
@@ -24,11 +26,13 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
+const store = values.store ?? `sqlite:${join(folder, 'locks.db')}`;
+const stage = { folder, store, prefix: `${basename(folder)}:` };
 const since = performance.now();
 screen.say('', `Four processes sell ${ITEMS} items from one stock table in a SQLite database.`);
 const outcomes: Outcome[] = [];
 for (const round of [sellWithoutLock, sellWithMutex, sellWithFence, electWorkers]) {
-  outcomes.push(await round(folder));
+  outcomes.push(await round(stage));
 }
 summarize(outcomes);
 

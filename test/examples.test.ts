@@ -99,7 +99,13 @@ interface Ended {
 function start(file: string, ...args: string[]): { output(): string; ended: Promise<Ended> } {
   const started = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--import', 'tsx', join('examples', file), ...args],
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--import',
+      './scripts/sources.mjs',
+      join('examples', file),
+      ...args,
+    ],
     { cwd: ROOT, env: { ...process.env, TMPDIR: temporary, TEMP: temporary } },
   );
   child = started;

@@ -1,10 +1,10 @@
 /** Four workers for two seats: one that is active is killed, and the first standby takes over. */
-import { join } from 'node:path';
-import { createLocks, type Election, type Member, type Standings } from 'holdfast';
-import { sqliteStore } from 'holdfast/sqlite';
+import type { Election, Member, Standings } from 'holdfast';
+import { connect } from 'holdfast/connect';
 import { Crew, PATIENCE_MS } from './crew.ts';
 import type { Outcome } from './outcome.ts';
 import * as screen from './screen.ts';
+import type { Stage } from './stage.ts';
 import type { WorkerOrder, WorkerPlan, WorkerReport } from './worker-plan.ts';
 
 const WORKERS: readonly string[] = ['worker 1', 'worker 2', 'worker 3', 'worker 4'];
@@ -18,12 +18,11 @@ const LOOK_EVERY_MS = 100;
 /** So that somebody who watches can read who is active before that changes, in ms. */
 const READING_MS = screen.isLive ? 1500 : 0;
 
-export async function electWorkers(folder: string): Promise<Outcome> {
+export async function electWorkers(stage: Stage): Promise<Outcome> {
   screen.heading('4  An election: four workers, two seats, and one who is active is killed');
-  const locksFile = join(folder, 'locks.db');
-  await using locks = createLocks(sqliteStore(locksFile));
+  await using locks = await connect(stage.store, { prefix: stage.prefix });
   const election = locks.election(ELECTION, { seats: SEATS, ttl: TTL_MS });
-  return await new ElectionRound(election, { locksFile, ttlMs: TTL_MS }).run();
+  return await new ElectionRound(election, { stage, ttlMs: TTL_MS }).run();
 }
 
 class ElectionRound {
@@ -37,7 +36,7 @@ class ElectionRound {
   #killed: Member | undefined;
   #shown = '|';
 
-  constructor(election: Election, plan: Pick<WorkerPlan, 'locksFile' | 'ttlMs'>) {
+  constructor(election: Election, plan: Pick<WorkerPlan, 'stage' | 'ttlMs'>) {
     this.#election = election;
     this.#plan = { ...plan, election: ELECTION, seats: SEATS };
     this.#crew = new Crew(new URL('./worker.ts', import.meta.url), (name) => {

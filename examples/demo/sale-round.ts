@@ -4,6 +4,7 @@ import { Crew } from './crew.ts';
 import * as screen from './screen.ts';
 import type { Protection, SellerOrder, SellerPlan, SellerReport } from './seller-plan.ts';
 import { ITEMS, Shop, type Takings } from './shop.ts';
+import type { Stage } from './stage.ts';
 
 const SELLERS: readonly string[] = ['seller 1', 'seller 2', 'seller 3', 'seller 4'];
 
@@ -12,7 +13,7 @@ const LINE_EVERY = 100;
 const BAR_CELLS = 40;
 
 export interface SaleOptions {
-  readonly folder: string;
+  readonly stage: Stage;
   /** Names the database of this sale. */
   readonly name: string;
   readonly protection: Protection;
@@ -48,15 +49,14 @@ export class SaleRound {
   }
 
   /** Fills the stock and starts the sellers; resolves when all of them are at work. */
-  static async open({ folder, name, ...options }: SaleOptions): Promise<SaleRound> {
-    const shopFile = join(folder, `${name}.db`);
-    const locksFile = join(folder, 'locks.db');
+  static async open({ stage, name, ...options }: SaleOptions): Promise<SaleRound> {
+    const shopFile = join(stage.folder, `${name}.db`);
     const shop = await Shop.open(shopFile);
     shop.fill();
     const round = new SaleRound(shop);
     const sellers = round.#sellers;
     for (const seller of SELLERS) {
-      const plan: SellerPlan = { ...options, name: seller, shopFile, locksFile };
+      const plan: SellerPlan = { ...options, name: seller, shopFile, stage };
       const pid = round.crew.start(seller, plan);
       sellers.set(seller, { pid, ready: false, sold: 0, fate: '' });
     }

@@ -4,6 +4,7 @@ import type { Outcome } from './outcome.ts';
 import { type SaleOptions, SaleRound } from './sale-round.ts';
 import * as screen from './screen.ts';
 import { ITEMS, type Takings } from './shop.ts';
+import type { Stage } from './stage.ts';
 
 /** Long, so that no pause of a busy machine loses a lock that nothing but itself protects. */
 const CALM_TTL_MS = 10_000;
@@ -15,9 +16,9 @@ const LONG_THINK_MS = 50;
 
 const CAN_STOP = process.platform !== 'win32';
 
-export async function sellWithoutLock(folder: string): Promise<Outcome> {
+export async function sellWithoutLock(stage: Stage): Promise<Outcome> {
   screen.heading('1  Without a lock: read the stock, think for a moment, write it less one');
-  const unlocked = { folder, protection: 'none', ttlMs: CALM_TTL_MS } as const;
+  const unlocked = { stage, protection: 'none', ttlMs: CALM_TTL_MS } as const;
   let over = await sellUnlocked({ ...unlocked, name: 'bare', thinkMs: THINK_MS });
   if (over === 0) {
     screen.say('', 'By chance this went well. Once more, with sellers who think for longer.', '');
@@ -29,10 +30,10 @@ export async function sellWithoutLock(folder: string): Promise<Outcome> {
   return { round: 'without a lock', result, good: over > 0 };
 }
 
-export async function sellWithMutex(folder: string): Promise<Outcome> {
+export async function sellWithMutex(stage: Stage): Promise<Outcome> {
   screen.heading('2  With a mutex: the same three steps, one seller at a time');
   const round = await SaleRound.open({
-    ...{ folder, name: 'mutex', protection: 'mutex', ttlMs: CALM_TTL_MS, thinkMs: THINK_MS },
+    ...{ stage, name: 'mutex', protection: 'mutex', ttlMs: CALM_TTL_MS, thinkMs: THINK_MS },
   });
   const takings = await round.close();
   const good = isExact(takings);
@@ -42,10 +43,10 @@ export async function sellWithMutex(folder: string): Promise<Outcome> {
 }
 
 /** The mutex cannot stop a process that does not know that its lock is lost; the fence can. */
-export async function sellWithFence(folder: string): Promise<Outcome> {
+export async function sellWithFence(stage: Stage): Promise<Outcome> {
   screen.heading('3  With mutex and fence, while one holder is killed and another one stopped');
   const round = await SaleRound.open({
-    ...{ folder, name: 'fence', protection: 'fence', ttlMs: SHORT_TTL_MS, thinkMs: THINK_MS },
+    ...{ stage, name: 'fence', protection: 'fence', ttlMs: SHORT_TTL_MS, thinkMs: THINK_MS },
   });
   await round.crew.until('some items are sold', () => round.sold >= ITEMS * 0.3);
   await killOne(round, 'seller 2');

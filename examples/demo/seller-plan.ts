@@ -1,12 +1,13 @@
 /** What a seller is told when it starts, later on, and what it reports. */
 import type { Takeover } from 'holdfast';
+import type { Stage } from './stage.ts';
 
 export type Protection = 'none' | 'mutex' | 'fence';
 
 export interface SellerPlan {
   readonly name: string;
   readonly shopFile: string;
-  readonly locksFile: string;
+  readonly stage: Stage;
   readonly protection: Protection;
   readonly ttlMs: number;
   /** How long a seller takes between its read and its write, on average. */

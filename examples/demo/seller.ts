@@ -3,16 +3,17 @@
  * lock. It never looks whether it still holds the lock, so that the fence has something to do.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLocks, isLockError, type Lease, type StaleTokenError } from 'holdfast';
+import { isLockError, type Lease, type StaleTokenError } from 'holdfast';
+import { connect } from 'holdfast/connect';
 import { sqlFence } from 'holdfast/fence';
-import { sqliteStore } from 'holdfast/sqlite';
 import { hearOrders, leave, tell } from './member.ts';
 import type { SellerOrder, SellerPlan, SellerReport } from './seller-plan.ts';
 import { Shop } from './shop.ts';
 
 const plan = JSON.parse(process.argv[2] ?? '') as SellerPlan;
 const shop = await Shop.open(plan.shopFile);
-const locks = createLocks(sqliteStore(plan.locksFile), { label: plan.name, ttl: plan.ttlMs });
+const { stage, name: label, ttlMs: ttl } = plan;
+const locks = await connect(stage.store, { prefix: stage.prefix, label, ttl });
 const mutex = locks.mutex('stock:lamp');
 const fence = sqlFence({ dialect: 'sqlite' });
 const report = tell<SellerReport>;

@@ -1,7 +1,9 @@
 /** What a worker is told when it starts, later on, and what it reports. */
+import type { Stage } from './stage.ts';
+
 export interface WorkerPlan {
   readonly name: string;
-  readonly locksFile: string;
+  readonly stage: Stage;
   readonly election: string;
   readonly seats: number;
   readonly ttlMs: number;

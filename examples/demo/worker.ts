@@ -1,12 +1,12 @@
 /** One standby worker: a process that works while it has a seat, and else waits for one. */
 import { once } from 'node:events';
-import { createLocks } from 'holdfast';
-import { sqliteStore } from 'holdfast/sqlite';
+import { connect } from 'holdfast/connect';
 import { hearOrders, leave, tell } from './member.ts';
 import type { WorkerOrder, WorkerPlan, WorkerReport } from './worker-plan.ts';
 
 const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
-const locks = createLocks(sqliteStore(plan.locksFile), { label: plan.name, ttl: plan.ttlMs });
+const { stage, name: label, ttlMs: ttl } = plan;
+const locks = await connect(stage.store, { prefix: stage.prefix, label, ttl });
 const candidate = locks.election(plan.election, { seats: plan.seats }).campaign();
 
 hearOrders<WorkerOrder>({ stop: () => void candidate.resign() });

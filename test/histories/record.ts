@@ -199,7 +199,9 @@ class Crowd {
       without,
     };
     const path = fileURLToPath(new URL('client.ts', import.meta.url));
-    const client = fork(path, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'] });
+    const client = fork(path, [JSON.stringify(options)], {
+      execArgv: ['--import', './scripts/sources.mjs'],
+    });
     this.#started.push(client);
     await new Promise((resolve, reject) => {
       client.once('message', resolve);

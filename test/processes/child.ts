@@ -18,7 +18,7 @@ export class Child {
   constructor(script: 'holder' | 'contender', options: object) {
     const path = fileURLToPath(new URL(`children/${script}.ts`, import.meta.url));
     this.process = fork(path, [JSON.stringify(options)], {
-      execArgv: ['--import', 'tsx'],
+      execArgv: ['--import', './scripts/sources.mjs'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
