@@ -46,13 +46,22 @@ export class Hazards {
     return checked;
   }
 
-  raise(name: HazardName, message: string): void {
-    if (this.#refuse) {
-      this.#found = new StoreError(`${message} (${name})`, { retryable: false, outcome: 'failed' });
-    } else if (!this.#told.has(name)) {
-      this.#told.add(name);
-      process.emitWarning(message, { type: 'HoldfastWarning', code: name });
-    }
+  /** What has happened already, and cannot be refused. */
+  readonly clockJumped = (ms: number): void => {
+    const way = ms > 0 ? `${Math.round(ms)} ms ahead` : `back by ${Math.round(-ms)} ms`;
+    const harm = ms > 0 ? 'have ended before their time' : 'live longer than their holders';
+    this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
+  };
+
+  #raise(name: HazardName, message: string): void {
+    if (!this.#refuse) return this.#warn(name, message);
+    this.#found = new StoreError(`${message} (${name})`, { retryable: false, outcome: 'failed' });
+  }
+
+  #warn(name: HazardName, message: string): void {
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    process.emitWarning(message, { type: 'HoldfastWarning', code: name });
   }
 
   async #look(key: string): Promise<void> {
@@ -72,19 +81,19 @@ export class Hazards {
     const policy = info.get('maxmemory_policy');
     if (Number.isNaN(Number.parseInt(info.get('redis_version') ?? '', 10))) {
       const message = 'The server does not say what it is, so nobody knows what locks on it are.';
-      this.raise('HOLDFAST_UNKNOWN_SERVER', message);
+      this.#raise('HOLDFAST_UNKNOWN_SERVER', message);
     }
     if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction') {
       const message =
         `The server may evict locks (maxmemory-policy is ${policy}): two may then hold the` +
         ' same one. Use noeviction, or a server of its own for locks.';
-      this.raise('HOLDFAST_EVICTION', message);
+      this.#raise('HOLDFAST_EVICTION', message);
     }
     if (Number(info.get('connected_slaves') ?? 0) > 0 && !info.has('min_slaves_good_slaves')) {
       const message =
         'A primary that is cut off from its replicas goes on granting, beside the one promoted' +
         ' in its place. Set min-replicas-to-write 1 on the server, so that it stops.';
-      this.raise('HOLDFAST_SPLIT_PRIMARY', message);
+      this.#raise('HOLDFAST_SPLIT_PRIMARY', message);
     }
   }
 }

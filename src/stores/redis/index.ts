@@ -1,6 +1,7 @@
 /**
  * Locks between machines, in Redis or Valkey: one server, a primary with replicas, or a cluster.
  */
+import { systemClock } from '../../clock.ts';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { checkMaxWaiters } from '../../max-waiters.ts';
@@ -8,6 +9,7 @@ import { readOptions } from '../../read-options.ts';
 import { show } from '../../show.ts';
 import type { Store } from '../../store.ts';
 import { linkOf, type RedisClient } from './client.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { Hazards } from './hazards.ts';
 import { Places } from './places.ts';
 import { RedisStore } from './redis-store.ts';
@@ -65,10 +67,11 @@ export function redisStore(client: RedisClient, options: RedisOptions = {}): Sto
   oneOf(afterDataLoss, ['wait', 'trust'], 'afterDataLoss');
   oneOf(onHazard, ['warn', 'refuse'], 'onHazard');
   const link = linkOf(client);
+  const hazards = new Hazards(link, onHazard === 'refuse');
   return new RedisStore({
-    ...{ link, namespace, replicas },
+    ...{ link, namespace, replicas, hazards },
+    clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
     places: new Places(namespace, link.cluster),
-    hazards: new Hazards(link, onHazard === 'refuse'),
     maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
     maxWaiters: checkMaxWaiters(maxWaiters),
     trust: afterDataLoss === 'trust',

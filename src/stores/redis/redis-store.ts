@@ -10,6 +10,7 @@ import { StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from './answers.ts';
 import type { Link, Reply } from './client.ts';
+import type { ClockWatch } from './clock-watch.ts';
 import { refusalCode } from './errors.ts';
 import type { Hazards } from './hazards.ts';
 import { escapeGlob, type Places } from './places.ts';
@@ -20,6 +21,7 @@ export interface RedisStoreParts {
   readonly link: Link;
   readonly places: Places;
   readonly hazards: Hazards;
+  readonly clockWatch: ClockWatch;
   readonly namespace: string;
   readonly maxTtlMs: number;
   readonly maxWaiters: number;
@@ -224,13 +226,14 @@ export class RedisStore implements Store {
     keys: readonly string[],
     args: readonly string[],
   ): Promise<readonly Reply[]> {
-    const { link, places, hazards } = this.#parts;
+    const { link, places, hazards, clockWatch } = this.#parts;
     const key = keys[0] as string;
     const record = places.recordOf(key);
     const checked = hazards.check(key);
     if (checked) await checked;
     // In a cluster another slot may have made the script known.
     const known = places.many ? 'fresh' : 'known';
+    const sentAt = clockWatch.now();
     const command = (fresh: string): string[] => [
       ...['EVALSHA', script.sha, String(keys.length + 1), record, ...keys],
       ...[...this.#common(fresh), ...args],
@@ -242,6 +245,7 @@ export class RedisStore implements Store {
       return link.send(key, command('fresh'));
     });
     if (!Array.isArray(reply) || typeof reply[0] !== 'number') throw garbled(reply);
+    clockWatch.see(record, reply[0], sentAt);
     return reply.slice(1);
   }
 

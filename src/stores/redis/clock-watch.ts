@@ -1,0 +1,49 @@
+/**
+ * Notices when a server's clock jumps: forward, claims end before their time, and only a fence
+ * keeps two holders apart; back, they live on when their holder is dead.
+ *
+ * A reply tells the server's time at some moment between sending and receiving, so the difference
+ * of the clocks lies in an interval. Where that of one reply has nothing in common with that of the
+ * reply before, by more than clocks of different rates explain, one of the clocks has jumped, and
+ * ours is monotonic.
+ */
+import type { Clock } from '../../clock.ts';
+
+/** Less than this, in ms, is what clocks are set right by, and does no harm that margins do not. */
+const JUMP_MS = 100;
+
+/** What clocks may gain on each other, as a share: more than any real one does. */
+const RATE = 0.01;
+
+interface Sight {
+  readonly at: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+export class ClockWatch {
+  readonly #clock: Clock;
+  readonly #jumped: (ms: number) => void;
+  readonly #last = new Map<string, Sight>();
+
+  constructor(clock: Clock, jumped: (ms: number) => void) {
+    this.#clock = clock;
+    this.#jumped = jumped;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** A reply to what was sent at `sentAt`; each `server` has a clock of its own. */
+  see(server: string, serverMs: number, sentAt: number): void {
+    const at = this.#clock.now();
+    const sight = { at, least: serverMs - at, most: serverMs + 1 - sentAt };
+    const last = this.#last.get(server);
+    this.#last.set(server, sight);
+    if (!last) return;
+    const slack = JUMP_MS + (at - last.at) * RATE;
+    if (sight.least > last.most + slack) this.#jumped(sight.least - last.most);
+    else if (sight.most < last.least - slack) this.#jumped(sight.most - last.least);
+  }
+}
