@@ -4,9 +4,23 @@
  * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
  * a package. None is used for commands, only to make connections like it, by its `duplicate`.
  */
+import { checkClient } from './check-client.ts';
+import { ClusterLink } from './cluster-link.ts';
 import { Connection, type Source } from './connection.ts';
-import { type IoredisClient, ioredisSource } from './ioredis-link.ts';
-import { type NodeRedisClient, nodeRedisSource } from './node-redis-link.ts';
+import {
+  type IoredisClient,
+  type IoredisCluster,
+  ioredisDiscover,
+  ioredisSource,
+} from './ioredis-link.ts';
+import {
+  type NodeRedisClient,
+  type NodeRedisCluster,
+  type NodeRedisSentinel,
+  nodeRedisDiscover,
+  nodeRedisSentinelSource,
+  nodeRedisSource,
+} from './node-redis-link.ts';
 import { Subscription } from './subscription.ts';
 
 /** As RESP2 has it; `null` where there is nothing. */
@@ -39,11 +53,27 @@ export interface Link {
   close(): Promise<void>;
 }
 
-export type RedisClient = IoredisClient | NodeRedisClient;
+/** Clients of `ioredis` (5.4 and newer) and of node-redis, the package `redis` (5 and newer). */
+export type RedisClient =
+  | IoredisClient
+  | IoredisCluster
+  | NodeRedisClient
+  | NodeRedisCluster
+  | NodeRedisSentinel;
 
-/** Connects nothing yet: the first command does. */
+/**
+ * Connects nothing yet: the first command does.
+ * @throws UsageError for what is no client of these packages, or one that cannot be duplicated.
+ */
 export function linkOf(client: RedisClient): Link {
-  return singleLink('isCluster' in client ? ioredisSource(client) : nodeRedisSource(client));
+  checkClient(client);
+  if ('isCluster' in client) {
+    if (!('nodes' in client)) return singleLink(ioredisSource(client));
+    return new ClusterLink(ioredisDiscover(client));
+  }
+  if ('getSentinelNode' in client) return singleLink(nodeRedisSentinelSource(client));
+  if ('nodeClient' in client) return new ClusterLink(nodeRedisDiscover(client));
+  return singleLink(nodeRedisSource(client));
 }
 
 function singleLink(source: Source): Link {

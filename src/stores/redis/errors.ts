@@ -193,6 +193,7 @@ export function connectionError(error: unknown, written: boolean): StoreError {
 
 /** The codes of all the addresses that were tried are in `errors`, with an empty message. */
 function describe(error: unknown): string {
+  if (typeof error === 'string') return error;
   if (!(error instanceof Error)) return 'no reason given';
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (error.message === '' && Array.isArray(errors)) return errors.map(describe).join(', ');

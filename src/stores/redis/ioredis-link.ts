@@ -4,7 +4,9 @@
  * A duplicate has everything of the user's client (address, Sentinels, TLS, user, database, name)
  * but what would write a command late, twice or changed: see `connection.ts`.
  */
+import type { Discover } from './cluster-link.ts';
 import type { Source, Wire, WireTerms } from './connection.ts';
+import { type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `Redis` of ioredis as is used. */
 export interface IoredisClient {
@@ -95,5 +97,61 @@ async function openWire(redis: IoredisClient, { signal, lost }: WireTerms): Prom
       return redis.subscribe(channel);
     },
     close,
+  };
+}
+
+/** As much of a `Cluster` of ioredis as is used. */
+export interface IoredisCluster {
+  readonly isCluster: boolean;
+  readonly status: string;
+  readonly options: object;
+  readonly slots: string[][];
+  duplicate(nodes?: [], options?: object): IoredisCluster;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  nodes(role?: 'all' | 'master'): IoredisClient[];
+  on(event: string, listener: (first: unknown) => void): unknown;
+}
+
+const CLUSTER_OVERRIDES = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  enableReadyCheck: false,
+  enableAutoPipelining: false,
+  clusterRetryStrategy: () => null,
+  slotsRefreshInterval: undefined,
+  shardedSubscribers: false,
+  scaleReads: 'master',
+  scripts: undefined,
+  himportFieldsets: undefined,
+};
+
+/** Asks the cluster where its slots are, by a duplicate that lives no longer than that. */
+export function ioredisDiscover(client: IoredisCluster): Discover {
+  const { natMap } = client.options as { readonly natMap?: PlaceMap | null };
+  return async (signal) => {
+    const cluster = client.duplicate([], CLUSTER_OVERRIDES);
+    let cause: unknown;
+    const keep = (error: unknown): void => {
+      cause ??= error;
+    };
+    const close = (): void => cluster.disconnect();
+    cluster.on('error', keep);
+    cluster.on('node error', keep);
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      await cluster.connect();
+      const [node] = cluster.nodes('master');
+      if (!node) throw new Error('None of startup nodes is available');
+      return {
+        slots: cluster.slots.map(([primary]) => primary),
+        at: (address) => ioredisSource(node, placeOf(address, natMap)),
+      };
+    } catch (error) {
+      throw cause ?? error;
+    } finally {
+      signal.removeEventListener('abort', close);
+      close();
+    }
   };
 }

@@ -7,7 +7,10 @@
  * not written yet are as well. Its time-out for commands, which version 6 has by default, makes a
  * signal for each command and costs more than half of the throughput.
  */
+import { once } from 'node:events';
+import type { Discover } from './cluster-link.ts';
 import type { Source, Wire, WireTerms } from './connection.ts';
+import { type Place, type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `createClient()` of node-redis as is used. */
 export interface NodeRedisClient {
@@ -42,13 +45,13 @@ const OVERRIDES = {
   himportRegistry: undefined,
 };
 
-export function nodeRedisSource(client: NodeRedisClient): Source {
+export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> = {}): Source {
   const { socket } = (client.options ?? {}) as NodeRedisOptions;
   const strategy = socket?.reconnectStrategy ?? defaultPause;
   return {
     open: (terms) => {
       const abort = new AbortController();
-      const own = { ...socket, reconnectStrategy: false, signal: abort.signal };
+      const own = { ...socket, ...place, reconnectStrategy: false, signal: abort.signal };
       return openWire(client.duplicate({ ...OVERRIDES, socket: own }), abort, terms);
     },
     pause: (failures, cause) => {
@@ -90,5 +93,129 @@ async function openWire(
     together: (work) => work(),
     subscribe: (channel, received) => client.subscribe(channel, received),
     close,
+  };
+}
+
+/** As much of a `createSentinel()` of node-redis as is used. */
+export interface NodeRedisSentinel {
+  readonly isOpen: boolean;
+  /** Version 5 has none. */
+  duplicate?(overrides?: object): NodeRedisSentinel;
+  connect(): Promise<unknown>;
+  destroy(): Promise<unknown>;
+  getSentinelNode(): unknown;
+  _execute<T>(readonly: boolean, work: (client: NodeRedisClient) => Promise<T>): Promise<T>;
+  on(event: string, listener: (first: unknown) => void): unknown;
+}
+
+/** One try, as `Connection` has its own; one connection, and none to replicas. */
+const SENTINEL_OVERRIDES = {
+  maxCommandRediscovers: 0,
+  scanInterval: 0,
+  masterPoolSize: 1,
+  replicaPoolSize: 0,
+  reserveClient: false,
+  clientSideCache: undefined,
+};
+
+/**
+ * The Sentinel client of node-redis writes a command again when the connection broke. So it is only
+ * asked for the primary, and a plain connection to that is ours. In version 5 it has no duplicate:
+ * the user's own is asked there, and has to be connected.
+ */
+export function nodeRedisSentinelSource(client: NodeRedisSentinel): Source {
+  return {
+    pause: defaultPause,
+    open: async (terms) => {
+      const primary = await (client.duplicate
+        ? askOnce(client.duplicate(SENTINEL_OVERRIDES), terms.signal)
+        : primaryOf(client, terms.signal));
+      return nodeRedisSource(primary).open(terms);
+    },
+  };
+}
+
+async function askOnce(sentinel: NodeRedisSentinel, signal: AbortSignal): Promise<NodeRedisClient> {
+  let cause: unknown;
+  sentinel.on('error', (error) => {
+    cause ??= error;
+  });
+  try {
+    await unless(signal, sentinel.connect());
+    return await primaryOf(sentinel, signal);
+  } catch (error) {
+    throw cause ?? error;
+  } finally {
+    sentinel.destroy().catch(() => {});
+  }
+}
+
+async function primaryOf(client: NodeRedisSentinel, signal: AbortSignal): Promise<NodeRedisClient> {
+  if (!client.isOpen) throw new Error('The Sentinel client is not connected');
+  return unless(
+    signal,
+    client._execute(false, async (primary) => primary),
+  );
+}
+
+async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const done = new AbortController();
+  try {
+    return await Promise.race([
+      work,
+      once(signal, 'abort', { signal: done.signal }).then(() => Promise.reject(signal.reason)),
+    ]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** As much of a `createCluster()` of node-redis as is used. */
+export interface NodeRedisCluster {
+  readonly isOpen: boolean;
+  readonly slots: readonly { readonly master: { readonly address: string } }[];
+  readonly masters: readonly NodeRedisNode[];
+  readonly _options: object;
+  duplicate(overrides?: object): NodeRedisCluster;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  nodeClient(node: NodeRedisNode): Promise<NodeRedisClient> | NodeRedisClient;
+  on(event: string, listener: (first: unknown) => void): unknown;
+}
+
+/** What `nodeClient` takes is known to node-redis alone. */
+type NodeRedisNode = { readonly address: string };
+
+const CLUSTER_OVERRIDES = {
+  minimizeConnections: true,
+  useReplicas: false,
+  clientSideCache: undefined,
+};
+
+/** Asks the cluster where its slots are, by a duplicate that lives no longer than that. */
+export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
+  const { nodeAddressMap } = client._options as { readonly nodeAddressMap?: PlaceMap };
+  return async (signal) => {
+    const cluster = client.duplicate(CLUSTER_OVERRIDES);
+    const close = (): void => cluster.destroy();
+    let cause: unknown;
+    cluster.on('error', (error) => {
+      cause ??= error;
+    });
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      await cluster.connect();
+      // Whichever answers first shows how all are reached.
+      const node = await Promise.any(cluster.masters.map((master) => cluster.nodeClient(master)));
+      return {
+        slots: Array.from(cluster.slots, (shard) => shard?.master.address),
+        at: (address) => nodeRedisSource(node, placeOf(address, nodeAddressMap)),
+      };
+    } catch (error) {
+      throw cause ?? error;
+    } finally {
+      signal.removeEventListener('abort', close);
+      close();
+    }
   };
 }

@@ -1,0 +1,17 @@
+/** Where a server of a cluster is reached. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the user's client knows of addresses that are others from where it is. */
+export type PlaceMap = Record<string, Place> | ((address: string) => Place | null | undefined);
+
+/** The place of `host:port` as a cluster names it; a server that does not know its host omits it. */
+export function placeOf(address: string, map: PlaceMap | null | undefined): Partial<Place> {
+  const mapped = typeof map === 'function' ? map(address) : map?.[address];
+  if (mapped) return { host: mapped.host, port: mapped.port };
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  return { ...(host && { host }), port: Number(address.slice(colon + 1)) };
+}
