@@ -26,6 +26,7 @@ const config: ViteUserConfig = {
     hookTimeout: 30_000,
     // Most of the time is spent waiting: for TTLs, and for processes that stand still.
     maxWorkers: 2,
+    maxConcurrency: 20,
     projects: [
       project('units', {
         include: ['test/**/*.test.ts'],
