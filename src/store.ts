@@ -120,6 +120,11 @@ export interface Queue {
 export interface Traits {
   /** Keeps waiting claims in order. Without it, waiting claims are tried again. */
   readonly queue: boolean;
+  /**
+   * Takes claims for less than the whole limit: readers, and permits of a semaphore. Without it,
+   * whoever holds has it all.
+   */
+  readonly permits: boolean;
   /** Where the fencing tokens come from; undefined: none. */
   readonly tokens: string | undefined;
   /** A try is refused only if somebody holds; otherwise it may fail spuriously. */

@@ -4,6 +4,7 @@ import { fromJson, type Question, toJson } from './talk.ts';
 
 const TRAITS: Traits = {
   queue: true,
+  permits: true,
   tokens: 'server-clock',
   atomicTry: true,
   liveness: 'ttl',

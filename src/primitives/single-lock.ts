@@ -1,6 +1,6 @@
 import { sameQueue } from '../admission.ts';
 import type { Core } from '../core.ts';
-import { DeadlockError, MismatchError, UsageError } from '../errors.ts';
+import { DeadlockError, MismatchError, UnsupportedError, UsageError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
 import type { Spec } from '../local-queue.ts';
 import { Frame } from '../reentrancy.ts';
@@ -65,7 +65,14 @@ export class SingleLock extends Lockable<Lease> {
   protected async take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     this.core.checkOpen();
     options.signal?.throwIfAborted();
-    const permits = this.#spec.kind === 'write' ? this.#spec.limit : (options.permits ?? 1);
+    const { kind, limit } = this.#spec;
+    const permits = kind === 'write' ? limit : (options.permits ?? 1);
+    const { name, traits } = this.core.store;
+    if (permits < limit && !traits.permits) {
+      const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
+      const message = `The ${name} store lets one in at a time, so it cannot give ${refused}.`;
+      throw new UnsupportedError('permits', message);
+    }
     return this.core.queueFor(this.#spec).join(options, permits, waits);
   }
 

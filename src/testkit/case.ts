@@ -7,6 +7,7 @@ export type OptionalVerb = 'watch' | 'downgrade' | 'raise' | 'evict' | 'list';
 /** What a case needs of a store; without it the case is skipped, and the reason is shown. */
 export type Need =
   | 'queue'
+  | 'permits'
   | 'tokens'
   | 'atomic try'
   | 'expiry'
@@ -44,6 +45,7 @@ type Reason = (declared: Declared) => string | false;
 
 const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
   queue: ({ traits }) => !traits.queue && 'the store keeps no queue',
+  permits: ({ traits }) => !traits.permits && 'the store lets one in at a time',
   tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',
   'atomic try': ({ traits }) => !traits.atomicTry && 'a try may fail spuriously on this store',
   expiry: ({ traits }) => traits.liveness !== 'ttl' && 'claims live as long as their session',

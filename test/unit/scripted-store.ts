@@ -28,6 +28,7 @@ type Answer<R> = (claim: Claim, call: Call) => R | Promise<R>;
 
 const TRAITS: Traits = {
   queue: true,
+  permits: true,
   tokens: 'script',
   atomicTry: true,
   liveness: 'ttl',

@@ -2,6 +2,7 @@ import type { Traits } from '../../store.ts';
 
 export const TRAITS: Traits = {
   queue: true,
+  permits: true,
   tokens: 'counter',
   atomicTry: true,
   liveness: 'ttl',

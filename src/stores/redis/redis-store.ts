@@ -258,6 +258,7 @@ export class RedisStore implements Store {
 
 const TRAITS: Traits = {
   queue: true,
+  permits: true,
   tokens: "the server's time, or one more than the last",
   atomicTry: true,
   liveness: 'ttl',

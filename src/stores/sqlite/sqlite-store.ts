@@ -37,6 +37,7 @@ export interface SqliteParts {
 
 const TRAITS: Traits = {
   queue: true,
+  permits: true,
   tokens: 'machine-clock',
   atomicTry: true,
   liveness: 'ttl',

@@ -33,7 +33,7 @@ export const batches: Topic = {
     },
     {
       name: 'each claim of a batch is what it asked to be',
-      needs: ['queue'],
+      needs: ['queue', 'permits'],
       async run(bed) {
         const of = (name: string, over: Partial<Claim> = {}) =>
           bed.claim({ resource: bed.name(name), ...over });
@@ -78,6 +78,7 @@ export const batches: Topic = {
     },
     {
       name: 'a refused claim does not hurt the others of its batch',
+      needs: ['permits'],
       async run(bed) {
         const of = (name: string) => bed.claim({ resource: bed.name(name) });
         await bed.enter(of('b'));
@@ -117,7 +118,7 @@ export const batches: Topic = {
     },
     {
       name: 'tokens grow within a batch',
-      needs: ['tokens', 'sequential batches'],
+      needs: ['tokens', 'sequential batches', 'permits'],
       async run(bed) {
         const batch = [1, 2, 3].map(() => bed.claim({ kind: 'permits', limit: 3 }));
         const tokens = (await bed.store.claim(batch)).map((status) => held(status).token);
@@ -126,6 +127,7 @@ export const batches: Topic = {
     },
     {
       name: 'batches of several connections do not mix up their answers',
+      needs: ['permits'],
       async run(bed) {
         const stores = [bed.store, await bed.connect(), await bed.connect()];
         await Promise.all(

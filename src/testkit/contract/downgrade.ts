@@ -6,7 +6,7 @@ import type { TestBed } from '../test-bed.ts';
 
 export const downgrade: Topic = {
   topic: 'downgrade',
-  needs: ['queue', 'downgrade'],
+  needs: ['queue', 'permits', 'downgrade'],
   cases: [
     {
       name: 'a downgraded writer keeps its token and lets the readers behind it in',

@@ -141,7 +141,7 @@ export const evict: Topic = {
     },
     {
       name: 'other holders of a semaphore stay',
-      needs: ['queue'],
+      needs: ['queue', 'permits'],
       async run(bed) {
         const of = () => bed.claim({ kind: 'permits', limit: 2 });
         const [a, b, c] = [of(), of(), of()];

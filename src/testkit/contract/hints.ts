@@ -47,6 +47,7 @@ export const hints: Topic = {
     },
     {
       name: 'a departing writer tells the readers that it lets in and the writer behind them',
+      needs: ['permits'],
       async run(bed) {
         const read = () => bed.claim({ kind: 'read', limit: MAX_PERMITS });
         const write = () => bed.claim({ kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS });

@@ -25,6 +25,7 @@ export const inspect: Topic = {
     },
     {
       name: 'a holder is shown as it described itself',
+      needs: ['permits'],
       async run(bed) {
         const holder = {
           host: 'h\u00f6st "1"',
@@ -54,7 +55,7 @@ export const inspect: Topic = {
     },
     {
       name: 'holders and waiters are shown in order, by growing numbers',
-      needs: ['queue'],
+      needs: ['queue', 'permits'],
       async run(bed) {
         // More than ten, for numbers that are compared as text.
         const claims = Array.from({ length: 12 }, () => bed.claim({ kind: 'permits', limit: 2 }));

@@ -6,7 +6,7 @@ import type { TestBed } from '../test-bed.ts';
 
 export const permits: Topic = {
   topic: 'permits',
-  needs: ['queue'],
+  needs: ['queue', 'permits'],
   cases: [
     {
       name: 'as many are held as there are permits, and no more',

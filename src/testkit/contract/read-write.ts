@@ -26,7 +26,7 @@ const SHAPE: { readonly [K in Kind]: { readonly permits: number; readonly limit:
 
 export const readWrite: Topic = {
   topic: 'readers and writers',
-  needs: ['queue'],
+  needs: ['queue', 'permits'],
   cases: [
     {
       name: 'readers share',

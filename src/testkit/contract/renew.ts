@@ -151,7 +151,7 @@ export const renew: Topic = {
     },
     {
       name: 'renewing never changes permits or kind',
-      needs: ['queue'],
+      needs: ['queue', 'permits'],
       async run(bed) {
         const a = bed.claim({ kind: 'permits', permits: 2, limit: 3 });
         const b = bed.claim({ kind: 'permits', permits: 2, limit: 3 });

@@ -4,7 +4,7 @@ import { held } from '../expect.ts';
 
 export const takeover: Topic = {
   topic: 'takeover',
-  needs: ['tokens'],
+  needs: ['tokens', 'queue'],
   cases: [
     {
       name: 'the very first holder takes over from nobody',

@@ -88,6 +88,7 @@ export const tokens: Topic = {
     },
     {
       name: 'tokens grow although the kind of lock changes',
+      needs: ['permits'],
       async run(bed) {
         const kinds = ['permits', 'mutex', 'read', 'permits', 'mutex', 'write'] as const;
         let last = 0n;
@@ -119,7 +120,7 @@ export const tokens: Topic = {
     },
     {
       name: 'holders at the same time have different tokens, in order of admission',
-      needs: ['queue'],
+      needs: ['queue', 'permits'],
       async run(bed) {
         const claims = Array.from({ length: 4 }, () => bed.claim({ kind: 'permits', limit: 4 }));
         const granted = (await bed.enterAll(claims)).map((status) => held(status).token);

@@ -52,7 +52,7 @@ export const tries: Topic = {
     },
     {
       name: 'a try never overtakes a waiter, even where its permits would fit',
-      needs: ['queue'],
+      needs: ['queue', 'permits'],
       async run(bed) {
         const permits = { kind: 'permits', limit: 3 } as const;
         held(await bed.enter(bed.claim({ ...permits, permits: 2 })));

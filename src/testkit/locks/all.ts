@@ -116,7 +116,7 @@ export const all: Topic = {
     },
     {
       name: 'parts of every kind go together',
-      needs: ['queue'],
+      needs: ['queue', 'permits'],
       async run(bed) {
         const locks = bed.locks();
         const parts = [

@@ -33,6 +33,7 @@ export const election: Topic = {
     },
     {
       name: 'as many lead as there are seats',
+      needs: ['permits'],
       async run(bed) {
         const election = bed.locks().election(bed.name(), { seats: 2 });
         const candidates = [1, 2, 3, 4].map(() => election.campaign());

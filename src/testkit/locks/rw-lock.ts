@@ -5,7 +5,7 @@ import { Occupancy } from '../gate.ts';
 
 export const rwLock: Topic = {
   topic: 'rwLock',
-  needs: ['queue'],
+  needs: ['queue', 'permits'],
   cases: [
     {
       name: 'readers share, writers exclude',

@@ -4,7 +4,7 @@ import { Occupancy } from '../gate.ts';
 
 export const semaphore: Topic = {
   topic: 'semaphore',
-  needs: ['queue'],
+  needs: ['queue', 'permits'],
   cases: [
     {
       name: 'never more permits than the limit are out, whatever their weight',
