@@ -1,0 +1,9 @@
+import { createClient } from 'redis5';
+import { single, suite } from './suite.ts';
+
+suite(
+  await single(async ({ url }) => {
+    const client = await createClient({ url }).connect();
+    return { client, end: () => client.destroy() };
+  }),
+);

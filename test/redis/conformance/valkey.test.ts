@@ -1,0 +1,9 @@
+import { Redis } from 'ioredis';
+import { single, suite } from './suite.ts';
+
+suite(
+  await single(async ({ url }) => {
+    const client = new Redis(url);
+    return { client, end: () => client.disconnect() };
+  }, 'valkey'),
+);
