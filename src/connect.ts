@@ -5,18 +5,14 @@ import type { Store } from './store.ts';
 import { nearest } from './suggest.ts';
 
 /** Schemes of stores that are planned but not there yet. */
-const PLANNED = [
-  'redis',
-  'rediss',
-  'postgres',
-  'postgresql',
-  'mysql',
-  'mariadb',
-  'zookeeper',
-  'etcd',
+const PLANNED = ['postgres', 'postgresql', 'mysql', 'mariadb', 'zookeeper', 'etcd'];
+
+const REDIS = [
+  ...['redis', 'rediss', 'redis+unix', 'redis+sentinel', 'rediss+sentinel'],
+  ...['redis+cluster', 'rediss+cluster'],
 ];
 
-const KNOWN = ['memory', 'sqlite', ...PLANNED];
+const KNOWN = ['memory', 'sqlite', ...REDIS, ...PLANNED];
 
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
@@ -27,10 +23,16 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
 }
 
 /**
- * The store that the URL names: `memory:` for this process alone, or `sqlite:` and the path of a
- * file, which the first claim opens. Drivers are loaded when they are needed, so this is for
- * programs that are not bundled.
- * @throws UsageError if the URL is malformed, UnsupportedError if its store is not there yet.
+ * The store that the URL names; it is opened by its first verb:
+ * - `memory:` for this process alone,
+ * - `sqlite:` and the path of a file,
+ * - `redis://user:password@host:6379/0`, `rediss:` for TLS, `redis+unix:///run/redis.sock?db=0`,
+ *   `redis+sentinel://host1:26379,host2:26379/name/0`, `redis+cluster://host1:6379,host2:6379`,
+ *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`.
+ *
+ * Clients are loaded when they are needed, so this is for programs that are not bundled.
+ * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed or
+ * its store is not there yet.
  */
 export async function openStore(url: string): Promise<Store> {
   if (typeof url !== 'string') throw new UsageError('The URL of a store must be a string.');
@@ -44,6 +46,10 @@ export async function openStore(url: string): Promise<Store> {
     return memoryStore();
   }
   if (scheme === 'sqlite') return openSqlite(rest);
+  if (REDIS.includes(scheme)) {
+    const { openRedisUrl } = await import('./stores/redis/open-url.ts');
+    return openRedisUrl(scheme, rest);
+  }
   if (PLANNED.includes(scheme)) {
     throw new UnsupportedError('store', `There is no store for '${scheme}:' yet.`);
   }

@@ -28,7 +28,8 @@ test.each([
   ['', 'USAGE', /named by a URL/],
   ['sqlite:', 'USAGE', /needs a file/],
   ['memory:x', 'USAGE', /takes nothing/],
-  ['redis://:secret@host', 'UNSUPPORTED', /no store for 'redis:' yet/],
+  ['postgres://:secret@host', 'UNSUPPORTED', /no store for 'postgres:' yet/],
+  ['redis://:secret@host:port', 'USAGE', /a host or port in it/],
 ])('%s is refused with advice, and without its secrets', async (url, code, message) => {
   const error = await openStore(url).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code, message: expect.stringMatching(message) });

@@ -4,9 +4,10 @@
  * The client package finds out where the slots are; the connections are our own, one to a primary,
  * so that `Connection`'s rules hold for them and commands stand one behind the other. A server that
  * answers MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so that it may be
- * written again elsewhere: for a second at most, then the answer stands. A WAIT counts what went
- * before it on its own connection; behind a command that was sent elsewhere it would count the
- * wrong server's writes, so it is refused instead.
+ * written again elsewhere: for a second at most, then the answer stands. While a slot is handed to
+ * another server, its commands are carried out by both. A script is loaded into both then; a WAIT,
+ * which counts what went before it on its own connection, would count the wrong server's writes,
+ * and is refused.
  * What would break it: a client that follows MOVED for a single command of a row.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -43,6 +44,8 @@ export class ClusterLink implements Link {
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, Connection>();
   readonly #subscriptions = new Set<Subscription>();
+  /** Where slots have lately been seen to be handed to. */
+  readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #topology: Topology | undefined;
   #discovering: Promise<Topology> | undefined;
   #failedAt = 0;
@@ -53,6 +56,7 @@ export class ClusterLink implements Link {
   }
 
   async send(key: string, command: readonly string[]): Promise<Reply> {
+    await this.#passingOn(slotOf(key), command);
     const [answer = null] = await this.sendAll(key, [command]);
     if (isRefusal(answer)) throw refused(answer.refusal);
     return answer;
@@ -142,7 +146,8 @@ export class ClusterLink implements Link {
   }
 
   async #follow(slot: number, commands: Commands, first: Answer[]): Promise<Answer[]> {
-    const answers = refuseWaits(commands, first);
+    const answers = [...first];
+    const moved = first.findIndex(isRedirection);
     const deadline = performance.now() + PATIENCE_MS;
     while (performance.now() < deadline && !this.#closing.signal.aborted) {
       const cause = answers.find(isRedirection);
@@ -152,13 +157,23 @@ export class ClusterLink implements Link {
       if (code === 'TRYAGAIN' || code === 'CLUSTERDOWN') await sleep(PAUSE_MS);
       if (code === 'MOVED' || code === 'CLUSTERDOWN') await this.#soon().catch(() => {});
       const asking = code === 'ASK' && this.#topology;
+      if (asking) this.#heirs.set(slot, { address, until: performance.now() + PATIENCE_MS });
       const connection = asking ? this.#to(address, asking) : await this.#found(slot);
       const row = again.map((i) => commands[i] ?? []);
       const sent = asking ? row.flatMap((command) => [['ASKING'], command]) : row;
       const got = await connection.sendAll(sent);
       for (const [n, i] of again.entries()) answers[i] = got[asking ? 2 * n + 1 : n] ?? null;
     }
-    return answers;
+    return answers.map((answer, i) => (i > moved && isWait(commands[i]) ? UNCOUNTED : answer));
+  }
+
+  /** What becomes of commands without a key, while their slot is being handed over. */
+  async #passingOn(slot: number, command: readonly string[]): Promise<void> {
+    const heir = this.#heirs.get(slot);
+    if (!heir || !this.#topology) return;
+    if (performance.now() > heir.until) this.#heirs.delete(slot);
+    else if (isWait(command)) throw refused(UNCOUNTED.refusal);
+    else if (command[0] === 'SCRIPT') await this.#to(heir.address, this.#topology).send(command);
   }
 
   /** The topology of a moment from now, for whoever cannot go on without. */
@@ -225,12 +240,10 @@ function sameCode(answer: Answer | undefined, { refusal }: Refusal): boolean {
   return refusalCode(answer.refusal) === refusalCode(refusal);
 }
 
-function refuseWaits(commands: Commands, answers: readonly Answer[]): Answer[] {
-  const first = answers.findIndex(isRedirection);
-  return answers.map((answer, i) => {
-    const counts = i > first && /^WAIT/i.test(commands[i]?.[0] ?? '');
-    return counts ? { refusal: 'REDIRECTED What WAIT would count was sent elsewhere' } : answer;
-  });
+const UNCOUNTED: Refusal = { refusal: 'TRYAGAIN What WAIT would count was sent elsewhere' };
+
+function isWait(command: readonly string[] | undefined): boolean {
+  return command?.[0]?.startsWith('WAIT') ?? false;
 }
 
 function addresses({ slots }: Topology): string[] {

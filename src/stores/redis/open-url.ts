@@ -1,0 +1,98 @@
+/**
+ * The store that a Redis URL names, with whichever client package is installed.
+ */
+import { UnsupportedError, UsageError } from '../../errors.ts';
+import type { Store } from '../../store.ts';
+import { type RedisClient, type RedisOptions, redisStore } from './index.ts';
+import { parseRedisUrl, type RedisUrl } from './url.ts';
+
+/**
+ * The query of the URL holds options of the store. The store connects with its first verb.
+ * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
+ */
+export async function openRedisUrl(scheme: string, rest: string): Promise<Store> {
+  const url = parseRedisUrl(scheme, rest);
+  const options = optionsIn(url.query);
+  const client = (await withIoredis(url)) ?? (await withNodeRedis(url));
+  if (client) return redisStore(client, options);
+  const message = 'A Redis URL needs a client: run `npm install ioredis` or `npm install redis`.';
+  throw new UnsupportedError('store', message);
+}
+
+function optionsIn({ maxWaiters, replicas, ...texts }: RedisUrl['query']): RedisOptions {
+  const numbers = {
+    ...(maxWaiters !== undefined && { maxWaiters: numberIn('maxWaiters', maxWaiters) }),
+    ...(replicas !== undefined && { replicas: numberIn('replicas', replicas) }),
+  };
+  // Unknown names and values are refused by the store.
+  return { ...texts, ...numbers };
+}
+
+function numberIn(name: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`${name} of the URL must be a whole number.`);
+  return Number(text);
+}
+
+/** Never connected: the store makes connections of its own like it. */
+async function withIoredis(url: RedisUrl): Promise<RedisClient | undefined> {
+  const { addresses, path, username, password, database: db } = url;
+  const ioredis = await import('ioredis').catch(() => undefined);
+  if (!ioredis) return undefined;
+  const { Redis, Cluster } = ioredis;
+  const settings = {
+    ...{ lazyConnect: true, db },
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(url.tls && { tls: {} }),
+  };
+  switch (url.kind) {
+    case 'socket':
+      return new Redis({ ...settings, path });
+    case 'sentinel':
+      return new Redis({
+        ...{ ...settings, sentinels: [...addresses], name: path },
+        enableTLSForSentinelMode: url.tls,
+      });
+    case 'cluster':
+      return new Cluster([...addresses], { lazyConnect: true, redisOptions: settings });
+    default:
+      return new Redis({ ...settings, ...addresses[0] });
+  }
+}
+
+async function withNodeRedis(url: RedisUrl): Promise<RedisClient | undefined> {
+  const { addresses, path, username, password, database } = url;
+  const redis = await import('redis').catch(() => undefined);
+  if (!redis) return undefined;
+  const tls = url.tls ? { tls: true as const } : {};
+  const settings = {
+    ...{ database },
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  };
+  switch (url.kind) {
+    case 'socket':
+      return redis.createClient({ ...settings, socket: { path, tls: false } });
+    case 'sentinel':
+      return withSentinels(
+        redis.createSentinel({
+          ...{ name: path, sentinelRootNodes: [...addresses] },
+          nodeClientOptions: { ...settings, socket: tls },
+          sentinelClientOptions: { socket: tls },
+        }),
+      );
+    case 'cluster':
+      return redis.createCluster({
+        rootNodes: addresses.map((address) => ({ ...settings, socket: { ...address, ...tls } })),
+        defaults: { ...settings, socket: tls },
+      });
+    default:
+      return redis.createClient({ ...settings, socket: { ...addresses[0], ...tls } });
+  }
+}
+
+function withSentinels<T extends object>(client: T): T {
+  if ('duplicate' in client) return client;
+  const message = 'A Sentinel URL needs the package ioredis, or redis from version 6 on.';
+  throw new UnsupportedError('store', message);
+}
