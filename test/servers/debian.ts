@@ -1,6 +1,6 @@
 /**
- * Programs out of Debian's packages, in a folder of their own: nothing of the machine is changed, no
- * service starts, no root is needed, and releases other than the machine's do as well.
+ * Programs out of Debian's packages, in a folder of their own: nothing of the machine is changed,
+ * no service starts, no root is needed, and releases other than the machine's do as well.
  *
  * apt does the work, from the mirror that the machine already uses. With lists of its own, and a
  * state in which nothing is installed, it fetches every library that the programs need, the C

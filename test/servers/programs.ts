@@ -40,23 +40,38 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'openssl' },
 };
 
+const found = new Map<ProgramName, Promise<Command>>();
+
 /** The first call may fetch it, which takes seconds. Rejects if it is not to be had. */
-export async function findProgram(name: ProgramName, places: Places = PLACES): Promise<Command> {
+export function findProgram(name: ProgramName): Promise<Command> {
+  const before = found.get(name) ?? findProgramIn(name, PLACES);
+  found.set(name, before);
+  return before;
+}
+
+export async function findProgramIn(name: ProgramName, places: Places): Promise<Command> {
   const { onPath, debian, inDebian } = PROGRAMS[name];
-  const found = onPath && (await onThePath(onPath, places.path));
-  if (found) return [found];
+  const file = onPath && (await onThePath(onPath, places.path));
+  if (file) return [file];
   try {
     return await debianProgram({ ...debian, cache: places.cache }, inDebian);
   } catch (cause) {
-    const wanted = onPath ?? name;
-    throw new Error(`${wanted} is neither on the PATH nor to be had from Debian`, { cause });
+    const where = onPath === undefined ? '' : `${onPath} is not on the PATH, and `;
+    throw new Error(`${where}Debian's ${inDebian} is not to be had`, { cause });
   }
 }
 
-/** So that no test waits for it. */
+/** Why tests on a newer server than the oldest have to be skipped, if they have to. */
+export async function missing(name: ProgramName): Promise<string | undefined> {
+  const reason = (error: Error): string =>
+    `not promised: ${name} on every machine: ${error.message}`;
+  return findProgram(name).then(() => undefined, reason);
+}
+
+/** Fetches what is missing before the first test. What is not to be had fails those who start it. */
 export async function setup(): Promise<void> {
   // One after the other: what two of them need is fetched once.
-  for (const name of Object.keys(PROGRAMS) as ProgramName[]) await findProgram(name);
+  for (const name of Object.keys(PROGRAMS) as ProgramName[]) await missing(name);
 }
 
 async function onThePath(program: string, path: string): Promise<string | undefined> {

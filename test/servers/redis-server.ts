@@ -7,17 +7,21 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from './ports.ts';
+import { freePort, giveBack } from './ports.ts';
 import { findProgram, type ProgramName } from './programs.ts';
 
 export interface RedisServerOptions {
   /** Default: `redis`. */
   readonly program?: ProgramName;
+  /** Default: a free one. */
+  readonly port?: number;
   /** Lines of its configuration, after those that every server here has. */
   readonly config?: readonly string[];
   /** Keeps its data when it is killed. Default: false. */
   readonly persistent?: boolean;
   readonly sentinel?: boolean;
+  /** Files that its folder holds at the start, by their names. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Added to its environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -44,14 +48,14 @@ export class RedisServer {
 
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const program = await findProgram(options.program ?? 'redis');
-    const server = new RedisServer(program, await freePort(), options);
+    const server = new RedisServer(program, options.port ?? (await freePort()), options);
     open.add(server);
     await server.start();
     return server;
   }
 
   private constructor(program: readonly string[], port: number, options: RedisServerOptions) {
-    const { config = [], persistent = false, sentinel = false, env } = options;
+    const { config = [], persistent = false, sentinel = false, files = {}, env } = options;
     this.port = port;
     this.folder = mkdtempSync(join(tmpdir(), 'holdfast-redis-'));
     this.#persistent = persistent;
@@ -68,11 +72,16 @@ export class RedisServer {
     ];
     const file = join(this.folder, 'redis.conf');
     writeFileSync(file, [...(sentinel ? lines.slice(0, 5) : lines), ...config, ''].join('\n'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(this.folder, name), text);
     this.#command = [...MORTAL, ...program, file, ...(sentinel ? ['--sentinel'] : [])];
   }
 
   get url(): string {
     return `redis://${this.host}:${this.port}`;
+  }
+
+  get running(): boolean {
+    return this.#process !== undefined;
   }
 
   get pid(): number {
@@ -157,6 +166,7 @@ export class RedisServer {
       lazyConnect: true,
       enableReadyCheck: false,
       disableClientInfo: true,
+      commandTimeout: PATIENCE_MS,
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
     });
@@ -179,6 +189,7 @@ export class RedisServer {
   closeNow(): void {
     this.#process?.kill('SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
+    giveBack(this.port);
     open.delete(this);
   }
 
@@ -198,4 +209,8 @@ export class RedisServer {
     this.#process?.kill(signal);
     await this.#ended;
   }
+}
+
+export async function closeAll(servers: readonly RedisServer[]): Promise<void> {
+  await Promise.all(servers.map((server) => server.close()));
 }

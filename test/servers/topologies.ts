@@ -1,5 +1,22 @@
 /** Servers as people run them. Each is ready when its promise resolves; `close` ends all of it. */
-import { RedisServer, type RedisServerOptions } from './redis-server.ts';
+import { freePort } from './ports.ts';
+import { closeAll, RedisServer, type RedisServerOptions } from './redis-server.ts';
+import { until } from './until.ts';
+
+export interface Replicated {
+  /** The primary at the start. */
+  readonly primary: RedisServer;
+  readonly replicas: readonly RedisServer[];
+  close(): Promise<void>;
+}
+
+export interface Sentinels extends Replicated {
+  readonly sentinels: readonly RedisServer[];
+  /** What the Sentinels call the primary. */
+  readonly name: string;
+  /** Waits until the Sentinels have agreed on another primary than this, and answers it. */
+  promoted(before: RedisServer): Promise<RedisServer>;
+}
 
 export function startSingle(options: RedisServerOptions = {}): Promise<RedisServer> {
   return RedisServer.start(options);
@@ -8,4 +25,76 @@ export function startSingle(options: RedisServerOptions = {}): Promise<RedisServ
 /** Independent servers, for a quorum. */
 export function startFive(options: RedisServerOptions = {}): Promise<RedisServer[]> {
   return Promise.all(Array.from({ length: 5 }, () => RedisServer.start(options)));
+}
+
+/** A primary and two replicas that are in step with it. */
+export async function startReplicated(options: RedisServerOptions = {}): Promise<Replicated> {
+  const start = (...lines: string[]): Promise<RedisServer> => {
+    const config = ['repl-diskless-sync-delay 0', ...lines, ...(options.config ?? [])];
+    return RedisServer.start({ ...options, config });
+  };
+  const primary = await start();
+  const following = `replicaof ${primary.host} ${primary.port}`;
+  const replicas = await Promise.all([start(following), start(following)]);
+  await until('had its replicas', async () => {
+    const [, , followers] = (await primary.command('ROLE')) as [string, number, unknown[]];
+    const states = await Promise.all(replicas.map((r) => r.command('INFO', 'replication')));
+    const linked = states.every((state) => String(state).includes('master_link_status:up'));
+    return linked && followers.length === replicas.length;
+  });
+  return { primary, replicas, close: () => closeAll([primary, ...replicas]) };
+}
+
+const NAME = 'holdfast';
+const QUORUM = 2;
+
+/** The same under three Sentinels, who promote a replica a second or two after the primary died. */
+export async function startSentinels(options: RedisServerOptions = {}): Promise<Sentinels> {
+  const replicated = await startReplicated(options);
+  const sentinels = await startSentinelsOf(replicated, options);
+  const servers = [replicated.primary, ...replicated.replicas];
+  const promoted = async (before: RedisServer): Promise<RedisServer> => {
+    let after = before;
+    await until('promoted a replica', async () => {
+      const named = await Promise.all(
+        sentinels.map((s) => s.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)),
+      );
+      const [port, ...others] = new Set(named.map((address) => Number((address as string[])[1])));
+      after = servers.find((server) => server.port === port) ?? before;
+      if (others.length > 0 || after === before) return false;
+      const [role] = (await after.command('ROLE')) as unknown[];
+      return role === 'master';
+    });
+    return after;
+  };
+  const close = (): Promise<void> => closeAll([...sentinels, ...servers]);
+  return { ...replicated, sentinels, name: NAME, promoted, close };
+}
+
+async function startSentinelsOf(
+  { primary, replicas }: Replicated,
+  { program }: RedisServerOptions,
+): Promise<RedisServer[]> {
+  const { host } = primary;
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const idOf = (port: number): string => `${port}`.padStart(40, '0');
+  const start = (port: number): Promise<RedisServer> => {
+    const others = ports.filter((other) => other !== port);
+    const config = [
+      `sentinel myid ${idOf(port)}`,
+      `sentinel monitor ${NAME} ${host} ${primary.port} ${QUORUM}`,
+      `sentinel down-after-milliseconds ${NAME} 500`,
+      `sentinel failover-timeout ${NAME} 3000`,
+      // They would find replicas and each other, but only after two seconds.
+      ...replicas.map((replica) => `sentinel known-replica ${NAME} ${host} ${replica.port}`),
+      ...others.map((other) => `sentinel known-sentinel ${NAME} ${host} ${other} ${idOf(other)}`),
+    ];
+    return RedisServer.start({ ...(program && { program }), port, sentinel: true, config });
+  };
+  const sentinels = await Promise.all(ports.map(start));
+  await until('saw each other', async () => {
+    const seen = await Promise.all(sentinels.map((s) => s.command('SENTINEL', 'CKQUORUM', NAME)));
+    return seen.every((answer) => String(answer).startsWith(`OK ${ports.length} `));
+  });
+  return sentinels;
 }

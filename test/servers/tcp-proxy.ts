@@ -1,0 +1,189 @@
+/**
+ * A TCP proxy that does what networks do, in both directions or one: it lets bytes pass, at once or
+ * late; holds them back, to arrive after all, as a partition does that heals; or swallows them, and
+ * the end of the connection with them, as a path does whose other end is gone.
+ */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort, giveBack } from './ports.ts';
+
+export interface Faults {
+  readonly flow?: 'pass' | 'hold' | 'swallow';
+  readonly delayMs?: number;
+  /** Resets the connection that carries the last of so many bytes, once. */
+  readonly cutAfter?: number;
+}
+
+const HOST = '127.0.0.1';
+
+export class TcpProxy {
+  readonly host: string = HOST;
+  readonly port: number;
+  readonly toServer: Direction = new Direction();
+  readonly toClient: Direction = new Direction();
+  readonly #listener: Server;
+  readonly #sockets = new Set<Socket>();
+
+  /** In front of a port on loopback. */
+  static async start(target: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(await freePort(), target);
+    await proxy.accept();
+    return proxy;
+  }
+
+  private constructor(port: number, target: number) {
+    this.port = port;
+    const options = { allowHalfOpen: true, noDelay: true };
+    this.#listener = createServer(options, (client) => {
+      this.#join(client, connect({ ...options, port: target, host: HOST }));
+    });
+    this.#listener.unref();
+  }
+
+  /** Faults in both directions, or none. */
+  set(faults: Faults = {}): void {
+    this.toServer.set(faults);
+    this.toClient.set(faults);
+  }
+
+  /** Refuses new connections; the others stay. */
+  refuse(): void {
+    this.#listener.close();
+  }
+
+  /** Accepts connections again. */
+  accept(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#listener.once('error', reject);
+      this.#listener.listen(this.port, HOST, () => {
+        this.#listener.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  /** Resets all connections at both ends. */
+  reset(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Ends all connections at the server, of which the clients hear nothing; new ones are sound. */
+  halfOpen(): void {
+    this.toServer.forsake();
+    for (const server of this.toClient.forsake()) server.destroy();
+  }
+
+  close(): void {
+    this.#listener.close();
+    this.reset();
+    giveBack(this.port);
+  }
+
+  #join(client: Socket, server: Socket): void {
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.unref();
+      // Its close, which follows, is what matters.
+      socket.on('error', () => {});
+      socket.once('close', () => this.#sockets.delete(socket));
+    }
+    this.toServer.carry(client, server);
+    this.toClient.carry(server, client);
+  }
+}
+
+/** One direction of all connections. */
+class Direction {
+  faults: Faults = {};
+  readonly #lanes = new Set<Lane>();
+
+  /** What is not named is sound. */
+  set(faults: Faults = {}): void {
+    this.faults = faults;
+    for (const lane of this.#lanes) lane.move();
+  }
+
+  carry(from: Socket, to: Socket): void {
+    const lane = new Lane(this, from, to);
+    this.#lanes.add(lane);
+    to.once('close', () => this.#lanes.delete(lane));
+  }
+
+  /** Loses what the connections there are bring from now on; answers where they bring it from. */
+  forsake(): Socket[] {
+    return [...this.#lanes].map((lane) => lane.forsake());
+  }
+}
+
+type Load = Buffer | 'end' | 'reset';
+
+/** One direction of one connection. */
+class Lane {
+  readonly #direction: Direction;
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #loads: { readonly load: Load; readonly due: number }[] = [];
+  #forsaken = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(direction: Direction, from: Socket, to: Socket) {
+    this.#direction = direction;
+    this.#from = from;
+    this.#to = to;
+    from.on('data', (bytes) => this.#take(bytes));
+    from.once('end', () => this.#take('end'));
+    from.once('close', () => {
+      if (!from.readableEnded) this.#take('reset');
+    });
+  }
+
+  forsake(): Socket {
+    this.#forsaken = true;
+    return this.#from;
+  }
+
+  /** Brings across what may cross now. */
+  move(): void {
+    clearTimeout(this.#timer);
+    for (;;) {
+      const { flow } = this.#direction.faults;
+      const [next] = this.#loads;
+      if (next === undefined || flow === 'hold') return;
+      const lost = flow === 'swallow' || this.#forsaken;
+      const earlyMs = next.due - performance.now();
+      if (!lost && earlyMs > 0) {
+        this.#timer = setTimeout(() => this.move(), earlyMs).unref();
+        return;
+      }
+      this.#loads.shift();
+      if (!lost) this.#deliver(next.load);
+    }
+  }
+
+  #take(load: Load): void {
+    const { delayMs = 0 } = this.#direction.faults;
+    this.#loads.push({ load, due: performance.now() + delayMs });
+    this.move();
+  }
+
+  #deliver(load: Load): void {
+    if (load === 'end') this.#to.end();
+    else if (load === 'reset') this.#to.resetAndDestroy();
+    else this.#write(load);
+  }
+
+  #write(bytes: Buffer): void {
+    const { cutAfter, ...others } = this.#direction.faults;
+    if (cutAfter === undefined) {
+      this.#to.write(bytes);
+    } else if (bytes.length < cutAfter) {
+      this.#direction.faults = { ...others, cutAfter: cutAfter - bytes.length };
+      this.#to.write(bytes);
+    } else {
+      this.#direction.faults = others;
+      this.#to.write(bytes.subarray(0, cutAfter), () => {
+        this.#to.resetAndDestroy();
+        this.#from.resetAndDestroy();
+      });
+    }
+  }
+}
