@@ -10,6 +10,7 @@ import { show } from '../../show.ts';
 import type { Store } from '../../store.ts';
 import { linkOf, type RedisClient } from './client.ts';
 import { ClockWatch } from './clock-watch.ts';
+import { QUEUE_FORM } from './forms.ts';
 import { Hazards } from './hazards.ts';
 import { Places } from './places.ts';
 import { RedisStore } from './redis-store.ts';
@@ -69,7 +70,7 @@ export function redisStore(client: RedisClient, options: RedisOptions = {}): Sto
   const link = linkOf(client);
   const hazards = new Hazards(link, onHazard === 'refuse');
   return new RedisStore({
-    ...{ link, namespace, replicas, hazards },
+    ...{ form: QUEUE_FORM, link, namespace, replicas, hazards },
     clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
     places: new Places(namespace, link.cluster),
     maxTtlMs: parseDuration(maxTtl, 'maxTtl'),

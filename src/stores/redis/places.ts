@@ -2,6 +2,7 @@
  * Where things are kept. A resource has one key; the record of the store must be in the same slot,
  * so that one script may touch both: a cluster has one for each slot in use.
  */
+import type { Claim } from '../../store.ts';
 import { slotOf, tagOf } from './slots.ts';
 
 export class Places {
@@ -14,6 +15,11 @@ export class Places {
     this.many = cluster;
     this.#prefix = `${namespace}:`;
     this.#record = `${namespace}!store`;
+  }
+
+  /** The keys of one claim, that of its resource first. */
+  keysOf({ resource }: Claim): readonly string[] {
+    return [this.keyOf(resource)];
   }
 
   keyOf(resource: string): string {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import change from './lua/change.lua';
 import claim from './lua/claim.lua';
+import plain from './lua/plain.lua';
 import queue from './lua/queue.lua';
 import record from './lua/record.lua';
 import release from './lua/release.lua';
@@ -15,15 +16,44 @@ export interface Script {
   readonly sha: string;
 }
 
-const PARTS: Readonly<Record<string, string>> = { 'record.lua': record, 'queue.lua': queue };
+/** What the verbs of the contract run. */
+export interface Scripts {
+  readonly claim: Script;
+  readonly renew: Script;
+  readonly release: Script;
+  /** Downgrade, raise, evict and inspect. */
+  readonly change: Script;
+}
+
+const PARTS: Readonly<Record<string, string>> = {
+  'record.lua': record,
+  'queue.lua': queue,
+  'plain.lua': plain,
+};
 
 function script(source: string): Script {
   const text = source.replace(/^ *-- include (\S+)$/gm, (_, part: string) => PARTS[part] ?? '');
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-export const CLAIM: Script = script(claim);
-export const RENEW: Script = script(renew);
-export const RELEASE: Script = script(release);
-/** Downgrade, raise, evict and inspect. */
-export const CHANGE: Script = script(change);
+function plainScript(verb: string, flags: string): Script {
+  return script(
+    `#!lua${flags}\n-- include record.lua\nlocal VERB = '${verb}'\n-- include plain.lua\n`,
+  );
+}
+
+/** A resource is a queue of claims. */
+export const QUEUE: Scripts = {
+  claim: script(claim),
+  renew: script(renew),
+  release: script(release),
+  change: script(change),
+};
+
+/** A resource is a key that is there, or not. */
+export const PLAIN: Scripts = {
+  claim: plainScript('claim', ''),
+  renew: plainScript('renew', ' flags=allow-oom'),
+  release: plainScript('release', ' flags=allow-oom'),
+  change: plainScript('inspect', ' flags=allow-oom'),
+};

@@ -1,0 +1,43 @@
+import type { Traits } from '../../store.ts';
+import { PLAIN, QUEUE, type Scripts } from './scripts.ts';
+
+/** How claims are kept. */
+export interface Form {
+  readonly name: string;
+  readonly scripts: Scripts;
+  readonly traits: Traits;
+}
+
+/** A resource is a queue. */
+export const QUEUE_FORM: Form = {
+  name: 'redis',
+  scripts: QUEUE,
+  traits: {
+    queue: true,
+    permits: true,
+    tokens: "the server's time, or one more than the last",
+    atomicTry: true,
+    liveness: 'ttl',
+    clock: 'server',
+    failover: 'best-effort',
+    reach: 'network',
+    records: false,
+    ttlStepMs: 1,
+    synchronous: false,
+    sequential: true,
+    hintsGrant: true,
+  },
+};
+
+/** A resource is a key of which others only know whether it is there. */
+export const PLAIN_FORM: Form = {
+  name: 'redis-plain',
+  scripts: PLAIN,
+  traits: {
+    ...QUEUE_FORM.traits,
+    queue: false,
+    permits: false,
+    tokens: "the server's time, or one more than the last; other programs have none",
+    hintsGrant: false,
+  },
+};

@@ -1,0 +1,95 @@
+-- A lock as other programs keep it: `SET key value NX PX ttl`, and compare before delete.
+--
+-- Invariant: whoever wrote the value of a key that is there holds the lock; nobody writes over it,
+-- prolongs it or deletes it who has not compared it with what he wrote. A step of ours is a script,
+-- so nothing comes between the comparison and what follows. A key that has gone is never made
+-- again, except by a new claim.
+-- Others only compare the value, so ours says more: id 32, ' ' or, once it may not be renewed any
+-- more, '!', number 16, and the terms as the claim brings them. A tombstone is a key of its own,
+-- because there is no room for one in a key that is not there. What breaks it: a program that
+-- deletes or prolongs without comparing.
+-- KEYS after the record, for each claim: its key, the key of its tombstone.
+local function find(key, id)
+  local value = redis.pcall('GET', key)
+  if type(value) ~= 'string' or sub(value, 1, 32) ~= id then return nil end
+  return value, sub(value, 33, 33) == '!'
+end
+
+local function leftOf(key)
+  local left = call('PTTL', key)
+  -- Somebody's key without an end: as long as a duration can be.
+  return left < 0 and 2147483647 or left
+end
+
+local function claim(key, tombstone, id, ttl, wait, terms)
+  local permits, limit = string.match(terms, '^%a (%d+) (%d+) ')
+  if permits ~= limit then error({ err = 'it lets one in at a time' }) end
+  if call('EXISTS', tombstone) == 1 then return 'g unknown ' end
+  local number, there = fresh(0), nil
+  if open then
+    local value = id .. format(' %016.0f ', number) .. terms
+    there = call('SET', key, value, 'NX', 'GET', 'PX', ttl)
+    if not there then
+      highest, write = number, true
+      return number
+    end
+  else
+    there = call('GET', key)
+  end
+  local own, sealed = find(key, id)
+  if sealed then return 'g unknown ' end
+  if own then return format('h %.0f %.0f 0 - - 0', sub(own, 34, 49), leftOf(key)) end
+  if wait == 'try' then return 'g refused ' end
+  if not open then return format('w %s %d - data-loss %.0f', ttl, there and 1 or 0, openAt - now) end
+  return format('w %s 1 - queue %.0f', ttl, leftOf(key))
+end
+
+local function renew(key, _, id, ttl)
+  local own, sealed = find(key, id)
+  if sealed then return 'g unknown ' end
+  if not own then return open and 'g expired ' or 'g store-reset ' end
+  call('PEXPIRE', key, ttl)
+  return tonumber(sub(own, 34, 49))
+end
+
+local function release(key, tombstone, id, ttl, after, unanswered)
+  local own, sealed = find(key, id)
+  if not own or unanswered ~= '-' then call('SET', tombstone, '', 'PX', ttl + after) end
+  if not own then return 0 end
+  if tonumber(after) <= 0 then
+    call('DEL', key)
+  elseif not sealed then
+    call('SET', key, id .. '!' .. sub(own, 34), 'PX', after)
+  end
+  return 1
+end
+
+-- The value of another's lock is as good as its key, so it is not shown.
+local function inspect(key)
+  local value = redis.pcall('GET', key)
+  if type(value) ~= 'string' then return {} end
+  local left = leftOf(key)
+  local number, kind, permits, limit, ttl, holder =
+    string.match(value, '^%x+[ !](%d+) (%a) (%d+) (%d+) (%d+) %S+ %S+ ({.*})$')
+  if number then
+    return { format('h %s %s %s %s %s %.0f %s', number, kind, permits, limit, ttl, left, holder) }
+  end
+  local another = '{"host":"a host unknown","pid":0,"label":"another program","since":0}'
+  return { format('h 0 m 1 1 %.0f %.0f %s', left, left, another) }
+end
+
+local answers = { now }
+if VERB == 'inspect' then
+  answers[2] = inspect(KEYS[2])
+else
+  local steps = { claim = { claim, 4 }, renew = { renew, 2 }, release = { release, 4 } }
+  local step, width = unpack(steps[VERB])
+  for i = 2, #KEYS, 2 do
+    local a = ARGS + (i / 2 - 1) * width
+    local ok, answer = pcall(step, KEYS[i], KEYS[i + 1], unpack(ARGV, a + 1, a + width))
+    if not ok then answer = 'e ' .. tostring(type(answer) == 'table' and answer.err or answer) end
+    answers[#answers + 1] = answer
+  end
+end
+keep()
+return answers
