@@ -1,0 +1,210 @@
+/** The network between a process and the server is gone, halfway gone, or slow. */
+import type { ClaimStatus } from 'holdfast';
+import { describe, expect, test } from 'vitest';
+import type { RedisServer } from '../servers/redis-server.ts';
+import { TcpProxy } from '../servers/tcp-proxy.ts';
+import { until } from '../servers/until.ts';
+import { Bed, type ClientName, claimOf, sleep, TTL_MS } from './bed.ts';
+import { firstGrant, Scene } from './scene.ts';
+
+/** A connection that is dead is given up after three seconds; a heartbeat must fit in after that. */
+const PATIENT_TTL_MS = 8000;
+const PATIENT = { ttl: PATIENT_TTL_MS, options: { maxTtl: PATIENT_TTL_MS } };
+
+interface Behind {
+  readonly bed: Bed;
+  readonly server: RedisServer;
+  readonly proxy: TcpProxy;
+}
+
+function tokenIn([status]: readonly ClaimStatus[]): bigint | undefined {
+  return status?.state === 'held' ? status.token : undefined;
+}
+
+async function serverBehindProxy(bed: Bed): Promise<Behind> {
+  const server = await bed.server();
+  return { bed, server, proxy: bed.serve(await TcpProxy.start(server.port)) };
+}
+
+/** Everything works again on the far side of the proxy. */
+async function expectHealed({ bed, proxy }: Behind, client: ClientName): Promise<void> {
+  const lease = await bed.locks(proxy, { client }).mutex('afterwards').acquire();
+  await lease.release();
+}
+
+describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) => {
+  const options = { client };
+
+  test.concurrent.each(['swallow', 'hold'] as const)(
+    'in a black hole (%s) is told by its own clock',
+    async (flow) => {
+      await using bed = new Bed();
+      const { server, proxy } = await serverBehindProxy(bed);
+      const scene = await Scene.set(bed, server, { holder: proxy, options });
+      proxy.set({ flow });
+      await scene.expectSucceeded();
+      expect(scene.reasons).toEqual(['expired', 'expired']);
+      proxy.set();
+      await expectHealed({ bed, server, proxy }, client);
+      await scene.leave(server);
+    },
+  );
+
+  test.concurrent('that hears no answers is told, though its heartbeats arrive', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const scene = await Scene.set(bed, server, { holder: proxy, options });
+    proxy.toClient.set({ flow: 'swallow' });
+    await scene.expectSucceeded();
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    proxy.set();
+    await scene.leave(server);
+  });
+
+  test.concurrent('whose connections are reset goes on', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const ttl = 3 * TTL_MS;
+    const scene = await Scene.set(bed, server, {
+      ...{ holder: proxy, others: proxy, ttl },
+      options: { client, maxTtl: ttl },
+    });
+    proxy.reset();
+    // Longer than a TTL: without heartbeats afterwards it would be dead.
+    await scene.expectUndisturbed(ttl * 1.2);
+    await scene.leave(server);
+  });
+
+  test.concurrent('whose connections are half-open makes new ones in time', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const scene = await Scene.set(bed, server, {
+      ...{ holder: proxy, ...PATIENT, options: { ...PATIENT.options, client } },
+    });
+    proxy.halfOpen();
+    const { lease } = scene.queued;
+    await until('doubted the holder', async () => lease.state === 'unconfirmed');
+    await until('was it confirmed', async () => lease.state === 'held');
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+
+  test.concurrent('whose connections the server kills goes on, and so does the waiter', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const ttl = 3 * TTL_MS;
+    const scene = await Scene.set(bed, server, { ttl, options: { client, maxTtl: ttl } });
+    await server.command('CLIENT', 'KILL', 'TYPE', 'NORMAL');
+    await sleep(ttl / 2);
+    // The message that the waiter is next is sent while it does not listen.
+    await server.command('CLIENT', 'KILL', 'TYPE', 'PUBSUB');
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+});
+
+describe('what comes late', () => {
+  test.concurrent('a message of a grant that has ended meanwhile grants nothing', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const [holding, waiting] = [bed.locks(server), bed.locks(proxy)];
+    const lease = await holding.mutex('ended').acquire();
+    const next = waiting.mutex('ended').acquire();
+    const failure = next.catch((error: unknown) => error);
+    await expect.poll(async () => (await holding.inspect('ended')).waiters.length).toBe(1);
+    proxy.toClient.set({ flow: 'hold' });
+    await lease.release();
+    // The waiter was admitted, does not hear of it, and dies.
+    const prober = bed.store(server);
+    const grant = await firstGrant(prober, 'ended');
+    proxy.set();
+    expect(await failure).toMatchObject({ code: 'STORE', outcome: 'unknown' });
+    expect((await holding.inspect('ended')).holders).toMatchObject([
+      { number: grant.token * 1024n },
+    ]);
+    await prober.release([grant.claim]);
+    const again = await waiting.mutex('ended').acquire();
+    expect(again.token).toBeGreaterThan(grant.token * 1024n);
+  });
+
+  test.concurrent('a claim that its release overtook enters no queue', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const [slow, fast] = [bed.store(proxy), bed.store(server)];
+    await slow.inspect('overtaken');
+    const claim = claimOf('overtaken');
+    proxy.toServer.set({ flow: 'hold' });
+    const late = slow.claim([claim]);
+    await expect(fast.release([{ ...claim, unanswered: true }])).resolves.toEqual([false]);
+    proxy.set();
+    expect(await late).toEqual([{ state: 'gone', why: 'unknown' }]);
+    // Nor does any further copy, or a heartbeat.
+    expect(await slow.claim([claim])).toEqual([{ state: 'gone', why: 'unknown' }]);
+    expect(await slow.renew([claim])).toEqual([{ state: 'gone', why: 'unknown' }]);
+    const { holders, waiters } = await fast.inspect('overtaken');
+    expect([...holders, ...waiters]).toEqual([]);
+  });
+
+  test.concurrent('a heartbeat that the release overtook revives nothing', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const [slow, fast] = [bed.store(proxy), bed.store(server)];
+    const [claim, next] = [claimOf('overtaken'), claimOf('overtaken')];
+    await slow.claim([claim]);
+    proxy.toServer.set({ flow: 'hold' });
+    const late = slow.renew([claim]);
+    await fast.release([{ ...claim, unanswered: true }]);
+    expect(await fast.claim([next])).toMatchObject([{ state: 'held' }]);
+    proxy.set();
+    expect(await late).toMatchObject([{ state: 'gone' }]);
+    expect((await fast.inspect('overtaken')).holders).toHaveLength(1);
+  });
+
+  test.concurrent('two copies of a claim are one claim', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const [slow, fast] = [bed.store(proxy), bed.store(server)];
+    await slow.inspect('twice');
+    const [holder, waiter] = [claimOf('twice'), claimOf('twice')];
+    proxy.toServer.set({ flow: 'hold' });
+    const late = slow.claim([holder, waiter]);
+    const first = await fast.claim([holder, waiter]);
+    proxy.set();
+    const second = await late;
+    expect(first).toMatchObject([{ state: 'held' }, { state: 'waiting', ahead: 1 }]);
+    expect(second).toMatchObject([{ state: 'held', token: tokenIn(first) }, { ahead: 1 }]);
+    const { holders, waiters } = await fast.inspect('twice');
+    expect([holders.length, waiters.length]).toEqual([1, 1]);
+  });
+
+  test.concurrent('an answer that is lost with the connection is asked for again', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    const locks = bed.locks(proxy);
+    // Its connections are there, so that the next answer is the one to the claim.
+    await (await locks.mutex('ambiguous').acquire()).release();
+    // The claim arrives and its answer does not.
+    proxy.toClient.set({ cutAfter: 0 });
+    const lease = await locks.mutex('ambiguous').acquire();
+    const { holders, waiters } = await locks.inspect('ambiguous');
+    expect(holders.map(({ number }) => number)).toEqual([lease.token]);
+    expect(waiters).toEqual([]);
+    await lease.release();
+    await bed.leave();
+    expect(await bed.store(server).inspect('ambiguous')).toMatchObject({ holders: [] });
+  });
+
+  test.concurrent('a try whose answer is lost leaves nothing behind', async () => {
+    await using bed = new Bed();
+    const { server, proxy } = await serverBehindProxy(bed);
+    // Lives longer than the test: if it stayed, it would be seen.
+    const store = bed.store(proxy, { maxTtl: '60s', afterDataLoss: 'trust' });
+    const locks = bed.locksOn(store, 60_000);
+    await (await locks.mutex('ambiguous').acquire()).release();
+    proxy.toClient.set({ cutAfter: 0 });
+    const failed = { code: 'STORE', outcome: 'unknown', retryable: true };
+    await expect(locks.mutex('ambiguous').tryAcquire()).rejects.toMatchObject(failed);
+    const other = bed.locks(server);
+    await (await other.mutex('ambiguous').acquire()).release();
+  });
+});

@@ -1,0 +1,201 @@
+/**
+ * One process holds two locks. Another tries for the first of them, again and again, and waits in
+ * the queue of the second. Then something breaks.
+ *
+ * Containment is measured on one clock, that of the machine: a try's token is the server's time at
+ * its grant, so it is compared with the time at which the holder was last seen to believe. A busy
+ * machine makes both late and neither wrong.
+ */
+import {
+  type Claim,
+  isLockError,
+  type Lease,
+  type LossReason,
+  type SingleLock,
+  type Store,
+} from 'holdfast';
+import { expect } from 'vitest';
+import type { RedisServer } from '../servers/redis-server.ts';
+import {
+  type Bed,
+  claimOf,
+  expectNothingLeft,
+  MAX_TTL_MS,
+  type Place,
+  type StoreOptions,
+  sleep,
+  TTL_MS,
+} from './bed.ts';
+
+/** Looks at a lease all the time. */
+export class Belief {
+  readonly lease: Lease;
+  /** In epoch ms, rounded down: when the lease last said that it is held. */
+  lastHeldAt = 0;
+  #over = false;
+
+  constructor(lease: Lease) {
+    this.lease = lease;
+    void this.#watch();
+  }
+
+  /** Of the signal, which notifies, or of a look, which knows. */
+  get told(): boolean {
+    return !this.lease.held && this.lease.signal.aborted;
+  }
+
+  stop(): void {
+    this.#over = true;
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#over && this.look()) await sleep(1);
+  }
+
+  /** The time is read first, so that the lease was held at that time at least. */
+  look(): boolean {
+    const at = Date.now();
+    if (!this.lease.held) return false;
+    this.lastHeldAt = at;
+    return true;
+  }
+}
+
+export interface Grant {
+  readonly claim: Claim;
+  readonly token: bigint;
+  /** The server's time, in epoch ms. */
+  readonly at: number;
+}
+
+/** Tries until it gets it; an error is as good as a refusal. */
+export async function firstGrant(store: Store, resource: string): Promise<Grant> {
+  const grant = await tryUntil({ store, resource, over: () => false });
+  return grant as Grant;
+}
+
+interface Tries {
+  readonly store: Store;
+  readonly resource: string;
+  readonly over: () => boolean;
+}
+
+async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undefined> {
+  // Always the same, so that one that was granted without an answer is found again.
+  const claim = claimOf(resource, { queue: false, ttlMs: MAX_TTL_MS });
+  while (!over()) {
+    const [status] = await store.claim([claim]).catch(() => []);
+    if (status?.state === 'held') {
+      return { claim, token: status.token, at: Number(status.token) / 1000 };
+    }
+    await sleep(2);
+  }
+  return undefined;
+}
+
+/** A wait fails when the store has not answered for a TTL; a patient program waits again. */
+async function patiently(lock: SingleLock): Promise<Lease> {
+  for (;;) {
+    try {
+      return await lock.acquire();
+    } catch (error) {
+      if (!isLockError(error, 'STORE')) throw error;
+      await sleep(10);
+    }
+  }
+}
+
+export interface SceneOptions {
+  /** Where the holder and the others connect, if not to the server itself. */
+  readonly holder?: Place;
+  readonly others?: Place;
+  /** Of the holder's store and of the others'. */
+  readonly options?: StoreOptions;
+  readonly ttl?: number;
+}
+
+export class Scene {
+  readonly bed: Bed;
+  readonly probed: Belief;
+  readonly queued: Belief;
+  readonly prober: Store;
+  readonly next: Promise<Lease>;
+  #grant: Grant | undefined;
+
+  /** Everybody is in place: the holder holds, the waiter stands in the queue. */
+  static async set(bed: Bed, server: Place, options: SceneOptions = {}): Promise<Scene> {
+    const { holder = server, others = server, options: store = {}, ttl = TTL_MS } = options;
+    const holding = bed.locksOn(bed.store(holder, store), ttl);
+    const waiting = bed.locksOn(bed.store(others, store), ttl);
+    const probed = new Belief(await holding.mutex('probed').acquire());
+    const queued = new Belief(await holding.mutex('queued').acquire());
+    const next = patiently(waiting.mutex('queued'));
+    // Whoever does not wait for it hears of its end all the same.
+    next.catch(() => {});
+    await expect.poll(async () => (await waiting.inspect('queued')).waiters.length).toBe(1);
+    const prober = bed.store(others, store);
+    // It has a connection before anything breaks.
+    await prober.inspect('probed');
+    for (const belief of [probed, queued]) bed.use({ close: () => belief.stop() });
+    return new Scene(bed, { probed, queued, prober, next });
+  }
+
+  private constructor(bed: Bed, parts: Pick<Scene, 'probed' | 'queued' | 'prober' | 'next'>) {
+    this.bed = bed;
+    this.probed = parts.probed;
+    this.queued = parts.queued;
+    this.prober = parts.prober;
+    this.next = parts.next;
+  }
+
+  get reasons(): (LossReason | undefined)[] {
+    return [this.probed, this.queued].map(({ lease }) => lease.loss?.reason);
+  }
+
+  /** The holder loses both, is told first, and the others get them. */
+  async expectSucceeded(): Promise<{ readonly grant: Grant; readonly next: Lease }> {
+    const heldAtGrant = this.next.then(() => this.queued.lease.held);
+    const { grant, next } = await this.#successors();
+    expect(this.probed.told).toBe(true);
+    expect(this.queued.told).toBe(true);
+    expect(await heldAtGrant).toBe(false);
+    expect(this.probed.lastHeldAt).toBeLessThanOrEqual(grant.at);
+    expect(grant.token * 1024n).toBeGreaterThan(this.probed.lease.token);
+    expect(next.token).toBeGreaterThan(this.queued.lease.token);
+    return { grant, next };
+  }
+
+  /** Nobody notices but in passing: the leases go on, and the others get them when released. */
+  async expectUndisturbed(forMs: number): Promise<void> {
+    const end = performance.now() + forMs;
+    const over = (): boolean => performance.now() > end;
+    const early = await tryUntil({ store: this.prober, resource: 'probed', over });
+    expect(early).toBeUndefined();
+    expect(this.reasons).toEqual([undefined, undefined]);
+    expect(await Promise.race([this.next, sleep(0)])).toBeUndefined();
+    await this.#release();
+    const { grant, next } = await this.#successors();
+    expect(grant.token * 1024n).toBeGreaterThan(this.probed.lease.token);
+    expect(next.token).toBeGreaterThan(this.queued.lease.token);
+  }
+
+  /** Everybody leaves, and nothing stays. */
+  async leave(server: RedisServer): Promise<void> {
+    if (this.#grant) await this.prober.release([this.#grant.claim]);
+    await (await this.next).release();
+    await this.bed.leave();
+    await expectNothingLeft(server);
+  }
+
+  async #release(): Promise<void> {
+    this.probed.stop();
+    this.queued.stop();
+    await Promise.all([this.probed.lease.release(), this.queued.lease.release()]);
+  }
+
+  async #successors(): Promise<{ readonly grant: Grant; readonly next: Lease }> {
+    const [grant, next] = await Promise.all([firstGrant(this.prober, 'probed'), this.next]);
+    this.#grant = grant;
+    return { grant, next };
+  }
+}
