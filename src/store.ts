@@ -17,6 +17,8 @@ export interface Holder {
   readonly pid: number;
   readonly label?: string;
   readonly since: number;
+  /** Set by a layer, to know a claim again among those of one program; public. */
+  readonly mark?: string;
 }
 
 /** Made by core, never by a store. */

@@ -9,7 +9,7 @@ import { filesOf, parse, place, type Tree, visit } from './tree.ts';
 const CONTRACT = new Set(
   [
     ...['store', 'admission', 'errors', 'duration', 'names', 'clock', 'line', 'read-options'],
-    ...['show', 'max-waiters', 'random-id'],
+    ...['show', 'max-waiters', 'random-id', 'answers', 'patience'],
   ].map((name) => `src/${name}.ts`),
 );
 /** Parts that keep to themselves and the contract: `src/stores/sqlite`, `src/layers/quorum`. */

@@ -1,0 +1,88 @@
+import type { Claim } from '../../store.ts';
+import type { Member } from './member.ts';
+import { type Standing, Vote, type VoteParts } from './vote.ts';
+
+/** What all members say to one claim, lowest member first. */
+export class Ballot {
+  readonly votes: readonly Vote[];
+  readonly majority: number;
+
+  constructor(claim: Claim, members: readonly Member[], parts: Omit<VoteParts, 'member'>) {
+    this.votes = members.map((member) => new Vote(claim, { ...parts, member }));
+    this.majority = majorityOf(members.length);
+  }
+
+  get held(): readonly Vote[] {
+    return this.votes.filter((vote) => vote.held);
+  }
+
+  /** A majority says `held`. */
+  get won(): boolean {
+    return this.held.length >= this.majority;
+  }
+
+  count(...standings: readonly Standing[]): number {
+    return this.votes.filter((vote) => standings.includes(vote.standing)).length;
+  }
+
+  /**
+   * Asks, and resolves as soon as it is settled: members that have not answered by then do so in
+   * the background. Every request ends, so this does.
+   */
+  poll(ask: (vote: Vote) => Promise<void> | undefined, settled: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const asked = this.votes.flatMap((vote) => ask(vote) ?? []);
+      let left = asked.length;
+      if (left === 0) resolve();
+      for (const each of asked) {
+        void each.then(() => {
+          left--;
+          if (left === 0 || settled()) resolve();
+        });
+      }
+    });
+  }
+
+  /** Gives back, in the background, what it has of members above this one, or of all. */
+  letGo(above?: Vote): void {
+    for (const vote of this.votes.slice(above ? this.votes.indexOf(above) + 1 : 0)) vote.letGo();
+  }
+
+  /**
+   * Gives back the votes of all members, also of those that have not answered. Resolves when a
+   * majority has heard it; the others are told in the background.
+   * @throws StoreError
+   */
+  release(afterMs: number): Promise<boolean> {
+    const cast = this.votes.filter((vote) => vote.cast);
+    // What was refused has a subscription at most.
+    for (const vote of this.votes) if (!vote.cast) vote.letGo();
+    const enough = Math.min(this.majority, cast.length);
+    return new Promise((resolve, reject) => {
+      const told: boolean[] = [];
+      let failed = 0;
+      const look = (error?: unknown): void => {
+        const all = told.length + failed === cast.length;
+        if (told.length >= enough && (all || told.includes(true))) resolve(told.includes(true));
+        else if (all) reject(error);
+      };
+      if (cast.length === 0) look();
+      for (const vote of cast) {
+        vote.release(afterMs).then(
+          (released) => {
+            told.push(released);
+            look();
+          },
+          (error) => {
+            failed++;
+            look(error);
+          },
+        );
+      }
+    });
+  }
+}
+
+export function majorityOf(members: number): number {
+  return Math.floor(members / 2) + 1;
+}

@@ -1,0 +1,345 @@
+/**
+ * One claim at all members: tried, waited for, held, and given up.
+ *
+ * Invariant: a bid is held only by votes of a majority that are all its own at the same time, so two
+ * bids are never held at once: two majorities share a member, and a member votes for one. `leftMs`
+ * is the least life in that majority, counted from when the round began, which is before any of its
+ * requests left. While it is held, a vote that is won back counts only if it came while the hold was
+ * in force, so that no other hold can have come and gone between.
+ *
+ * Tokens grow: the token is the greatest number in a majority of the votes, and nothing is granted
+ * before a majority has that number or a greater one. Whoever holds later has a majority too, and in
+ * it a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
+ *
+ * Nobody waits for ever: a bid waits in one queue, that of its room, the lowest member that answers
+ * and remembers. While it waits there it keeps votes of lower members only, so whoever waits, waits
+ * for somebody who waits at a higher member or nowhere: there is no circle, whomever each of them can
+ * reach. Other votes are tries, and given back in the same round if they win nothing. Who cannot
+ * reach a majority keeps no vote.
+ * What would break it: to keep a vote above the room, to wait for a member that lost its memory, to
+ * count a vote that was won back too late, or to grant before a majority was raised.
+ */
+import type { Clock } from '../../clock.ts';
+import { StoreError } from '../../errors.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  GoneReason,
+  GoneStatus,
+  Takeover,
+  WaitingStatus,
+} from '../../store.ts';
+import { Ballot } from './ballot.ts';
+import { type Member, PATIENCES_PER_TTL } from './member.ts';
+import { goneOf, leftOf, takeoverOf, tokenOf } from './tally.ts';
+import type { Standing, Vote } from './vote.ts';
+
+export interface BidParts {
+  readonly members: readonly Member[];
+  readonly clock: Clock;
+  /** All members can be raised. */
+  readonly raises: boolean;
+  /** Called when there may be news. */
+  readonly wake: (() => void) | undefined;
+}
+
+type Verb = 'claim' | 'renew';
+
+/** Least time in ms that a silent room is waited for when the others have granted. */
+const GRACE_MS = 10;
+
+/** As much of a life as clocks of different rates agree about. */
+const SURE = 0.9;
+
+/** Of members at which it can wait. */
+const ABLE: readonly Standing[] = ['unasked', 'refused', 'waiting'];
+
+/** What more waiting cannot change. */
+const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
+
+const OVER: GoneStatus = { state: 'gone', why: 'unknown' };
+
+export class Bid {
+  readonly #claim: Claim;
+  readonly #parts: BidParts;
+  readonly #ballot: Ballot;
+  #over = false;
+  /** It has been claimed here; otherwise another instance may have done so. */
+  #known = false;
+  /** Where it waits, or would. */
+  #room: Vote | undefined;
+  #waits = false;
+  /** A member has admitted it since the last round began. */
+  #woken = false;
+  #token: bigint | undefined;
+  #takeover: Takeover | undefined;
+  #evicted = false;
+  /** Until when the hold is in force without another confirmation. */
+  #lapsesAt = Number.NEGATIVE_INFINITY;
+  /** One TTL after the last heartbeat. */
+  #livesUntil = Number.NEGATIVE_INFINITY;
+  #lost: GoneStatus | undefined;
+  #round: { readonly startedAt: number; readonly status: Promise<ClaimStatus> } | undefined;
+
+  constructor(claim: Claim, parts: BidParts) {
+    const { members, clock, wake } = parts;
+    this.#claim = claim;
+    this.#parts = parts;
+    const tell = wake && ((hint?: ClaimStatus) => this.#tell(hint, wake));
+    this.#ballot = new Ballot(claim, members, { clock, wake: tell });
+  }
+
+  /** One round: answers as soon as the outcome is certain. Never rejects. */
+  async ask(verb: Verb): Promise<ClaimStatus> {
+    if (this.#over) return OVER;
+    const startedAt = this.#parts.clock.now();
+    const running = this.#round;
+    if (running) {
+      const status = await running.status;
+      if (status.state !== 'held') return status;
+      const ageMs = 2 * (startedAt - running.startedAt);
+      return { ...status, leftMs: Math.max(0, status.leftMs - ageMs) };
+    }
+    this.#round = { startedAt, status: this.#ask(verb, startedAt) };
+    const status = await this.#round.status;
+    this.#round = undefined;
+    return this.#over ? OVER : status;
+  }
+
+  /** @throws StoreError */
+  async release(afterMs: number): Promise<boolean> {
+    if (this.#over) return false;
+    this.#over = true;
+    if (!this.#known) this.#adopt();
+    return this.#ballot.release(afterMs);
+  }
+
+  #tell(hint: ClaimStatus | undefined, wake: () => void): void {
+    if (hint?.state === 'held') this.#woken = true;
+    wake();
+  }
+
+  #adopt(): void {
+    for (const vote of this.#ballot.votes) vote.adopt();
+  }
+
+  #ask(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+    for (const vote of this.#ballot.votes) vote.forget();
+    const renews = verb === 'renew' || startedAt >= this.#livesUntil;
+    if (renews) this.#livesUntil = startedAt + this.#claim.ttlMs;
+    const woken = this.#woken;
+    this.#woken = false;
+    if (verb === 'claim') {
+      // Claimed again after it has died, it is another one.
+      if (startedAt >= this.#lapsesAt) this.#token = undefined;
+      this.#lost = undefined;
+      this.#known = true;
+    }
+    if (this.#lost) return Promise.resolve(this.#lost);
+    if (!this.#known) return this.#recall(startedAt);
+    if (this.#token !== undefined) return this.#confirm(verb, startedAt);
+    return this.#waits && !woken ? this.#stand(verb, startedAt) : this.#seek(verb, startedAt);
+  }
+
+  /** A heartbeat of what another instance claimed. */
+  async #recall(startedAt: number): Promise<ClaimStatus> {
+    const { votes, majority } = this.#ballot;
+    this.#adopt();
+    await this.#ballot.poll(
+      (vote) => vote.ask('renew'),
+      () => this.#ballot.won || this.#ballot.count('gone') > votes.length - majority,
+    );
+    if (this.#ballot.won) {
+      this.#known = true;
+      return this.#grant(startedAt);
+    }
+    this.#room = votes.find(({ standing }) => standing === 'waiting');
+    if (this.#room) {
+      this.#known = true;
+      return this.#wait(this.#room);
+    }
+    if (this.#ballot.count('unreachable') >= majority) return this.#fail();
+    return goneOf(votes) ?? OVER;
+  }
+
+  /** A heartbeat of a hold, which wins back what it lacks. */
+  async #confirm(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+    const { votes, majority } = this.#ballot;
+    const heals = verb === 'renew' && !this.#evicted && startedAt < this.#lapsesAt;
+    await this.#ballot.poll(
+      (vote) => (vote.cast ? vote.ask(verb) : heals ? this.#winBack(vote) : undefined),
+      () => this.#ballot.won || this.#ballot.count('held', 'pending', 'unreachable') < majority,
+    );
+    this.#evicted ||= goneOf(votes)?.why === 'evicted';
+    if (this.#ballot.won) return this.#hold(startedAt);
+    if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();
+    this.#token = undefined;
+    if (verb === 'claim') return this.#seek(verb, startedAt);
+    this.#lost = goneOf(votes) ?? { state: 'gone', why: 'expired' };
+    return this.#lost;
+  }
+
+  async #winBack(vote: Vote): Promise<void> {
+    await vote.ask('claim');
+    if (vote.held && this.#parts.clock.now() >= this.#lapsesAt) vote.letGo();
+  }
+
+  /** A heartbeat of a wait: only the room and what is below it matters. */
+  async #stand(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+    const room = this.#room as Vote;
+    await this.#ballot.poll(
+      (vote) => (vote.cast ? vote.ask(verb) : undefined),
+      () => room.standing !== 'pending',
+    );
+    if (room.standing === 'waiting') return this.#wait(room);
+    if (room.status?.state === 'gone') return this.#giveUp(room.status);
+    if (!room.held) this.#room = undefined;
+    return this.#seek(verb, startedAt);
+  }
+
+  /** Tries all members at once; then waits for one after the other, upwards. */
+  async #seek(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+    const ballot = this.#ballot;
+    let room = this.#room ?? this.#lowest();
+    await this.#try(verb, room);
+    for (let turn = 0; turn < 2 * ballot.votes.length; turn++) {
+      this.#room = room;
+      if (this.#over) return OVER;
+      if (room.standing === 'waiting') return this.#wait(room);
+      const { status } = room;
+      if (status?.state === 'gone' && FINAL.includes(status.why)) return this.#giveUp(status);
+      const yields = !this.#claim.queue && room.standing === 'refused';
+      if (ballot.won && !yields) return this.#grant(startedAt);
+      const able = ballot.count(...ABLE, 'held', 'pending') >= ballot.majority;
+      if (able && !this.#claim.queue) return this.#giveUp({ state: 'gone', why: 'refused' });
+      const next = able ? this.#above(room) : undefined;
+      if (!next) return this.#despair();
+      room = next;
+      ballot.letGo(room);
+      await room.ask('claim', true);
+      if (room.held) await this.#try(verb, room);
+    }
+    ballot.letGo();
+    this.#room = undefined;
+    const pauseMs = this.#claim.ttlMs / PATIENCES_PER_TTL;
+    return this.#later(this.#parts.clock.random() * pauseMs, 'queue');
+  }
+
+  /** Asks those who have not granted, until it is certain whether a majority does. */
+  async #try(verb: Verb, room: Vote): Promise<void> {
+    const { clock } = this.#parts;
+    const { queue } = this.#claim;
+    const ballot = this.#ballot;
+    const startedAt = clock.now();
+    await ballot.poll(
+      (vote) => {
+        const open = vote.standing === 'unasked' || vote.standing === 'refused';
+        return open ? vote.ask(verb, queue && vote === room) : undefined;
+      },
+      () => {
+        if (room.standing === 'waiting' || ballot.won) return true;
+        const lost = ballot.count('held', 'pending') < ballot.majority;
+        return room.standing !== 'pending' && (lost || (!queue && room.standing === 'refused'));
+      },
+    );
+    if (room.standing !== 'pending') return;
+    // Who waits in the room comes first, but a room that is silent holds nobody up.
+    const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - startedAt));
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(resolve, graceMs);
+      void room.ask(verb).then(() => {
+        clock.clearTimeout(timer);
+        resolve();
+      });
+    });
+    if (room.standing === 'pending') room.member.suspect = true;
+  }
+
+  #lowest(): Vote {
+    const { votes } = this.#ballot;
+    const now = this.#parts.clock.now();
+    const serves = ({ suspect, quarantinedUntil }: Member): boolean =>
+      !suspect && quarantinedUntil <= now;
+    return votes.find(({ member }) => serves(member)) ?? (votes[0] as Vote);
+  }
+
+  /** The next member at which somebody else stands; the lowest, if one has come back. */
+  #above(room: Vote): Vote | undefined {
+    const { votes } = this.#ballot;
+    const taken = votes.filter((vote) => vote !== room && ABLE.includes(vote.standing));
+    return taken.find((vote) => votes.indexOf(vote) > votes.indexOf(room)) ?? taken[0];
+  }
+
+  /** Nothing is granted before a majority has the token as its number, or a greater one. */
+  async #grant(startedAt: number): Promise<ClaimStatus> {
+    const ballot = this.#ballot;
+    const token = tokenOf(ballot.held, ballot.majority);
+    const low = ballot.held.filter((vote) => (vote.held?.token ?? token) < token);
+    const raised = (): boolean =>
+      ballot.held.filter((vote) => (vote.held?.token ?? 0n) >= token).length >= ballot.majority;
+    if (this.#parts.raises && !raised()) {
+      await ballot.poll((vote) => (low.includes(vote) ? vote.raise(token) : undefined), raised);
+      if (!raised()) return this.#fail();
+    }
+    this.#token = token;
+    this.#takeover = takeoverOf(ballot.held);
+    return this.#hold(startedAt);
+  }
+
+  #hold(startedAt: number): ClaimStatus {
+    const { held, votes, majority } = this.#ballot;
+    // Fresh votes may live for longer than the claim, which only heartbeats prolong.
+    const lifeMs = this.#livesUntil - startedAt;
+    const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));
+    this.#lapsesAt = Math.max(this.#lapsesAt, startedAt + leftMs * SURE);
+    this.#waits = false;
+    this.#room = undefined;
+    const waiters = Math.max(...votes.map((vote) => vote.held?.waiters ?? 0));
+    return { state: 'held', token: this.#token ?? 0n, leftMs, waiters, takeover: this.#takeover };
+  }
+
+  #wait(room: Vote): ClaimStatus {
+    this.#ballot.letGo(room);
+    this.#waits = true;
+    return room.status as ClaimStatus;
+  }
+
+  #giveUp(status: GoneStatus): GoneStatus {
+    this.#ballot.letGo();
+    this.#waits = false;
+    this.#room = undefined;
+    return status;
+  }
+
+  /** There is no majority to be had now, so it keeps nothing but a place where it may begin. */
+  #despair(): ClaimStatus {
+    const ballot = this.#ballot;
+    const gone = goneOf(ballot.votes.filter(({ standing }) => standing === 'gone'));
+    if (gone && FINAL.includes(gone.why)) return this.#giveUp(gone);
+    const forgetful = ballot.votes.filter(({ standing }) => standing === 'quarantined');
+    const later = ballot.count(...ABLE, 'held') + forgetful.length >= ballot.majority;
+    if (later && !this.#claim.queue) return this.#giveUp({ state: 'gone', why: 'refused' });
+    const retries = forgetful.map(({ status }) => (status as WaitingStatus).retryInMs);
+    const [first] = forgetful;
+    for (const vote of ballot.votes) if (!later || vote !== first) vote.letGo();
+    this.#room = undefined;
+    this.#waits = false;
+    if (!later) return this.#fail();
+    return this.#later(Math.min(...retries), 'data-loss');
+  }
+
+  #later(retryInMs: number, why: WaitingStatus['why']): ClaimStatus {
+    return { state: 'waiting', leftMs: this.#claim.ttlMs, why, retryInMs };
+  }
+
+  #fail(): ClaimStatus {
+    const { votes, majority } = this.#ballot;
+    const errors = votes.flatMap(({ status }) => (status?.state === 'error' ? [status.error] : []));
+    const [cause] = errors;
+    const message = `A majority is ${majority} of ${votes.length} members; ${errors.length} failed`;
+    const error = new StoreError(`${message}: ${cause?.message ?? 'too late'}`, {
+      ...{ cause, retryable: true, outcome: 'unknown' },
+    });
+    return { state: 'error', error };
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Redlock as a layer: several independent stores that act as one, which goes on while fewer than
+ * half of them are down, slow, or have lost their memory.
+ *
+ * What makes a claim held, and why no two are, is said in bid.ts; this is the contract around it.
+ * One round of requests answers each question of core; a hint from a member only makes core ask.
+ * Claims for the whole limit only. The member that two majorities share can tell that somebody has
+ * it all, but not how many permits were given by members that it does not see: with a limit of two,
+ * three members give three.
+ */
+import { createHash } from 'node:crypto';
+import { checkBoolean } from '../../answers.ts';
+import { type Clock, checkClock, systemClock } from '../../clock.ts';
+import { type Duration, parseDuration } from '../../duration.ts';
+import { StoreError, UsageError } from '../../errors.ts';
+import { reading, readOptions } from '../../read-options.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import { Bid } from './bid.ts';
+import { Member } from './member.ts';
+import { traitsOf } from './traits.ts';
+import { find, inspect, majorityAnswers } from './view.ts';
+
+export interface QuorumOptions {
+  /**
+   * How long one member is waited for; default a tenth of the TTL. It should be far longer than a
+   * member usually takes: who is slower counts as down.
+   */
+  readonly patience?: Duration;
+  /** For tests. */
+  readonly clock?: Clock;
+}
+
+const OPTIONS = ['patience', 'clock'];
+
+/**
+ * Several independent stores as one.
+ *
+ * ```ts
+ * const locks = createLocks(quorum([redisStore(a), redisStore(b), redisStore(c)]));
+ * ```
+ *
+ * @param members an odd number of at least three, the same for all users, in the same order.
+ * @throws UsageError
+ */
+export function quorum(members: readonly Store[], options: QuorumOptions = {}): Store {
+  return new Quorum(checkMembers(members), readOptions(options, OPTIONS, 'quorum'));
+}
+
+class Quorum implements Store {
+  readonly name = 'quorum';
+  readonly traits: Traits;
+  readonly maxTtlMs: number | undefined;
+  readonly #clock: Clock;
+  readonly #members: readonly Member[];
+  readonly #raises: boolean;
+  readonly #bids = new Map<string, { readonly bid: Bid; until: number }>();
+  readonly #wakes = new Map<string, Wake>();
+
+  constructor(stores: readonly Store[], options: QuorumOptions) {
+    const { patience, clock = systemClock() } = options;
+    checkClock(clock);
+    const patienceMs = patience === undefined ? undefined : parseDuration(patience, 'patience');
+    if (patienceMs === 0) throw new UsageError('patience must be more than 0.');
+    this.#clock = clock;
+    this.#members = stores.map((store) => new Member(store, { clock, patienceMs }));
+    this.traits = traitsOf(stores);
+    this.#raises = this.traits.tokens !== undefined;
+    const limits = stores.flatMap(({ maxTtlMs }) => maxTtlMs ?? []);
+    this.maxTtlMs = limits.length > 0 ? Math.min(...limits) : undefined;
+  }
+
+  /** Tokens compare as long as the members are the same, and each goes on counting. */
+  get lineage(): string {
+    if (!this.#raises) return '';
+    const lineages = this.#members.map(({ store }) => store.lineage).sort();
+    const [first = ''] = lineages;
+    const same = lineages.every((each) => each === first);
+    const digest = (): string => createHash('sha256').update(lineages.join('\n')).digest('hex');
+    return `quorum:${lineages.length}:${same ? first : digest().slice(0, 32)}`;
+  }
+
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return Promise.all(claims.map((claim) => this.#enter(claim)));
+  }
+
+  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return Promise.all(claims.map((claim) => this.#bid(claim).ask('renew')));
+  }
+
+  /** A failure of one is a failure of all: they are repeated together, and harmlessly. */
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
+    const afterMs = after?.ms ?? 0;
+    return Promise.all(
+      claims.map((claim) => {
+        const bid = this.#bid(claim, Math.max(claim.ttlMs, afterMs));
+        return bid.release(afterMs);
+      }),
+    );
+  }
+
+  inspect(resource: string): Promise<Queue> {
+    return inspect(this.#members, resource);
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    this.#wakes.set(claim.id, wake);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#wakes.delete(claim.id);
+      },
+    };
+  }
+
+  async evict(
+    resource: string,
+    number: bigint,
+    options: { readonly reason: string; readonly now: boolean },
+  ): Promise<boolean> {
+    const sightings = await find(this.#members, { resource, number });
+    const evicted = await Promise.allSettled(
+      sightings.map(({ member, seen }) =>
+        member.within(async () =>
+          checkBoolean((await member.store.evict?.(resource, seen.number, options)) ?? false),
+        ),
+      ),
+    );
+    const failed = evicted.find((each) => each.status === 'rejected');
+    if (failed) throw failed.reason;
+    return evicted.some((each) => each.status === 'fulfilled' && each.value);
+  }
+
+  async *list(prefix: string): AsyncGenerator<string, void, void> {
+    const lists = await majorityAnswers(this.#members, async ({ store }) => {
+      const names: string[] = [];
+      for await (const name of store.list?.(prefix) ?? []) names.push(name);
+      return names;
+    });
+    yield* new Set(lists.flatMap(([, names]) => names));
+  }
+
+  /** Closes the members. */
+  async close(): Promise<void> {
+    const closed = await Promise.allSettled(
+      this.#members.map(({ store }) => Promise.resolve(store.close?.())),
+    );
+    const failed = closed.find((each) => each.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async #enter(claim: Claim): Promise<ClaimStatus> {
+    const { permits, limit } = claim;
+    if (permits >= limit) return this.#bid(claim).ask('claim');
+    const why = `A quorum takes claims for the whole limit only, not for ${permits} of ${limit}.`;
+    return {
+      state: 'error',
+      error: new StoreError(why, { retryable: false, outcome: 'failed' }),
+    };
+  }
+
+  #bid(claim: Claim, keepMs = 2 * claim.ttlMs): Bid {
+    const now = this.#clock.now();
+    const known = this.#bids.get(claim.id);
+    const until = Math.max(known?.until ?? 0, now + keepMs);
+    // Moved to the end, so that those that nobody asks about come first.
+    this.#bids.delete(claim.id);
+    for (const [id, stale] of this.#bids) {
+      if (stale.until > now) break;
+      this.#bids.delete(id);
+    }
+    const bid = known?.bid ?? this.#open(claim);
+    this.#bids.set(claim.id, { bid, until });
+    return bid;
+  }
+
+  #open(claim: Claim): Bid {
+    const { id } = claim;
+    const wake = this.#wakes.has(id) ? () => this.#wakes.get(id)?.() : undefined;
+    const mark = createHash('sha256').update(`mark ${id}`).digest('hex').slice(0, 16);
+    return new Bid(
+      { ...claim, holder: { ...claim.holder, mark } },
+      {
+        members: this.#members,
+        clock: this.#clock,
+        raises: this.#raises,
+        wake,
+      },
+    );
+  }
+}
+
+function checkMembers(given: readonly Store[]): readonly Store[] {
+  const stores = reading('The members of a quorum', () => [...given]);
+  const { length } = stores;
+  if (length < 3 || length % 2 === 0) {
+    const why = 'an even number survives no more failures than one member less';
+    throw new UsageError(`quorum takes an odd number of stores from 3, not ${length}: ${why}.`);
+  }
+  if (new Set(stores).size < length) throw new UsageError('quorum takes each store once.');
+  for (const store of stores) {
+    const whole = reading('A member of a quorum', () =>
+      [store?.claim, store?.renew, store?.release, store?.inspect, store?.traits].every(Boolean),
+    );
+    if (!whole) throw new UsageError('quorum takes stores, such as redisStore(client).');
+  }
+  return stores;
+}

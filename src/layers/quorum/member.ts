@@ -1,0 +1,179 @@
+/**
+ * One of the stores of a quorum: requests of the same moment travel together, and none is waited
+ * for longer than a share of its TTL.
+ *
+ * Unlike core's lanes, requests do not queue behind one another: a member that hangs must not hold
+ * up what comes after. Every request ends, at the latest as an error of unknown outcome, so whoever
+ * counts votes need not look at the clock. A release that failed is repeated until the TTL has done
+ * its work, because a vote that is left behind keeps everybody else waiting for so long.
+ */
+import { checkAnswers, checkBoolean, checkStatus } from '../../answers.ts';
+import type { Clock } from '../../clock.ts';
+import { type StoreError, toStoreError } from '../../errors.ts';
+import { answerWithin } from '../../patience.ts';
+import { type Claim, type ClaimStatus, MAX_BATCH, type Store, type Wake } from '../../store.ts';
+
+/** How long a member is waited for, as a share of the TTL: core waits a third, for two rounds. */
+export const PATIENCES_PER_TTL = 10;
+
+/** How long a member may take to answer a question that is about no claim, in ms. */
+const LOOK_MS = 1_000;
+
+type Verb = 'claim' | 'renew' | 'raise' | 'release';
+
+interface Request {
+  readonly claim: Claim;
+  readonly number: bigint;
+  readonly settle: (answer: unknown) => void;
+  readonly fail: (error: StoreError) => void;
+}
+
+export interface MemberOptions {
+  readonly clock: Clock;
+  /** Overrides the share of the TTL. */
+  readonly patienceMs: number | undefined;
+}
+
+export class Member {
+  readonly store: Store;
+  /** It failed to answer in time, so nobody waits for it in vain again until it does. */
+  suspect = false;
+  /** Until when it grants nothing, as far as we know, because it lost its memory. */
+  quarantinedUntil: number = Number.NEGATIVE_INFINITY;
+  readonly #options: MemberOptions;
+  readonly #pending = new Map<string, Request[]>();
+
+  constructor(store: Store, options: MemberOptions) {
+    this.store = store;
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async ask(
+    verb: 'claim' | 'renew' | 'raise',
+    claim: Claim,
+    number: bigint = 0n,
+  ): Promise<ClaimStatus> {
+    try {
+      const status = checkStatus((await this.#send(verb, claim, { number })) as ClaimStatus);
+      this.suspect = status.state === 'error';
+      if (status.state === 'waiting' && status.why === 'data-loss') {
+        this.quarantinedUntil = this.#options.clock.now() + status.retryInMs;
+      }
+      return status;
+    } catch (error) {
+      this.suspect = true;
+      return { state: 'error', error: error as StoreError };
+    }
+  }
+
+  /**
+   * Gives a vote back; if that fails, again and again in the background.
+   * @throws StoreError
+   */
+  async release(claim: Claim, afterMs = 0): Promise<boolean> {
+    try {
+      return checkBoolean((await this.#send('release', claim, { afterMs })) as boolean);
+    } catch (error) {
+      this.#repeat({ ...claim, unanswered: true }, afterMs);
+      throw error;
+    }
+  }
+
+  /** Without hints a member is heard of only when it is asked. Never rejects. */
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
+    const { watch } = this.store;
+    if (!watch) return undefined;
+    try {
+      return await this.within(() => watch.call(this.store, claim, wake), claim.ttlMs);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * @param ttlMs of which a share is waited for; default for questions that are about no claim.
+   * @throws what the verb throws, or a StoreError of unknown outcome.
+   */
+  within<T>(verb: () => Promise<T>, ttlMs: number = LOOK_MS * PATIENCES_PER_TTL): Promise<T> {
+    const { clock, patienceMs = ttlMs / PATIENCES_PER_TTL } = this.#options;
+    const { traits } = this.store;
+    return answerWithin(patienceMs, { clock, traits }, invoke(verb));
+  }
+
+  #send(
+    verb: Verb,
+    claim: Claim,
+    { number = 0n, afterMs = 0 }: { readonly number?: bigint; readonly afterMs?: number },
+  ): Promise<unknown> {
+    return new Promise((settle, fail) => {
+      const key = `${verb} ${afterMs}`;
+      const request = { claim, number, settle, fail };
+      const waiting = this.#pending.get(key);
+      if (waiting) return void waiting.push(request);
+      this.#pending.set(key, [request]);
+      queueMicrotask(() => this.#flush(key, verb, afterMs));
+    });
+  }
+
+  #flush(key: string, verb: Verb, afterMs: number): void {
+    let left = this.#pending.get(key) ?? [];
+    this.#pending.delete(key);
+    while (left.length > 0) {
+      const batch = new Map<string, Request>();
+      left = left.filter((request) => {
+        if (batch.size === MAX_BATCH || batch.has(request.claim.resource)) return true;
+        batch.set(request.claim.resource, request);
+        return false;
+      });
+      const sorted = [...batch].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+      void this.#deliver(sorted, verb, afterMs);
+    }
+  }
+
+  /** Never rejects. */
+  async #deliver(batch: readonly Request[], verb: Verb, afterMs: number): Promise<void> {
+    try {
+      const ttlMs = Math.min(...batch.map(({ claim }) => claim.ttlMs));
+      const call = (): Promise<readonly unknown[]> => this.#call(batch, verb, afterMs);
+      const answers = await this.within(call, ttlMs);
+      const checked = checkAnswers(answers, batch.length, (answer) => answer);
+      batch.forEach((request, i) => request.settle(checked[i]));
+    } catch (cause) {
+      const error = toStoreError(cause);
+      const alone = batch.length === 1 || error.retryable || error.outcome === 'unknown';
+      // Refused for one that is in it, perhaps: each is sent alone.
+      for (const request of batch) {
+        if (alone) request.fail(error);
+        else void this.#deliver([request], verb, afterMs);
+      }
+    }
+  }
+
+  #call(batch: readonly Request[], verb: Verb, afterMs: number): Promise<readonly unknown[]> {
+    const { store } = this;
+    const claims = batch.map(({ claim }) => claim);
+    if (verb === 'release') return store.release(claims, afterMs > 0 ? { ms: afterMs } : undefined);
+    if (verb !== 'raise') return store[verb](claims);
+    const numbers = batch.map(({ number }) => number);
+    return store.raise?.(claims, numbers) ?? Promise.resolve([]);
+  }
+
+  #repeat(claim: Claim, afterMs: number): void {
+    const { clock } = this.#options;
+    const until = clock.now() + Math.max(claim.ttlMs, afterMs);
+    const pauseMs = claim.ttlMs / PATIENCES_PER_TTL;
+    const again = (): void => {
+      if (clock.now() >= until) return;
+      this.#send('release', claim, { afterMs }).catch(() => {
+        clock.setTimeout(again, pauseMs).unref();
+      });
+    };
+    clock.setTimeout(again, pauseMs).unref();
+  }
+}
+
+/** A verb that throws is one that rejects. */
+async function invoke<T>(verb: () => Promise<T>): Promise<T> {
+  return verb();
+}

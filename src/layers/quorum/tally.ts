@@ -1,0 +1,52 @@
+import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../store.ts';
+import type { Vote } from './vote.ts';
+
+/** What says most about why a claim is gone comes first. */
+const TELLING: readonly GoneReason[] = [
+  ...(['evicted', 'mismatch', 'full', 'store-reset', 'session', 'expired', 'unknown'] as const),
+];
+
+/** Why the claim is gone, of those members that say so. */
+export function goneOf(votes: readonly Vote[]): GoneStatus | undefined {
+  const gone = votes.flatMap(({ status }) => (status?.state === 'gone' ? [status] : []));
+  return TELLING.flatMap((why) => gone.filter((status) => status.why === why))[0];
+}
+
+/**
+ * The least life in the best majority, counted from `startedAt`. What was sent before that has
+ * been living for longer, by a clock that may run up to twice as fast as ours.
+ */
+export function leftOf(
+  held: readonly Vote[],
+  { majority, startedAt }: { readonly majority: number; readonly startedAt: number },
+): number {
+  const lives = held.map((vote) => {
+    const { leftMs } = vote.held as HeldStatus;
+    return leftMs - 2 * Math.max(0, startedAt - vote.sentAt);
+  });
+  return Math.max(0, lives.sort((a, b) => b - a)[majority - 1] ?? 0);
+}
+
+/** The greatest number in a majority of the votes, the lowest members first. */
+export function tokenOf(held: readonly Vote[], majority: number): bigint {
+  let token = 0n;
+  for (const { held: status } of held.slice(0, majority)) {
+    if (status && status.token > token) token = status.token;
+  }
+  return token;
+}
+
+/**
+ * How the hold before ended. Each member tells of the last vote that it gave, which need not have
+ * been part of a hold: what most of them say comes first, and an end that left work undone before
+ * one that did not.
+ */
+export function takeoverOf(held: readonly Vote[]): Takeover | undefined {
+  const all = held.flatMap((vote) => vote.held?.takeover ?? []);
+  const says = (one: Takeover): number =>
+    all.filter(({ reason, token }) => reason === one.reason && token === one.token).length;
+  const undone = ({ reason }: Takeover): number => (reason === 'released' ? 0 : 1);
+  return all.sort(
+    (a, b) => undone(b) - undone(a) || says(b) - says(a) || Number(b.token - a.token),
+  )[0];
+}

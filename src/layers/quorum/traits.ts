@@ -1,0 +1,26 @@
+import type { Store, Traits } from '../../store.ts';
+
+/** What a quorum of these promises. */
+export function traitsOf(members: readonly Store[]): Traits {
+  const all = members.map(({ traits }) => traits);
+  const any = <K extends keyof Traits>(name: K, value: Traits[K]): boolean =>
+    all.some((traits) => traits[name] === value);
+  const raised = members.every(({ raise, traits }) => raise && traits.tokens !== undefined);
+  return {
+    // The room's, as long as it stays the same.
+    queue: all.every(({ queue }) => queue),
+    permits: false,
+    tokens: raised ? 'majority' : undefined,
+    // Two tries may each get a few votes.
+    atomicTry: false,
+    liveness: any('liveness', 'session') ? 'session' : 'ttl',
+    clock: any('clock', 'server') ? 'server' : any('clock', 'machine') ? 'machine' : 'process',
+    failover: 'best-effort',
+    reach: any('reach', 'process') ? 'process' : any('reach', 'machine') ? 'machine' : 'network',
+    records: false,
+    ttlStepMs: Math.max(...all.map(({ ttlStepMs }) => ttlStepMs)),
+    synchronous: false,
+    sequential: false,
+    hintsGrant: false,
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * What a majority of the members see.
+ *
+ * Members number claims each by itself, and ids are secret, so a claim is known again by the mark
+ * that it was given, or by who made it where a member keeps no marks. A claim is shown as a holder if
+ * a majority of the members say so, under the number that most of them show, which is the token;
+ * otherwise as a waiter. This is for people: no grant depends on it.
+ */
+import { checkQueue } from '../../answers.ts';
+import { StoreError, toStoreError } from '../../errors.ts';
+import type { Queue, Member as Standing } from '../../store.ts';
+import { majorityOf } from './ballot.ts';
+import type { Member } from './member.ts';
+
+/** A claim as some members see it. */
+export interface Sighting {
+  readonly member: Member;
+  readonly seen: Standing;
+  readonly holds: boolean;
+}
+
+interface Group {
+  readonly sightings: Sighting[];
+  readonly number: bigint;
+  readonly holds: boolean;
+}
+
+export async function inspect(members: readonly Member[], resource: string): Promise<Queue> {
+  const groups = await look(members, resource);
+  const shown = groups.map((group) => ({ holds: group.holds, member: shownAs(group, members) }));
+  const holders = shown.flatMap(({ holds, member }) => (holds ? [member] : []));
+  const waiters = shown.flatMap(({ holds, member }) => (holds ? [] : [member]));
+  return { resource, limit: shown.length > 0 ? 1 : undefined, holders, waiters };
+}
+
+/** What the members have of the claim with this number. */
+export async function find(
+  members: readonly Member[],
+  { resource, number }: { readonly resource: string; readonly number: bigint },
+): Promise<readonly Sighting[]> {
+  const groups = await look(members, resource);
+  return groups.find((group) => group.number === number)?.sightings ?? [];
+}
+
+/**
+ * What a majority answers; the others are left out.
+ * @throws StoreError if there is none.
+ */
+export async function majorityAnswers<T>(
+  members: readonly Member[],
+  ask: (member: Member) => Promise<T>,
+): Promise<readonly (readonly [Member, T])[]> {
+  const all = await Promise.allSettled(members.map((member) => member.within(() => ask(member))));
+  const answers = all.flatMap((each, i) =>
+    each.status === 'fulfilled' ? [[members[i] as Member, each.value] as const] : [],
+  );
+  if (answers.length >= majorityOf(members.length)) return answers;
+  const failed = all.find((each) => each.status === 'rejected');
+  const cause = toStoreError(failed?.reason);
+  const message = `Only ${answers.length} of ${members.length} members answered: ${cause.message}`;
+  throw new StoreError(message, { cause, retryable: true, outcome: 'unknown' });
+}
+
+/** Holders first, then waiters in the order of the lowest members. */
+async function look(members: readonly Member[], resource: string): Promise<readonly Group[]> {
+  const answers = await majorityAnswers(members, async ({ store }) =>
+    checkQueue(await store.inspect(resource)),
+  );
+  const byMaker = new Map<string, Sighting[]>();
+  for (const [member, { holders, waiters }] of answers) {
+    const seen = [
+      ...holders.map((each) => ({ member, seen: each, holds: true })),
+      ...waiters.map((each) => ({ member, seen: each, holds: false })),
+    ];
+    for (const each of seen) {
+      const maker = makerOf(each.seen);
+      const known = byMaker.get(maker);
+      if (known) known.push(each);
+      else byMaker.set(maker, [each]);
+    }
+  }
+  const majority = majorityOf(members.length);
+  const groups = [...byMaker.values()].map((sightings): Group => {
+    const holding = sightings.filter(({ holds }) => holds);
+    const holds = holding.length >= majority;
+    return { sightings, holds, number: usualNumber(holds ? holding : sightings) };
+  });
+  return groups.sort((a, b) => Number(b.holds) - Number(a.holds));
+}
+
+function makerOf({ kind, ttlMs, holder }: Standing): string {
+  const { host, pid, label, since, mark } = holder;
+  return mark ?? JSON.stringify([kind, ttlMs, host, pid, label ?? null, since]);
+}
+
+/** The number that most members show; the greatest of those. */
+function usualNumber(sightings: readonly Sighting[]): bigint {
+  const numbers = sightings.map(({ seen }) => seen.number);
+  const times = (number: bigint): number => numbers.filter((each) => each === number).length;
+  return numbers.reduce((best, each) => {
+    const more = times(each) - times(best);
+    return more > 0 || (more === 0 && each > best) ? each : best;
+  });
+}
+
+/** With the life that a majority grants, if it is a holder. */
+function shownAs({ sightings, number, holds }: Group, members: readonly Member[]): Standing {
+  const lives = sightings.filter((each) => each.holds || !holds).map(({ seen }) => seen.leftMs);
+  lives.sort((a, b) => b - a);
+  const leftMs = lives[holds ? majorityOf(members.length) - 1 : 0] ?? 0;
+  const { seen } = sightings[0] as Sighting;
+  const { mark: _, ...holder } = seen.holder;
+  return { ...seen, number, leftMs, holder };
+}

@@ -1,0 +1,178 @@
+/**
+ * What one member says to a claim.
+ *
+ * A vote is a claim at the member, with an id that is used until the vote is given back; then the
+ * next one has a new id, because release is final. At most one request of an id is under way, but
+ * for the release: whatever is still under way then is released again when it turns out to have
+ * come too late.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Claim, ClaimStatus, HeldStatus, Wake } from '../../store.ts';
+import type { Member } from './member.ts';
+
+/** What a member's answer amounts to; `unasked` in this round, or `pending`. */
+export type Standing =
+  | 'unasked'
+  | 'pending'
+  | 'held'
+  | 'waiting'
+  | 'quarantined'
+  | 'refused'
+  | 'gone'
+  | 'unreachable';
+
+export interface VoteParts {
+  readonly member: Member;
+  readonly clock: Clock;
+  /** Called when the member has news. */
+  readonly wake: Wake | undefined;
+}
+
+export class Vote {
+  readonly member: Member;
+  /** The member's answer in this round. */
+  status: ClaimStatus | undefined;
+  /** When what it answers was sent. */
+  sentAt = 0;
+  readonly #parts: VoteParts;
+  readonly #whole: Claim;
+  #claim: Claim | undefined;
+  /** Where the member last said that the claim is. */
+  #place: 'held' | 'waiting' | undefined;
+  #attempt = 0;
+  /** Another instance may have sent it, so it need not have been there when it is gone. */
+  #adopted = false;
+  #pending: Promise<void> | undefined;
+  #watching: Promise<AsyncDisposable | undefined> | undefined;
+
+  constructor(whole: Claim, parts: VoteParts) {
+    this.#whole = whole;
+    this.#parts = parts;
+    this.member = parts.member;
+  }
+
+  /** The claim is, or may be, in the member's queue. */
+  get cast(): boolean {
+    return this.#claim !== undefined;
+  }
+
+  get standing(): Standing {
+    if (this.#pending) return 'pending';
+    const { status } = this;
+    if (!status) return 'unasked';
+    if (status.state === 'held') return 'held';
+    if (status.state === 'waiting') return status.why === 'queue' ? 'waiting' : 'quarantined';
+    if (status.state === 'error') return 'unreachable';
+    return status.why === 'refused' ? 'refused' : 'gone';
+  }
+
+  get held(): HeldStatus | undefined {
+    return this.standing === 'held' ? (this.status as HeldStatus) : undefined;
+  }
+
+  /** The answers so far are of an earlier round. */
+  forget(): void {
+    if (!this.#pending) this.status = undefined;
+  }
+
+  /** The claim may have been sent by another instance: then it has its own id at each member. */
+  adopt(): void {
+    this.#claim ??= { ...this.#whole };
+    this.#place ??= 'held';
+    this.#adopted = true;
+  }
+
+  /** Asks the member; resolves when it has answered or was waited for long enough. */
+  ask(verb: 'claim' | 'renew', queue = false): Promise<void> {
+    this.#pending ??= this.#ask(verb, queue);
+    return this.#pending;
+  }
+
+  /** Raises the number of a held vote. */
+  async raise(number: bigint): Promise<void> {
+    const claim = this.#claim;
+    if (!claim) return;
+    const status = await this.member.ask('raise', claim, number);
+    if (this.#claim?.id !== claim.id) return;
+    // It is no heartbeat: what is left was counted before.
+    const leftMs = this.held?.leftMs ?? 0;
+    this.#take(claim, status.state === 'held' ? { ...status, leftMs } : status);
+  }
+
+  /**
+   * Gives the vote back, also if the member has not answered yet.
+   * @throws StoreError
+   */
+  release(afterMs = 0): Promise<boolean> {
+    const claim = this.#claim;
+    const unanswered = this.#pending !== undefined || claim?.unanswered === true;
+    const keepsMs = this.#place === 'held' ? afterMs : 0;
+    this.#drop();
+    if (!claim) return Promise.resolve(false);
+    return this.member.release(unanswered ? { ...claim, unanswered } : claim, keepsMs);
+  }
+
+  /** Gives the vote back in the background. */
+  letGo(): void {
+    this.release().catch(() => {});
+  }
+
+  async #ask(verb: 'claim' | 'renew', queue: boolean): Promise<void> {
+    const { wake, clock } = this.#parts;
+    const own = this.#claim ?? { ...this.#whole, id: this.#id(), queue };
+    const claim = queue && !own.queue ? { ...own, queue } : own;
+    this.#claim = claim;
+    if (wake && !this.#watching) {
+      this.#watching = this.member.watch(claim, wake);
+      await this.#watching;
+      if (this.#claim?.id !== claim.id) return;
+    }
+    // What keeps no queue is tried again.
+    const stands = this.member.store.traits.queue ? this.#place : this.#place === 'held';
+    const sentAt = clock.now();
+    const status = await this.member.ask(stands ? verb : 'claim', claim);
+    if (this.#claim?.id !== claim.id) {
+      // Given back meanwhile, and perhaps before it came.
+      const late = status.state === 'held' || status.state === 'waiting';
+      if (late) this.member.release({ ...claim, unanswered: true }).catch(() => {});
+      return;
+    }
+    this.sentAt = sentAt;
+    this.#take(claim, status);
+    this.#pending = undefined;
+  }
+
+  #take(claim: Claim, status: ClaimStatus): void {
+    this.status = status;
+    if (status.state === 'error') {
+      if (status.error.outcome === 'unknown') this.#claim = { ...claim, unanswered: true };
+      return;
+    }
+    this.#place = status.state === 'gone' ? undefined : status.state;
+    if (status.state !== 'gone') this.#adopted = false;
+    if (status.state !== 'gone') return;
+    // A try that was refused, or never made, may be repeated by its id.
+    if (status.why === 'refused' || this.#adopted) this.#claim = undefined;
+    else this.#drop();
+    this.status = status;
+  }
+
+  #drop(): void {
+    this.#claim = undefined;
+    this.#place = undefined;
+    this.#pending = undefined;
+    this.status = undefined;
+    this.#attempt++;
+    void this.#watching
+      ?.then((subscription) => subscription?.[Symbol.asyncDispose]())
+      .catch(() => {});
+    this.#watching = undefined;
+  }
+
+  #id(): string {
+    const { id } = this.#whole;
+    if (this.#attempt === 0) return id;
+    return createHash('sha256').update(`${id} ${this.#attempt}`).digest('hex').slice(0, 32);
+  }
+}
