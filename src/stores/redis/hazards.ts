@@ -14,7 +14,7 @@ export type HazardName =
   | 'HOLDFAST_CLOCK_JUMP'
   | 'HOLDFAST_UNKNOWN_SERVER';
 
-/** The oldest server with `SET … NX GET` and with scripts that may run when memory is full. */
+/** The oldest server whose scripts may run when memory is full. */
 const OLDEST = 7;
 
 export class Hazards {

@@ -2,22 +2,22 @@
  * Locks in Redis: the verbs of the contract as scripts, one command for all claims of a slot.
  *
  * Invariant: each claim is one step of one script, on the server's clock (lua/queue.lua says why
- * that excludes), and grants nothing while data may have been lost (lua/record.lua). A script that
- * the server does not know has not run, so that it may be loaded and sent again; nothing else is
- * ever sent twice from here. Where replicas must have a grant, it counts only once they do.
+ * that excludes), and grants nothing while data may have been lost (lua/record.lua). Where replicas
+ * must have a grant, it counts only once they do (script-runner.ts).
  */
-import { StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from './answers.ts';
 import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { refusalCode } from './errors.ts';
+import type { Form } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import { escapeGlob, type Places } from './places.ts';
-import { CHANGE, CLAIM, RELEASE, RENEW, type Script } from './scripts.ts';
+import { ScriptRunner } from './script-runner.ts';
+import type { Scripts } from './scripts.ts';
 import { Wakes } from './wakes.ts';
 
 export interface RedisStoreParts {
+  readonly form: Form;
   readonly link: Link;
   readonly places: Places;
   readonly hazards: Hazards;
@@ -30,30 +30,34 @@ export interface RedisStoreParts {
 }
 
 export class RedisStore implements Store {
-  readonly name = 'redis';
+  readonly name: string;
   readonly traits: Traits;
   readonly lineage: string;
   readonly maxTtlMs: number;
   readonly #parts: RedisStoreParts;
   readonly #wakes: Wakes;
-  readonly #wakePrefix: string;
+  readonly #runner: ScriptRunner;
 
   constructor(parts: RedisStoreParts) {
-    const { link, namespace, replicas } = parts;
+    const { form, link, namespace, replicas } = parts;
     this.#parts = parts;
+    this.name = form.name;
     this.maxTtlMs = parts.maxTtlMs;
-    this.lineage = `redis:${namespace}`;
-    this.traits = { ...TRAITS, hintsGrant: replicas === 0 };
-    this.#wakePrefix = `${namespace}!wake:`;
-    this.#wakes = new Wakes(link, this.#wakePrefix);
+    this.lineage = `${form.name}:${namespace}`;
+    this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
+    const wakePrefix = `${namespace}!wake:`;
+    this.#wakes = new Wakes(link, wakePrefix);
+    const loss = parts.trust ? 'trust' : 'wait';
+    const settings = [loss, String(parts.maxWaiters), wakePrefix, replicas > 0 ? 'write' : '-'];
+    this.#runner = new ScriptRunner({ ...parts, settings });
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses(CLAIM, claims, this.#terms);
+    return this.#statuses('claim', claims, this.#terms);
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses(RENEW, claims, ({ id, ttlMs }) => [id, String(ttlMs)]);
+    return this.#statuses('renew', claims, ({ id, ttlMs }) => [id, String(ttlMs)]);
   }
 
   async release(
@@ -62,7 +66,7 @@ export class RedisStore implements Store {
   ): Promise<readonly boolean[]> {
     const afterMs = String(Math.ceil(Math.max(0, after?.ms ?? 0)));
     const replies = await this.#spread(claims, (those) =>
-      this.#verb(RELEASE, those, ({ id, ttlMs, unanswered }) => [
+      this.#verb('release', those, ({ id, ttlMs, unanswered }) => [
         ...[id, String(ttlMs), afterMs, unanswered ? 'unanswered' : '-'],
       ]),
     );
@@ -170,47 +174,38 @@ export class RedisStore implements Store {
   }
 
   async #verb(
-    script: Script,
+    verb: keyof Scripts,
     claims: readonly Claim[],
     argumentsOf: (claim: Claim) => readonly string[],
   ): Promise<readonly Reply[]> {
     const keys: string[] = [];
     const args: string[] = [];
     for (const claim of claims) {
-      keys.push(this.#parts.places.keyOf(claim.resource));
+      keys.push(...this.#parts.places.keysOf(claim));
       args.push(...argumentsOf(claim));
     }
-    return this.#run(script, keys, args);
+    const { form, replicas } = this.#parts;
+    const leastTtl = Math.min(...claims.map(({ ttlMs }) => ttlMs));
+    const spread =
+      replicas > 0 && verb !== 'release' ? { replicas, ms: leastTtl / WAITS_PER_TTL } : undefined;
+    return this.#runner.run(form.scripts[verb], keys, args, spread);
   }
 
   #statuses(
-    script: Script,
+    verb: keyof Scripts,
     claims: readonly Claim[],
     argumentsOf: (claim: Claim) => readonly string[],
   ): Promise<readonly ClaimStatus[]> {
     return this.#spread(claims, async (those) => {
-      const replies = await this.#verb(script, those, argumentsOf);
-      const statuses = those.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs));
-      const held = those.filter((_, i) => statuses[i]?.state === 'held');
-      if (held.length === 0 || (await this.#replicated(held))) return statuses;
-      // A claim that was held already goes on; a new one must not stand where nobody knows of it.
-      if (script === CLAIM) await this.release(held);
-      return statuses.map((status) => (status.state === 'held' ? NOT_REPLICATED : status));
+      const replies = await this.#verb(verb, those, argumentsOf);
+      return those.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs));
     });
   }
 
-  /** As many replicas as required have what was sent before this. */
-  async #replicated(claims: readonly Claim[]): Promise<boolean> {
-    const { link, places, replicas } = this.#parts;
-    if (replicas === 0) return true;
-    const key = places.keyOf(claims[0]?.resource ?? '');
-    const patience = Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL;
-    const reached = await link.send(key, ['WAIT', String(replicas), patience.toFixed(0)]);
-    return typeof reached === 'number' && reached >= replicas;
-  }
-
   async #change(resource: string, ...args: readonly string[]): Promise<Reply> {
-    const [answer = null] = await this.#run(CHANGE, [this.#parts.places.keyOf(resource)], args);
+    const { form, places } = this.#parts;
+    const { change } = form.scripts;
+    const [answer = null] = await this.#runner.run(change, [places.keyOf(resource)], args);
     return answer;
   }
 
@@ -219,66 +214,7 @@ export class RedisStore implements Store {
     if (!Array.isArray(lines)) throw garbled(lines);
     return lines.map(standingIn);
   }
-
-  /** Runs a script, which the server may not know yet. */
-  async #run(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[],
-  ): Promise<readonly Reply[]> {
-    const { link, places, hazards, clockWatch } = this.#parts;
-    const key = keys[0] as string;
-    const record = places.recordOf(key);
-    const checked = hazards.check(key);
-    if (checked) await checked;
-    // In a cluster another slot may have made the script known.
-    const known = places.many ? 'fresh' : 'known';
-    const sentAt = clockWatch.now();
-    const command = (fresh: string): string[] => [
-      ...['EVALSHA', script.sha, String(keys.length + 1), record, ...keys],
-      ...[...this.#common(fresh), ...args],
-    ];
-    const reply = await link.send(key, command(known)).catch(async (error: unknown) => {
-      if (refusalCode(error) !== 'NOSCRIPT') throw error;
-      await hazards.check(key, true);
-      await link.send(key, ['SCRIPT', 'LOAD', script.text]);
-      return link.send(key, command('fresh'));
-    });
-    if (!Array.isArray(reply) || typeof reply[0] !== 'number') throw garbled(reply);
-    clockWatch.see(record, reply[0], sentAt);
-    return reply.slice(1);
-  }
-
-  #common(fresh: string): readonly string[] {
-    const { maxTtlMs, trust, maxWaiters } = this.#parts;
-    const loss = trust ? 'trust' : 'wait';
-    return [String(maxTtlMs), fresh, loss, String(maxWaiters), this.#wakePrefix];
-  }
 }
-
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: "the server's time, or one more than the last",
-  atomicTry: true,
-  liveness: 'ttl',
-  clock: 'server',
-  failover: 'best-effort',
-  reach: 'network',
-  records: false,
-  ttlStepMs: 1,
-  synchronous: false,
-  sequential: true,
-  hintsGrant: true,
-};
 
 /** So long may replicas take, as a share of the TTL: less than core waits for an answer. */
 const WAITS_PER_TTL = 6;
-
-const NOT_REPLICATED: ClaimStatus = {
-  state: 'error',
-  error: new StoreError('Too few replicas have the claim in time.', {
-    retryable: true,
-    outcome: 'unknown',
-  }),
-};

@@ -8,12 +8,9 @@ local numberText = format('%016.0f', number)
 for i = 2, #KEYS do
   local a = ARGS + (i - 2) * 4
   local id, ttl = ARGV[a + 1], ARGV[a + 2]
-  local was = true
-  if open then
+  if open and call('EXISTS', KEYS[i]) == 0 then
     local text = id .. numberText .. format('%013.0f', now + ttl) .. ARGV[a + 4]
-    was = redis.pcall('SET', KEYS[i], text, 'NX', 'GET', 'PX', ttl + REMEMBER)
-  end
-  if was == false then
+    call('SET', KEYS[i], text, 'PX', ttl + REMEMBER)
     answers[i] = number
   else
     rest[#rest + 1] = i

@@ -28,14 +28,15 @@ local function load(key)
   local queue = {
     first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
   }
-  local head = redis.pcall('HGET', key, '#')
-  local text = false
-  if type(head) == 'string' then
+  local form, text = call('TYPE', key).ok, false
+  if form == 'hash' then
+    local head = call('HGET', key, '#')
+    if not head then refuse(key) end
     queue = unpacked(head)
-  elseif type(head) == 'table' then
-    text = redis.pcall('GET', key)
-    if type(text) ~= 'string' or not string.match(text, '^%x+[mrwp] %d') then refuse(key) end
-  elseif call('EXISTS', key) == 1 then
+  elseif form == 'string' then
+    text = call('GET', key)
+    if not string.match(text, '^%x+[mrwp] %d') then refuse(key) end
+  elseif form ~= 'none' then
     refuse(key)
   end
   local q = { key = key, queue = queue, claims = {}, ids = {}, dirty = {}, left = {}, tell = {} }

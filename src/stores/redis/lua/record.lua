@@ -8,9 +8,10 @@
 -- behind, so that numbers grow although the clock of the server goes back.
 -- Fixed width: layout 1, replication id 40, open at (ms) 13, highest number 16, maxTtl.
 -- ARGV: 1 maxTtl, 2 'fresh' if no script of ours was known here, 3 'wait' or 'trust', 4 maxWaiters,
--- 5 prefix of the channels; those of the verb follow.
+-- 5 prefix of the channels, 6 'write' if replicas are asked for this afterwards, who can only tell
+-- of what was written; those of the verb follow.
 local call, sub, format = redis.call, string.sub, string.format
-local ARGS = 5
+local ARGS = 6
 local REMEMBER = 600000
 local time = call('TIME')
 local micros = time[1] * 1000000 + time[2]
@@ -20,6 +21,7 @@ local _, at = string.find(replication, 'master_replid:', 1, true)
 local data = at and sub(replication, at + 1, at + 40) or string.rep('0', 40)
 local record = call('GET', KEYS[1])
 local openAt, highest, maxTtl, recorded = 0, 0, 0, false
+local write = ARGV[6] == 'write'
 if record then
   if sub(record, 1, 1) ~= '1' or #record < 71 then
     return redis.error_reply('LAYOUT ' .. KEYS[1] .. ' has another layout')
@@ -28,7 +30,6 @@ if record then
   maxTtl = tonumber(sub(record, 71))
   recorded = sub(record, 2, 41) == data
 end
-local write = false
 if maxTtl < tonumber(ARGV[1]) then
   maxTtl, write = tonumber(ARGV[1]), true
 end

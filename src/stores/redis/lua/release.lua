@@ -7,8 +7,8 @@ local answers, rest = { now }, {}
 for i = 2, #KEYS do
   local a = ARGS + (i - 2) * 4
   local plain = ARGV[a + 3] == '0' and ARGV[a + 4] == '-'
-  local text = plain and redis.pcall('GET', KEYS[i])
-  if type(text) == 'string' and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
+  local text = plain and call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])
+  if text and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
     local number = tonumber(sub(text, 33, 48))
     call('DEL', KEYS[i])
     if number > highest then highest, write = number, true end

@@ -4,8 +4,8 @@
 local answers, rest = { now }, {}
 for i = 2, #KEYS do
   local a = ARGS + (i - 2) * 2
-  local text = redis.pcall('GET', KEYS[i])
-  if type(text) == 'string' and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
+  local text = call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])
+  if text and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
     local ttl = ARGV[a + 2]
     local renewed = sub(text, 1, 48) .. format('%013.0f', now + ttl) .. sub(text, 62)
     call('SET', KEYS[i], renewed, 'PX', ttl + REMEMBER)

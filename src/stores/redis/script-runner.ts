@@ -1,0 +1,102 @@
+/**
+ * Scripts, run where their keys are.
+ *
+ * A script that the server does not know has not run, so it may be loaded and sent again; nothing
+ * else is ever sent twice from here. Where replicas must have what a script wrote, the question for
+ * them follows it on the same connection: on another one it would be about nothing, and the answer
+ * always yes.
+ */
+import { StoreError } from '../../errors.ts';
+import { garbled } from './answers.ts';
+import type { Link, Refusal, Reply } from './client.ts';
+import type { ClockWatch } from './clock-watch.ts';
+import { refusalCode, refused } from './errors.ts';
+import type { Hazards } from './hazards.ts';
+import type { Places } from './places.ts';
+import type { Script } from './scripts.ts';
+
+export interface ScriptRunnerParts {
+  readonly link: Link;
+  readonly places: Places;
+  readonly hazards: Hazards;
+  readonly clockWatch: ClockWatch;
+  /** What every script is told, after what follows from the data: see lua/record.lua. */
+  readonly settings: readonly string[];
+  readonly maxTtlMs: number;
+}
+
+/** So many replicas must have what the script wrote, within this time. */
+export interface Spread {
+  readonly replicas: number;
+  readonly ms: number;
+}
+
+export class ScriptRunner {
+  readonly #parts: ScriptRunnerParts;
+
+  constructor(parts: ScriptRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * What the script answers for each of these keys, which are of one slot.
+   * @throws StoreError, with an unknown outcome if too few replicas have it.
+   */
+  async run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    spread?: Spread,
+  ): Promise<readonly Reply[]> {
+    const { link, places, hazards, clockWatch } = this.#parts;
+    const key = keys[0] as string;
+    const record = places.recordOf(key);
+    const checked = hazards.check(key);
+    if (checked) await checked;
+    const sentAt = clockWatch.now();
+    const send = (fresh: boolean): Promise<Reply> => {
+      const command = this.#command(script, [record, ...keys], fresh, args);
+      return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
+    };
+    // In a cluster another slot may have made the script known.
+    const reply = await send(places.many).catch(async (error: unknown) => {
+      if (refusalCode(error) !== 'NOSCRIPT') throw error;
+      await hazards.check(key, true);
+      await link.send(key, ['SCRIPT', 'LOAD', script.text]);
+      return send(true);
+    });
+    if (!Array.isArray(reply) || typeof reply[0] !== 'number') throw garbled(reply);
+    clockWatch.see(record, reply[0], sentAt);
+    return reply.slice(1);
+  }
+
+  #command(
+    script: Script,
+    keys: readonly string[],
+    fresh: boolean,
+    args: readonly string[],
+  ): string[] {
+    const { maxTtlMs, settings } = this.#parts;
+    const head = ['EVALSHA', script.sha, String(keys.length)];
+    return [...head, ...keys, String(maxTtlMs), fresh ? 'fresh' : 'known', ...settings, ...args];
+  }
+
+  async #everywhere(
+    key: string,
+    command: readonly string[],
+    { replicas, ms }: Spread,
+  ): Promise<Reply> {
+    const wait = ['WAIT', String(replicas), Math.ceil(ms).toFixed(0)];
+    const [reply = null, reached = null] = await this.#parts.link.sendAll(key, [command, wait]);
+    for (const answer of [reply, reached]) if (isRefusal(answer)) throw refused(answer.refusal);
+    if (typeof reached === 'number' && reached >= replicas) return reply as Reply;
+    throw new StoreError(`Only ${reached} of ${replicas} replicas have the claim in time.`, {
+      retryable: true,
+      outcome: 'unknown',
+    });
+  }
+}
+
+function isRefusal(answer: Reply | Refusal): answer is Refusal {
+  return typeof answer === 'object' && answer !== null && 'refusal' in answer;
+}

@@ -1,0 +1,14 @@
+import { Cluster } from 'ioredis';
+import { startCluster } from '../../servers/cluster.ts';
+import { suite } from './suite.ts';
+
+const cluster = await startCluster();
+const client = new Cluster(cluster.addresses);
+
+suite({
+  client,
+  async close() {
+    client.disconnect();
+    await cluster.close();
+  },
+});

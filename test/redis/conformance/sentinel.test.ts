@@ -1,0 +1,15 @@
+import { Redis } from 'ioredis';
+import { startSentinels } from '../../servers/topologies.ts';
+import { suite } from './suite.ts';
+
+const servers = await startSentinels();
+const { name, sentinels } = servers;
+const client = new Redis({ name, sentinels: sentinels.map(({ host, port }) => ({ host, port })) });
+
+suite({
+  client,
+  async close() {
+    client.disconnect();
+    await servers.close();
+  },
+});

@@ -1,0 +1,58 @@
+/** Grants that replicas must have. */
+import { createLocks } from 'holdfast';
+import { redisStore } from 'holdfast/redis';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Replicated, startReplicated } from '../servers/topologies.ts';
+
+let servers: Replicated;
+let client: Redis;
+
+beforeEach(async () => {
+  servers = await startReplicated({ config: ['min-replicas-to-write 0'] });
+  client = new Redis(servers.primary.url);
+});
+afterEach(async () => {
+  client.disconnect();
+  await servers.close();
+});
+
+const open = (replicas: number) => redisStore(client, { afterDataLoss: 'trust', replicas });
+
+it('what is granted is on the replicas', async () => {
+  const locks = createLocks(open(2));
+  await using _ = await locks.mutex('a').acquire();
+  for (const { command } of servers.replicas.map((each) => ({ command: each }))) {
+    expect(await command.command('EXISTS', 'holdfast:a')).toBe(1);
+  }
+});
+
+it('nothing is granted while too few follow, and everything goes on when they do', async () => {
+  const locks = createLocks(open(1), { ttl: 900 });
+  for (const replica of servers.replicas) replica.pause();
+  expect(
+    await locks
+      .mutex('a')
+      .tryAcquire()
+      .catch((error) => error),
+  ).toMatchObject({
+    code: 'STORE',
+    retryable: true,
+    message: expect.stringContaining('replicas'),
+  });
+  const waiting = locks.mutex('a').acquire();
+  for (const replica of servers.replicas) replica.resume();
+  const lease = await waiting;
+  expect(lease.held).toBe(true);
+  await lease.release();
+  await locks.close();
+});
+
+it('a lease ends when its heartbeats reach too few', async () => {
+  const locks = createLocks(open(2), { ttl: 900 });
+  const lease = await locks.mutex('a').acquire();
+  servers.replicas[0]?.pause();
+  await expect.poll(() => lease.state, { timeout: 5_000 }).toBe('lost');
+  servers.replicas[0]?.resume();
+  await locks.close();
+});
