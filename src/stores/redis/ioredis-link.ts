@@ -24,13 +24,13 @@ export interface IoredisClient {
 }
 
 interface IoredisOptions {
-  readonly sentinels?: unknown;
   readonly retryStrategy?: ((times: number) => unknown) | null;
-  readonly reconnectOnError?: unknown;
 }
 
 const OVERRIDES = {
   lazyConnect: true,
+  // Version 5 would take commands before the server has taken the password.
+  enableReadyCheck: true,
   // Nobody but `Connection` keeps, resends or reconnects.
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
@@ -53,9 +53,8 @@ const OVERRIDES = {
 };
 
 export function ioredisSource(client: IoredisClient, overrides: object = {}): Source {
-  const { retryStrategy, sentinels } = client.options as IoredisOptions;
-  // The check asks INFO, which a frugal ACL does not permit. With Sentinel it asks for the role.
-  const options = { ...OVERRIDES, enableReadyCheck: Boolean(sentinels), ...overrides };
+  const { retryStrategy } = client.options as IoredisOptions;
+  const options = { ...OVERRIDES, ...overrides };
   return {
     open: (terms) => openWire(client.duplicate(options), terms),
     pause: (failures) => {

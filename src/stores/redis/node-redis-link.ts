@@ -34,10 +34,13 @@ interface NodeRedisOptions {
   };
 }
 
+/** The sign of a double in RESP3, which RESP2 has as a text. */
+const DOUBLE = ','.charCodeAt(0);
+
 const OVERRIDES = {
   disableOfflineQueue: true,
   commandsQueueMaxLength: undefined,
-  commandOptions: { timeout: undefined, typeMapping: undefined },
+  commandOptions: { timeout: undefined, typeMapping: { [DOUBLE]: String } },
   keyPrefix: undefined,
   readonly: false,
   clientSideCache: undefined,
