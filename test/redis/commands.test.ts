@@ -138,6 +138,14 @@ describe('what it leaves', () => {
     expect(await server.command('PTTL', 'holdfast:a')).toBeGreaterThan(500_000);
   });
 
+  it('a tombstone for one TTL', async () => {
+    const store = open();
+    const one = claim({ ttlMs: 5_000, unanswered: true });
+    expect(await store.release([one])).toEqual([false]);
+    expect(await server.command('PTTL', 'holdfast:a')).toBeLessThanOrEqual(5_000);
+    expect(await store.claim([one])).toMatchObject([{ state: 'gone', why: 'unknown' }]);
+  });
+
   it('keys of others as they were, and only their claims err', async () => {
     const store = open();
     await server.command('LPUSH', 'holdfast:list', 'x');

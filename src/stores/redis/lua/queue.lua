@@ -300,11 +300,9 @@ local function save(q)
   if #q.tell > 0 then publish(q) end
   if not q.changed then return end
   if queue.buriedTo and queue.buriedTo <= now then queue.buriedTo = nil end
-  if queue.count + queue.waiters == 0 and not queue.buriedTo and not queue.ended then
-    call('DEL', key)
-    if queue.last > highest then highest, write = queue.last, true end
-    return
-  end
+  local idle = queue.count + queue.waiters == 0 and not queue.ended
+  if idle and queue.last > highest then highest, write = queue.last, true end
+  if idle and not queue.buriedTo then return call('DEL', key) end
   if q.text then
     call('DEL', key)
   elseif #q.left > 0 then
@@ -319,8 +317,8 @@ local function save(q)
     keepTo = math.max(keepTo, claim.expires)
   end
   if q.buried then fields[#fields + 1], fields[#fields + 2] = 'T', pack(q.graves) end
-  local late = q.text or keepTo + REMEMBER / 2 > queue.keptTo
-  if late then queue.keptTo = keepTo + REMEMBER end
+  local late = idle or q.text or keepTo + REMEMBER / 2 > queue.keptTo
+  if late then queue.keptTo = idle and keepTo or keepTo + REMEMBER end
   fields[#fields + 1], fields[#fields + 2] = '#', pack(queue)
   call('HSET', key, unpack(fields))
   if late then call('PEXPIREAT', key, queue.keptTo) end
