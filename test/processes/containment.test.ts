@@ -25,7 +25,8 @@ async function holder(how: HolderOptions['how']) {
   guardedData(file);
   const store = sqliteStore(file);
   onTestFinished(() => store.close?.());
-  const child = new Child('holder', { file, ttl: TTL_MS, how } satisfies HolderOptions);
+  const options: HolderOptions = { store: `sqlite:${file}`, file, ttl: TTL_MS, how };
+  const child = new Child('holder', options);
   return { file, store, child, held: await child.next<Held>('held') };
 }
 

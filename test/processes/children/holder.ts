@@ -1,12 +1,15 @@
 /** Takes a mutex and keeps it, in one of several ways, until it is lost or the test says enough. */
 
 import { createLocks, isLockError } from 'holdfast';
+import { openStore } from 'holdfast/connect';
 import { sqlFence } from 'holdfast/fence';
-import { sqliteStore } from 'holdfast/sqlite';
 import Database from 'libsql';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
 export interface HolderOptions {
+  /** A URL. */
+  readonly store: string;
+  /** The guarded database is beside it. */
   readonly file: string;
   readonly ttl: number;
   /**
@@ -28,8 +31,8 @@ export interface Found {
   readonly write: string;
 }
 
-const { file, ttl, how } = given<HolderOptions>();
-const locks = createLocks(sqliteStore(file), { ttl });
+const { store, file, ttl, how } = given<HolderOptions>();
+const locks = createLocks(await openStore(store), { ttl });
 const lease = await locks.mutex('mutex').acquire();
 const { signal, token } = lease;
 let lastHeldAt = machineMs();

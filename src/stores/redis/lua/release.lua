@@ -39,6 +39,8 @@ if #rest > 0 then
     answers[i] = apart(i, function()
       return leave(KEYS[i], ARGV[a + 1], ARGV[a + 2], tonumber(ARGV[a + 3]), ARGV[a + 4] ~= '-')
     end)
+    -- What is none of ours holds no claim.
+    if string.find(answers[i], '^e WRONGTYPE') then answers[i] = 0 end
   end
 end
 keep()
