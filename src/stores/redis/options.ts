@@ -1,0 +1,70 @@
+/** The options of both forms, and what a store is made of. */
+import { systemClock } from '../../clock.ts';
+import { type Duration, parseDuration } from '../../duration.ts';
+import { UsageError } from '../../errors.ts';
+import { show } from '../../show.ts';
+import { linkOf, type RedisClient } from './client.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { Hazards } from './hazards.ts';
+import type { RedisStoreParts } from './redis-store.ts';
+
+/** What both forms of locks take. */
+export interface ServerOptions {
+  /**
+   * With it and a colon begin the keys of queues, with it and an exclamation mark all else that is
+   * ours; default `holdfast`.
+   */
+  readonly namespace?: string;
+  /**
+   * Longest ttl that any program asks for, the same for all who use these locks; default 30 s.
+   * After a loss of data nothing is granted for so long.
+   */
+  readonly maxTtl?: Duration;
+  /**
+   * Default `wait`: whenever the server may have lost claims, in a restart, a fail-over or a flush,
+   * nothing is granted before all their leases are over. `trust` grants at once, so that two may
+   * hold the same lock for a while: for tests, and where only time is wasted then.
+   */
+  readonly afterDataLoss?: 'wait' | 'trust';
+  /** A grant or heartbeat counts once so many replicas have it (`WAIT`); default 0. */
+  readonly replicas?: number;
+  /**
+   * What to do about a server that may lose locks (docs/stores/redis.md lists when); default
+   * `warn`, a warning of the process with a code. `refuse` makes every verb fail.
+   */
+  readonly onHazard?: 'warn' | 'refuse';
+}
+
+export const SERVER_OPTIONS: readonly string[] = [
+  ...['namespace', 'maxTtl', 'afterDataLoss', 'replicas', 'onHazard'],
+];
+
+type Parts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
+
+/** @throws UsageError */
+export function partsOf(client: RedisClient, options: ServerOptions): Parts {
+  const { namespace = 'holdfast', maxTtl = 30_000, replicas = 0 } = options;
+  const { afterDataLoss = 'wait', onHazard = 'warn' } = options;
+  if (typeof namespace !== 'string' || !/^[\w.-]{1,64}$/.test(namespace)) {
+    const message = `namespace must be 1 to 64 letters, digits, '_', '.' or '-'`;
+    throw new UsageError(`${message}, not ${show(namespace)}.`);
+  }
+  if (!Number.isInteger(replicas) || replicas < 0) {
+    throw new UsageError(`replicas must be a whole number, not ${show(replicas)}.`);
+  }
+  oneOf(afterDataLoss, ['wait', 'trust'], 'afterDataLoss');
+  oneOf(onHazard, ['warn', 'refuse'], 'onHazard');
+  const link = linkOf(client);
+  const hazards = new Hazards(link, onHazard === 'refuse');
+  return {
+    ...{ link, namespace, replicas, hazards },
+    clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
+    maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
+    trust: afterDataLoss === 'trust',
+  };
+}
+
+function oneOf(value: string, choices: readonly string[], what: string): void {
+  if (choices.includes(value)) return;
+  throw new UsageError(`${what} must be '${choices.join("' or '")}', not ${show(value)}.`);
+}

@@ -1,0 +1,29 @@
+import { UsageError } from '../../errors.ts';
+import { show } from '../../show.ts';
+import type { Claim } from '../../store.ts';
+import { Places } from './places.ts';
+import { slotOf, tagOf } from './slots.ts';
+
+/** The key of a resource is the one that others use; what is ours alone is beside it. */
+export class PlainPlaces extends Places {
+  readonly #tombstone: string;
+  readonly #key: (name: string) => string;
+
+  constructor(namespace: string, cluster: boolean, key: (name: string) => string) {
+    super(namespace, cluster);
+    this.#tombstone = `${namespace}!gone:`;
+    this.#key = key;
+  }
+
+  override keysOf({ resource, id }: Claim): readonly string[] {
+    const key = this.keyOf(resource);
+    const tag = this.many ? `{${tagOf(slotOf(key))}}` : '';
+    return [key, `${this.#tombstone}${id}${tag}`];
+  }
+
+  override keyOf(resource: string): string {
+    const key = this.#key(resource);
+    if (typeof key === 'string' && key !== '') return key;
+    throw new UsageError(`key(name) must give a text, not ${show(key)}.`, { resource });
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Locks that are shared with programs which know nothing of ours: `SET key value NX PX`, and
+ * compare before delete, as redsync, node-redlock and locks written by hand have it.
+ *
+ * Invariant: a key that is there is held by whoever wrote its value (lua/plain.lua). Everything
+ * else of ours is in keys beside it, which others need not know: the store's record, so that no
+ * grant of ours falls into the leases that were lost with the data of the server, and tokens grow;
+ * and tombstones. There is no queue, so whoever waits tries again, and may always be too late.
+ * What breaks it: others that write without NX, delete without comparing, or set no end; and after
+ * a loss of data, others that do not wait.
+ */
+import { type Duration, parseDuration } from '../../duration.ts';
+import { UsageError } from '../../errors.ts';
+import { readOptions } from '../../read-options.ts';
+import type { ClaimStatus, Store } from '../../store.ts';
+import type { RedisClient } from './client.ts';
+import { PLAIN_FORM } from './forms.ts';
+import { partsOf, SERVER_OPTIONS, type ServerOptions } from './options.ts';
+import { PlainPlaces } from './plain-places.ts';
+import { RedisStore } from './redis-store.ts';
+
+export interface PlainRedisOptions extends ServerOptions {
+  /**
+   * The key of a lock, from its name with the prefix of the locks, exactly as the other programs
+   * have it; default: the name itself. Different names must have different keys.
+   */
+  readonly key?: (name: string) => string;
+  /**
+   * About so long does one who waits pause between its tries, from half to one and a half times as
+   * long; default 100 ms.
+   */
+  readonly retry?: Duration;
+}
+
+/**
+ * A store that shares its locks with programs which use `SET key value NX PX` on the same server.
+ * It has no queue, no permits and no readers; where all programs use Holdfast, take `redisStore`.
+ *
+ * @example
+ * const locks = createLocks(plainRedisStore(client, { key: (name) => `lock:${name}` }));
+ *
+ * @throws UsageError as `redisStore` does.
+ */
+export function plainRedisStore(client: RedisClient, options: PlainRedisOptions = {}): Store {
+  const given = readOptions(options, [...SERVER_OPTIONS, 'key', 'retry'], 'plainRedisStore');
+  const { key = (name: string) => name, retry = 100 } = given;
+  if (typeof key !== 'function') throw new UsageError('key must be a function.');
+  const retryMs = parseDuration(retry, 'retry');
+  if (retryMs === 0) throw new UsageError('retry must be more than 0.');
+  const parts = partsOf(client, given);
+  const places = new PlainPlaces(parts.namespace, parts.link.cluster, key);
+  const store = new RedisStore({ ...parts, places, form: PLAIN_FORM, maxWaiters: 0 });
+  const soon = (status: ClaimStatus): ClaimStatus => {
+    if (status.state !== 'waiting' || status.why !== 'queue') return status;
+    const pause = retryMs * (0.5 + Math.random());
+    return { ...status, retryInMs: Math.min(status.retryInMs, pause) };
+  };
+  return {
+    name: store.name,
+    traits: store.traits,
+    lineage: store.lineage,
+    maxTtlMs: store.maxTtlMs,
+    claim: async (claims) => (await store.claim(claims)).map(soon),
+    renew: (claims) => store.renew(claims),
+    release: (claims, after) => store.release(claims, after),
+    inspect: (resource) => store.inspect(resource),
+    close: () => store.close(),
+  };
+}
