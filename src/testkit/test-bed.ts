@@ -177,6 +177,12 @@ export class TestBed {
     return assert.fail(`in vain waited until ${what}`);
   }
 
+  /** Until one waits; a store without a queue does not know, so long enough to have told it so. */
+  async untilItWaits(): Promise<void> {
+    if (!this.store.traits.queue) return this.quiet();
+    await this.until('it waited', async () => (await this.look()).waiters.length === 1);
+  }
+
   /** Renews until the claim is held, as a waiter that gets no hints does. */
   untilHeld(claim: Claim): Promise<ClaimStatus & { state: 'held' }> {
     return this.until('the claim was held', async () => {

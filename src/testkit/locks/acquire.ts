@@ -173,7 +173,7 @@ export function acquire({ name, of }: LockOf): Topic {
           const reason = { because: 'the client hung up' };
           const aborter = new AbortController();
           const wait = of(bed.locks(), bed.name()).acquire({ signal: aborter.signal });
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           aborter.abort(reason);
           await assert.rejects(wait, (caught) => caught === reason);
           await bed.until('nobody waited', async () => (await bed.look()).waiters.length === 0);
@@ -219,6 +219,7 @@ export function acquire({ name, of }: LockOf): Topic {
       },
       {
         name: 'who gives up in the middle of the queue does not disturb the others',
+        needs: ['queue'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { fair: true });
           const first = await lock.acquire();
@@ -242,12 +243,13 @@ export function acquire({ name, of }: LockOf): Topic {
           const ttl = 4 * bed.ttlMs;
           const lease = await of(bed.locks({ ttl }), bed.name()).acquire();
           const waiter = of(bed.locks({ ttl }), bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           // Half as long again as the TTL: without heartbeats both would be dead.
           await bed.sleep(1.5 * ttl);
           assert.ok(lease.held);
           const { holders, waiters } = await bed.look();
-          assert.deepEqual([holders.length, waiters.length], [1, 1]);
+          const seen = bed.store.traits.queue ? 1 : 0;
+          assert.deepEqual([holders.length, waiters.length], [1, seen]);
           await lease.release();
           assert.ok((await waiter).held);
         },

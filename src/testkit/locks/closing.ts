@@ -31,7 +31,7 @@ export function closing({ name, of }: LockOf): Topic {
           const holder = await of(bed.locks(), bed.name()).acquire();
           const locks = bed.locks({}, await bed.connect());
           const wait = of(locks, bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           const [outcome] = await Promise.allSettled([wait, locks.close()]);
           assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'CLOSED');
           assert.equal((await bed.look()).waiters.length, 0);

@@ -133,7 +133,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const lease = await of(locks, bed.name()).acquire();
           const { signal } = lease;
           const next = of(bed.locks(), bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
           await next;
           assert.deepEqual([lease.held, signal.aborted], [false, true]);
@@ -157,7 +157,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const { store, locks } = faulty(bed);
           const first = await of(bed.locks(), bed.name()).acquire();
           const wait = of(locks, bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           store.inject({ verb: 'renew', arrives: 'never', answer: BUSY, times: 2 });
           await bed.quiet();
           await first.release();
@@ -237,7 +237,7 @@ export function doubt({ name, of }: LockOf): Topic {
           store.inject({ verb: 'watch', arrives: 'never', answer: REFUSED });
           const first = await of(bed.locks(), bed.name()).acquire();
           const wait = of(locks, bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           await first.release();
           assert.ok((await wait).held);
         },

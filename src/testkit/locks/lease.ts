@@ -136,7 +136,7 @@ export function lease({ name, of }: LockOf): Topic {
           const [one, other] = [of(bed.locks(), bed.name()), of(bed.locks(), bed.name())];
           const first = await one.acquire();
           const next = other.acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           await first.release();
           assert.deepEqual((await next).takeover, { reason: 'released', token: first.token });
         },

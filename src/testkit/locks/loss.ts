@@ -122,7 +122,7 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'who takes over from the dead gets a higher token and learns of it',
-        needs: ['tokens', 'expiry'],
+        needs: ['tokens', 'expiry', 'queue'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
           const dead = await lock.acquire();
@@ -138,7 +138,7 @@ export function loss({ name, of }: LockOf): Topic {
           const [one, other] = [bed.locks({ ttl: 2 * bed.ttlMs }), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
           const next = of(other, bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           const { token } = lease;
           assert.equal(await other.evict(bed.name(), { token, reason: 'test' }), true);
           await bed.until('the lease was lost', () => !lease.held);
@@ -154,7 +154,7 @@ export function loss({ name, of }: LockOf): Topic {
           const [one, other] = [bed.locks(), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
           const next = of(other, bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           const { token } = lease;
           assert.equal(await other.evict(bed.name(), { token, reason: 'test', now: true }), true);
           assert.ok((await next).held);

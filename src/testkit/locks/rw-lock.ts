@@ -81,7 +81,7 @@ export const rwLock: Topic = {
         const lease = await one.write.acquire();
         const { token } = lease;
         const reader = other.read.acquire();
-        await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+        await bed.untilItWaits();
         await lease.downgrade();
         await lease.downgrade();
         assert.ok((await reader).held);

@@ -46,7 +46,7 @@ export const semaphore: Topic = {
         const first = await lock.acquire();
         const course: string[] = [];
         const big = lock.run({ permits: 3 }, () => void course.push('big'));
-        await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+        await bed.untilItWaits();
         const small = lock.run(() => void course.push('small'));
         assert.equal(await lock.tryAcquire(), null);
         await first.release();

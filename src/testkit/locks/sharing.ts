@@ -35,6 +35,7 @@ export function sharing(lockOf: LockOf): Topic {
       },
       {
         name: 'tasks of one process come in order',
+        needs: ['queue'],
         async run(bed) {
           for (const fair of [false, true]) {
             const lock = of(bed.locks(), bed.name(), { fair });
@@ -87,7 +88,7 @@ export function sharing(lockOf: LockOf): Topic {
           const holder = await of(bed.locks(), bed.name()).acquire();
           const store = countingStore(await bed.connect());
           const wait = of(bed.locks({}, store), bed.name()).acquire();
-          await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+          await bed.untilItWaits();
           store.reset();
           // Far below the first heartbeat, after a third of 20 s.
           await bed.sleep(500);
