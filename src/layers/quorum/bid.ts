@@ -52,7 +52,7 @@ const GRACE_MS = 10;
 const SURE = 0.9;
 
 /** Of members at which it can wait. */
-const ABLE: readonly Standing[] = ['unasked', 'refused', 'waiting'];
+const ABLE: readonly Standing[] = ['unasked', 'refused', 'missing', 'waiting'];
 
 /** What more waiting cannot change. */
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
@@ -147,16 +147,15 @@ export class Bid {
     this.#adopt();
     await this.#ballot.poll(
       (vote) => vote.ask('renew'),
-      () => this.#ballot.won || this.#ballot.count('gone') > votes.length - majority,
+      () => this.#ballot.won,
     );
-    if (this.#ballot.won) {
-      this.#known = true;
-      return this.#grant(startedAt);
-    }
-    this.#room = votes.find(({ standing }) => standing === 'waiting');
+    this.#room = votes.find(({ standing }) => standing === 'waiting' || standing === 'held');
+    this.#known = this.#room !== undefined;
+    if (this.#ballot.won) return this.#grant(startedAt);
     if (this.#room) {
-      this.#known = true;
-      return this.#wait(this.#room);
+      // Where it is not, it may not have been yet.
+      for (const vote of votes) if (vote.standing === 'missing') vote.forget();
+      return this.#seek('renew', startedAt);
     }
     if (this.#ballot.count('unreachable') >= majority) return this.#fail();
     return goneOf(votes) ?? OVER;
@@ -170,6 +169,8 @@ export class Bid {
       (vote) => (vote.cast ? vote.ask(verb) : heals ? this.#winBack(vote) : undefined),
       () => this.#ballot.won || this.#ballot.count('held', 'pending', 'unreachable') < majority,
     );
+    const [lowest] = votes.filter(({ cast }) => cast);
+    if (lowest) await this.#awaitBriefly(lowest, startedAt);
     this.#evicted ||= goneOf(votes)?.why === 'evicted';
     if (this.#ballot.won) return this.#hold(startedAt);
     if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();
@@ -242,17 +243,23 @@ export class Bid {
         return room.standing !== 'pending' && (lost || (!queue && room.standing === 'refused'));
       },
     );
-    if (room.standing !== 'pending') return;
-    // Who waits in the room comes first, but a room that is silent holds nobody up.
-    const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - startedAt));
+    // Who waits in the room comes first.
+    await this.#awaitBriefly(room, startedAt);
+  }
+
+  /** A member that is silent when the outcome is certain without it holds nobody up for long. */
+  async #awaitBriefly(vote: Vote, since: number): Promise<void> {
+    if (vote.standing !== 'pending') return;
+    const { clock } = this.#parts;
+    const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - since));
     await new Promise<void>((resolve) => {
       const timer = clock.setTimeout(resolve, graceMs);
-      void room.ask(verb).then(() => {
+      void vote.settled.then(() => {
         clock.clearTimeout(timer);
         resolve();
       });
     });
-    if (room.standing === 'pending') room.member.suspect = true;
+    if (vote.standing === 'pending') vote.member.suspect = true;
   }
 
   #lowest(): Vote {
@@ -277,8 +284,12 @@ export class Bid {
     const low = ballot.held.filter((vote) => (vote.held?.token ?? token) < token);
     const raised = (): boolean =>
       ballot.held.filter((vote) => (vote.held?.token ?? 0n) >= token).length >= ballot.majority;
-    if (this.#parts.raises && !raised()) {
-      await ballot.poll((vote) => (low.includes(vote) ? vote.raise(token) : undefined), raised);
+    if (this.#parts.raises && low.length > 0) {
+      const lift = ballot.poll(
+        (vote) => (low.includes(vote) ? vote.raise(token) : undefined),
+        raised,
+      );
+      if (!raised()) await lift;
       if (!raised()) return this.#fail();
     }
     this.#token = token;

@@ -25,12 +25,17 @@ interface Group {
   readonly holds: boolean;
 }
 
+interface Look {
+  readonly groups: readonly Group[];
+  readonly limits: readonly number[];
+}
+
 export async function inspect(members: readonly Member[], resource: string): Promise<Queue> {
-  const groups = await look(members, resource);
+  const { groups, limits } = await look(members, resource);
   const shown = groups.map((group) => ({ holds: group.holds, member: shownAs(group, members) }));
   const holders = shown.flatMap(({ holds, member }) => (holds ? [member] : []));
   const waiters = shown.flatMap(({ holds, member }) => (holds ? [] : [member]));
-  return { resource, limit: shown.length > 0 ? 1 : undefined, holders, waiters };
+  return { resource, limit: limits.length > 0 ? Math.min(...limits) : undefined, holders, waiters };
 }
 
 /** What the members have of the claim with this number. */
@@ -38,7 +43,7 @@ export async function find(
   members: readonly Member[],
   { resource, number }: { readonly resource: string; readonly number: bigint },
 ): Promise<readonly Sighting[]> {
-  const groups = await look(members, resource);
+  const { groups } = await look(members, resource);
   return groups.find((group) => group.number === number)?.sightings ?? [];
 }
 
@@ -62,7 +67,7 @@ export async function majorityAnswers<T>(
 }
 
 /** Holders first, then waiters in the order of the lowest members. */
-async function look(members: readonly Member[], resource: string): Promise<readonly Group[]> {
+async function look(members: readonly Member[], resource: string): Promise<Look> {
   const answers = await majorityAnswers(members, async ({ store }) =>
     checkQueue(await store.inspect(resource)),
   );
@@ -85,7 +90,8 @@ async function look(members: readonly Member[], resource: string): Promise<reado
     const holds = holding.length >= majority;
     return { sightings, holds, number: usualNumber(holds ? holding : sightings) };
   });
-  return groups.sort((a, b) => Number(b.holds) - Number(a.holds));
+  groups.sort((a, b) => Number(b.holds) - Number(a.holds));
+  return { groups, limits: answers.flatMap(([, { limit }]) => limit ?? []) };
 }
 
 function makerOf({ kind, ttlMs, holder }: Standing): string {

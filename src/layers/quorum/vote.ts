@@ -8,10 +8,13 @@
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { Claim, ClaimStatus, HeldStatus, Wake } from '../../store.ts';
+import type { Claim, ClaimStatus, GoneReason, HeldStatus, Wake } from '../../store.ts';
 import type { Member } from './member.ts';
 
-/** What a member's answer amounts to; `unasked` in this round, or `pending`. */
+/**
+ * What a member's answer amounts to; `unasked` in this round, or `pending`. What is `missing` may be
+ * claimed anew, what is `gone` may not.
+ */
 export type Standing =
   | 'unasked'
   | 'pending'
@@ -19,6 +22,7 @@ export type Standing =
   | 'waiting'
   | 'quarantined'
   | 'refused'
+  | 'missing'
   | 'gone'
   | 'unreachable';
 
@@ -28,6 +32,9 @@ export interface VoteParts {
   /** Called when the member has news. */
   readonly wake: Wake | undefined;
 }
+
+/** What more asking cannot change. */
+const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'evicted'];
 
 export class Vote {
   readonly member: Member;
@@ -44,6 +51,7 @@ export class Vote {
   /** Another instance may have sent it, so it need not have been there when it is gone. */
   #adopted = false;
   #pending: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
   #watching: Promise<AsyncDisposable | undefined> | undefined;
 
   constructor(whole: Claim, parts: VoteParts) {
@@ -64,7 +72,8 @@ export class Vote {
     if (status.state === 'held') return 'held';
     if (status.state === 'waiting') return status.why === 'queue' ? 'waiting' : 'quarantined';
     if (status.state === 'error') return 'unreachable';
-    return status.why === 'refused' ? 'refused' : 'gone';
+    if (status.why === 'refused') return 'refused';
+    return FINAL.includes(status.why) ? 'gone' : 'missing';
   }
 
   get held(): HeldStatus | undefined {
@@ -83,10 +92,23 @@ export class Vote {
     this.#adopted = true;
   }
 
-  /** Asks the member; resolves when it has answered or was waited for long enough. */
+  /** Resolves when the member has answered, or was waited for long enough. */
+  get settled(): Promise<void> {
+    return this.#next ?? this.#pending ?? Promise.resolve();
+  }
+
+  /** Asks the member, after what is under way: an old answer is no heartbeat. */
   ask(verb: 'claim' | 'renew', queue = false): Promise<void> {
-    this.#pending ??= this.#ask(verb, queue);
-    return this.#pending;
+    if (this.#next) return this.#next;
+    const attempt = this.#attempt;
+    const again = async (): Promise<void> => {
+      if (attempt !== this.#attempt) return;
+      this.#next = undefined;
+      await this.ask(verb, queue);
+    };
+    if (this.#pending) this.#next = this.#pending.then(again);
+    else this.#pending = this.#ask(verb, queue);
+    return this.settled;
   }
 
   /** Raises the number of a held vote. */
@@ -162,6 +184,7 @@ export class Vote {
     this.#claim = undefined;
     this.#place = undefined;
     this.#pending = undefined;
+    this.#next = undefined;
     this.status = undefined;
     this.#attempt++;
     void this.#watching

@@ -37,12 +37,14 @@ export const outlook: Topic = {
         const locks = bed.locks();
         const first = await locks.mutex(bed.name()).acquire();
         const second = bed.locks().mutex(bed.name()).acquire();
-        await bed.until('it waited', async () => (await bed.look()).waiters.length === 1);
+        await bed.untilItWaits();
         const { holders, waiters } = await locks.inspect(bed.name());
         assert.deepEqual([holders.length, waiters.length], [1, 1]);
         assert.equal(holders[0]?.number, first.token);
         await first.release();
-        assert.equal((await second).token, waiters[0]?.number);
+        const { token } = await second;
+        // A store that asks others for their numbers may raise its own.
+        assert.ok(token >= (waiters[0]?.number ?? token), `${token} after ${waiters[0]?.number}`);
       },
     },
     {
