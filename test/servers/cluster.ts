@@ -2,7 +2,7 @@
  * A cluster of three primaries with a replica each. The nodes are born knowing each other, by their
  * `nodes.conf`: introducing them with commands takes longer and ends no other way.
  */
-import { freePort } from './ports.ts';
+import { freePort, giveBack } from './ports.ts';
 import { closeAll, RedisServer, type RedisServerOptions } from './redis-server.ts';
 import { until } from './until.ts';
 
@@ -41,7 +41,10 @@ export async function startCluster(options: RedisServerOptions = {}): Promise<Cl
       return RedisServer.start({ ...options, port, config, files });
     }),
   );
-  const cluster = new Cluster(nodes);
+  const cluster = new Cluster(
+    nodes,
+    births.map(({ bus }) => bus),
+  );
   await cluster.settled();
   return cluster;
 }
@@ -49,9 +52,11 @@ export async function startCluster(options: RedisServerOptions = {}): Promise<Cl
 export class Cluster {
   /** The first three are born as primaries, the others as their replicas, in the same order. */
   readonly nodes: readonly RedisServer[];
+  readonly #buses: readonly number[];
 
-  constructor(nodes: readonly RedisServer[]) {
+  constructor(nodes: readonly RedisServer[], buses: readonly number[]) {
     this.nodes = nodes;
+    this.#buses = buses;
   }
 
   /** Where clients may begin. */
@@ -122,6 +127,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     await closeAll(this.nodes);
+    this.#buses.forEach(giveBack);
   }
 
   #running(): RedisServer[] {

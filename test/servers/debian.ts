@@ -60,9 +60,9 @@ async function download(
   await mkdir(join(folder, 'lists/partial'), { recursive: true });
   await mkdir(join(archives, 'partial'), { recursive: true });
   await writeFile(join(folder, 'status'), '');
+  const env = { ...process.env, APT_CONFIG: await settings(folder) };
+  const apt = (...args: string[]): Promise<unknown> => run('apt-get', args, { env });
   const signed = (await exists(KEYRING)) ? `[signed-by=${KEYRING}] ` : '';
-  const apt = (...args: string[]): Promise<unknown> =>
-    run('apt-get', [...settings(folder), ...args]);
   const failures: unknown[] = [];
   for (const mirror of await mirrors()) {
     try {
@@ -78,7 +78,8 @@ async function download(
   throw new AggregateError(failures, `no mirror of this machine has ${packages} of ${release}`);
 }
 
-function settings(folder: string): string[] {
+/** What the machine has set holds as well, such as its proxy, but its hooks do not run. */
+async function settings(folder: string): Promise<string> {
   const all = {
     'Dir::State': folder,
     'Dir::State::lists': join(folder, 'lists'),
@@ -94,7 +95,18 @@ function settings(folder: string): string[] {
     // Root would fetch as another user, who cannot write here.
     'APT::Sandbox::User': 'root',
   };
-  return Object.entries(all).flatMap(([name, value]) => ['--option', `${name}=${value}`]);
+  const machines = '/etc/apt/apt.conf';
+  const last = [
+    ...((await exists(machines)) ? [`#include "${machines}";`] : []),
+    '#clear APT::Update;',
+    ...Object.entries(all).map(([name, value]) => `${name} "${value}";`),
+  ];
+  // apt reads the file that the environment names before the machine's settings, and the main one
+  // after them.
+  const [firstFile, lastFile] = [join(folder, 'first.conf'), join(folder, 'last.conf')];
+  await writeFile(lastFile, last.join('\n'));
+  await writeFile(firstFile, `Dir::Etc::main "${lastFile}";`);
+  return firstFile;
 }
 
 /** What the machine's own sources name, the likeliest first: where an update would begin. */

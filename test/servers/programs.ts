@@ -1,4 +1,4 @@
-/** The programs that tests start: those of the machine, and what it lacks out of Debian's packages. */
+/** The programs that tests start: the machine's own, and what it lacks out of Debian's packages. */
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ export type Command = readonly [program: string, ...args: string[]];
 /** `redis` is the oldest that is supported, or what the machine has. */
 export type ProgramName = 'redis' | 'redis-8' | 'valkey' | 'cc' | 'openssl';
 
-/** Where programs are looked for, and where fetched ones are kept. */
+/** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
   readonly path: string;
   readonly cache: string;
@@ -18,7 +18,7 @@ export interface Places {
 
 const CACHE = new URL('../../node_modules/.cache/holdfast-servers', import.meta.url);
 
-const PLACES: Places = { path: process.env.PATH ?? '', cache: fileURLToPath(CACHE) };
+export const PLACES: Places = { path: process.env.PATH ?? '', cache: fileURLToPath(CACHE) };
 
 const BOOKWORM = { release: 'bookworm', packages: ['redis-server'] };
 const TRIXIE = {
@@ -44,12 +44,12 @@ const found = new Map<ProgramName, Promise<Command>>();
 
 /** The first call may fetch it, which takes seconds. Rejects if it is not to be had. */
 export function findProgram(name: ProgramName): Promise<Command> {
-  const before = found.get(name) ?? findProgramIn(name, PLACES);
-  found.set(name, before);
-  return before;
+  const program = found.get(name) ?? findProgramIn(PLACES, name);
+  found.set(name, program);
+  return program;
 }
 
-export async function findProgramIn(name: ProgramName, places: Places): Promise<Command> {
+export async function findProgramIn(places: Places, name: ProgramName): Promise<Command> {
   const { onPath, debian, inDebian } = PROGRAMS[name];
   const file = onPath && (await onThePath(onPath, places.path));
   if (file) return [file];
@@ -63,12 +63,11 @@ export async function findProgramIn(name: ProgramName, places: Places): Promise<
 
 /** Why tests on a newer server than the oldest have to be skipped, if they have to. */
 export async function missing(name: ProgramName): Promise<string | undefined> {
-  const reason = (error: Error): string =>
-    `not promised: ${name} on every machine: ${error.message}`;
-  return findProgram(name).then(() => undefined, reason);
+  const why = (error: Error): string => `not promised: ${name} on every machine: ${error.message}`;
+  return findProgram(name).then(() => undefined, why);
 }
 
-/** Fetches what is missing before the first test. What is not to be had fails those who start it. */
+/** Before the first test; what is not to be had fails those who start it. */
 export async function setup(): Promise<void> {
   // One after the other: what two of them need is fetched once.
   for (const name of Object.keys(PROGRAMS) as ProgramName[]) await missing(name);

@@ -50,8 +50,13 @@ export class RedisServer {
     const program = await findProgram(options.program ?? 'redis');
     const server = new RedisServer(program, options.port ?? (await freePort()), options);
     open.add(server);
-    await server.start();
-    return server;
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
   }
 
   private constructor(program: readonly string[], port: number, options: RedisServerOptions) {
@@ -100,6 +105,7 @@ export class RedisServer {
 
   /** Starts it on the same port, with the data that it left. */
   async start(): Promise<void> {
+    if (this.running) throw new Error('the server is running');
     const [program = '', ...args] = this.#command;
     const child = spawn(program, args, { env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
@@ -123,7 +129,6 @@ export class RedisServer {
     const deadline = performance.now() + PATIENCE_MS;
     while (!(await this.#answers())) {
       if (this.#process !== child || performance.now() > deadline) {
-        this.#process?.kill('SIGKILL');
         throw new Error(`the server did not start: ${output}${this.log}`);
       }
     }

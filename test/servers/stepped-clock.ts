@@ -8,7 +8,7 @@ import { findProgram } from './programs.ts';
 
 const SOURCE = fileURLToPath(new URL('stepped-clock.c', import.meta.url));
 
-/** A wall clock that can be stepped, for the servers that are started with its `env`. Linux only. */
+/** A wall clock that can be stepped, for servers that are started with its `env`. Linux only. */
 export class SteppedClock {
   readonly env: Readonly<Record<string, string>>;
   readonly #folder: string;

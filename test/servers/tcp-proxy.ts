@@ -93,6 +93,8 @@ export class TcpProxy {
 
 /** One direction of all connections. */
 class Direction {
+  /** How many bytes have reached the proxy, whatever became of them. */
+  reached = 0;
   faults: Faults = {};
   readonly #lanes = new Set<Lane>();
 
@@ -129,7 +131,10 @@ class Lane {
     this.#direction = direction;
     this.#from = from;
     this.#to = to;
-    from.on('data', (bytes) => this.#take(bytes));
+    from.on('data', (bytes) => {
+      direction.reached += bytes.length;
+      this.#take(bytes);
+    });
     from.once('end', () => this.#take('end'));
     from.once('close', () => {
       if (!from.readableEnded) this.#take('reset');

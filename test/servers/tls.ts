@@ -38,7 +38,7 @@ export async function startTls(options: RedisServerOptions = {}): Promise<TlsSer
   return { server, url: `rediss://${server.host}:${port}`, ca: files['ca.crt'] ?? '' };
 }
 
-/** New certificates of an authority and a server, and the server's key, by the names of the files. */
+/** New certificates of an authority and a server, and the server's key, by file name. */
 async function certificates(): Promise<Record<string, string>> {
   const [openssl, ...before] = await findProgram('openssl');
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-tls-'));

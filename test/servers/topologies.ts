@@ -84,7 +84,7 @@ async function startSentinelsOf(
       `sentinel myid ${idOf(port)}`,
       `sentinel monitor ${NAME} ${host} ${primary.port} ${QUORUM}`,
       `sentinel down-after-milliseconds ${NAME} 500`,
-      `sentinel failover-timeout ${NAME} 3000`,
+      `sentinel failover-timeout ${NAME} 2000`,
       // They would find replicas and each other, but only after two seconds.
       ...replicas.map((replica) => `sentinel known-replica ${NAME} ${host} ${replica.port}`),
       ...others.map((other) => `sentinel known-sentinel ${NAME} ${host} ${other} ${idOf(other)}`),

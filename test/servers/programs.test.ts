@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { findProgramIn, PLACES, type ProgramName } from './programs.ts';
+
+const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
+  ['redis', '--version', /^Redis server v=7\.0\./],
+  ['redis-8', '--version', /^Redis server v=8\./],
+  ['valkey', '--version', /^Valkey server v=8\./],
+  ['cc', '-v', /^tcc version/],
+  ['openssl', 'version', /^OpenSSL 3\./],
+];
+
+it.for(VERSIONS)(
+  '%s comes from Debian if it is not on the PATH',
+  async ([name, option, says], { skip }) => {
+    // Even where the programs are on the PATH, so that it is known to work where they are not.
+    const command = findProgramIn({ ...PLACES, path: '' }, name);
+    const error = await command.then(
+      () => undefined,
+      ({ message }: Error) => message,
+    );
+    skip(error !== undefined, `not promised: programs of Debian on every machine: ${error}`);
+    const [program, ...args] = await command;
+    const { stdout } = await promisify(execFile)(program, [...args, option]);
+    expect(stdout).toMatch(says);
+  },
+);
+
+it('what is on the PATH, and may be run, is taken from there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-path-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [no, yes] = [join(folder, 'no'), join(folder, 'yes')];
+  for (const [bin, mode] of [
+    [no, 0o644],
+    [yes, 0o755],
+  ] as const) {
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'redis-server'), '', { mode });
+  }
+  const places = { path: ['', no, yes].join(delimiter), cache: join(folder, 'cache') };
+  expect(await findProgramIn(places, 'redis')).toEqual([join(yes, 'redis-server')]);
+});
