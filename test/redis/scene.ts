@@ -44,7 +44,7 @@ export class Belief {
     return !this.lease.held && this.lease.signal.aborted;
   }
 
-  stop(): void {
+  close(): void {
     this.#over = true;
   }
 
@@ -136,7 +136,7 @@ export class Scene {
     const prober = bed.store(others, store);
     // It has a connection before anything breaks.
     await prober.inspect('probed');
-    for (const belief of [probed, queued]) bed.use({ close: () => belief.stop() });
+    for (const belief of [probed, queued]) bed.use(belief);
     return new Scene(bed, { probed, queued, prober, next });
   }
 
@@ -188,8 +188,8 @@ export class Scene {
   }
 
   async #release(): Promise<void> {
-    this.probed.stop();
-    this.queued.stop();
+    this.probed.close();
+    this.queued.close();
     await Promise.all([this.probed.lease.release(), this.queued.lease.release()]);
   }
 
