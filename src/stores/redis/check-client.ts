@@ -32,22 +32,22 @@ export function checkClient(client: unknown): void {
 }
 
 function checkIoredis({ mode, status }: Readonly<Record<string, unknown>>): void {
+  if (status === 'end') throw closed();
   if (mode === 'subscriber' || mode === 'monitor') {
     throw new UsageError(`The client is in ${mode} mode: give one that sends commands.`);
   }
-  if (status === 'end') throw closed();
 }
 
 function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
   const { isOpen, socketEpoch, isPubSubActive, options } = client;
+  // One that has never been connected is closed as well, but not for good.
+  if (isOpen === false && Number(socketEpoch ?? 0) > 0) throw closed();
   // With RESP3, a client that listens can send commands as well. Version 6, which knows key
   // prefixes, takes it by default.
   const { RESP = '_keyPrefix' in client ? 3 : 2 } = (options ?? {}) as { RESP?: unknown };
   if (isPubSubActive === true && RESP !== 3) {
     throw new UsageError('The client is in subscriber mode: give one that sends commands.');
   }
-  // One that has never been connected is closed as well, but not for good.
-  if (isOpen === false && Number(socketEpoch ?? 0) > 0) throw closed();
 }
 
 function closed(): UsageError {

@@ -220,7 +220,8 @@ export class ClusterLink implements Link {
     for (const [address, connection] of this.#connections) {
       if (wanted.has(address)) continue;
       this.#connections.delete(address);
-      connection.close();
+      // Who asks again goes to its successor.
+      connection.close(refused('CLUSTERDOWN The server has left the cluster'));
     }
   }
 }

@@ -89,10 +89,10 @@ export class Connection {
     return wire ? this.#askAll(wire, commands) : this.#later((it) => this.#askAll(it, commands));
   }
 
-  /** What waits or is unanswered is rejected. */
-  close(): void {
-    this.#closing.abort();
-    this.#failAll(closed());
+  /** What waits or is unanswered is rejected, and what comes later. */
+  close(reason: StoreError = closed()): void {
+    this.#closing.abort(reason);
+    this.#failAll(reason);
     if (this.#wire) this.#drop(this.#wire);
   }
 
@@ -128,7 +128,7 @@ export class Connection {
 
   /** Writes as soon as there is a connection. */
   #later<T>(write: (wire: Wire) => Promise<T>): Promise<T> {
-    if (this.#closing.signal.aborted) return Promise.reject(closed());
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(waiter);
@@ -162,7 +162,7 @@ export class Connection {
     } catch (error) {
       this.#failures++;
       this.#failedWith = error;
-      this.#failAll(this.#closing.signal.aborted ? closed() : connectionError(error, false));
+      this.#failAll(connectionError(error, false));
     } finally {
       this.#opening = false;
     }
