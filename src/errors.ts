@@ -51,7 +51,7 @@ export function isLockError(error: unknown, code?: LockErrorCode): error is Lock
   }
 }
 
-/** The wait ran out. */
+/** The wait ran out; `cause` is why the store failed, if it could not even be asked. */
 export class AcquireTimeoutError extends LockError {
   readonly waitedMs: number;
   /** Claims before this one when last heard; undefined if never known. */
@@ -61,13 +61,21 @@ export class AcquireTimeoutError extends LockError {
 
   constructor(
     resource: string,
-    seen: { waitedMs: number; ahead?: number | undefined; holders?: readonly Member[] },
+    seen: {
+      waitedMs: number;
+      ahead?: number | undefined;
+      holders?: readonly Member[];
+      failure?: StoreError | undefined;
+    },
   ) {
     const [holder] = seen.holders ?? [];
-    const who = holder ? `; held by ${describeHolder(holder)}` : '';
+    const { failure: cause } = seen;
+    const why = cause && `; the store fails: ${cause.message.replace(/\.$/, '')}`;
+    const who = why ?? (holder ? `; held by ${describeHolder(holder)}` : '');
     const ms = Math.round(seen.waitedMs);
     super('ACQUIRE_TIMEOUT', `Not acquired within ${ms} ms: ${quote(resource)}${who}.`, {
       resource,
+      ...(cause && { cause }),
     });
     this.waitedMs = seen.waitedMs;
     this.ahead = seen.ahead;

@@ -19,14 +19,7 @@ import { type LossReason, lossOf, type StoreError } from './errors.ts';
 import type { Asker } from './lane.ts';
 import { noticeDoubt, noticeLimit, noticeQuarantine } from './notices.ts';
 import { TRIES_PER_TTL } from './patience.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  GoneStatus,
-  HeldStatus,
-  Takeover,
-  WaitingStatus,
-} from './store.ts';
+import type { Claim, ClaimStatus, GoneStatus, HeldStatus, WaitingStatus } from './store.ts';
 import { subscribe } from './subscription.ts';
 import { Validity } from './validity.ts';
 
@@ -39,7 +32,9 @@ export class LiveClaim implements Asker<ClaimStatus> {
   number = 0n;
   waiters = 0;
   ahead: number | undefined;
-  takeover: Takeover | undefined;
+  /** Why the last request failed; undefined after one that did not. */
+  failure: StoreError | undefined;
+  takeover: HeldStatus['takeover'];
   /** Of the store that granted it; a store that lost its memory may have another one now. */
   lineage = '';
   claim: Claim;
@@ -232,6 +227,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
   }
 
   #failed(error: StoreError): void {
+    this.failure = error;
     if (error.outcome === 'unknown') this.#doubt();
     if (this.phase === 'held') return this.#unconfirm(error);
     const now = this.#core.clock.now();
@@ -252,6 +248,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
 
   #confirm(leftMs: number, sentAt: number): void {
     this.#failures = 0;
+    this.failure = undefined;
     this.unconfirmed = false;
     this.#validity.confirm(leftMs, sentAt);
   }

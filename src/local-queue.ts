@@ -24,7 +24,7 @@ import { Line } from './line.ts';
 import { LiveClaim } from './live-claim.ts';
 import { randomId } from './random-id.ts';
 import type { Claim, GoneStatus, Kind } from './store.ts';
-import { type AcquireOptions, type Subject, Task } from './task.ts';
+import { type AcquireOptions, type Outlook, type Subject, Task } from './task.ts';
 import { STEP } from './token.ts';
 
 /** What a primitive asks for, checked and complete. */
@@ -77,8 +77,9 @@ export class LocalQueue implements ClaimListener, Subject {
     return this.spec.kind;
   }
 
-  ahead(): number | undefined {
-    return this.#live?.ahead;
+  outlook(): Outlook {
+    const { ahead, failure } = this.#live ?? {};
+    return { ahead, failure };
   }
 
   /** Resolves with null if `waits` is false and the lock is not free. */
@@ -117,9 +118,9 @@ export class LocalQueue implements ClaimListener, Subject {
     this.#leaveIfIdle();
   }
 
-  async timedOut(waitedMs: number, ahead: number | undefined): Promise<Error> {
+  async timedOut(waitedMs: number, { ahead, failure }: Outlook): Promise<Error> {
     const holders = await this.core.lastLook(this.resource);
-    return new AcquireTimeoutError(this.resource, { waitedMs, ahead, holders });
+    return new AcquireTimeoutError(this.resource, { waitedMs, ahead, holders, failure });
   }
 
   granted(now: number): void {

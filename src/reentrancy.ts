@@ -18,7 +18,7 @@ import type { Lease } from './lease.ts';
 import { Line } from './line.ts';
 import { perProcess } from './per-process.ts';
 import type { Kind, Store } from './store.ts';
-import { type AcquireOptions, type Subject, Task } from './task.ts';
+import { type AcquireOptions, type Outlook, type Subject, Task } from './task.ts';
 import { underLease } from './under-lease.ts';
 
 function context(): AsyncLocalStorage<Frame> {
@@ -110,8 +110,8 @@ export class Frame implements Subject {
     }
   }
 
-  ahead(): number | undefined {
-    return undefined;
+  outlook(): Outlook {
+    return {};
   }
 
   leave(task: Task<void>): void {

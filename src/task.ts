@@ -1,7 +1,7 @@
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
-import { UsageError } from './errors.ts';
+import { type StoreError, UsageError } from './errors.ts';
 import type { InLine } from './line.ts';
 import { readOptions } from './read-options.ts';
 import type { Kind } from './store.ts';
@@ -20,16 +20,23 @@ export interface AcquireOptions {
   readonly label?: string;
 }
 
+/** How a wait stands. */
+export interface Outlook {
+  /** Claims before this one, if known. */
+  readonly ahead?: number | undefined;
+  /** Why the store could not be asked the last time. */
+  readonly failure?: StoreError | undefined;
+}
+
 /** What a wait is about, for messages and events. */
 export interface Subject {
   readonly resource: string;
   readonly kind: Kind;
-  /** Claims before this one, if known. */
-  ahead(): number | undefined;
+  outlook(): Outlook;
   /** Leaves the line; the task is already settled. */
   leave(task: Task<never>): void;
   /** What the wait rejects with when it has run out. */
-  timedOut(waitedMs: number, ahead: number | undefined): Promise<Error> | Error;
+  timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
 }
 
 /** Report a wait as slow after this long, in ms: longer than any wait that is meant to happen. */
@@ -105,9 +112,9 @@ export class Task<T> implements InLine<Task<T>> {
     const { clock } = this.#core;
     const since = clock.now();
     this.#waitTimer = clock.setTimeout(() => {
-      const ahead = this.#subject.ahead();
+      const outlook = this.#subject.outlook();
       const waitedMs = clock.now() - since;
-      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, ahead)));
+      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, outlook)));
     }, ms);
   }
 
@@ -115,7 +122,8 @@ export class Task<T> implements InLine<Task<T>> {
     const { clock, events } = this.#core;
     const { resource, kind } = this.#subject;
     const timer = clock.setTimeout(() => {
-      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead: this.#subject.ahead() });
+      const { ahead } = this.#subject.outlook();
+      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead });
     }, SLOW_MS);
     timer.unref();
     this.#slowTimer = timer;

@@ -49,6 +49,10 @@ const NOT_LOADED = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_DLO
 export function statusOf(error: unknown): number {
   if (error instanceof ExitError) return error.status;
   if (!isLockError(error)) return STATUS.bug;
+  // Who could not even be asked has not refused.
+  if (error.code === 'ACQUIRE_TIMEOUT' && isLockError(error.cause, 'STORE')) {
+    return statusOf(error.cause);
+  }
   if (error.code !== 'STORE') return BY_CODE[error.code];
   const { retryable } = error as { readonly retryable?: boolean };
   const { code } = (error.cause ?? {}) as { readonly code?: unknown };

@@ -21,7 +21,9 @@ export function setup(project: TestProject): void {
   const home = join(folder, 'node_modules/holdfast');
   mkdirSync(home, { recursive: true });
   copyFileSync(join(ROOT, 'package.json'), join(home, 'package.json'));
-  symlinkSync(join(ROOT, 'node_modules/libsql'), join(folder, 'node_modules/libsql'));
+  for (const client of ['libsql', 'ioredis']) {
+    symlinkSync(join(ROOT, 'node_modules', client), join(folder, 'node_modules', client));
+  }
   const tsdown = join(ROOT, 'node_modules/tsdown/dist/run.mjs');
   const options = ['--no-dts', '--log-level', 'warn', '--out-dir', join(home, 'dist')];
   execFileSync(process.execPath, [tsdown, ...options], { cwd: ROOT, stdio: 'pipe' });

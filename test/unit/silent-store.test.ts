@@ -77,3 +77,14 @@ it('a list that falls silent ends, and one that is left is ended', async () => {
   await last;
   expect(clock.timers).toBe(0);
 });
+
+it('a wait that the store never answered says so', async () => {
+  const { clock, locks } = silent('claim');
+  const rejected = expect(locks.mutex('a').acquire({ wait: 5_000 })).rejects.toMatchObject({
+    code: 'ACQUIRE_TIMEOUT',
+    message: expect.stringContaining('the store fails: The store did not answer'),
+    cause: UNKNOWN,
+  });
+  await clock.advance(20_000);
+  await rejected;
+});
