@@ -1,7 +1,7 @@
 /**
- * `npm run demo [-- --store URL]`: four processes sell 200 items from one stock table, without a lock, with a mutex,
- * and with mutex and fence while holders are killed and stopped; then four workers share two seats.
- * Ends with status 0 if every round came out as it has to.
+ * `npm run demo [-- --store URL]`: four processes sell 200 items from one stock table, without a
+ * lock, with a mutex, and with mutex and fence while holders are killed and stopped; then four
+ * workers share two seats. Ends with status 0 if every round came out as it has to.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';

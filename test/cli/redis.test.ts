@@ -14,7 +14,8 @@ const SECRET = 'canary-4711';
 it('runs a command under a lock, and shows it', async () => {
   const store = `${server.url}?afterDataLoss=trust`;
   const place = new Place();
-  const script = `export HOLDFAST_STORE='${store}'; $holdfast run a -- sh -c '$holdfast show a --json'`;
+  const script = `export HOLDFAST_STORE='${store}'
+    $holdfast run a -- sh -c '$holdfast show a --json'`;
   const { status, out, err } = await place.shell(script).fate;
   expect({ status, err }).toEqual({ status: 0, err: '' });
   expect(JSON.parse(out).holders).toHaveLength(1);

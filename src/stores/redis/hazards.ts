@@ -101,7 +101,7 @@ export class Hazards {
 const DONE = Promise.resolve();
 
 function impossible(why: string): StoreError {
-  const message = `The server cannot keep locks: ${why}. It takes Redis 7.0 or Valkey 7.2, a primary.`;
+  const message = `The server cannot keep locks: ${why}. It takes a primary of Redis 7.0 or newer.`;
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
