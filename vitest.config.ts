@@ -7,6 +7,9 @@ const CONFORMANCE = 'test/conformance/**/*.test.ts';
 const PROCESSES = 'test/{processes,cli}/**/*.test.ts';
 const SERVERS = 'test/{servers,redis,quorum}/**/*.test.ts';
 
+/** Fetches the servers that the machine lacks. */
+const PROGRAMS = 'test/servers/programs.ts';
+
 /** As the bundler does. */
 const luaAsText = {
   name: 'lua-as-text',
@@ -33,8 +36,8 @@ const config: ViteUserConfig = {
         exclude: [CONFORMANCE, PROCESSES, SERVERS],
       }),
       project('conformance', { include: [CONFORMANCE] }),
-      project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts'] }),
-      project('servers', { include: [SERVERS], globalSetup: ['test/servers/programs.ts'] }),
+      project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts', PROGRAMS] }),
+      project('servers', { include: [SERVERS], globalSetup: [PROGRAMS] }),
     ],
   },
 };

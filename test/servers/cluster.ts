@@ -3,7 +3,7 @@
  * `nodes.conf`: introducing them with commands takes longer and ends no other way.
  */
 import { freePort, giveBack } from './ports.ts';
-import { closeAll, RedisServer, type RedisServerOptions } from './redis-server.ts';
+import { closeAll, RedisServer, type WatchedOptions } from './redis-server.ts';
 import { until } from './until.ts';
 
 const SLOTS = 16_384;
@@ -21,7 +21,8 @@ interface Birth {
   readonly bus: number;
 }
 
-export async function startCluster(options: RedisServerOptions = {}): Promise<Cluster> {
+export async function startCluster(options: WatchedOptions = {}): Promise<Cluster> {
+  const { downAfterMs = 1_000 } = options;
   const births: Birth[] = [];
   for (let n = 0; n < 2 * SHARDS; n += 1) {
     births.push({ port: await freePort(), bus: await freePort() });
@@ -31,7 +32,7 @@ export async function startCluster(options: RedisServerOptions = {}): Promise<Cl
       const config = [
         'cluster-enabled yes',
         `cluster-port ${bus}`,
-        'cluster-node-timeout 1000',
+        `cluster-node-timeout ${downAfterMs}`,
         // However long it has heard nothing, a replica takes over.
         'cluster-replica-validity-factor 0',
         'repl-diskless-sync-delay 0',

@@ -26,6 +26,14 @@ export interface RedisServerOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+export interface WatchedOptions extends RedisServerOptions {
+  /**
+   * A server that is silent for so many ms counts as down, and is replaced. Default: 1 s, which is
+   * quick; a test in which nothing fails should give a busy machine more.
+   */
+  readonly downAfterMs?: number;
+}
+
 /** How long a server may take until it answers, in ms: only one that hangs takes longer. */
 const PATIENCE_MS = 20_000;
 

@@ -1,6 +1,11 @@
 /** Servers as people run them. Each is ready when its promise resolves; `close` ends all of it. */
 import { freePort } from './ports.ts';
-import { closeAll, RedisServer, type RedisServerOptions } from './redis-server.ts';
+import {
+  closeAll,
+  RedisServer,
+  type RedisServerOptions,
+  type WatchedOptions,
+} from './redis-server.ts';
 import { until } from './until.ts';
 
 export interface Replicated {
@@ -48,8 +53,8 @@ export async function startReplicated(options: RedisServerOptions = {}): Promise
 const NAME = 'holdfast';
 const QUORUM = 2;
 
-/** The same under three Sentinels, who promote a replica a second or two after the primary died. */
-export async function startSentinels(options: RedisServerOptions = {}): Promise<Sentinels> {
+/** The same under three Sentinels, who promote a replica when the primary is down. */
+export async function startSentinels(options: WatchedOptions = {}): Promise<Sentinels> {
   const replicated = await startReplicated(options);
   const sentinels = await startSentinelsOf(replicated, options);
   const servers = [replicated.primary, ...replicated.replicas];
@@ -73,7 +78,7 @@ export async function startSentinels(options: RedisServerOptions = {}): Promise<
 
 async function startSentinelsOf(
   { primary, replicas }: Replicated,
-  { program }: RedisServerOptions,
+  { program, downAfterMs = 1_000 }: WatchedOptions,
 ): Promise<RedisServer[]> {
   const { host } = primary;
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
@@ -83,7 +88,7 @@ async function startSentinelsOf(
     const config = [
       `sentinel myid ${idOf(port)}`,
       `sentinel monitor ${NAME} ${host} ${primary.port} ${QUORUM}`,
-      `sentinel down-after-milliseconds ${NAME} 500`,
+      `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
       `sentinel failover-timeout ${NAME} 2000`,
       // They would find replicas and each other, but only after two seconds.
       ...replicas.map((replica) => `sentinel known-replica ${NAME} ${host} ${replica.port}`),

@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import { startCluster } from '../../servers/cluster.ts';
 import { suite } from './suite.ts';
 
-const cluster = await startCluster();
+const cluster = await startCluster({ downAfterMs: 20_000 });
 const client = new Cluster(cluster.addresses);
 
 suite({

@@ -2,7 +2,7 @@ import { createCluster } from 'redis';
 import { startCluster } from '../../servers/cluster.ts';
 import { suite } from './suite.ts';
 
-const cluster = await startCluster();
+const cluster = await startCluster({ downAfterMs: 20_000 });
 const rootNodes = cluster.addresses.map(({ host, port }) => ({ url: `redis://${host}:${port}` }));
 const client = await createCluster({ rootNodes }).connect();
 

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { startSentinels } from '../../servers/topologies.ts';
 import { suite } from './suite.ts';
 
-const servers = await startSentinels();
+const servers = await startSentinels({ downAfterMs: 20_000 });
 const { name, sentinels } = servers;
 const client = new Redis({ name, sentinels: sentinels.map(({ host, port }) => ({ host, port })) });
 
