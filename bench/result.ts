@@ -13,8 +13,11 @@ export interface Result {
   readonly met?: boolean | undefined;
 }
 
+/** What could not be measured is NaN, and left out. */
 export function report(result: Result): void {
-  console.log(JSON.stringify(result));
+  const known = Object.entries(result.measured).filter(([, value]) => !Number.isNaN(value));
+  const { ratio, ...rest } = { ...result, measured: Object.fromEntries(known) };
+  console.log(JSON.stringify({ ...rest, ...(!Number.isNaN(ratio) && { ratio }) }));
 }
 
 /** A ratio that has to stay on one side of a limit. */
@@ -60,14 +63,17 @@ export interface Outcome {
 }
 
 /**
- * Lets the candidates take turns, so that whatever disturbs the machine disturbs all of them. The
- * first round warms up and does not count; ratios are medians of the ratios inside one round.
+ * Lets the candidates take turns, so that whatever disturbs the machine disturbs all of them, each
+ * round in an order of its own. The first round warms up and does not count; ratios are medians of
+ * the ratios inside one round.
  */
 export async function takeTurns(candidates: readonly Candidate[], n: number): Promise<Outcome[]> {
   const rounds: Round[][] = [];
   for (let i = 0; i <= n; i++) {
     const round: Round[] = [];
-    for (const candidate of candidates) round.push(await candidate.round());
+    for (const [at, candidate] of shuffled([...candidates.entries()])) {
+      round[at] = await candidate.round();
+    }
     if (i > 0) rounds.push(round);
   }
   return candidates.map(({ name }, at) => {
@@ -112,4 +118,12 @@ export function timedSync(times: number, once: () => void): Round {
     before = after;
   }
   return { perSecond: times / ((before - start) / 1000), micros };
+}
+
+/** In an order that is new each time, so that nobody always follows the same one. */
+export function shuffled<T>(list: readonly T[]): T[] {
+  return list
+    .map((one) => ({ one, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ one }) => one);
 }

@@ -15,11 +15,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** What the scripts import besides; the bundler takes holdfast alone. */
+const PACKAGES = [
+  ...['libsql', 'esbuild', 'ioredis', 'redis'],
+  ...['redlock', 'redis-semaphore', '@verrou/core', 'redlock-universal'],
+];
 
 const COMPILER_OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
@@ -41,18 +47,23 @@ export function stage(): string {
     [join(ROOT, 'node_modules/tsdown/dist/run.mjs'), ...build, '--out-dir', join(home, 'dist')],
     { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] },
   );
-  for (const name of ['libsql', 'esbuild']) {
-    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of PACKAGES) {
+    const link = join(folder, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), link);
   }
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   const scripts = join(ROOT, 'bench');
-  for (const file of readdirSync(scripts).filter((name) => name.endsWith('.ts'))) {
+  for (const file of readdirSync(scripts, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts') || file.endsWith('.d.ts')) continue;
     const source = readFileSync(join(scripts, file), 'utf8');
     const { outputText } = ts.transpileModule(source, {
       compilerOptions: COMPILER_OPTIONS,
       fileName: file,
     });
-    writeFileSync(join(folder, file.replace(/ts$/, 'js')), outputText);
+    const compiled = join(folder, file.replace(/ts$/, 'js'));
+    mkdirSync(dirname(compiled), { recursive: true });
+    writeFileSync(compiled, outputText);
   }
   return folder;
 }

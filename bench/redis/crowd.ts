@@ -1,0 +1,165 @@
+/** Many tasks of one or more processes that want the same lock, and what came of it. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { median, quantile } from '../result.ts';
+import { contender } from './contenders.ts';
+import { difference, type Server, type Work } from './server.ts';
+
+const HERE = fileURLToPath(import.meta.url);
+
+/** What the processes have to do. */
+export interface Job {
+  readonly contender: string;
+  readonly url: string;
+  /** In all processes together. */
+  readonly tasks: number;
+  readonly holdMs: number;
+  readonly forMs: number;
+  /**
+   * All tasks ask at once, each once, and again when all have had their turn, until there were so
+   * many. Default: each task asks again as soon as it has released.
+   */
+  readonly drained?: number;
+}
+
+/** The same for one of them. */
+export interface OwnJob extends Job {
+  readonly resource: string;
+}
+
+/** In ns of the machine's monotonic clock, which all its processes share. */
+export type Turn = [asked: number, granted: number, released: number];
+
+export interface Happened {
+  readonly turns: readonly Turn[];
+  /** In ns; of those who ask together only if all of them had their turn. */
+  readonly waits: readonly number[];
+  /** Waits that lasted beyond the end. */
+  readonly late: readonly number[];
+  readonly acquisitions: number;
+  /** How often the library gave up. */
+  readonly failures: number;
+  /** Some still waited a while after the end, and the process is gone. */
+  readonly stuck: boolean;
+}
+
+/** What all processes did in one round. */
+export interface CrowdRound {
+  readonly perAcquisitionMs: number;
+  /** From a release to the next grant, where that went to somebody who already waited. */
+  readonly gapsMs: readonly number[];
+  readonly waitsMs: readonly number[];
+  readonly longestMs: number;
+  readonly acquisitions: number;
+  readonly work: Work;
+  readonly failures: number;
+}
+
+/** Processes that stay, so that no round begins with a start of Node. */
+export class Crew {
+  #members: Member[] = [];
+  #rounds = 0;
+  readonly #server: Server;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** On a lock that nobody had before. */
+  async round(job: Job, processes: number): Promise<CrowdRound> {
+    while (this.#members.length < processes) this.#members.push(new Member());
+    const members = this.#members.slice(0, processes);
+    const resource = `${job.contender}:${this.#rounds++}`;
+    const own: OwnJob = { ...job, resource, tasks: job.tasks / processes };
+    await Promise.all(members.map((member) => member.ask(own)));
+    const sets = contender(job.contender).sets === true;
+    const before = await this.#server.work(sets);
+    const all = await Promise.all(members.map((member) => member.ask('go') as Promise<Happened>));
+    const after = await this.#server.work(sets);
+    all.forEach(({ stuck }, n) => stuck && members[n]?.end());
+    this.#members = this.#members.filter((member) => member.alive);
+    return summary(all, difference(after, before));
+  }
+
+  end(): void {
+    for (const member of this.#members) member.end();
+  }
+}
+
+class Member {
+  alive = true;
+  readonly #process: ChildProcess;
+  #answered: (answer: unknown) => void = () => {};
+  #failed: (error: Error) => void = () => {};
+
+  constructor() {
+    const script = join(HERE, '..', `crowd-worker${extname(HERE)}`);
+    this.#process = fork(script, { stdio: 'inherit' });
+    this.#process.on('message', (answer) => this.#answered(answer));
+    this.#process.once('exit', (code) => this.#failed(new Error(`a worker ended with ${code}`)));
+  }
+
+  ask(message: OwnJob | 'go'): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve;
+      this.#failed = reject;
+      this.#process.send(message);
+    });
+  }
+
+  end(): void {
+    this.alive = false;
+    this.#process.kill('SIGKILL');
+  }
+}
+
+function summary(all: readonly Happened[], work: Work): CrowdRound {
+  const turns = all.flatMap((one) => [...one.turns]).sort((a, b) => a[1] - b[1]);
+  const waits = all.flatMap((one) => one.waits);
+  const gaps: number[] = [];
+  for (let n = 1; n < turns.length; n++) {
+    const [[, , released], [asked, granted]] = [turns[n - 1], turns[n]] as [Turn, Turn];
+    if (granted < released) throw new Error('Two held the lock at once.');
+    if (asked < released) gaps.push((granted - released) / 1e6);
+  }
+  const lasted = (turns.at(-1)?.[1] ?? 0) - (turns[0]?.[1] ?? 0);
+  const sum = (value: (one: Happened) => number): number =>
+    all.reduce((total, one) => total + value(one), 0);
+  return {
+    work,
+    perAcquisitionMs: lasted / 1e6 / (turns.length - 1),
+    gapsMs: gaps,
+    waitsMs: waits.map((ns) => ns / 1e6),
+    longestMs: quantile([...waits, ...all.flatMap((one) => one.late)], 1) / 1e6,
+    acquisitions: sum((one) => one.acquisitions),
+    failures: sum((one) => one.failures),
+  };
+}
+
+/** What all figures of crowds have. */
+export interface Columns extends Readonly<Record<string, number>> {
+  readonly 'gap median ms': number;
+  readonly 'commands an acquisition': number;
+  readonly 'longest wait / median': number;
+  readonly failures: number;
+}
+
+export function columns(rounds: readonly CrowdRound[]): Columns {
+  const sum = (value: (round: CrowdRound) => number): number =>
+    rounds.reduce((total, round) => total + value(round), 0);
+  const acquisitions = sum((round) => round.acquisitions);
+  const gaps = rounds.flatMap((round) => round.gapsMs);
+  const waits = rounds.flatMap((round) => round.waitsMs);
+  const longest = Math.max(...rounds.map((round) => round.longestMs));
+  return {
+    'ms an acquisition': median(rounds.map((round) => round.perAcquisitionMs)),
+    'gap median ms': median(gaps),
+    'gap p99 ms': quantile(gaps, 0.99),
+    'commands an acquisition': sum(({ work }) => work.sent) / acquisitions,
+    'with those in scripts': sum(({ work }) => work.ran) / acquisitions,
+    'server CPU µs': sum(({ work }) => work.cpuMicros) / acquisitions,
+    'longest wait / median': longest / median(waits),
+    failures: sum((round) => round.failures),
+  };
+}
