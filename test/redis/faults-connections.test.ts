@@ -40,7 +40,7 @@ describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) =>
     async (flow) => {
       await using bed = new Bed();
       const { server, proxy } = await serverBehindProxy(bed);
-      const scene = await Scene.set(bed, server, { holder: proxy, options });
+      const scene = await Scene.set(bed, { holder: proxy, others: server, options });
       proxy.set({ flow });
       await scene.expectSucceeded();
       expect(scene.reasons).toEqual(['expired', 'expired']);
@@ -53,7 +53,7 @@ describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) =>
   test.concurrent('that hears no answers is told, though its heartbeats arrive', async () => {
     await using bed = new Bed();
     const { server, proxy } = await serverBehindProxy(bed);
-    const scene = await Scene.set(bed, server, { holder: proxy, options });
+    const scene = await Scene.set(bed, { holder: proxy, others: server, options });
     proxy.toClient.set({ flow: 'swallow' });
     await scene.expectSucceeded();
     expect(scene.reasons).toEqual(['expired', 'expired']);
@@ -65,7 +65,7 @@ describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) =>
     await using bed = new Bed();
     const { server, proxy } = await serverBehindProxy(bed);
     const ttl = 3 * TTL_MS;
-    const scene = await Scene.set(bed, server, {
+    const scene = await Scene.set(bed, {
       ...{ holder: proxy, others: proxy, ttl },
       options: { client, maxTtl: ttl },
     });
@@ -78,8 +78,8 @@ describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) =>
   test.concurrent('whose connections are half-open makes new ones in time', async () => {
     await using bed = new Bed();
     const { server, proxy } = await serverBehindProxy(bed);
-    const scene = await Scene.set(bed, server, {
-      ...{ holder: proxy, ...PATIENT, options: { ...PATIENT.options, client } },
+    const scene = await Scene.set(bed, {
+      ...{ holder: proxy, others: server, ...PATIENT, options: { ...PATIENT.options, client } },
     });
     proxy.halfOpen();
     const { lease } = scene.queued;
@@ -93,7 +93,9 @@ describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) =>
     await using bed = new Bed();
     const server = await bed.server();
     const ttl = 3 * TTL_MS;
-    const scene = await Scene.set(bed, server, { ttl, options: { client, maxTtl: ttl } });
+    const scene = await Scene.set(bed, {
+      ...{ holder: server, others: server, ttl, options: { client, maxTtl: ttl } },
+    });
     await server.command('CLIENT', 'KILL', 'TYPE', 'NORMAL');
     await sleep(ttl / 2);
     // The message that the waiter is next is sent while it does not listen.

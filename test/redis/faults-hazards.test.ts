@@ -60,7 +60,7 @@ describe('memory is full', () => {
   test.concurrent('heartbeats and releases work, new claims fail', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, server);
+    const scene = await Scene.set(bed, { holder: server, others: server });
     await server.command('CONFIG', 'SET', 'maxmemory', 1);
     const lock = bed.locks(server).mutex('new');
     const failed = { code: 'STORE', outcome: 'failed', message: expect.stringContaining('OOM') };

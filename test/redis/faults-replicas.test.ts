@@ -53,7 +53,7 @@ describe('a primary that lives on alone', () => {
     const { primary, replicas } = await replicated(bed, CAREFUL);
     const heard = bed.use(hearWarnings());
     const [replica, other] = replicas;
-    const scene = await Scene.set(bed, primary);
+    const scene = await Scene.set(bed, { holder: primary, others: primary });
     expect(heard.codes).toEqual([]);
     await replica!.command('REPLICAOF', 'NO', 'ONE');
     await other!.command('REPLICAOF', replica!.host, replica!.port);
@@ -68,7 +68,7 @@ describe('a primary and its replicas', () => {
   test.concurrent('stand still: nothing is granted or renewed until they follow again', async () => {
     await using bed = new Bed();
     const { primary, replicas } = await replicated(bed, CAREFUL);
-    const scene = await Scene.set(bed, primary);
+    const scene = await Scene.set(bed, { holder: primary, others: primary });
     for (const replica of replicas) replica.pause();
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
     const failed = { code: 'STORE', outcome: 'failed', retryable: true };

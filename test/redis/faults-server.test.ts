@@ -12,7 +12,7 @@ describe('a server', () => {
   test.concurrent('dies and comes back empty: the holder is told, then others get on', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, server);
+    const scene = await Scene.set(bed, { holder: server, others: server });
     const fell = Date.now();
     await server.restart({ keepData: false });
     const { grant, next } = await scene.expectSucceeded();
@@ -26,7 +26,7 @@ describe('a server', () => {
   test.concurrent('dies and comes back with its data: the leases go on', async () => {
     await using bed = new Bed();
     const server = await bed.server({ persistent: true });
-    const scene = await Scene.set(bed, server, LONG);
+    const scene = await Scene.set(bed, { holder: server, others: server, ...LONG });
     await server.restart({ keepData: true });
     // Longer than a TTL: without heartbeats after the restart they would be dead.
     await scene.expectUndisturbed(LONG_TTL_MS * 1.2);
@@ -36,7 +36,7 @@ describe('a server', () => {
   test.concurrent('is dead for longer than a TTL, and has kept its data', async () => {
     await using bed = new Bed();
     const server = await bed.server({ persistent: true });
-    const scene = await Scene.set(bed, server);
+    const scene = await Scene.set(bed, { holder: server, others: server });
     await server.kill();
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
     expect(scene.reasons).toEqual(['expired', 'expired']);
@@ -49,7 +49,7 @@ describe('a server', () => {
   test.concurrent('stands still for longer than a TTL: the holder is told by its own clock', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, server);
+    const scene = await Scene.set(bed, { holder: server, others: server });
     server.pause();
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
     expect(scene.reasons).toEqual(['expired', 'expired']);
@@ -61,7 +61,7 @@ describe('a server', () => {
   test.concurrent('stands still for a moment: the leases go on, unconfirmed meanwhile', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, server, LONG);
+    const scene = await Scene.set(bed, { holder: server, others: server, ...LONG });
     server.pause();
     await until('doubted the holder', async () => scene.probed.lease.state === 'unconfirmed');
     server.resume();
@@ -73,7 +73,7 @@ describe('a server', () => {
   test.concurrent('is flushed: the holder is told, then others get on', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, server);
+    const scene = await Scene.set(bed, { holder: server, others: server });
     const flushed = Date.now();
     await server.command('FLUSHALL');
     const { grant } = await scene.expectSucceeded();
@@ -85,7 +85,7 @@ describe('a server', () => {
   test.concurrent('loses the record of the store alone: the leases go on', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, server, LONG);
+    const scene = await Scene.set(bed, { holder: server, others: server, ...LONG });
     await server.command('DEL', 'holdfast!store');
     await scene.expectUndisturbed(LONG_TTL_MS * 1.2);
     await scene.leave(server);
@@ -94,7 +94,7 @@ describe('a server', () => {
   test.concurrent('loses the scripts: nobody notices', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, server);
+    const scene = await Scene.set(bed, { holder: server, others: server });
     await server.command('SCRIPT', 'FLUSH');
     await sleep(TTL_MS / 2);
     await server.command('FUNCTION', 'FLUSH');

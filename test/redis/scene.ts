@@ -105,10 +105,12 @@ async function patiently(lock: SingleLock): Promise<Lease> {
   }
 }
 
+/** A server or a proxy, or what opens a store. */
+type Open = Place | ((options: StoreOptions) => Promise<Store>);
+
 export interface SceneOptions {
-  /** Where the holder and the others connect, if not to the server itself. */
-  readonly holder?: Place;
-  readonly others?: Place;
+  readonly holder: Open;
+  readonly others: Open;
   /** Of the holder's store and of the others'. */
   readonly options?: StoreOptions;
   readonly ttl?: number;
@@ -123,17 +125,19 @@ export class Scene {
   #grant: Grant | undefined;
 
   /** Everybody is in place: the holder holds, the waiter stands in the queue. */
-  static async set(bed: Bed, server: Place, options: SceneOptions = {}): Promise<Scene> {
-    const { holder = server, others = server, options: store = {}, ttl = TTL_MS } = options;
-    const holding = bed.locksOn(bed.store(holder, store), ttl);
-    const waiting = bed.locksOn(bed.store(others, store), ttl);
+  static async set(bed: Bed, { holder, others, ...given }: SceneOptions): Promise<Scene> {
+    const { options = {}, ttl = TTL_MS } = given;
+    const open = async (at: Open): Promise<Store> =>
+      typeof at === 'function' ? at(options) : bed.store(at, options);
+    const holding = bed.locksOn(await open(holder), ttl);
+    const waiting = bed.locksOn(await open(others), ttl);
     const probed = new Belief(await holding.mutex('probed').acquire());
     const queued = new Belief(await holding.mutex('queued').acquire());
     const next = patiently(waiting.mutex('queued'));
     // Whoever does not wait for it hears of its end all the same.
     next.catch(() => {});
     await expect.poll(async () => (await waiting.inspect('queued')).waiters.length).toBe(1);
-    const prober = bed.store(others, store);
+    const prober = await open(others);
     // It has a connection before anything breaks.
     await prober.inspect('probed');
     for (const belief of [probed, queued]) bed.use(belief);

@@ -1,0 +1,63 @@
+/**
+ * Tasks on several stores that want the same locks all the time, in one process, where two who
+ * believe at once are seen at once.
+ */
+import { isLockError, type Lease, type Locks } from 'holdfast';
+import { sleep } from './bed.ts';
+
+export class Crowd {
+  /** What must not happen, in words. */
+  readonly violations: string[] = [];
+  readonly #grants = new Map<string, number>();
+  readonly #last = new Map<string, Lease>();
+  readonly #tasks: Promise<void>[];
+  #over = false;
+
+  /** One task for each of these locks and resources; they begin at once. */
+  constructor(all: readonly Locks[], resources: readonly string[]) {
+    this.#tasks = all.flatMap((locks) => resources.map((name) => this.#work(locks, name)));
+  }
+
+  /** How often each resource has been granted. */
+  get grants(): ReadonlyMap<string, number> {
+    return new Map(this.#grants);
+  }
+
+  /** The resources that have not been granted so many times more than then. */
+  behind(then: ReadonlyMap<string, number>, times: number): string[] {
+    const due = ([name, before]: readonly [string, number]): boolean =>
+      (this.#grants.get(name) ?? 0) < before + times;
+    return [...then].filter(due).map(([name]) => name);
+  }
+
+  async close(): Promise<void> {
+    this.#over = true;
+    await Promise.all(this.#tasks);
+  }
+
+  async #work(locks: Locks, name: string): Promise<void> {
+    this.#grants.set(name, 0);
+    while (!this.#over) {
+      const lease = await locks.mutex(name, { fair: true }).acquire().catch(doubt);
+      if (lease) {
+        this.#see(name, lease);
+        await sleep(Math.random() * 10);
+        await lease.release();
+      }
+      await sleep(Math.random() * 10);
+    }
+  }
+
+  #see(name: string, lease: Lease): void {
+    const last = this.#last.get(name);
+    if (last?.held) this.violations.push(`${name} was granted while it was held`);
+    if (last && lease.token <= last.token) this.violations.push(`a token of ${name} did not grow`);
+    this.#last.set(name, lease);
+    this.#grants.set(name, (this.#grants.get(name) ?? 0) + 1);
+  }
+}
+
+/** A store that does not answer for a TTL is an error, and the program tries again. */
+function doubt(error: unknown): undefined {
+  if (!isLockError(error, 'STORE')) throw error;
+}

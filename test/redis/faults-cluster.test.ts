@@ -1,0 +1,115 @@
+/** Slots of a cluster move, and its primaries die, while its locks are in demand. */
+import { redisStore } from 'holdfast/redis';
+import { describe, expect, test } from 'vitest';
+import { slotOf } from '../../src/stores/redis/slots.ts';
+import { type Cluster, startCluster } from '../servers/cluster.ts';
+import { until } from '../servers/until.ts';
+import { Bed, MAX_TTL_MS, type StoreOptions } from './bed.ts';
+import { Crowd } from './crowd.ts';
+import { packages } from './packages.ts';
+import { Belief, firstGrant } from './scene.ts';
+
+/** Keys of names are in slots of all three primaries. */
+const RESOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+const keySlot = (resource: string): number => slotOf(`holdfast:${resource}`);
+
+async function started(bed: Bed): Promise<Cluster> {
+  const cluster = bed.serve(await startCluster());
+  const primaries = await Promise.all(RESOURCES.map((name) => cluster.primaryOf(keySlot(name))));
+  expect(new Set(primaries).size).toBe(3);
+  // Nothing was lost here, for the servers have just been set up.
+  const [open] = openers(bed, cluster);
+  const store = open!({ afterDataLoss: 'trust' });
+  for (const name of RESOURCES) await store.inspect(name);
+  await store.close?.();
+  return cluster;
+}
+
+/** Stores on a cluster, of a client of each package in turn. */
+function openers(bed: Bed, { addresses }: Cluster) {
+  return packages.map((each) => (options: StoreOptions = {}) => {
+    const client = each.cluster(addresses);
+    return bed.use(redisStore(client, { maxTtl: MAX_TTL_MS, ...options }));
+  });
+}
+
+async function crowded(bed: Bed, cluster: Cluster): Promise<Crowd> {
+  const all = openers(bed, cluster).map((open) => bed.locksOn(open()));
+  const crowd = bed.use(new Crowd(all, RESOURCES));
+  await goesOn(crowd);
+  return crowd;
+}
+
+async function goesOn(crowd: Crowd): Promise<void> {
+  const before = crowd.grants;
+  await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
+}
+
+describe('a cluster under load', () => {
+  test.concurrent('a slot moves: nobody is granted what is held, and everybody gets on', async () => {
+    await using bed = new Bed();
+    const cluster = await started(bed);
+    const crowd = await crowded(bed, cluster);
+    for (const name of RESOURCES.slice(0, 2)) {
+      const slot = keySlot(name);
+      const from = await cluster.primaryOf(slot);
+      const to = cluster.nodes.slice(0, 3).find((node) => node !== from);
+      const halfway = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 200));
+      await cluster.migrate({ slot, to: to!, halfway });
+      await goesOn(crowd);
+    }
+    await crowd.close();
+    expect(crowd.violations).toEqual([]);
+  });
+
+  test.concurrent('a primary dies, another steps down: nobody is granted what is held', async () => {
+    await using bed = new Bed();
+    const cluster = await started(bed);
+    const crowd = await crowded(bed, cluster);
+    const [first, second] = cluster.nodes;
+    await first!.kill();
+    await cluster.promoted(first!);
+    await goesOn(crowd);
+    await cluster.failOver(second!);
+    await goesOn(crowd);
+    await crowd.close();
+    expect(crowd.violations).toEqual([]);
+  });
+});
+
+describe.each(packages.filter(({ name }) => name.endsWith('6')))('$name: a lease', (each) => {
+  const LONG_TTL_MS = 4000;
+
+  test.concurrent('goes on while its slot moves', async () => {
+    await using bed = new Bed();
+    const cluster = await started(bed);
+    const options = { maxTtl: LONG_TTL_MS, afterDataLoss: 'trust' } as const;
+    const open = () => bed.use(redisStore(each.cluster(cluster.addresses), options));
+    const lease = await bed.locksOn(open(), LONG_TTL_MS).mutex('a').acquire();
+    const from = await cluster.primaryOf(keySlot('a'));
+    const to = cluster.nodes.slice(0, 3).find((node) => node !== from);
+    await cluster.migrate({ slot: keySlot('a'), to: to! });
+    // Longer than a TTL: without heartbeats at its new place it would be dead.
+    await new Promise((resolve) => setTimeout(resolve, LONG_TTL_MS * 1.1));
+    expect(lease.state).toBe('held');
+    const { holders } = await open().inspect('a');
+    expect(holders.map(({ number }) => number * 1024n)).toEqual([lease.token]);
+    await lease.release();
+  });
+
+  test.concurrent('ends before another begins, when its primary dies', async () => {
+    await using bed = new Bed();
+    const cluster = await started(bed);
+    const open = () => bed.use(redisStore(each.cluster(cluster.addresses), { maxTtl: MAX_TTL_MS }));
+    const lease = await bed.locksOn(open()).mutex('a').acquire();
+    const belief = bed.use(new Belief(lease));
+    const prober = open();
+    await prober.inspect('a');
+    await (await cluster.primaryOf(keySlot('a'))).kill();
+    const grant = await firstGrant(prober, 'a');
+    expect(lease.held).toBe(false);
+    expect(belief.lastHeldAt).toBeLessThanOrEqual(grant.at);
+    expect(grant.token * 1024n).toBeGreaterThan(lease.token);
+  });
+});
