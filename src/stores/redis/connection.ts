@@ -52,7 +52,7 @@ export interface Source {
 /** For so long a command waits for a connection. */
 const CONNECT_MS = 1000;
 /** After so long an attempt to connect is given up, whatever the client's own time-out is. */
-const ATTEMPT_MS = 10_000;
+const ATTEMPT_MS = 5000;
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
 /** Twice this without any answer, and the connection is taken for dead. */

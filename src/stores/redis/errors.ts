@@ -120,7 +120,7 @@ const breaks: readonly (readonly [sign: RegExp, Meaning])[] = [
     { retryable: LATER, advice: 'could not be found: its host name is not known' },
   ],
   [
-    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Connection timeout|Socket timeout/i,
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Connection timeout|Socket timeout|due to timeout/i,
     { retryable: LATER, advice: 'cannot be reached. Look at the network and at firewalls' },
   ],
   [
@@ -179,6 +179,7 @@ export function refused(refusal: string): StoreError {
 
 /** What a client says when it could not connect, or when the connection broke. */
 export function connectionError(error: unknown, written: boolean): StoreError {
+  if (isLockError(error, 'STORE')) return error as StoreError;
   const refusal = refusalIn(error);
   if (refusal !== undefined) return refused(refusal);
   const said = withoutSecrets(describe(error));

@@ -4,6 +4,7 @@
  * A duplicate has everything of the user's client (address, Sentinels, TLS, user, database, name)
  * but what would write a command late, twice or changed: see `connection.ts`.
  */
+import { abortable } from './abortable.ts';
 import type { Discover } from './cluster-link.ts';
 import type { Source, Wire, WireTerms } from './connection.ts';
 import { type PlaceMap, placeOf } from './place-of.ts';
@@ -75,14 +76,11 @@ async function openWire(redis: IoredisClient, { signal, lost }: WireTerms): Prom
     lost(error);
   });
   redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
-  signal.addEventListener('abort', close, { once: true });
   try {
-    await redis.connect();
+    await abortable(signal, redis.connect());
   } catch (error) {
     close();
     throw cause ?? error;
-  } finally {
-    signal.removeEventListener('abort', close);
   }
   return {
     send: ([name = '', ...args]) => redis.call(name, args),
@@ -134,12 +132,10 @@ export function ioredisDiscover(client: IoredisCluster): Discover {
     const keep = (error: unknown): void => {
       cause ??= error;
     };
-    const close = (): void => cluster.disconnect();
     cluster.on('error', keep);
     cluster.on('node error', keep);
-    signal.addEventListener('abort', close, { once: true });
     try {
-      await cluster.connect();
+      await abortable(signal, cluster.connect());
       const [node] = cluster.nodes('master');
       if (!node) throw new Error('None of startup nodes is available');
       return {
@@ -149,8 +145,7 @@ export function ioredisDiscover(client: IoredisCluster): Discover {
     } catch (error) {
       throw cause ?? error;
     } finally {
-      signal.removeEventListener('abort', close);
-      close();
+      cluster.disconnect();
     }
   };
 }

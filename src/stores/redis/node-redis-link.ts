@@ -7,7 +7,7 @@
  * not written yet are as well. Its time-out for commands, which version 6 has by default, makes a
  * signal for each command and costs more than half of the throughput.
  */
-import { once } from 'node:events';
+import { abortable } from './abortable.ts';
 import type { Discover } from './cluster-link.ts';
 import type { Source, Wire, WireTerms } from './connection.ts';
 import { type Place, type PlaceMap, placeOf } from './place-of.ts';
@@ -81,14 +81,11 @@ async function openWire(
     if (client.isOpen) client.destroy();
   };
   client.on('error', lost);
-  signal.addEventListener('abort', close, { once: true });
   try {
-    await client.connect();
+    await abortable(signal, client.connect());
   } catch (error) {
     close();
     throw error;
-  } finally {
-    signal.removeEventListener('abort', close);
   }
   return {
     send: (command) => client.sendCommand(command),
@@ -144,7 +141,7 @@ async function askOnce(sentinel: NodeRedisSentinel, signal: AbortSignal): Promis
     cause ??= error;
   });
   try {
-    await unless(signal, sentinel.connect());
+    await abortable(signal, sentinel.connect());
     return await primaryOf(sentinel, signal);
   } catch (error) {
     throw cause ?? error;
@@ -155,22 +152,8 @@ async function askOnce(sentinel: NodeRedisSentinel, signal: AbortSignal): Promis
 
 async function primaryOf(client: NodeRedisSentinel, signal: AbortSignal): Promise<NodeRedisClient> {
   if (!client.isOpen) throw new Error('The Sentinel client is not connected');
-  return unless(
-    signal,
-    client._execute(false, async (primary) => primary),
-  );
-}
-
-async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const done = new AbortController();
-  try {
-    return await Promise.race([
-      work,
-      once(signal, 'abort', { signal: done.signal }).then(() => Promise.reject(signal.reason)),
-    ]);
-  } finally {
-    done.abort();
-  }
+  const asked = client._execute(false, async (primary) => primary);
+  return abortable(signal, asked);
 }
 
 /** As much of a `createCluster()` of node-redis as is used. */
@@ -200,16 +183,15 @@ export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
   const { nodeAddressMap } = client._options as { readonly nodeAddressMap?: PlaceMap };
   return async (signal) => {
     const cluster = client.duplicate(CLUSTER_OVERRIDES);
-    const close = (): void => cluster.destroy();
     let cause: unknown;
     cluster.on('error', (error) => {
       cause ??= error;
     });
-    signal.addEventListener('abort', close, { once: true });
     try {
-      await cluster.connect();
+      await abortable(signal, cluster.connect());
       // Whichever answers first shows how all are reached.
-      const node = await Promise.any(cluster.masters.map((master) => cluster.nodeClient(master)));
+      const nodes = cluster.masters.map((master) => cluster.nodeClient(master));
+      const node = await abortable(signal, Promise.any(nodes));
       return {
         slots: Array.from(cluster.slots, (shard) => shard?.master.address),
         at: (address) => nodeRedisSource(node, placeOf(address, nodeAddressMap)),
@@ -217,8 +199,7 @@ export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
     } catch (error) {
       throw cause ?? error;
     } finally {
-      signal.removeEventListener('abort', close);
-      close();
+      cluster.destroy();
     }
   };
 }

@@ -1,0 +1,18 @@
+import { once } from 'node:events';
+
+/**
+ * The result of `work`, unless the signal comes first; then its reason is thrown. Clients of both
+ * packages have ways to connect that never end.
+ */
+export async function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const done = new AbortController();
+  const aborted = once(signal, 'abort', { signal: done.signal });
+  // What comes after the signal is nobody's.
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, aborted.then(() => Promise.reject(signal.reason))]);
+  } finally {
+    done.abort();
+  }
+}
