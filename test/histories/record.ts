@@ -28,8 +28,10 @@ export interface RecordOptions {
   readonly seed: number;
   /** Default 4, with 3 tasks each. */
   readonly processes?: number;
-  /** Default all. */
+  /** Default all that can be done. */
   readonly faults?: readonly Fault[];
+  /** What the store is on, if it can suffer as well. */
+  readonly server?: Sufferer | undefined;
   /** Keeps the logs of a history that is not legal. */
   readonly keep?: boolean;
   /** For a control: what the clients do not look at. */
@@ -40,8 +42,21 @@ export interface RecordOptions {
  * `stop`: SIGSTOP for longer than the TTL; `pause`: for less; `kill`: SIGKILL, and a new process
  * follows; `block`: the event loop stands still for longer than the TTL, between look and write.
  */
-export type Fault = 'stop' | 'pause' | 'kill' | 'block';
-export const FAULTS: readonly Fault[] = ['stop', 'pause', 'kill', 'block'];
+type ClientFault = 'stop' | 'pause' | 'kill' | 'block';
+/** It stands still, for less than the TTL or for more; or it crashes, and its data with it. */
+type ServerFault = 'server stop' | 'server crash';
+export type Fault = ClientFault | ServerFault;
+
+const CLIENT_FAULTS: readonly Fault[] = ['stop', 'pause', 'kill', 'block'];
+const SERVER_FAULTS: readonly Fault[] = ['server stop', 'server crash'];
+export const FAULTS: readonly Fault[] = [...CLIENT_FAULTS, ...SERVER_FAULTS];
+
+export interface Sufferer {
+  pause(): void;
+  resume(): void;
+  /** Ends and begins again, without its data. */
+  crash(): Promise<void>;
+}
 
 export interface Judged {
   readonly lock: Linearizability<LockInput, LockOutput>;
@@ -144,7 +159,8 @@ class Crowd {
   }
 
   async #torment(): Promise<Fault[]> {
-    const { seed, faults = FAULTS } = this.#options;
+    const { seed, server } = this.#options;
+    const { faults = server ? FAULTS : CLIENT_FAULTS } = this.#options;
     const { random } = simulatedClock(seed);
     const done: Fault[] = [];
     const restarts: Promise<void>[] = [];
@@ -158,7 +174,9 @@ class Crowd {
       // Some just past the TTL, where a holder may be a moment too sure, some far beyond.
       const ms = TTL_MS * (1 + 1.5 * random() ** 2);
       done.push(fault);
-      if (fault === 'kill') restarts.push(this.#replace(client));
+      if (fault === 'server crash') await server?.crash();
+      else if (fault === 'server stop') await stopServer(server, ms / 2);
+      else if (fault === 'kill') restarts.push(this.#replace(client));
       else if (fault === 'block') client.send({ blockMs: ms }, ignoreEnd);
       else await stop(client, fault === 'stop' ? ms : ms / 4);
     }
@@ -218,6 +236,12 @@ async function stop(client: ChildProcess, ms: number): Promise<void> {
   client.kill('SIGSTOP');
   await sleep(ms);
   client.kill('SIGCONT');
+}
+
+async function stopServer(server: Sufferer | undefined, ms: number): Promise<void> {
+  server?.pause();
+  await sleep(ms);
+  server?.resume();
 }
 
 /** How it ended. */

@@ -1,10 +1,12 @@
 /**
- * Histories of real processes: `node --import tsx test/histories/run.ts --histories 200`.
- * `--seconds` is for how long each goes on, `--store` a URL or a module, `--seed` the first,
- * `--without lease` or `--without fence` makes a control, which has to be found illegal.
+ * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts --histories 200`.
+ * `--seconds` is for how long each goes on, `--store` a URL, a module, or `redis` for a server of its
+ * own that suffers as well, `--seed` the first; `--without lease` or `--without fence` makes a
+ * control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
+import { sufferingRedis } from './suffering-redis.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,14 +17,15 @@ const { values } = parseArgs({
     without: { type: 'string' },
   },
 });
-const { store } = values;
+const onRedis = values.store === 'redis' ? await sufferingRedis() : undefined;
+const { store, server } = onRedis ?? { store: values.store, server: undefined };
 const seconds = Number(values.seconds);
 const first = Number(values.seed);
 const without = values.without as 'lease' | 'fence' | undefined;
 
 const all: Judged[] = [];
 for (let seed = first; seed < first + Number(values.histories); seed++) {
-  const judged = await record({ store, seconds, seed, without, keep: true });
+  const judged = await record({ store, server, seconds, seed, without, keep: true });
   all.push(judged);
   const { lock, counter, operations, unknown, checkMs } = judged;
   const figures = `${operations} operations, ${unknown} unknown, ${checkMs.toFixed(0)} ms`;
@@ -47,4 +50,5 @@ operations: ${sum(({ operations }) => operations)}, unknown ${sum(({ unknown }) 
 refused: tries ${sum(({ refused }) => refused)}, stale tokens ${sum(({ stale }) => stale)}
 faults: ${faults.join(', ')}
 checking: ${sum(({ checkMs }) => checkMs).toFixed(0)} ms`);
+await onRedis?.close();
 process.exitCode = all.every(isLegal) ? 0 : 1;
