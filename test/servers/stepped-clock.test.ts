@@ -1,6 +1,5 @@
-import { expect, it, onTestFinished } from 'vitest';
-import type { ProgramName } from './programs.ts';
-import { missing } from './programs.ts';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { missing, type ProgramName } from './programs.ts';
 import type { RedisServer } from './redis-server.ts';
 import { SteppedClock } from './stepped-clock.ts';
 import { startSingle } from './topologies.ts';
@@ -9,6 +8,10 @@ import { startSingle } from './topologies.ts';
 const HOUR_MS = 3_600_000;
 
 const PROGRAMS: readonly ProgramName[] = ['redis', 'redis-8', 'valkey'];
+
+beforeEach(({ skip }) => {
+  skip(process.platform !== 'linux', 'not promised: clocks are stepped on Linux only');
+});
 
 it.for(PROGRAMS)('the clock of %s can be stepped, while it runs', async (program, { skip }) => {
   const reason = await missing(program);
