@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
+import { startCluster } from '../test/servers/cluster.ts';
 import type { RedisServer } from '../test/servers/redis-server.ts';
 import { startSingle } from '../test/servers/topologies.ts';
 import { load, machine } from './machine.ts';
@@ -18,9 +19,8 @@ import { table } from './table.ts';
 
 const FIGURES = [
   ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'],
-  ...['uncontended', 'one-process', 'processes', 'waiters', 'dead-holder', 'leases', 'scripts'].map(
-    (name) => `redis/${name}`,
-  ),
+  ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
+  ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster'],
 ];
 
 const PICTURE = 'docs/images/redis-waiters.svg';
@@ -45,7 +45,14 @@ const redis = figures.some((name) => among(name, 'redis')) ? await startSingle()
 const folder = stage();
 for (const figure of figures) {
   console.error(`${figure} …`);
-  const results = await measure(figure);
+  // Or every process that uses it would be warned.
+  const config = ['min-replicas-to-write 1'];
+  const cluster = figure === 'redis/cluster' ? await startCluster({ config }) : undefined;
+  const results = await measure(figure, {
+    ...(redis && { BENCH_REDIS_URL: redis.url }),
+    ...(cluster && { BENCH_REDIS_CLUSTER: cluster.nodes.map(({ url }) => url).join() }),
+  });
+  await cluster?.close();
   const server = redis && among(figure, 'redis') ? `; Redis ${await versionOf(redis)}` : '';
   const text = `${table(results)}\n\n${conditions}${server}.\n`;
   console.error(`\n${text}`);
@@ -55,9 +62,9 @@ for (const figure of figures) {
 await redis?.close();
 
 /** Runs one script by itself, and shows its results as they come. */
-async function measure(figure: string): Promise<Result[]> {
+async function measure(figure: string, env: Record<string, string>): Promise<Result[]> {
   const child = spawn(process.execPath, ['--expose-gc', join(folder, `${figure}.js`)], {
-    env: { ...process.env, ...(redis && { BENCH_REDIS_URL: redis.url }) },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -1,6 +1,6 @@
 import type { Connect } from './contender.ts';
 import { bareIoredis, bareNodeRedis, queueAndMessage } from './floors.ts';
-import { holdfast, holdfastNodeRedis } from './holdfast.ts';
+import { holdfast, holdfastCluster, holdfastNodeRedis } from './holdfast.ts';
 import { redisSemaphore, redlock, universal, universalNodeRedis, verrou } from './rivals.ts';
 
 export interface Contender {
@@ -20,6 +20,7 @@ const CONTENDERS: Readonly<Record<string, Contender>> = {
   'floor: queue and message': { connect: queueAndMessage },
   holdfast: { connect: (url) => holdfast(url, false) },
   'holdfast, fair': { connect: (url) => holdfast(url, true) },
+  'holdfast, fair, in a cluster': { connect: holdfastCluster },
   'holdfast, node-redis': { connect: holdfastNodeRedis },
   redlock: { connect: (url) => redlock(url, false) },
   'redlock, tuned': { connect: (url) => redlock(url, true) },

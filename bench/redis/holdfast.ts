@@ -1,7 +1,7 @@
 /** Ours, with default options but for the TTL, which all contenders share. */
 import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { type Connected, TTL_MS } from './contender.ts';
 
@@ -10,6 +10,12 @@ type Client = Parameters<typeof redisStore>[0];
 export async function holdfast(url: string, fair: boolean): Promise<Connected> {
   const client = new Redis(url);
   return connected(client, fair, () => client.quit());
+}
+
+/** In a cluster with nodes at these addresses, separated by commas. */
+export async function holdfastCluster(urls: string): Promise<Connected> {
+  const client = new Cluster(urls.split(','));
+  return connected(client, true, () => client.quit());
 }
 
 export async function holdfastNodeRedis(url: string): Promise<Connected> {

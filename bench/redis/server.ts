@@ -7,6 +7,13 @@ export function serverUrl(): string {
   return url;
 }
 
+/** The nodes of a cluster. */
+export function clusterUrls(): string[] {
+  const urls = process.env.BENCH_REDIS_CLUSTER;
+  if (!urls) throw new Error('BENCH_REDIS_CLUSTER names no nodes.');
+  return urls.split(',');
+}
+
 export interface Work {
   /** Commands that clients sent. */
   readonly sent: number;
