@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { alive, stateOf } from '../cli/program.ts';
+import { alive, directory, stateOf } from '../cli/program.ts';
 import { closeAll, RedisServer, type RedisServerOptions } from './redis-server.ts';
 import { until } from './until.ts';
 
@@ -50,7 +50,9 @@ describe('a server', () => {
   it('ends with the process that started it, even if that is killed', async ({ skip }) => {
     skip(process.platform !== 'linux', 'not promised: only Linux kills a child with its parent');
     const file = fileURLToPath(new URL('children/server.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', file]);
+    // Nobody is left to remove the folder of that server.
+    const env = { ...process.env, TMPDIR: directory() };
+    const child = spawn(process.execPath, ['--import', 'tsx', file], { env });
     onTestFinished(() => void child.kill('SIGKILL'));
     const pid = await new Promise<number>((resolve) => {
       child.stdout.once('data', (line) => resolve(Number(line)));
