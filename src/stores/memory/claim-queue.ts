@@ -145,13 +145,10 @@ export class ClaimQueue {
       const { number: token, takeover } = entry;
       return { state: 'held', token, leftMs, waiters: this.waiting, takeover, limit };
     }
-    const ahead = this.#ahead(entry);
-    if (quarantineMs > 0) {
-      const retryInMs = quarantineMs;
-      return { state: 'waiting', leftMs, why: 'data-loss', ahead, retryInMs, limit };
-    }
-    const retryInMs = this.#watchedUntil(entry, now) - now;
-    return { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs, limit };
+    const why = quarantineMs > 0 ? 'data-loss' : 'queue';
+    // Also takes the dead out of the way, who are not to be counted.
+    const retryInMs = quarantineMs > 0 ? quarantineMs : this.#watchedUntil(entry, now) - now;
+    return { state: 'waiting', leftMs, why, ahead: this.#ahead(entry), retryInMs, limit };
   }
 
   describe(now: number): Queue {

@@ -157,6 +157,7 @@ class Memory implements MemoryStore {
     if (own) queue.remove(own);
     const misfit = queue.misfit(claim.kind, now);
     if (misfit) {
+      this.#settle(queue);
       return { state: 'gone', why: 'mismatch', detail: `its queue holds ${misfit.kind} claims` };
     }
     const { id, kind, permits, limit, ttlMs, holder } = claim;

@@ -151,11 +151,11 @@ export class Queues {
     const now = rows.tick();
     const buried = rows.tombstone(claim.id, now);
     if (buried) return buried;
+    const { first, takeover, kept } = rows.settle(name, now);
     const kind = rows.of(name).kind(now) as Kind | undefined;
     if (kind && !sameQueue(kind, claim.kind)) {
       return { state: 'gone', why: 'mismatch', detail: `its queue holds ${kind} claims` };
     }
-    const { first, takeover, kept } = rows.settle(name, now);
     const own = rows.find(name, claim.id, now);
     if (own) return rows.statusOf(own, now);
     const { used, lim } = rows.of(name).use(now, END);

@@ -1,15 +1,15 @@
 #!lua
 -- include record.lua
 -- Enters the queue, or tells where an id already in it stands. Never extends it.
--- ARGV for each claim: id, ttl, 'queue' or 'try', terms.
+-- ARGV for each claim: its id, 'q' to wait or 't' to try, and its terms, in one.
 local answers, rest = { now }, {}
 local number = fresh(0)
 local numberText = format('%016.0f', number)
 for i = 2, #KEYS do
-  local a = ARGS + (i - 2) * 4
-  local id, ttl = ARGV[a + 1], ARGV[a + 2]
   if open and call('EXISTS', KEYS[i]) == 0 then
-    local text = id .. numberText .. format('%013.0f', now + ttl) .. ARGV[a + 4]
+    local asked = ARGV[ARGS + i - 1]
+    local ttl = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
+    local text = sub(asked, 1, 32) .. numberText .. format('%013.0f', now + ttl) .. sub(asked, 34)
     call('SET', KEYS[i], text, 'PX', ttl + REMEMBER)
     answers[i] = number
   else
@@ -18,7 +18,7 @@ for i = 2, #KEYS do
 end
 if #rest > 0 then
   -- include queue.lua
-  local function enter(key, id, wait, text)
+  local function enter(key, id, try, text)
     local q = load(key)
     q.asking = id
     local grave = q.queue.buriedTo and graves(q)[id]
@@ -41,7 +41,7 @@ if #rest > 0 then
       return 'g mismatch ' .. queue.kind
     end
     local admitted = queue.waiters == 0 and fits(q, claim)
-    if not admitted and wait == 'try' then
+    if not admitted and try then
       save(q)
       return 'g refused '
     end
@@ -58,7 +58,6 @@ if #rest > 0 then
     if admitted then
       queue.first = queue.next
       admit(q, claim)
-      queue.ended, queue.endedBy = nil, nil
     else
       claim.waits = true
       queue.waiters = queue.waiters + 1
@@ -73,9 +72,9 @@ if #rest > 0 then
     return answer
   end
   for _, i in ipairs(rest) do
-    local a = ARGS + (i - 2) * 4
+    local asked = ARGV[ARGS + i - 1]
     answers[i] = apart(i, function()
-      return enter(KEYS[i], ARGV[a + 1], ARGV[a + 3], ARGV[a + 4])
+      return enter(KEYS[i], sub(asked, 1, 32), sub(asked, 33, 33) == 't', sub(asked, 34))
     end)
   end
 end

@@ -181,9 +181,15 @@ local function front(q)
   end
 end
 
+-- How a hold ended concerns who is admitted in the same step, or comes next where nobody holds.
+local function forget(queue)
+  if queue.count > 0 or queue.ended == 'released' then queue.ended, queue.endedBy = nil, nil end
+end
+
 -- `how`, `number`: the hold that has just ended.
 local function settle(q, how, number)
   local queue = q.queue
+  forget(queue)
   if how then queue.ended, queue.endedBy = how, number end
   if queue.count > 0 and now >= queue.death then
     for _, claim in ipairs(holders(q)) do
@@ -201,9 +207,6 @@ local function settle(q, how, number)
     queue.first = queue.first + 1
     tell(q, claim)
     claim = front(q)
-  end
-  if queue.ended and (queue.count > 0 or queue.ended == 'released') then
-    queue.ended, queue.endedBy, q.changed = nil, nil, true
   end
   if claim and queue.told ~= claim.place then
     queue.told, q.changed = claim.place, true
@@ -299,6 +302,7 @@ local function save(q)
   local queue, key = q.queue, q.key
   if #q.tell > 0 then publish(q) end
   if not q.changed then return end
+  forget(queue)
   if queue.buriedTo and queue.buriedTo <= now then queue.buriedTo = nil end
   local idle = queue.count + queue.waiters == 0 and not queue.ended
   if idle and queue.last > highest then highest, write = queue.last, true end

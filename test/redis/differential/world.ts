@@ -1,0 +1,124 @@
+/** The same steps on two stores, and whether anybody could tell them apart. */
+import { randomBytes } from 'node:crypto';
+import type { Claim, Store } from '../../../src/store.ts';
+import { Chance } from '../../simulation/chance.ts';
+import { labelOf, Side } from './side.ts';
+import { RESOURCES, type Step, Steps } from './steps.ts';
+
+export class World {
+  readonly #name: string;
+  readonly #steps: Steps;
+  /** The reference, and what is compared with it. */
+  readonly #sides: readonly Side[];
+  readonly #claims: Claim[] = [];
+  readonly #now: () => number;
+  /** When claims end at the latest, as the reference has it. */
+  readonly #ends = new Map<string, number>();
+  readonly #makers = new Map<string, number>();
+  readonly #trace: string[] = [];
+  #asked: readonly Claim[] = [];
+
+  constructor(seed: number, sides: readonly (readonly Store[])[], now: () => number) {
+    this.#name = `world ${seed}`;
+    this.#steps = new Steps(new Chance(seed));
+    this.#sides = sides.map((stores) => new Side(stores));
+    this.#now = now;
+  }
+
+  async step(): Promise<void> {
+    const step = this.#steps.next(this.#claims.length);
+    this.#trace.push(`at ${this.#now()}: ${JSON.stringify(step)}`);
+    this.#asked = await this.#chosen(step);
+    for (const { hints } of this.#sides) hints.clear();
+    const resource = 'resource' in step ? this.#resource(step.resource) : '';
+    const answers: (readonly unknown[])[] = [];
+    for (const side of this.#sides) answers.push(await side.run(step, this.#asked, resource));
+    const [expected = [], actual = []] = answers;
+    this.#compare('answers', [expected, actual.map((each, i) => early(each, expected[i]))]);
+    this.#learn(step, expected);
+  }
+
+  /** Whom the step itself has answered need not be told as well. */
+  checkHints(): void {
+    const asked = new Set(this.#asked.map(labelOf));
+    this.#compare(
+      'hints',
+      this.#sides.map(({ hints }) => [...hints].filter(([label]) => !asked.has(label)).sort()),
+    );
+  }
+
+  /** Compares the orders of tokens, and everybody leaves. */
+  async end(): Promise<void> {
+    for (let i = 0; i < RESOURCES; i++) {
+      this.#compare(
+        'orders',
+        this.#sides.map((side) => side.order(this.#resource(i))),
+      );
+    }
+    const verb = 'release' as const;
+    const step = { by: 0, verb, which: [], afterMs: 0, unanswered: false };
+    this.#trace.push(`at ${this.#now()}: everybody leaves`);
+    const leaving = this.#sides.map((side) => side.run(step, this.#claims, ''));
+    this.#compare('answers', await Promise.all(leaving));
+    for (const side of this.#sides) await side.leave();
+  }
+
+  async #chosen(step: Step): Promise<readonly Claim[]> {
+    if (step.verb === 'enter') {
+      const claims = step.terms.map(({ resource, ...terms }): Claim => {
+        const label = `${this.#claims.length}`;
+        const holder = { host: 'test', pid: 1, since: 0, label };
+        const id = randomBytes(16).toString('hex');
+        const claim = { ...terms, id, holder, resource: this.#resource(resource) };
+        this.#claims.push(claim);
+        this.#makers.set(id, step.by);
+        return claim;
+      });
+      for (const side of this.#sides) for (const one of claims) await side.watch(step.by, one);
+      return claims;
+    }
+    if (!('which' in step)) return [];
+    const claims = step.which.map((i) => this.#claims[i] as Claim);
+    if (step.verb === 'again') return claims.filter((claim) => this.#mayRepeat(step.by, claim));
+    if (step.verb !== 'release' || !step.unanswered) return claims;
+    return claims.map((claim) => ({ ...claim, unanswered: true }));
+  }
+
+  /** Only who made it does, and not if it may have ended. */
+  #mayRepeat(by: number, { id }: Claim): boolean {
+    return this.#makers.get(id) === by && this.#now() < this.#end(id);
+  }
+
+  #learn(step: Step, answers: readonly unknown[]): void {
+    const ends = step.verb === 'release' ? this.#now() + step.afterMs : Number.POSITIVE_INFINITY;
+    this.#asked.forEach(({ id, ttlMs }, i) => {
+      const again = step.verb === 'renew' && Object.hasOwn(answers[i] as object, 'life');
+      const end = again || step.verb === 'enter' ? this.#now() + ttlMs : this.#end(id);
+      this.#ends.set(id, Math.min(end, ends));
+    });
+  }
+
+  #end(id: string): number {
+    return this.#ends.get(id) ?? 0;
+  }
+
+  #resource(resource: number): string {
+    return `${this.#name}, resource ${resource}`;
+  }
+
+  #compare(what: string, [expected, actual]: readonly unknown[]): void {
+    const texts = [expected, actual].map((each) => JSON.stringify(each));
+    if (texts[0] === texts[1]) return;
+    const trace = this.#trace.join('\n');
+    throw new Error(
+      `${this.#name}: ${what} differ:\n  reference ${texts[0]}\n  store     ${texts[1]}\n${trace}`,
+    );
+  }
+}
+
+/** A store may let somebody ask again earlier, for it need not know of every heartbeat. */
+function early(actual: unknown, expected: unknown): unknown {
+  const times = [actual, expected].map((each) => Number((each as { retry?: number }).retry));
+  const [soon = 0, late = 0] = times;
+  return soon > 0 && soon < late ? { ...(actual as object), retry: late } : actual;
+}
