@@ -1,6 +1,9 @@
 /** Programs that know nothing of ours, each with its own way to the same key. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { Verrou } from '@verrou/core';
+import { redisStore as verrouStore } from '@verrou/core/drivers/redis';
 import type { Redis } from 'ioredis';
+import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 
 export interface ForeignHold {
@@ -12,8 +15,10 @@ export interface ForeignHold {
 
 export interface ForeignLock {
   readonly name: string;
+  /** Where it keeps the lock of this name. */
+  keyOf(name: string): string;
   /** Tries once. */
-  take(client: Redis, key: string, ttlMs: number): Promise<ForeignHold | undefined>;
+  take(client: Redis, name: string, ttlMs: number): Promise<ForeignHold | undefined>;
 }
 
 const DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -22,10 +27,13 @@ const DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call(
 const PROLONG = `if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`;
 
+const same = (name: string): string => name;
+
 /** `SET NX PX` with a value of one's own, compared by a script before it is touched. */
 function plain(name: string, makeValue: () => string): ForeignLock {
   return {
     name,
+    keyOf: same,
     async take(client, key, ttlMs) {
       const value = makeValue();
       if ((await client.set(key, value, 'PX', ttlMs, 'NX')) !== 'OK') return undefined;
@@ -38,6 +46,7 @@ function plain(name: string, makeValue: () => string): ForeignLock {
 
 const redlock: ForeignLock = {
   name: 'node-redlock',
+  keyOf: same,
   async take(client, key, ttlMs) {
     const redlock = new Redlock([client], { retryCount: 0 });
     let lock = await redlock.acquire([key], ttlMs).catch(() => undefined);
@@ -53,8 +62,50 @@ const redlock: ForeignLock = {
   },
 };
 
+const redisSemaphore: ForeignLock = {
+  name: "redis-semaphore's mutex",
+  keyOf: (name) => `mutex:${name}`,
+  async take(client, name, ttlMs) {
+    // It would prolong by itself.
+    const mutex = new Mutex(client, name, { lockTimeout: ttlMs, refreshInterval: 0 });
+    const key = `mutex:${name}`;
+    const { identifier } = mutex;
+    if (!(await mutex.tryAcquire())) return undefined;
+    return {
+      extend: async (ms) => (await client.eval(PROLONG, 1, key, identifier, ms)) === 1,
+      // It does not tell.
+      async release() {
+        const held = (await client.get(key)) === identifier;
+        await mutex.release();
+        return held;
+      },
+    };
+  },
+};
+
+const verrou: ForeignLock = {
+  name: 'Verrou',
+  keyOf: same,
+  async take(client, key, ttlMs) {
+    const driver = verrouStore({ connection: client });
+    const lock = new Verrou({ default: 'redis', stores: { redis: { driver } } }).createLock(
+      key,
+      ttlMs,
+    );
+    if (!(await lock.acquireImmediately())) return undefined;
+    const done = (asked: Promise<unknown>): Promise<boolean> =>
+      asked.then(
+        () => true,
+        () => false,
+      );
+    return { extend: (ms) => done(lock.extend(ms)), release: () => done(lock.release()) };
+  },
+};
+
 export const FOREIGN_LOCKS: readonly ForeignLock[] = [
   redlock,
+  redisSemaphore,
+  verrou,
   // Its value is standard Base64 of 16 bytes.
   plain("redsync's layout", () => randomBytes(16).toString('base64')),
   plain('a lock written by hand', randomUUID),

@@ -49,9 +49,11 @@ async function beat(store: Store, each: Claim): Promise<string> {
   return status?.state === 'gone' ? `gone, ${status.why}` : (status?.state ?? 'no answer');
 }
 
-describe.each(FOREIGN_LOCKS)('beside $name', ({ take }) => {
+describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
+  const key = keyOf('a');
+
   it('what one holds, the other does not get', async () => {
-    const store = open();
+    const store = open({ key: keyOf });
     const ours = claim();
     expect(await enter(store, ours)).toBe('held');
     expect(await take(client, 'a', LONG_MS)).toBeUndefined();
@@ -66,14 +68,14 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ take }) => {
   });
 
   it('neither prolongs, shortens nor ends what the other holds', async () => {
-    const store = open();
+    const store = open({ key: keyOf });
     const stranger = claim({ ttlMs: 50_000 });
     const theirs = await take(client, 'a', LONG_MS);
     expect(await beat(store, stranger)).toBe('gone, expired');
     expect(await store.release([stranger])).toEqual([false]);
     expect(await store.release([stranger], { ms: 10 })).toEqual([false]);
-    expect(await client.pttl('a')).toBeGreaterThan(LONG_MS / 2);
-    expect(await client.pttl('a')).toBeLessThanOrEqual(LONG_MS);
+    expect(await client.pttl(key)).toBeGreaterThan(LONG_MS / 2);
+    expect(await client.pttl(key)).toBeLessThanOrEqual(LONG_MS);
     expect(await theirs?.extend(2 * LONG_MS)).toBe(true);
     await theirs?.release();
 
@@ -85,9 +87,9 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ take }) => {
   });
 
   it('a lease whose key was taken away is lost, and leaves the new one alone', async () => {
-    const locks = createLocks(open(), { ttl: 1000 });
+    const locks = createLocks(open({ key: keyOf }), { ttl: 1000 });
     const lease = await locks.mutex('a').acquire();
-    await client.del('a');
+    await client.del(key);
     const theirs = await take(client, 'a', LONG_MS);
     await lease.ended;
     expect(lease.held).toBe(false);
@@ -97,7 +99,7 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ take }) => {
   });
 
   it('never are two inside, and everybody gets on', async () => {
-    const locks = createLocks(open({ retry: 5 }));
+    const locks = createLocks(open({ key: keyOf, retry: 5 }));
     let inside = 0;
     const entries = { ours: 0, theirs: 0 };
     const work = async (who: 'ours' | 'theirs'): Promise<void> => {
@@ -125,9 +127,9 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ take }) => {
   });
 
   it('shows that another program holds, for how long at most, and not its value', async () => {
-    const store = open();
+    const store = open({ key: keyOf });
     await take(client, 'a', LONG_MS);
-    const value = String(await client.get('a'));
+    const value = String(await client.get(key));
     const { holders, waiters, limit } = await store.inspect('a');
     expect([holders.length, waiters.length, limit]).toEqual([1, 0, 1]);
     expect(holders[0]?.holder.label).toBe('another program');

@@ -1,0 +1,4 @@
+import { byIoredis, leastUser } from '../least-user.ts';
+import { suite } from './suite.ts';
+
+suite(await leastUser(byIoredis));

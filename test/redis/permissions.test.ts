@@ -1,0 +1,80 @@
+/** What the users of the page may do is what is needed: no less, and no more. */
+import { createLocks } from 'holdfast';
+import { plainRedisStore, redisStore } from 'holdfast/redis';
+import type { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
+import type { RedisServer } from '../servers/redis-server.ts';
+import { byIoredis, byNodeRedis, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
+
+/** What the server has refused, but for the name and version that clients tell it. */
+async function refusals(server: RedisServer): Promise<unknown[]> {
+  const log = (await server.command('ACL', 'LOG')) as unknown[][];
+  return log.filter((entry) => !entry.includes('client|setinfo'));
+}
+
+describe('the user of the page', () => {
+  test.each([
+    ['ioredis', byIoredis],
+    ['node-redis', byNodeRedis],
+  ] as const)('is refused nothing: %s', async (_, connect) => {
+    const { server, client, close } = await startFor(QUEUE_USER, connect);
+    const locks = createLocks(redisStore(client, { afterDataLoss: 'trust', replicas: 0 }));
+    const lease = await locks.mutex('a').acquire();
+    const waiting = locks.mutex('a', { fair: true }).acquire();
+    await lease.release();
+    await (await waiting).release();
+    for await (const _name of locks.list()) expect.fail('nobody is left');
+    await locks.close();
+    expect(await refusals(server)).toEqual([]);
+    await close();
+  });
+
+  test('may do nothing else', async () => {
+    const { server, client, close } = await startFor(QUEUE_USER, byIoredis);
+    await server.command('SET', 'other', '1');
+    const commands: readonly (readonly [string, ...string[]])[] = [
+      ...([
+        ['GET', 'other'],
+        ['SUBSCRIBE', 'other'],
+        ['PUBLISH', 'other', '1'],
+      ] as const),
+      ...([['FLUSHALL'], ['KEYS', '*'], ['CONFIG', 'GET', '*']] as const),
+      ...([
+        ['EVAL', 'return 1', '0'],
+        ['SCRIPT', 'FLUSH'],
+        ['CLIENT', 'LIST'],
+      ] as const),
+    ];
+    for (const [name, ...args] of commands) {
+      await expect((client as Redis).call(name, ...args), name).rejects.toThrow(/NOPERM/);
+    }
+    await close();
+  });
+
+  test('is told which page to read when something is missing', async () => {
+    const user = QUEUE_USER.replace(' +evalsha', '');
+    const { client, close } = await startFor(user, byIoredis);
+    const locks = createLocks(redisStore(client));
+    await expect(locks.mutex('a').acquire()).rejects.toMatchObject({
+      ...{ code: 'STORE', retryable: false },
+      message: expect.stringContaining('docs/stores/redis.md'),
+    });
+    await locks.close();
+    await close();
+  });
+
+  test('of plain locks can take them, and nothing else', async () => {
+    const { server, client, close } = await startFor(PLAIN_USER, byIoredis);
+    const key = (name: string): string => `lock:${name}`;
+    const locks = createLocks(plainRedisStore(client, { afterDataLoss: 'trust', key }));
+    const lease = await locks.mutex('a').acquire();
+    expect(await locks.mutex('a', { fair: true }).tryAcquire()).toBeNull();
+    await lease.renew();
+    expect((await locks.inspect('a')).holders).toHaveLength(1);
+    await lease.release();
+    await locks.close();
+    expect(await refusals(server)).toEqual([]);
+    await expect((client as Redis).get('other')).rejects.toThrow(/NOPERM/);
+    await close();
+  });
+});
