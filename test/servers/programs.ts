@@ -8,7 +8,7 @@ import { type Debian, debianProgram } from './debian.ts';
 export type Command = readonly [program: string, ...args: string[]];
 
 /** `redis` is the oldest that is supported, or what the machine has. */
-export type ProgramName = 'redis' | 'redis-8' | 'valkey' | 'cc' | 'openssl';
+export type ProgramName = 'redis' | 'redis-8' | 'valkey' | 'cc' | 'openssl' | 'spin';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -21,6 +21,7 @@ const CACHE = new URL('../../node_modules/.cache/holdfast-servers', import.meta.
 export const PLACES: Places = { path: process.env.PATH ?? '', cache: fileURLToPath(CACHE) };
 
 const BOOKWORM = { release: 'bookworm', packages: ['redis-server'] };
+const SPIN = { release: 'bookworm', packages: ['spin'] };
 const TRIXIE = {
   release: 'trixie',
   packages: ['redis-server', 'valkey-server', 'tcc', 'openssl'],
@@ -37,6 +38,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   'redis-8': { onPath: undefined, debian: TRIXIE, inDebian: 'redis-server' },
   valkey: { onPath: 'valkey-server', debian: TRIXIE, inDebian: 'valkey-server' },
   cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'tcc' },
+  spin: { onPath: 'spin', debian: SPIN, inDebian: 'spin' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'openssl' },
 };
 
