@@ -12,7 +12,7 @@ import type { ClockWatch } from './clock-watch.ts';
 import type { Form } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import { escapeGlob, type Places } from './places.ts';
-import { ScriptRunner } from './script-runner.ts';
+import { ScriptRunner, type Spread } from './script-runner.ts';
 import type { Scripts } from './scripts.ts';
 import { Wakes } from './wakes.ts';
 
@@ -57,18 +57,19 @@ export class RedisStore implements Store {
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('renew', claims, ({ id, ttlMs }) => [id, String(ttlMs)]);
+    return this.#statuses('renew', claims, ({ id, ttlMs }) => id + ttlMs);
   }
 
   async release(
     claims: readonly Claim[],
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
-    const afterMs = String(Math.ceil(Math.max(0, after?.ms ?? 0)));
+    const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const replies = await this.#spread(claims, (those) =>
-      this.#verb('release', those, ({ id, ttlMs, unanswered }) => [
-        ...[id, String(ttlMs), afterMs, unanswered ? 'unanswered' : '-'],
-      ]),
+      this.#verb('release', those, ({ id, ttlMs, unanswered }) => {
+        if (!unanswered && afterMs === 0) return `${id}-${ttlMs}`;
+        return `${id}${unanswered ? 'u' : 'a'}${ttlMs} ${afterMs}`;
+      }),
     );
     return replies.map((reply) => {
       if (typeof reply === 'number') return reply === 1;
@@ -140,14 +141,14 @@ export class RedisStore implements Store {
     return this.#parts.link.close();
   }
 
-  readonly #terms = (claim: Claim): string[] => {
+  readonly #terms = (claim: Claim): string => {
     const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
     const tag = this.#wakes.tagOf(claim);
     const terms = `${letterOf(kind)} ${permits} ${limit} ${ttlMs} ${tag} ${JSON.stringify(holder)}`;
-    return [id, String(ttlMs), queue ? 'queue' : 'try', terms];
+    return id + (queue ? 'q' : 't') + terms;
   };
 
-  /** Asks the server of each slot, all at once, and answers in the order of the claims. */
+  /** Asks the server of each slot, all of them at the same time, and answers in the order of the claims. */
   async #spread<R>(
     claims: readonly Claim[],
     ask: (those: readonly Claim[]) => Promise<readonly R[]>,
@@ -176,28 +177,31 @@ export class RedisStore implements Store {
   async #verb(
     verb: keyof Scripts,
     claims: readonly Claim[],
-    argumentsOf: (claim: Claim) => readonly string[],
+    argumentOf: (claim: Claim) => string,
   ): Promise<readonly Reply[]> {
     const keys: string[] = [];
     const args: string[] = [];
     for (const claim of claims) {
       keys.push(...this.#parts.places.keysOf(claim));
-      args.push(...argumentsOf(claim));
+      args.push(argumentOf(claim));
     }
-    const { form, replicas } = this.#parts;
-    const leastTtl = Math.min(...claims.map(({ ttlMs }) => ttlMs));
-    const spread =
-      replicas > 0 && verb !== 'release' ? { replicas, ms: leastTtl / WAITS_PER_TTL } : undefined;
-    return this.#runner.run(form.scripts[verb], keys, args, spread);
+    const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
+    return this.#runner.run(this.#parts.form.scripts[verb], keys, args, spread);
+  }
+
+  #spreadOf(claims: readonly Claim[]): Spread | undefined {
+    const { replicas } = this.#parts;
+    if (replicas === 0) return undefined;
+    return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
   #statuses(
     verb: keyof Scripts,
     claims: readonly Claim[],
-    argumentsOf: (claim: Claim) => readonly string[],
+    argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
     return this.#spread(claims, async (those) => {
-      const replies = await this.#verb(verb, those, argumentsOf);
+      const replies = await this.#verb(verb, those, argumentOf);
       return those.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs));
     });
   }

@@ -21,8 +21,9 @@ local function leftOf(key)
   return left < 0 and 2147483647 or left
 end
 
-local function claim(key, tombstone, id, ttl, wait, terms)
-  local permits, limit = string.match(terms, '^%a (%d+) (%d+) ')
+local function claim(key, tombstone, id, asked)
+  local terms = sub(asked, 2)
+  local permits, limit, ttl = string.match(terms, '^%a (%d+) (%d+) (%S+)')
   if permits ~= limit then error({ err = 'it lets one in at a time' }) end
   if call('EXISTS', tombstone) == 1 then return 'g unknown ' end
   local number, there = fresh(0), nil
@@ -39,7 +40,7 @@ local function claim(key, tombstone, id, ttl, wait, terms)
   local own, sealed = find(key, id)
   if sealed then return 'g unknown ' end
   if own then return format('h %.0f %.0f 0 - - 0', sub(own, 34, 49), leftOf(key)) end
-  if wait == 'try' then return 'g refused ' end
+  if sub(asked, 1, 1) == 't' then return 'g refused ' end
   if not open then return format('w %s %d - data-loss %.0f', ttl, there and 1 or 0, openAt - now) end
   return format('w %s 1 - queue %.0f', ttl, leftOf(key))
 end
@@ -52,11 +53,13 @@ local function renew(key, _, id, ttl)
   return tonumber(sub(own, 34, 49))
 end
 
-local function release(key, tombstone, id, ttl, after, unanswered)
+local function release(key, tombstone, id, asked)
+  local how, ttl, after = string.match(asked, '^(.)(%S+) ?(%S*)$')
+  after = tonumber(after) or 0
   local own, sealed = find(key, id)
-  if not own or unanswered ~= '-' then call('SET', tombstone, '', 'PX', ttl + after) end
+  if not own or how == 'u' then call('SET', tombstone, '', 'PX', ttl + after) end
   if not own then return 0 end
-  if tonumber(after) <= 0 then
+  if after <= 0 then
     call('DEL', key)
   elseif not sealed then
     call('SET', key, id .. '!' .. sub(own, 34), 'PX', after)
@@ -82,11 +85,10 @@ local answers = { now }
 if VERB == 'inspect' then
   answers[2] = inspect(KEYS[2])
 else
-  local steps = { claim = { claim, 4 }, renew = { renew, 2 }, release = { release, 4 } }
-  local step, width = unpack(steps[VERB])
+  local step = ({ claim = claim, renew = renew, release = release })[VERB]
   for i = 2, #KEYS, 2 do
-    local a = ARGS + (i / 2 - 1) * width
-    local ok, answer = pcall(step, KEYS[i], KEYS[i + 1], unpack(ARGV, a + 1, a + width))
+    local asked = ARGV[ARGS + i / 2]
+    local ok, answer = pcall(step, KEYS[i], KEYS[i + 1], sub(asked, 1, 32), sub(asked, 33))
     if not ok then answer = 'e ' .. tostring(type(answer) == 'table' and answer.err or answer) end
     answers[#answers + 1] = answer
   end

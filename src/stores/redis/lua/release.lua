@@ -1,14 +1,13 @@
 #!lua flags=allow-oom
 -- include record.lua
 -- Leaves the queue, at once or `after` ms from now. Where a copy of the claim may still come, or
--- nothing is found, a tombstone stays for one TTL. ARGV for each claim: id, ttl, after, 'unanswered'
--- or '-'.
+-- nothing is found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if this is
+-- all or 'u' if it was ever unanswered or 'a', its ttl, and `after` behind a space.
 local answers, rest = { now }, {}
 for i = 2, #KEYS do
-  local a = ARGS + (i - 2) * 4
-  local plain = ARGV[a + 3] == '0' and ARGV[a + 4] == '-'
-  local text = plain and call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])
-  if text and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
+  local asked = ARGV[ARGS + i - 1]
+  local text = sub(asked, 33, 33) == '-' and call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])
+  if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber(sub(text, 49, 61)) > now then
     local number = tonumber(sub(text, 33, 48))
     call('DEL', KEYS[i])
     if number > highest then highest, write = number, true end
@@ -35,9 +34,11 @@ if #rest > 0 then
     return claim and 1 or 0
   end
   for _, i in ipairs(rest) do
-    local a = ARGS + (i - 2) * 4
+    local asked = ARGV[ARGS + i - 1]
+    local ttl, after = string.match(asked, '^(%S+) ?(%S*)$', 34)
     answers[i] = apart(i, function()
-      return leave(KEYS[i], ARGV[a + 1], ARGV[a + 2], tonumber(ARGV[a + 3]), ARGV[a + 4] ~= '-')
+      local unanswered = sub(asked, 33, 33) == 'u'
+      return leave(KEYS[i], sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
     end)
     -- What is none of ours holds no claim.
     if string.find(answers[i], '^e WRONGTYPE') then answers[i] = 0 end

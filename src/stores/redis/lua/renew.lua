@@ -1,12 +1,13 @@
 #!lua flags=allow-oom
 -- include record.lua
--- Heartbeat and status in one. Never revives a claim. ARGV for each claim: id, ttl.
+-- Heartbeat and status in one. Never revives a claim. ARGV for each claim: its id and
+-- its ttl, in one.
 local answers, rest = { now }, {}
 for i = 2, #KEYS do
-  local a = ARGS + (i - 2) * 2
+  local asked = ARGV[ARGS + i - 1]
   local text = call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])
-  if text and sub(text, 1, 32) == ARGV[a + 1] and tonumber(sub(text, 49, 61)) > now then
-    local ttl = ARGV[a + 2]
+  if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber(sub(text, 49, 61)) > now then
+    local ttl = sub(asked, 33)
     local renewed = sub(text, 1, 48) .. format('%013.0f', now + ttl) .. sub(text, 62)
     call('SET', KEYS[i], renewed, 'PX', ttl + REMEMBER)
     answers[i] = tonumber(sub(text, 33, 48))
@@ -39,8 +40,8 @@ if #rest > 0 then
     return answer
   end
   for _, i in ipairs(rest) do
-    local a = ARGS + (i - 2) * 2
-    answers[i] = apart(i, function() return beat(KEYS[i], ARGV[a + 1], ARGV[a + 2]) end)
+    local asked = ARGV[ARGS + i - 1]
+    answers[i] = apart(i, function() return beat(KEYS[i], sub(asked, 1, 32), sub(asked, 33)) end)
   end
 end
 keep()
