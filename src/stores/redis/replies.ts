@@ -4,18 +4,25 @@
 import { StoreError } from '../../errors.ts';
 import type { Reply } from './client.ts';
 
+/** No script of the store nests its answers deeper. */
+const DEEPEST = 20;
+
 /** @throws StoreError for what no server answers to a command of the store. */
-export function replyOf(raw: unknown): Reply {
+export function replyOf(raw: unknown, depth = 0): Reply {
   if (typeof raw === 'string' || typeof raw === 'number' || raw === null) return raw;
-  if (Array.isArray(raw)) return raw.map(replyOf);
   if (typeof raw === 'boolean') return raw ? 1 : 0;
   if (typeof raw === 'bigint') return String(raw);
   if (Buffer.isBuffer(raw)) return raw.toString();
-  if (raw instanceof Set) return Array.from(raw, replyOf);
-  if (raw instanceof Map) return Array.from(raw).flat().map(replyOf);
-  if (typeof raw === 'object' && raw !== null && !(raw instanceof Error)) {
-    return Object.entries(raw).flat().map(replyOf);
-  }
+  if (typeof raw !== 'object' || raw instanceof Error || depth > DEEPEST) throw unexpected();
+  return Array.from(partsOf(raw), (part) => replyOf(part, depth + 1));
+}
+
+function partsOf(raw: object): Iterable<unknown> {
+  if (raw instanceof Map) return [...raw].flat();
+  return Symbol.iterator in raw ? (raw as Iterable<unknown>) : Object.entries(raw).flat();
+}
+
+function unexpected(): StoreError {
   const message = 'The Redis server gave an answer that was not expected.';
-  throw new StoreError(message, { retryable: true, outcome: 'unknown' });
+  return new StoreError(message, { retryable: true, outcome: 'unknown' });
 }
