@@ -40,14 +40,14 @@ const COLORS: Readonly<Record<string, string>> = {
   'redlock-universal': '#b083f0',
 };
 
+/** The grey is readable on white and on black. */
 const STYLE = `
-  text { font: 12px system-ui, sans-serif; fill: #1f2328; }
+  text { font: 12px system-ui, sans-serif; fill: #6e7781; }
   .title { font-weight: 600; }
   .grid { stroke: #8b949e; stroke-opacity: 0.25; }
   polyline { fill: none; stroke-width: 1.5; }
   .ours { stroke-width: 3.5; }
   .dashed { stroke-dasharray: 4 4; }
-  @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } }
 `;
 
 /** The picture as SVG. */
