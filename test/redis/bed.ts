@@ -11,6 +11,9 @@ import { until } from '../servers/until.ts';
 /** Three heartbeats fit even when the machine is busy, and a few lives fit into a test. */
 export const TTL_MS = 1000;
 
+/** Nothing dies of old age in a test, however busy the machine. */
+export const LONG_TTL_MS = 30_000;
+
 /** A quarantine is felt, and the longest claim of a test fits. */
 export const MAX_TTL_MS = 1200;
 
@@ -79,6 +82,11 @@ export class Bed implements AsyncDisposable {
     return this.locksOn(this.store(at, options));
   }
 
+  /** For what has nothing to do with time. */
+  patientLocks(at: Place, options: StoreOptions = {}): Locks {
+    return this.locksOn(this.store(at, { maxTtl: LONG_TTL_MS, ...options }), LONG_TTL_MS);
+  }
+
   locksOn(store: Store, ttl: number = TTL_MS): Locks {
     const locks = createLocks(store, { ttl });
     this.use({ close: () => locks.close({ drain: 0 }) });
@@ -98,7 +106,7 @@ function clientOf(
 export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {
   return {
     ...{ resource, id: randomBytes(16).toString('hex'), kind: 'mutex', permits: 1, limit: 1 },
-    ...{ ttlMs: TTL_MS, queue: true, holder: { host: 'test', pid: process.pid, since: 0 } },
+    ...{ ttlMs: LONG_TTL_MS, queue: true, holder: { host: 'test', pid: process.pid, since: 0 } },
     ...over,
   };
 }

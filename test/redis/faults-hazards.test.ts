@@ -11,7 +11,7 @@ const REFUSED = { code: 'STORE', retryable: false, outcome: 'failed' };
 /** What a first grant on this server makes the process warn of. */
 async function warningsOf(bed: Bed, server: RedisServer): Promise<string[]> {
   const heard = bed.use(hearWarnings());
-  const lease = await bed.locks(server).mutex('first').acquire();
+  const lease = await bed.patientLocks(server).mutex('first').acquire();
   await lease.release();
   // Warnings come with the next tick.
   await sleep(0);
@@ -19,7 +19,7 @@ async function warningsOf(bed: Bed, server: RedisServer): Promise<string[]> {
 }
 
 async function expectRefused(bed: Bed, server: RedisServer, options: StoreOptions): Promise<void> {
-  const lock = bed.locks(server, options).mutex('refused');
+  const lock = bed.patientLocks(server, options).mutex('refused');
   await expect(lock.acquire()).rejects.toMatchObject(REFUSED);
   await expect(lock.tryAcquire()).rejects.toMatchObject(REFUSED);
   expect(await server.command('EXISTS', 'holdfast:refused')).toBe(0);
@@ -39,7 +39,9 @@ describe('a server', () => {
     await using bed = new Bed();
     const server = await bed.server({ config: ['maxmemory 100mb'] });
     expect(await warningsOf(bed, server)).toEqual([]);
-    await (await bed.locks(server, { onHazard: 'refuse' }).mutex('good').acquire()).release();
+    await (
+      await bed.patientLocks(server, { onHazard: 'refuse' }).mutex('good').acquire()
+    ).release();
   });
 
   test('that is a replica takes no locks', async () => {
@@ -52,7 +54,7 @@ describe('a server', () => {
   test('of a cluster takes no locks of a plain client', async () => {
     await using bed = new Bed();
     const server = bed.serve(await RedisServer.start({ config: ['cluster-enabled yes'] }));
-    await expect(bed.locks(server).mutex('a').acquire()).rejects.toMatchObject(REFUSED);
+    await expect(bed.patientLocks(server).mutex('a').acquire()).rejects.toMatchObject(REFUSED);
   });
 });
 
@@ -62,7 +64,7 @@ describe('memory is full', () => {
     const server = await bed.server();
     const scene = await Scene.set(bed, { holder: server, others: server });
     await server.command('CONFIG', 'SET', 'maxmemory', 1);
-    const lock = bed.locks(server).mutex('new');
+    const lock = bed.patientLocks(server).mutex('new');
     const failed = { code: 'STORE', outcome: 'failed', message: expect.stringContaining('OOM') };
     await expect(lock.tryAcquire()).rejects.toMatchObject(failed);
     await expect(lock.acquire({ wait: TTL_MS / 2 })).rejects.toMatchObject({
@@ -117,7 +119,7 @@ describe('a key that is taken by something else', () => {
   test.concurrent('its lock fails at once, others go on', async () => {
     await using bed = new Bed();
     const { server } = await meet(bed, ['SET', 'holdfast:bad', 'a text']);
-    const locks = bed.locks(server);
+    const locks = bed.patientLocks(server);
     const [bad, good] = await Promise.allSettled([
       locks.mutex('bad').acquire(),
       locks.mutex('good').acquire(),
@@ -147,7 +149,7 @@ describe('a key that is taken by something else', () => {
     const server = await bed.server();
     await server.command('DEL', 'holdfast!store');
     await server.command(name, ...args);
-    const lock = bed.locks(server).mutex('a');
+    const lock = bed.patientLocks(server).mutex('a');
     await expect(lock.acquire()).rejects.toMatchObject({ code: 'STORE', retryable: false });
     expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
   });

@@ -42,7 +42,7 @@ describe('a primary that lives on alone', () => {
   test('may be refused before anything is granted', async () => {
     await using bed = new Bed();
     const { primary } = await replicated(bed, []);
-    const lock = bed.locks(primary, { onHazard: 'refuse' }).mutex('refused');
+    const lock = bed.patientLocks(primary, { onHazard: 'refuse' }).mutex('refused');
     const refused = { code: 'STORE', retryable: false, outcome: 'failed' };
     await expect(lock.acquire()).rejects.toMatchObject(refused);
     expect(await primary.command('EXISTS', 'holdfast:refused')).toBe(0);
@@ -71,11 +71,24 @@ describe('a primary and its replicas', () => {
     const scene = await Scene.set(bed, { holder: primary, others: primary });
     for (const replica of replicas) replica.pause();
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    const failed = { code: 'STORE', outcome: 'failed', retryable: true };
-    await expect(bed.locks(primary).mutex('new').tryAcquire()).rejects.toMatchObject(failed);
+    const failed = { code: 'STORE', retryable: true };
+    await expect(bed.patientLocks(primary).mutex('new').tryAcquire()).rejects.toMatchObject(failed);
     for (const replica of replicas) replica.resume();
     await scene.expectSucceeded();
     await scene.leave(primary);
+  });
+
+  test.concurrent('the primary is demoted for a while: the holder is told, then others get on', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    // Of a primary that is not there, so that it keeps its data.
+    await server.command('REPLICAOF', '127.0.0.1', 1);
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    await server.command('REPLICAOF', 'NO', 'ONE');
+    await scene.expectSucceeded();
+    await scene.leave(server);
   });
 
   test.concurrent('a lock that no replica has: whoever is promoted grants nothing too soon', async () => {

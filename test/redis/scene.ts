@@ -20,7 +20,6 @@ import {
   type Bed,
   claimOf,
   expectNothingLeft,
-  MAX_TTL_MS,
   type Place,
   type StoreOptions,
   sleep,
@@ -82,7 +81,7 @@ interface Tries {
 
 async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undefined> {
   // Always the same, so that one that was granted without an answer is found again.
-  const claim = claimOf(resource, { queue: false, ttlMs: MAX_TTL_MS });
+  const claim = claimOf(resource, { queue: false });
   while (!over()) {
     const [status] = await store.claim([claim]).catch(() => []);
     if (status?.state === 'held') {
@@ -94,7 +93,7 @@ async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undef
 }
 
 /** A wait fails when the store has not answered for a TTL; a patient program waits again. */
-async function patiently(lock: SingleLock): Promise<Lease> {
+export async function patiently(lock: SingleLock): Promise<Lease> {
   for (;;) {
     try {
       return await lock.acquire();
