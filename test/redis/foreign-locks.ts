@@ -87,11 +87,8 @@ const verrou: ForeignLock = {
   name: 'Verrou',
   keyOf: same,
   async take(client, key, ttlMs) {
-    const driver = verrouStore({ connection: client });
-    const lock = new Verrou({ default: 'redis', stores: { redis: { driver } } }).createLock(
-      key,
-      ttlMs,
-    );
+    const redis = { driver: verrouStore({ connection: client }) };
+    const lock = new Verrou({ default: 'redis', stores: { redis } }).createLock(key, ttlMs);
     if (!(await lock.acquireImmediately())) return undefined;
     const done = (asked: Promise<unknown>): Promise<boolean> =>
       asked.then(

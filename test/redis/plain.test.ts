@@ -139,7 +139,7 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
 });
 
 describe('a plain lock', () => {
-  it('has exactly the key that it is told, in front of which stands the prefix of the locks', async () => {
+  it('has the key that it is told, made of the name with its prefix', async () => {
     const store = open({ key: (name) => `locks:{${name}}` });
     await createLocks(store, { prefix: 'shop/' }).mutex('order').acquire();
     expect(await client.exists('locks:{shop/order}')).toBe(1);
