@@ -7,7 +7,7 @@ import { FakeClock } from '../unit/fake-clock.ts';
 /** What a member does instead of answering. */
 export type Fault = 'silent' | 'broken' | 'deaf';
 
-/** A memory that can be made silent (works, and never answers), broken (answers an error) or deaf. */
+/** A memory that can be made silent (it works, and never answers), broken (an error), or deaf. */
 export interface Member extends Store {
   fault: Fault | undefined;
   readonly memory: ReturnType<typeof memoryStore>;

@@ -3,9 +3,9 @@
  * requests are late, lost, copied, refused; members fall silent for one client or for all, or lose
  * their memory.
  *
- * Checked at every grant and many times between: no two clients believe that they hold; whoever does
- * has, at so many members that the rest is no majority, either the vote or the quarantine; tokens of
- * one lineage grow. At the end nobody is left waiting, and the members are empty.
+ * Checked at every grant and many times between: no two clients believe that they hold; whoever
+ * does has, at so many members that the rest is no majority, either the vote or the quarantine;
+ * tokens of one lineage grow. At the end nobody is left waiting, and the members are empty.
  */
 import { createLocks, type Lease, type Locks } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';

@@ -1,26 +1,25 @@
 /**
  * One claim at all members: tried, waited for, held, and given up.
  *
- * Invariant: a bid is held only by votes of a majority that are all its own at the same time, so two
- * bids are never held at once: two majorities share a member, and a member votes for one. `leftMs`
- * is the least life in that majority, counted from when the round began, which is before any of its
- * requests left. While it is held, a vote that is won back counts only if it came while the hold was
- * in force, so that no other hold can have come and gone between.
+ * Invariant: a bid is held only by votes of a majority that are all its own at the same time, so
+ * two bids are never held at once: two majorities share a member, and a member votes for one.
+ * `leftMs` is the least life in that majority, counted from when the round began, which is before
+ * any of its requests left. While it is held, a vote that is won back counts only if it came while
+ * the hold was in force, so that no other hold can have come and gone between.
  *
  * Tokens grow: the token is the greatest number in a majority of the votes, and nothing is granted
- * before a majority has that number or a greater one. Whoever holds later has a majority too, and in
- * it a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
+ * before a majority has that number or a greater one. Whoever holds later has a majority too, and
+ * in it a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
  *
  * Nobody waits for ever: a bid waits in one queue, that of its room, the lowest member that answers
  * and remembers. While it waits there it keeps votes of lower members only, so whoever waits, waits
- * for somebody who waits at a higher member or nowhere: there is no circle, whomever each of them can
- * reach. Other votes are tries, and given back in the same round if they win nothing. Who cannot
- * reach a majority keeps no vote.
+ * for somebody who waits at a higher member or nowhere: there is no circle, whomever each of them
+ * can reach (docs/design/0041-quorum-waiting.md). Other votes are tries, and given back in the same
+ * round if they win nothing. Who cannot reach a majority keeps no vote.
  * What would break it: to keep a vote above the room, to wait for a member that lost its memory, to
  * count a vote that was won back too late, or to grant before a majority was raised.
  */
 import type { Clock } from '../../clock.ts';
-import { StoreError } from '../../errors.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -31,8 +30,9 @@ import type {
 } from '../../store.ts';
 import { Ballot } from './ballot.ts';
 import { type Member, PATIENCES_PER_TTL } from './member.ts';
-import { goneOf, leftOf, takeoverOf, tokenOf } from './tally.ts';
-import type { Standing, Vote } from './vote.ts';
+import { ABLE, above, awaitBriefly, lowestFit, tryAll, type Verb } from './room.ts';
+import { failureOf, goneOf, leftOf, takeoverOf, tokenOf } from './tally.ts';
+import type { Vote } from './vote.ts';
 
 export interface BidParts {
   readonly members: readonly Member[];
@@ -43,16 +43,8 @@ export interface BidParts {
   readonly wake: (() => void) | undefined;
 }
 
-type Verb = 'claim' | 'renew';
-
-/** Least time in ms that a silent room is waited for when the others have granted. */
-const GRACE_MS = 10;
-
 /** As much of a life as clocks of different rates agree about. */
 const SURE = 0.9;
-
-/** Of members at which it can wait. */
-const ABLE: readonly Standing[] = ['unasked', 'refused', 'missing', 'waiting'];
 
 /** What more waiting cannot change. */
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
@@ -170,7 +162,7 @@ export class Bid {
       () => this.#ballot.won || this.#ballot.count('held', 'pending', 'unreachable') < majority,
     );
     const [lowest] = votes.filter(({ cast }) => cast);
-    if (lowest) await this.#awaitBriefly(lowest, startedAt);
+    if (lowest) await awaitBriefly(lowest, { clock: this.#parts.clock, since: startedAt });
     this.#evicted ||= goneOf(votes)?.why === 'evicted';
     if (this.#ballot.won) return this.#hold(startedAt);
     if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();
@@ -201,7 +193,7 @@ export class Bid {
   /** Tries all members at once; then waits for one after the other, upwards. */
   async #seek(verb: Verb, startedAt: number): Promise<ClaimStatus> {
     const ballot = this.#ballot;
-    let room = this.#room ?? this.#lowest();
+    let room = this.#room ?? lowestFit(ballot, startedAt);
     await this.#try(verb, room);
     for (let turn = 0; turn < 2 * ballot.votes.length; turn++) {
       this.#room = room;
@@ -213,7 +205,7 @@ export class Bid {
       if (ballot.won && !yields) return this.#grant(startedAt);
       const able = ballot.count(...ABLE, 'held', 'pending') >= ballot.majority;
       if (able && !this.#claim.queue) return this.#giveUp({ state: 'gone', why: 'refused' });
-      const next = able ? this.#above(room) : undefined;
+      const next = able ? above(ballot, room) : undefined;
       if (!next) return this.#despair();
       room = next;
       ballot.letGo(room);
@@ -226,55 +218,9 @@ export class Bid {
     return this.#later(this.#parts.clock.random() * pauseMs, 'queue');
   }
 
-  /** Asks those who have not granted, until it is certain whether a majority does. */
-  async #try(verb: Verb, room: Vote): Promise<void> {
-    const { clock } = this.#parts;
+  #try(verb: Verb, room: Vote): Promise<void> {
     const { queue } = this.#claim;
-    const ballot = this.#ballot;
-    const startedAt = clock.now();
-    await ballot.poll(
-      (vote) => {
-        const open = vote.standing === 'unasked' || vote.standing === 'refused';
-        return open ? vote.ask(verb, queue && vote === room) : undefined;
-      },
-      () => {
-        if (room.standing === 'waiting' || ballot.won) return true;
-        const lost = ballot.count('held', 'pending') < ballot.majority;
-        return room.standing !== 'pending' && (lost || (!queue && room.standing === 'refused'));
-      },
-    );
-    // Who waits in the room comes first.
-    await this.#awaitBriefly(room, startedAt);
-  }
-
-  /** A member that is silent when the outcome is certain without it holds nobody up for long. */
-  async #awaitBriefly(vote: Vote, since: number): Promise<void> {
-    if (vote.standing !== 'pending') return;
-    const { clock } = this.#parts;
-    const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - since));
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, graceMs);
-      void vote.settled.then(() => {
-        clock.clearTimeout(timer);
-        resolve();
-      });
-    });
-    if (vote.standing === 'pending') vote.member.suspect = true;
-  }
-
-  #lowest(): Vote {
-    const { votes } = this.#ballot;
-    const now = this.#parts.clock.now();
-    const serves = ({ suspect, quarantinedUntil }: Member): boolean =>
-      !suspect && quarantinedUntil <= now;
-    return votes.find(({ member }) => serves(member)) ?? (votes[0] as Vote);
-  }
-
-  /** The next member at which somebody else stands; the lowest, if one has come back. */
-  #above(room: Vote): Vote | undefined {
-    const { votes } = this.#ballot;
-    const taken = votes.filter((vote) => vote !== room && ABLE.includes(vote.standing));
-    return taken.find((vote) => votes.indexOf(vote) > votes.indexOf(room)) ?? taken[0];
+    return tryAll(this.#ballot, { clock: this.#parts.clock, verb, room, queue });
   }
 
   /** Nothing is granted before a majority has the token as its number, or a greater one. */
@@ -344,13 +290,6 @@ export class Bid {
   }
 
   #fail(): ClaimStatus {
-    const { votes, majority } = this.#ballot;
-    const errors = votes.flatMap(({ status }) => (status?.state === 'error' ? [status.error] : []));
-    const [cause] = errors;
-    const message = `A majority is ${majority} of ${votes.length} members; ${errors.length} failed`;
-    const error = new StoreError(`${message}: ${cause?.message ?? 'too late'}`, {
-      ...{ cause, retryable: true, outcome: 'unknown' },
-    });
-    return { state: 'error', error };
+    return { state: 'error', error: failureOf(this.#ballot) };
   }
 }

@@ -1,4 +1,6 @@
+import { StoreError } from '../../errors.ts';
 import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../store.ts';
+import type { Ballot } from './ballot.ts';
 import type { Vote } from './vote.ts';
 
 /** What says most about why a claim is gone comes first. */
@@ -49,4 +51,14 @@ export function takeoverOf(held: readonly Vote[]): Takeover | undefined {
   return all.sort(
     (a, b) => undone(b) - undone(a) || says(b) - says(a) || Number(b.token - a.token),
   )[0];
+}
+
+/** Why there is no majority: what one of those says that failed. */
+export function failureOf({ votes, majority }: Ballot): StoreError {
+  const errors = votes.flatMap(({ status }) => (status?.state === 'error' ? [status.error] : []));
+  const [cause] = errors;
+  const message = `A majority is ${majority} of ${votes.length} members, and ${errors.length} failed`;
+  return new StoreError(`${message}: ${cause?.message ?? 'the others came too late'}`, {
+    ...{ cause, retryable: true, outcome: 'unknown' },
+  });
 }

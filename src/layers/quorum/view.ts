@@ -2,8 +2,8 @@
  * What a majority of the members see.
  *
  * Members number claims each by itself, and ids are secret, so a claim is known again by the mark
- * that it was given, or by who made it where a member keeps no marks. A claim is shown as a holder if
- * a majority of the members say so, under the number that most of them show, which is the token;
+ * that it was given, or by who made it where a member keeps no marks. A claim is shown as a holder
+ * if a majority of the members say so, under the number that most of them show, which is the token;
  * otherwise as a waiter. This is for people: no grant depends on it.
  */
 import { checkQueue } from '../../answers.ts';

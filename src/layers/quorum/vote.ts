@@ -12,8 +12,8 @@ import type { Claim, ClaimStatus, GoneReason, HeldStatus, Wake } from '../../sto
 import type { Member } from './member.ts';
 
 /**
- * What a member's answer amounts to; `unasked` in this round, or `pending`. What is `missing` may be
- * claimed anew, what is `gone` may not.
+ * What a member's answer amounts to; `unasked` in this round, or `pending`. What is `missing` may
+ * be claimed anew, what is `gone` may not.
  */
 export type Standing =
   | 'unasked'

@@ -1,0 +1,70 @@
+/** Where a bid waits: how it tries all members, and at which it stands if others were first. */
+import type { Clock } from '../../clock.ts';
+import type { Ballot } from './ballot.ts';
+import type { Member } from './member.ts';
+import type { Standing, Vote } from './vote.ts';
+
+export type Verb = 'claim' | 'renew';
+
+/** Of members at which it can wait. */
+export const ABLE: readonly Standing[] = ['unasked', 'refused', 'missing', 'waiting'];
+
+/** Least time in ms that a silent room is waited for when the others have granted. */
+const GRACE_MS = 10;
+
+/** The lowest member that answers and remembers. */
+export function lowestFit({ votes }: Ballot, now: number): Vote {
+  const serves = ({ suspect, quarantinedUntil }: Member): boolean =>
+    !suspect && quarantinedUntil <= now;
+  return votes.find(({ member }) => serves(member)) ?? (votes[0] as Vote);
+}
+
+/** The next member at which somebody else stands; the lowest, if one has come back. */
+export function above({ votes }: Ballot, room: Vote): Vote | undefined {
+  const taken = votes.filter((vote) => vote !== room && ABLE.includes(vote.standing));
+  return taken.find((vote) => votes.indexOf(vote) > votes.indexOf(room)) ?? taken[0];
+}
+
+/** Asks those who have not granted, until it is certain whether a majority does. */
+export async function tryAll(
+  ballot: Ballot,
+  parts: {
+    readonly clock: Clock;
+    readonly verb: Verb;
+    readonly room: Vote;
+    readonly queue: boolean;
+  },
+): Promise<void> {
+  const { clock, verb, room, queue } = parts;
+  const since = clock.now();
+  await ballot.poll(
+    (vote) => {
+      const open = vote.standing === 'unasked' || vote.standing === 'refused';
+      return open ? vote.ask(verb, queue && vote === room) : undefined;
+    },
+    () => {
+      if (room.standing === 'waiting' || ballot.won) return true;
+      const lost = ballot.count('held', 'pending') < ballot.majority;
+      return room.standing !== 'pending' && (lost || (!queue && room.standing === 'refused'));
+    },
+  );
+  // Who waits in the room comes first.
+  await awaitBriefly(room, { clock, since });
+}
+
+/** A member that is silent when the outcome is certain without it holds nobody up for long. */
+export async function awaitBriefly(
+  vote: Vote,
+  { clock, since }: { readonly clock: Clock; readonly since: number },
+): Promise<void> {
+  if (vote.standing !== 'pending') return;
+  const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - since));
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimeout(resolve, graceMs);
+    void vote.settled.then(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+  if (vote.standing === 'pending') vote.member.suspect = true;
+}
