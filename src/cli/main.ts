@@ -25,7 +25,7 @@ Locks between processes, for the shell.
   watch NAME             the same, live
   evict NAME             take a lock away from its holder
 
-  --store URL            sqlite:FILE; default $HOLDFAST_STORE, else a file of this user
+  --store URL            sqlite:FILE or redis://HOST; default $HOLDFAST_STORE, else a file
   --json                 for programs
   --help, --version
 
