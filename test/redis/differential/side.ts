@@ -8,7 +8,7 @@ const RAISE = 100_000_000n;
 export class Side {
   readonly #stores: readonly Store[];
   /** Whose a token is. Tokens are each store's own, so they are compared by that and by order. */
-  readonly #owners = new Map<string, string>();
+  readonly #whose = new Map<string, string>();
   readonly #highestOf = new Map<string, bigint>();
   readonly #watching: AsyncDisposable[] = [];
   /** The last one that each was told. */
@@ -59,9 +59,9 @@ export class Side {
 
   /** The claims that have been seen to hold it, in the order of their tokens. */
   order(resource: string): readonly string[] {
-    const tokens = [...this.#owners].filter(([key]) => key.startsWith(`${resource} `));
+    const tokens = [...this.#whose].filter(([key]) => key.startsWith(`${resource} `));
     const number = ([key]: readonly [string, string]) => Number(key.slice(resource.length + 1));
-    return tokens.sort((a, b) => number(a) - number(b)).map(([, owner]) => owner);
+    return tokens.sort((a, b) => number(a) - number(b)).map(([, label]) => label);
   }
 
   #store(by: number): Store {
@@ -87,8 +87,8 @@ export class Side {
     }
     this.#learn(claim.resource, status.token, labelOf(claim));
     const { takeover, waiters } = status;
-    const owner = takeover && this.#owners.get(`${claim.resource} ${takeover.token}`);
-    return { ...common, waiters, takeover: takeover && `${takeover.reason} by ${owner}` };
+    const label = takeover && this.#whose.get(`${claim.resource} ${takeover.token}`);
+    return { ...common, waiters, takeover: takeover && `${takeover.reason} by ${label}` };
   }
 
   #seen(resource: string, { limit, holders, waiters }: Queue): unknown[] {
@@ -104,8 +104,8 @@ export class Side {
     return this.#highestOf.get(resource) ?? 0n;
   }
 
-  #learn(resource: string, token: bigint, owner: string): void {
-    this.#owners.set(`${resource} ${token}`, owner);
+  #learn(resource: string, token: bigint, label: string): void {
+    this.#whose.set(`${resource} ${token}`, label);
     if (token > this.#highest(resource)) this.#highestOf.set(resource, token);
   }
 }

@@ -21,8 +21,8 @@ if #rest > 0 then
   local function enter(key, id, try, text)
     local q = load(key)
     q.asking = id
-    local grave = q.queue.buriedTo and graves(q)[id]
-    if grave then return missing(q, id) end
+    local late = buried(q, id)
+    if late then return late end
     local own = find(q, id)
     if own and own.expires <= now and not own.admitted then remove(q, own) end
     settle(q)
@@ -50,10 +50,7 @@ if #rest > 0 then
       return 'g full maxWaiters is ' .. ARGV[4]
     end
     claim.number, claim.expires, claim.place = fresh(queue.last), now + claim.ttl, queue.next
-    if occupied and queue.entered ~= claim.limit then queue.mixed = true end
-    if not occupied then queue.mixed = nil end
     queue.last, queue.next, queue.kind = claim.number, queue.next + 1, claim.kind
-    queue.entered = claim.limit
     q.claims[id], q.dirty[id], q.changed = claim, true, true
     if admitted then
       queue.first = queue.next

@@ -4,7 +4,8 @@
 -- every step whoever is dead is out of the way and everybody who fits is admitted (admission.ts).
 -- A step is one script, so none sees another's half. While one claim holds and nobody waits, the
 -- key is a string, which costs one command; otherwise a hash: '#' is the head, an id leads to its
--- claim, a place in the order of arrival to the id that waits there, 'T' to the tombstones.
+-- claim, a place in the order of arrival to the id that waits there, 'T' and an id to a tombstone,
+-- 'T' and a number to the id of one, in the order of burial.
 -- Nothing costs more when more wait: the head knows the first place, how much is in use and the
 -- earliest possible death among the holders, so that only who is in somebody's way is read.
 -- String: id 32, number 16, expires (ms) 13, and the terms as the claim brings them:
@@ -27,6 +28,7 @@ end
 local function load(key)
   local queue = {
     first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
+    limits = {}, firstGrave = 1, nextGrave = 1,
   }
   local form, text = call('TYPE', key).ok, false
   if form == 'hash' then
@@ -39,7 +41,10 @@ local function load(key)
   elseif form ~= 'none' then
     refuse(key)
   end
-  local q = { key = key, queue = queue, claims = {}, ids = {}, dirty = {}, left = {}, tell = {} }
+  local q = {
+    key = key, queue = queue, claims = {}, ids = {}, graves = {},
+    dirty = {}, left = {}, buried = {}, tell = {},
+  }
   if text then
     local claim = terms(sub(text, 1, 32), sub(text, 62))
     claim.number, claim.expires = tonumber(sub(text, 33, 48)), tonumber(sub(text, 49, 61))
@@ -47,7 +52,7 @@ local function load(key)
     queue.first, queue.next, queue.count = 2, 2, 1
     queue.last, queue.used, queue.limit = claim.number, claim.permits, claim.limit
     queue.death, queue.only, queue.kind = claim.expires, claim.id, claim.kind
-    queue.entered = claim.limit
+    queue.limits[claim.limit] = 1
     q.claims[claim.id], q.dirty[claim.id], q.text = claim, true, true
   end
   return q
@@ -103,13 +108,19 @@ end
 local function survey(q)
   local queue = q.queue
   local list = holders(q)
-  queue.limit, queue.death, queue.only = nil, nil, nil
+  queue.death, queue.only = nil, #list == 1 and list[1].id or nil
   for _, claim in ipairs(list) do
-    queue.limit = math.min(queue.limit or claim.limit, claim.limit)
     queue.death = math.min(queue.death or claim.expires, claim.expires)
   end
-  if #list == 1 then queue.only = list[1].id end
   q.changed = true
+end
+
+-- So many more of the holders have this limit.
+local function hold(queue, limit, more)
+  local count = (queue.limits[limit] or 0) + more
+  queue.limits[limit] = count > 0 and count or nil
+  queue.limit = nil
+  for each in pairs(queue.limits) do queue.limit = math.min(queue.limit or each, each) end
 end
 
 local function remove(q, claim)
@@ -125,11 +136,7 @@ local function remove(q, claim)
   end
   queue.count, queue.used = queue.count - 1, queue.used - claim.permits
   queue.only = nil
-  if queue.count == 0 then
-    queue.limit = nil
-  elseif queue.mixed then
-    survey(q)
-  end
+  hold(queue, claim.limit, -1)
 end
 
 local function admit(q, claim)
@@ -149,7 +156,7 @@ local function admit(q, claim)
   end
   queue.only = queue.count == 0 and claim.id or nil
   queue.death = queue.count == 0 and claim.expires or math.min(queue.death, claim.expires)
-  queue.limit = math.min(queue.limit or claim.limit, claim.limit)
+  hold(queue, claim.limit, 1)
   queue.count, queue.used = queue.count + 1, queue.used + claim.permits
   claim.ended, claim.endedBy = queue.ended, queue.endedBy
   q.dirty[claim.id], q.changed = true, true
@@ -214,15 +221,24 @@ local function settle(q, how, number)
   end
 end
 
+-- In how many of these places somebody waits.
+local function taken(q, from, to)
+  local places, count = {}, 0
+  for place = from, to do places[#places + 1] = place end
+  local ids = #places > 0 and call('HMGET', q.key, unpack(places)) or {}
+  for i, place in ipairs(places) do
+    if q.ids[place] == nil then q.ids[place] = ids[i] end
+    if q.ids[place] then count = count + 1 end
+  end
+  return count
+end
+
 local function ahead(q, claim)
   local queue = q.queue
   local before = claim.place - queue.first
   if before > queue.waiters - 1 or queue.next - queue.first > queue.waiters then
-    local seen = 0
-    for place = math.max(queue.first, claim.place - 32), claim.place - 1 do
-      if waiting(q, place) then seen = seen + 1 end
-    end
-    before = before <= 32 and seen or math.min(before, queue.waiters - 1)
+    before = before <= 32 and taken(q, queue.first, claim.place - 1)
+      or math.min(before, queue.waiters - 1)
   end
   return queue.count + before
 end
@@ -252,28 +268,44 @@ local function status(q, claim)
   return format('w %.0f %.0f %s %s %.0f', left, ahead(q, claim), limit, why, retry)
 end
 
-local function graves(q)
-  if not q.graves then
-    local text = not q.text and q.queue.buriedTo and call('HGET', q.key, 'T')
-    q.graves = text and unpacked(text) or {}
-    for id, grave in pairs(q.graves) do
-      if grave.to <= now then q.graves[id] = nil end
-    end
+local function grave(q, id)
+  if q.graves[id] == nil then
+    local text = not q.text and call('HGET', q.key, 'T' .. id)
+    q.graves[id] = text and unpacked(text) or false
   end
-  return q.graves
+  return q.graves[id]
 end
 
+-- For each that comes two old ones go, so that they do not pile up where a queue is never empty.
 local function bury(q, id, ttl, why, detail)
-  graves(q)[id] = { to = now + ttl, why = why, detail = detail }
-  q.queue.buriedTo = math.max(q.queue.buriedTo or 0, now + ttl)
-  q.buried, q.changed = true, true
+  local queue = q.queue
+  for _ = 1, math.min(2, queue.nextGrave - queue.firstGrave) do
+    local place = queue.firstGrave
+    local old = call('HGET', q.key, 'T' .. place)
+    local there = old and grave(q, old)
+    if there and there.place == place then
+      if there.to > now then break end
+      q.graves[old] = false
+      q.left[#q.left + 1] = 'T' .. old
+    end
+    q.left[#q.left + 1] = 'T' .. place
+    queue.firstGrave = place + 1
+  end
+  q.graves[id] = { to = now + ttl, why = why, detail = detail, place = queue.nextGrave }
+  queue.nextGrave = queue.nextGrave + 1
+  queue.buriedTo = math.max(queue.buriedTo or 0, now + ttl)
+  q.buried[#q.buried + 1], q.changed = id, true
+end
+
+-- What late copies of a claim that has left are told, if it left a tombstone.
+local function buried(q, id)
+  local there = q.queue.buriedTo and grave(q, id)
+  if there and there.to > now then return 'g ' .. there.why .. ' ' .. (there.detail or '') end
 end
 
 -- What to tell somebody who has no claim here.
 local function missing(q, id)
-  local grave = q.queue.buriedTo and graves(q)[id]
-  if grave then return 'g ' .. grave.why .. ' ' .. (grave.detail or '') end
-  return open and 'g expired ' or 'g store-reset '
+  return buried(q, id) or open and 'g expired ' or 'g store-reset '
 end
 
 local function live(q, id)
@@ -291,11 +323,18 @@ end
 local function publish(q)
   local letters = {}
   for _, claim in ipairs(q.tell) do
-    local line = claim.tag .. ' ' .. (q.claims[claim.id] and status(q, claim) or '?')
+    -- A reason may be of several lines.
+    local there = q.claims[claim.id] and not claim.sealed
+    local line = claim.tag .. ' ' .. (there and status(q, claim) or '?')
     local letter = letters[claim.address]
     letters[claim.address] = letter and letter .. '\n' .. line or line
   end
   for address, letter in pairs(letters) do call('PUBLISH', ARGV[5] .. address, letter) end
+end
+
+-- Some at a time, for Lua passes no more than 8,000.
+local function pass(verb, key, list)
+  for i = 1, #list, 1000 do call(verb, key, unpack(list, i, math.min(i + 999, #list))) end
 end
 
 local function save(q)
@@ -305,12 +344,15 @@ local function save(q)
   forget(queue)
   if queue.buriedTo and queue.buriedTo <= now then queue.buriedTo = nil end
   local idle = queue.count + queue.waiters == 0 and not queue.ended
-  if idle and queue.last > highest then highest, write = queue.last, true end
+  -- A number ahead of the clock would be given again once the key has expired.
+  if queue.last > highest and (idle or queue.last > micros) then
+    highest, write = queue.last, true
+  end
   if idle and not queue.buriedTo then return call('DEL', key) end
   if q.text then
     call('DEL', key)
   elseif #q.left > 0 then
-    call('HDEL', key, unpack(q.left))
+    pass('HDEL', key, q.left)
   end
   local keepTo = math.max(queue.buriedTo or 0, now)
   local fields = {}
@@ -320,11 +362,15 @@ local function save(q)
     if claim.waits then fields[#fields + 1], fields[#fields + 2] = claim.place, id end
     keepTo = math.max(keepTo, claim.expires)
   end
-  if q.buried then fields[#fields + 1], fields[#fields + 2] = 'T', pack(q.graves) end
+  for _, id in ipairs(q.buried) do
+    local there = q.graves[id]
+    fields[#fields + 1], fields[#fields + 2] = 'T' .. id, pack(there)
+    fields[#fields + 1], fields[#fields + 2] = 'T' .. there.place, id
+  end
   local late = idle or q.text or keepTo + REMEMBER / 2 > queue.keptTo
   if late then queue.keptTo = idle and keepTo or keepTo + REMEMBER end
   fields[#fields + 1], fields[#fields + 2] = '#', pack(queue)
-  call('HSET', key, unpack(fields))
+  pass('HSET', key, fields)
   if late then call('PEXPIREAT', key, queue.keptTo) end
 end
 

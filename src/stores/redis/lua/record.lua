@@ -66,5 +66,7 @@ local function fresh(last)
   local number = micros
   if number <= highest then number = highest + 1 end
   if number <= last then number = last + 1 end
+  -- Ahead of the clock it would be given again once its key has expired.
+  if number > micros then highest, write = number, true end
   return number
 end
