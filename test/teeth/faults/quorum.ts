@@ -1,0 +1,134 @@
+import type { Fault } from '../fault.ts';
+
+const ballot = { file: 'src/layers/quorum/ballot.ts' };
+const bid = { file: 'src/layers/quorum/bid.ts' };
+const member = { file: 'src/layers/quorum/member.ts' };
+const room = { file: 'src/layers/quorum/room.ts' };
+const tally = { file: 'src/layers/quorum/tally.ts' };
+const vote = { file: 'src/layers/quorum/vote.ts' };
+const index = { file: 'src/layers/quorum/index.ts' };
+
+/** What a quorum can get wrong. */
+export const QUORUM_FAULTS: readonly Fault[] = [
+  {
+    ...ballot,
+    name: 'quorum: half of the members make a majority',
+    find: 'return Math.floor(members / 2) + 1;',
+    replace: 'return Math.floor(members / 2);',
+    why: 'two hold at a time',
+  },
+  {
+    ...ballot,
+    name: 'quorum: only those that granted are released',
+    find: 'const cast = this.votes.filter((vote) => vote.cast);',
+    replace: 'const cast = this.votes.filter((vote) => vote.held);',
+    why: 'a vote whose answer was lost stands in the way until its TTL ends',
+  },
+  {
+    ...ballot,
+    name: 'quorum: the slowest member is waited for',
+    find: 'if (left === 0 || settled()) resolve();',
+    replace: 'if (left === 0) resolve();',
+    why: 'one member that hangs delays every acquisition',
+  },
+  {
+    ...member,
+    name: 'quorum: a release that failed is not repeated',
+    find: 'this.#repeat({ ...claim, unanswered: true }, afterMs);',
+    replace: '',
+    why: 'a vote stands in the way until its TTL ends',
+  },
+  {
+    ...vote,
+    name: 'quorum: a vote that comes too late is kept',
+    find: 'if (late) this.member.release({ ...claim, unanswered: true }).catch(() => {});',
+    replace: '',
+    why: 'a vote that nobody counts stands in the way until its TTL ends',
+  },
+  {
+    ...vote,
+    name: 'quorum: a vote that was given back is asked for by the same id',
+    find: 'this.#attempt++;',
+    replace: '',
+    why: 'the tombstone of the first answers, and the claim is lost',
+  },
+  {
+    ...tally,
+    name: 'quorum: the greatest life of all votes counts',
+    find: '[majority - 1] ?? 0',
+    replace: '[0] ?? 0',
+    why: 'the lease outlives a majority of its votes',
+  },
+  {
+    ...bid,
+    name: 'quorum: the life counts from the replies',
+    find: 'const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));',
+    replace: `const now = this.#parts.clock.now();
+    const leftMs = Math.max(lifeMs, leftOf(held, { majority, startedAt })) + now - startedAt;`,
+    why: 'the lease outlives its votes by the time that the answers took',
+  },
+  {
+    ...bid,
+    name: 'quorum: nobody is raised',
+    find: 'if (this.#parts.raises && low.length > 0) {',
+    replace: 'if (this.#parts.raises && low.length > 99) {',
+    why: 'a later holder gets a smaller token, and the fence lets the older one in',
+  },
+  {
+    ...bid,
+    name: 'quorum: a hold is granted although nobody confirmed the token',
+    find: 'if (!raised()) await lift;\n      if (!raised()) return this.#fail();',
+    replace: 'void lift;',
+    why: 'a later holder gets a smaller token, and the fence lets the older one in',
+  },
+  {
+    ...bid,
+    name: 'quorum: votes are won back after the hold may have ended',
+    find: "verb === 'renew' && !this.#evicted && startedAt < this.#lapsesAt;",
+    replace: "verb === 'renew' && !this.#evicted;",
+    why: 'a hold comes back after another one, with a smaller token',
+  },
+  {
+    ...bid,
+    name: 'quorum: votes that are lost for good are doubt',
+    find: "if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();",
+    replace: "if (this.#ballot.count('gone') < majority) return this.#fail();",
+    why: 'a holder is told of its loss only at its deadline',
+  },
+  {
+    ...bid,
+    name: 'quorum: newcomers overtake those who wait',
+    find: "if (this.#over) return OVER;\n      if (room.standing === 'waiting') return this.#wait(room);",
+    replace: `if (this.#over) return OVER;
+      if (room.standing === 'waiting' && !ballot.won) return this.#wait(room);`,
+    why: 'whoever waits may wait for ever',
+  },
+  {
+    ...bid,
+    name: 'quorum: votes are kept without a majority',
+    find: 'for (const vote of ballot.votes) if (!later || vote !== first) vote.letGo();',
+    replace: '',
+    why: 'who reaches a minority stands in the way of those who reach more',
+  },
+  {
+    ...room,
+    name: 'quorum: a silent room is waited for',
+    find: 'const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - since));',
+    replace: 'const graceMs = 1_000_000;',
+    why: 'one member that hangs delays every acquisition',
+  },
+  {
+    ...index,
+    name: 'quorum: permits are given',
+    find: 'if (permits >= limit) return',
+    replace: 'if (permits >= 1) return',
+    why: 'three members give three of two permits',
+  },
+  {
+    ...index,
+    name: 'quorum: the lineage is the same whoever the members are',
+    find: 'return `quorum:${lineages.length}:${same ? first : digest().slice(0, 32)}`;',
+    replace: 'return same ? first : `quorum:${digest().length}`;',
+    why: 'tokens that do not compare are compared',
+  },
+];
