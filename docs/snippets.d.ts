@@ -16,6 +16,8 @@ declare function charge(
   options: { readonly signal?: AbortSignal; readonly idempotencyKey?: string },
 ): Promise<void>;
 
+declare function ship(order: { readonly id: string }): Promise<void>;
+
 declare const request: { readonly signal: AbortSignal };
 declare const from: string;
 declare const to: string;
