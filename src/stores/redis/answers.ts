@@ -27,6 +27,14 @@ export function statusOf(reply: Reply | undefined, ttlMs: number): ClaimStatus {
 
 /** The status that a line of words tells. */
 export function statusIn(line: string): ClaimStatus {
+  try {
+    return read(line);
+  } catch {
+    return { state: 'error', error: garbled(line) };
+  }
+}
+
+function read(line: string): ClaimStatus {
   const [state, ...words] = line.split(' ');
   if (state === 'h') return held(words);
   if (state === 'w') return waiting(words);
@@ -67,8 +75,19 @@ export interface Standing {
   readonly member: Member;
 }
 
-/** A line about a claim, for people. */
+/**
+ * A line about a claim, for people.
+ * @throws StoreError
+ */
 export function standingIn(line: Reply): Standing {
+  try {
+    return readStanding(line);
+  } catch {
+    throw garbled(line);
+  }
+}
+
+function readStanding(line: Reply): Standing {
   const words = String(line).split(' ');
   const [state, number = '', kind = '', permits, limit, ttl, left] = words;
   return {

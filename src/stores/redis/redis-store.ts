@@ -57,7 +57,7 @@ export class RedisStore implements Store {
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('renew', claims, ({ id, ttlMs }) => id + ttlMs);
+    return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
   async release(
@@ -67,8 +67,9 @@ export class RedisStore implements Store {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const replies = await this.#spread(claims, (those) =>
       this.#verb('release', those, ({ id, ttlMs, unanswered }) => {
-        if (!unanswered && afterMs === 0) return `${id}-${ttlMs}`;
-        return `${id}${unanswered ? 'u' : 'a'}${ttlMs} ${afterMs}`;
+        const ttl = Math.ceil(ttlMs);
+        if (!unanswered && afterMs === 0) return `${id}-${ttl}`;
+        return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
       }),
     );
     return replies.map((reply) => {
@@ -143,9 +144,8 @@ export class RedisStore implements Store {
 
   readonly #terms = (claim: Claim): string => {
     const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
-    const tag = this.#wakes.tagOf(claim);
-    const terms = `${letterOf(kind)} ${permits} ${limit} ${ttlMs} ${tag} ${JSON.stringify(holder)}`;
-    return id + (queue ? 'q' : 't') + terms;
+    const terms = [letterOf(kind), permits, limit, Math.ceil(ttlMs), this.#wakes.tagOf(claim)];
+    return `${id}${queue ? 'q' : 't'}${terms.join(' ')} ${JSON.stringify(holder)}`;
   };
 
   /** Asks the server of each slot, all of them at the same time, and answers in the order of the claims. */

@@ -320,7 +320,8 @@ local function depart(q, claim)
   settle(q, claim.sealed == 'evicted' and 'evicted' or 'released', claim.number)
 end
 
-local function publish(q)
+-- What to publish, by address. Finds who is dead, so it comes before anything is written.
+local function lettersOf(q)
   local letters = {}
   for _, claim in ipairs(q.tell) do
     -- A reason may be of several lines.
@@ -329,7 +330,7 @@ local function publish(q)
     local letter = letters[claim.address]
     letters[claim.address] = letter and letter .. '\n' .. line or line
   end
-  for address, letter in pairs(letters) do call('PUBLISH', ARGV[5] .. address, letter) end
+  return letters
 end
 
 -- Some at a time, for Lua passes no more than 8,000.
@@ -337,10 +338,8 @@ local function pass(verb, key, list)
   for i = 1, #list, 1000 do call(verb, key, unpack(list, i, math.min(i + 999, #list))) end
 end
 
-local function save(q)
+local function keepQueue(q)
   local queue, key = q.queue, q.key
-  if #q.tell > 0 then publish(q) end
-  if not q.changed then return end
   forget(queue)
   if queue.buriedTo and queue.buriedTo <= now then queue.buriedTo = nil end
   local idle = queue.count + queue.waiters == 0 and not queue.ended
@@ -372,6 +371,13 @@ local function save(q)
   fields[#fields + 1], fields[#fields + 2] = '#', pack(queue)
   pass('HSET', key, fields)
   if late then call('PEXPIREAT', key, queue.keptTo) end
+end
+
+-- Nobody is told of what might still fail.
+local function save(q)
+  local letters = lettersOf(q)
+  if q.changed then keepQueue(q) end
+  for address, letter in pairs(letters) do call('PUBLISH', ARGV[5] .. address, letter) end
 end
 
 -- One element of a batch: whatever goes wrong is its own.
