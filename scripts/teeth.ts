@@ -10,7 +10,7 @@ import { load, machine } from '../bench/machine.ts';
 import { FAULTS } from '../test/teeth/catalogue.ts';
 import type { Fault } from '../test/teeth/fault.ts';
 import { inTrials } from '../test/teeth/in-trials.ts';
-import { KINDS, type Kind, type Notice, partOf } from '../test/teeth/kinds.ts';
+import { DEAR, KINDS, type Kind, type Notice, partOf } from '../test/teeth/kinds.ts';
 import { cheapest, type Notices, readRecord, writeRecord } from '../test/teeth/record.ts';
 import { faultTable, storeTable, summary } from '../test/teeth/tables.ts';
 import type { Trial } from '../test/teeth/trial.ts';
@@ -61,7 +61,7 @@ async function look(trial: Trial, fault: Fault): Promise<void> {
   for (const kind of kinds) delete notices[kind];
   await trial.with(fault, async () => {
     for (const kind of kinds) {
-      if (kind === 'processes' && cheapest(notices)) continue;
+      if (DEAR.includes(kind) && cheapest(notices)) continue;
       const notice = await trial.seek(kind, { source: fault.file, seeds });
       if (notice) notices[kind] = notice;
     }

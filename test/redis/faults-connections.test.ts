@@ -165,6 +165,24 @@ describe('what comes late', () => {
     expect((await fast.inspect('overtaken')).holders).toHaveLength(1);
   });
 
+  test.concurrent('a heartbeat of the dead revives nothing', async () => {
+    await using bed = new Bed();
+    const store = bed.store(await bed.server());
+    const shortly = { ttlMs: 20 };
+    const [alone, holder, first] = [claimOf('alone', shortly), claimOf('held'), claimOf('held')];
+    const second = claimOf('held', shortly);
+    const states = (await store.claim([alone, holder, first, second])).map(({ state }) => state);
+    expect(states).toEqual(['held', 'held', 'waiting', 'waiting']);
+    // Longer than the two live.
+    await sleep(40);
+    const late = await store.renew([alone, second]);
+    expect(late).toEqual([
+      { state: 'gone', why: 'expired' },
+      { state: 'gone', why: 'expired' },
+    ]);
+    expect((await store.inspect('held')).waiters).toHaveLength(1);
+  });
+
   test.concurrent('two copies of a claim are one claim', async () => {
     await using bed = new Bed();
     const { server, proxy } = await serverBehindProxy(bed);

@@ -1,6 +1,9 @@
 /** What may notice a fault, from the cheapest to the dearest. */
-export const KINDS = ['units', 'conformance', 'simulation', 'processes'] as const;
+export const KINDS = ['units', 'conformance', 'simulation', 'servers', 'processes'] as const;
 export type Kind = (typeof KINDS)[number];
+
+/** Only for what nothing cheaper notices. */
+export const DEAR: readonly Kind[] = ['servers', 'processes'];
 
 /** What failed first: a test, a whole file that has none, or a seed of the simulation. */
 export interface Notice {
@@ -16,23 +19,40 @@ const MEMORY = /^test\/conformance\/(memory|chaos)/;
 
 /** The folder of the unit tests of a source. */
 export function partOf(source: string): string {
-  return /^src\/(?:stores\/)?(sqlite|fence)\//.exec(source)?.[1] ?? 'unit';
+  return /^src\/(?:stores\/|layers\/)?(sqlite|redis|quorum|fence)\//.exec(source)?.[1] ?? 'unit';
 }
 
 /** What takes another course in every run does not notice the same fault each time. */
-const BY_CHANCE = /^test\/(sqlite\/differential|conformance\/sqlite-two)/;
+const BY_CHANCE =
+  /^test\/(sqlite\/differential|conformance\/sqlite-two|redis\/(histories|faults-(cluster|sentinel)))/;
+
+/** The suite, on one server with one client: the others differ in what is before the scripts. */
+const REDIS = 'test/redis/conformance/ioredis.test.ts';
 
 /** What kind of run a test file is for a fault in that source; undefined if it cannot notice it. */
 export function kindOf(file: string, source: string): Kind | undefined {
   const part = partOf(source);
   if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
+  if (part === 'redis') return ofRedis(file);
+  if (part === 'quorum') return ofQuorum(file);
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'sqlite' ? /^test\/conformance\/sqlite/ : MEMORY;
   return part !== 'fence' && stores.test(file) ? 'conformance' : undefined;
 }
 
-/** The simulation knows neither files nor fences. */
+function ofRedis(file: string): Kind | undefined {
+  if (file === REDIS) return 'conformance';
+  return /^test\/redis\/[^/]+$/.test(file) ? 'servers' : undefined;
+}
+
+/** Its simulation is quick; models and servers are not about this. */
+function ofQuorum(file: string): Kind | undefined {
+  if (/^test\/quorum\/(quorum|simulation)/.test(file)) return 'units';
+  return /^test\/conformance\/quorum/.test(file) ? 'conformance' : undefined;
+}
+
+/** The simulation knows neither servers nor files nor fences. */
 export function isSimulated(source: string): boolean {
-  return !/^src\/(stores\/sqlite|fence|signals)/.test(source);
+  return !/^src\/(stores\/(sqlite|redis)|layers|fence|signals)/.test(source);
 }

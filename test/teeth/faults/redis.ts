@@ -1,0 +1,226 @@
+import type { Fault } from '../fault.ts';
+
+const record = { file: 'src/stores/redis/lua/record.lua' };
+const queue = { file: 'src/stores/redis/lua/queue.lua' };
+const claim = { file: 'src/stores/redis/lua/claim.lua' };
+const renew = { file: 'src/stores/redis/lua/renew.lua' };
+const release = { file: 'src/stores/redis/lua/release.lua' };
+const change = { file: 'src/stores/redis/lua/change.lua' };
+const connection = { file: 'src/stores/redis/connection.ts' };
+const hazards = { file: 'src/stores/redis/hazards.ts' };
+const runner = { file: 'src/stores/redis/script-runner.ts' };
+const clockWatch = { file: 'src/stores/redis/clock-watch.ts' };
+
+/** A store that breaks the contract: the one on a Redis server. */
+export const REDIS_FAULTS: readonly Fault[] = [
+  {
+    ...record,
+    name: 'Redis: there is no quarantine',
+    find: '    openAt = now + maxTtl\n',
+    replace: '    openAt = 0\n',
+    why: 'after a crash two hold the same lock',
+  },
+  {
+    ...record,
+    name: "Redis: another server's record is as good as its own",
+    find: 'recorded = sub(record, 2, 41) == data',
+    replace: 'recorded = true',
+    why: 'a replica that lagged behind is promoted, and two hold the same lock',
+  },
+  {
+    ...record,
+    name: 'Redis: a flush is not looked for',
+    find: "'flushall', ",
+    replace: '',
+    why: 'after a flush two hold the same lock',
+  },
+  {
+    ...record,
+    name: 'Redis: the record is never written',
+    find: '  if write then\n',
+    replace: '  if false then\n',
+    why: 'nobody is ever granted anything on a server that was just started',
+  },
+  {
+    ...record,
+    name: 'Redis: numbers look at the clock alone',
+    find: '  if number <= last then number = last + 1 end\n',
+    replace: '',
+    why: 'two holders have the same token',
+  },
+  {
+    ...record,
+    name: 'Redis: numbers forget those of idle resources',
+    find: '  if number <= highest then number = highest + 1 end\n',
+    replace: '',
+    why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
+  },
+  {
+    ...queue,
+    name: 'Redis: nobody is told of an admission',
+    find: '    queue.first = queue.first + 1\n    tell(q, claim)\n',
+    replace: '    queue.first = queue.first + 1\n',
+    why: 'a hand-off takes a heartbeat',
+  },
+  {
+    ...queue,
+    name: 'Redis: the first waiter is not told that it is the first',
+    find: '    queue.told, q.changed = claim.place, true\n    tell(q, claim)\n',
+    replace: '    queue.told, q.changed = claim.place, true\n',
+    why: 'a dead holder delays it for longer than its TTL',
+  },
+  {
+    ...queue,
+    name: 'Redis: a dead holder holds on',
+    find: 'if queue.count > 0 and now >= queue.death then',
+    replace: 'if queue.count > 0 and now >= queue.death + 1e12 then',
+    why: 'a process that died keeps its lock for ever',
+  },
+  {
+    ...queue,
+    name: 'Redis: a dead first waiter is admitted',
+    find: 'elseif claim and claim.expires > now then\n      return claim',
+    replace: 'elseif claim then\n      return claim',
+    why: 'the lock is granted to nobody, and all wait for one more TTL',
+  },
+  {
+    ...queue,
+    name: 'Redis: what is in use is not counted',
+    find: 'queue.used + claim.permits <= math.min',
+    replace: 'claim.permits <= math.min',
+    why: 'everybody holds',
+  },
+  {
+    ...queue,
+    name: 'Redis: what waits is admitted in the quarantine',
+    find: 'return open and queue.used',
+    replace: 'return queue.used',
+    why: 'after a crash two hold the same lock',
+  },
+  {
+    ...queue,
+    name: 'Redis: a claim that errs fails the whole batch',
+    find: 'local ok, result = pcall(step)',
+    replace: 'local ok, result = true, step()',
+    why: 'a key of another program stops all locks',
+  },
+  {
+    ...claim,
+    name: 'Redis: the quick claim is granted in the quarantine',
+    find: "if open and call('EXISTS', KEYS[i]) == 0 then",
+    replace: "if call('EXISTS', KEYS[i]) == 0 then",
+    why: 'after a crash two hold the same lock',
+  },
+  {
+    ...claim,
+    name: 'Redis: whoever fits passes those who wait',
+    find: 'local admitted = queue.waiters == 0 and fits(q, claim)',
+    replace: 'local admitted = fits(q, claim)',
+    why: 'writers starve among readers',
+  },
+  {
+    ...claim,
+    name: 'Redis: tombstones are not looked at',
+    find: '    if late then return late end\n',
+    replace: '',
+    why: 'a late copy of a claim takes the lock for nobody',
+  },
+  {
+    ...renew,
+    name: 'Redis: a heartbeat revives the dead',
+    find: '    local claim = live(q, id)\n',
+    replace: '    local claim = find(q, id)\n',
+    why: 'a process that stood still believes again, in a queue that went on without it',
+  },
+  {
+    ...renew,
+    name: 'Redis: the quick heartbeat revives the dead',
+    find: 'tonumber(sub(text, 49, 61)) > now then',
+    replace: 'tonumber(sub(text, 49, 61)) > 0 then',
+    why: 'a process that was told that its lease is lost has it again',
+  },
+  {
+    ...renew,
+    name: 'Redis: the quick heartbeat does not look whose claim it is',
+    find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber',
+    replace: 'if text and tonumber',
+    why: 'whoever lost the lock believes that it holds that of another',
+  },
+  {
+    ...renew,
+    name: 'Redis: a heartbeat renews the evicted',
+    find: '      if not claim.sealed then\n',
+    replace: '      if claim then\n',
+    why: 'an eviction never takes effect while the holder is alive',
+  },
+  {
+    ...renew,
+    name: 'Redis: heartbeats fail when memory is full',
+    find: '#!lua flags=allow-oom\n',
+    replace: '#!lua\n',
+    why: 'all leases are lost because some other program fills the server',
+  },
+  {
+    ...release,
+    name: 'Redis: the quick release does not look whose claim it is',
+    find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber',
+    replace: 'if text and tonumber',
+    why: 'whoever comes late takes the lock away from its new holder',
+  },
+  {
+    ...release,
+    name: 'Redis: a release leaves no tombstone',
+    find: "    if not claim or unanswered then bury(q, id, ttl, 'unknown') end\n",
+    replace: '',
+    why: 'a late copy of a claim takes the lock for nobody',
+  },
+  {
+    ...release,
+    name: 'Redis: the quick release forgets its number',
+    find: '    if number > highest then highest, write = number, true end\n',
+    replace: '',
+    why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
+  },
+  {
+    ...change,
+    name: 'Redis: whoever is evicted at once is not told why',
+    find: "        bury(q, claim.id, claim.ttl, 'evicted', reason)\n",
+    replace: '',
+    why: 'a holder that was evicted takes it for a loss by accident',
+  },
+  {
+    ...connection,
+    name: 'Redis: a dead connection is kept',
+    find: 'const silent = owed && this.#answered === answered;',
+    replace: 'const silent = false;',
+    why: 'every lease of a process is lost, until the kernel gives the connection up',
+  },
+  {
+    ...runner,
+    name: 'Redis: nobody looks how many replicas have it',
+    find: "if (typeof reached === 'number' && reached >= replicas)",
+    replace: "if (typeof reached === 'number')",
+    why: 'what was promised to be on replicas is lost with the primary',
+  },
+  {
+    ...hazards,
+    name: 'Redis: an eviction policy is not noticed',
+    find: "Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction'",
+    replace: "Number(info.get('maxmemory') ?? 0) < 0 && policy !== 'noeviction'",
+    why: 'nobody hears that the server may throw locks away',
+  },
+  {
+    ...hazards,
+    name: 'Redis: a primary that may live on alone is not noticed',
+    find: "!info.has('min_slaves_good_slaves')",
+    replace: "info.has('min_slaves_good_slaves')",
+    why: 'nobody hears that two servers may grant the same lock',
+  },
+  {
+    ...clockWatch,
+    name: 'Redis: a clock that jumps ahead is not noticed',
+    find: 'if (sight.least > last.most + slack)',
+    replace: 'if (sight.least > last.most + slack + 1e12)',
+    why: 'nobody hears why two hold the same lock',
+  },
+];
