@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
 import { startCluster } from '../test/servers/cluster.ts';
-import type { RedisServer } from '../test/servers/redis-server.ts';
-import { startSingle } from '../test/servers/topologies.ts';
+import { closeAll, type RedisServer } from '../test/servers/redis-server.ts';
+import { startFive, startSingle } from '../test/servers/topologies.ts';
 import { load, machine } from './machine.ts';
 import { picture } from './redis/picture.ts';
 import type { Result } from './result.ts';
@@ -20,7 +20,7 @@ import { table } from './table.ts';
 const FIGURES = [
   ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'],
   ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
-  ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster'],
+  ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster', 'quorum'],
 ];
 
 const PICTURE = 'docs/images/redis-waiters.svg';
@@ -48,11 +48,14 @@ for (const figure of figures) {
   // Or every process that uses it would be warned.
   const config = ['min-replicas-to-write 1'];
   const cluster = figure === 'redis/cluster' ? await startCluster({ config }) : undefined;
+  const five = figure === 'quorum' ? await startFive() : [];
   const results = await measure(figure, {
+    ...(five.length > 0 && { BENCH_QUORUM: five.map(({ url }) => url).join() }),
     ...(redis && { BENCH_REDIS_URL: redis.url }),
     ...(cluster && { BENCH_REDIS_CLUSTER: cluster.nodes.map(({ url }) => url).join() }),
   });
   await cluster?.close();
+  await closeAll(five);
   const server = redis && among(figure, 'redis') ? `; Redis ${await versionOf(redis)}` : '';
   const text = `${table(results)}\n\n${conditions}${server}.\n`;
   console.error(`\n${text}`);
