@@ -100,6 +100,15 @@ it('forgets no number that was raised ahead of the clock', async () => {
   expect((await hold()).token).toBeGreaterThan(raised);
 });
 
+it('refuses a number that it could not keep', async () => {
+  const { claim, token } = await hold();
+  const [status] = (await store.raise?.([claim], [2n ** 60n])) ?? [];
+  expect(status).toMatchObject({ state: 'error', error: { outcome: 'failed' } });
+  await store.release([claim]);
+  const next = await hold();
+  expect(next.token - token).toBeLessThan(BigInt(HOUR_MS) * 1000n);
+});
+
 it('tells a holder that is evicted for reasons of several lines', async () => {
   const hints: (ClaimStatus | undefined)[] = [];
   const holder = claimOf('a', { ttlMs: HOUR_MS });
