@@ -156,7 +156,7 @@ export class Bid {
   /** A heartbeat of a hold, which wins back what it lacks. */
   async #confirm(verb: Verb, startedAt: number): Promise<ClaimStatus> {
     const { votes, majority } = this.#ballot;
-    const heals = verb === 'renew' && !this.#evicted && startedAt < this.#lapsesAt;
+    const heals = verb === 'renew' && !this.#evicted;
     await this.#ballot.poll(
       (vote) => (vote.cast ? vote.ask(verb) : heals ? this.#winBack(vote) : undefined),
       () => this.#ballot.won || this.#ballot.count('held', 'pending', 'unreachable') < majority,

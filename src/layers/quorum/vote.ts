@@ -154,12 +154,7 @@ export class Vote {
     const stands = this.member.store.traits.queue ? this.#place : this.#place === 'held';
     const sentAt = clock.now();
     const status = await this.member.ask(stands ? verb : 'claim', claim);
-    if (this.#claim?.id !== claim.id) {
-      // Given back meanwhile, and perhaps before it came.
-      const late = status.state === 'held' || status.state === 'waiting';
-      if (late) this.member.release({ ...claim, unanswered: true }).catch(() => {});
-      return;
-    }
+    if (this.#claim?.id !== claim.id) return;
     this.sentAt = sentAt;
     this.#take(claim, status);
     this.#pending = undefined;

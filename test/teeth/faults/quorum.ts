@@ -40,9 +40,9 @@ export const QUORUM_FAULTS: readonly Fault[] = [
   },
   {
     ...vote,
-    name: 'quorum: a vote that comes too late is kept',
-    find: 'if (late) this.member.release({ ...claim, unanswered: true }).catch(() => {});',
-    replace: '',
+    name: 'quorum: a vote that may still come is released like any other',
+    find: 'return this.member.release(unanswered ? { ...claim, unanswered } : claim, keepsMs);',
+    replace: 'return this.member.release(claim, keepsMs);',
     why: 'a vote that nobody counts stands in the way until its TTL ends',
   },
   {
@@ -84,8 +84,8 @@ export const QUORUM_FAULTS: readonly Fault[] = [
   {
     ...bid,
     name: 'quorum: votes are won back after the hold may have ended',
-    find: "verb === 'renew' && !this.#evicted && startedAt < this.#lapsesAt;",
-    replace: "verb === 'renew' && !this.#evicted;",
+    find: 'if (vote.held && this.#parts.clock.now() >= this.#lapsesAt) vote.letGo();',
+    replace: '',
     why: 'a hold comes back after another one, with a smaller token',
   },
   {
