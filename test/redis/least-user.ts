@@ -14,7 +14,10 @@ export const QUEUE_USER: string = users[0] ?? '';
 /** The same for plain locks whose keys begin with `lock:`. */
 export const PLAIN_USER: string = users[1] ?? '';
 
-const LOGIN = { username: 'locks', password: 'secret' };
+export const LOGIN: { readonly username: string; readonly password: string } = {
+  username: 'locks',
+  password: 'secret',
+};
 
 export type Connect = (
   server: RedisServer,

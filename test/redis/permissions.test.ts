@@ -1,10 +1,12 @@
 /** What the users of the page may do is what is needed: no less, and no more. */
 import { createLocks } from 'holdfast';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
-import type { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
+import { createCluster } from 'redis';
 import { describe, expect, test } from 'vitest';
+import { startCluster } from '../servers/cluster.ts';
 import type { RedisServer } from '../servers/redis-server.ts';
-import { byIoredis, byNodeRedis, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
+import { byIoredis, byNodeRedis, LOGIN, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
 
 /** What the server has refused, but for the name and version that clients tell it. */
 async function refusals(server: RedisServer): Promise<unknown[]> {
@@ -27,6 +29,23 @@ describe('the user of the page', () => {
     await locks.close();
     expect(await refusals(server)).toEqual([]);
     await close();
+  });
+
+  test('is refused nothing in a cluster', async () => {
+    const cluster = await startCluster({ config: [QUEUE_USER] });
+    const rootNodes = cluster.addresses.map(({ host, port }) => ({ socket: { host, port } }));
+    const clients = [
+      new Cluster(cluster.addresses, { redisOptions: LOGIN, lazyConnect: true }),
+      createCluster({ rootNodes, defaults: LOGIN }),
+    ];
+    for (const client of clients) {
+      const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
+      const all = ['a', 'b', 'c', 'd'].map((name) => locks.mutex(name));
+      await locks.all(all).run(() => {});
+      await locks.close();
+    }
+    for (const node of cluster.nodes) expect(await refusals(node)).toEqual([]);
+    await cluster.close();
   });
 
   test('may do nothing else', async () => {

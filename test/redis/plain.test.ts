@@ -232,6 +232,23 @@ describe('a plain lock', () => {
     }
   });
 
+  it("has tokens that grow also when the server's clock is behind the last one", async () => {
+    const store = open();
+    await store.inspect('a');
+    const record = String(await client.get('holdfast!store'));
+    const ahead = (BigInt(Date.now() + 3_600_000) * 1000n).toString().padStart(16, '0');
+    await client.set('holdfast!store', record.slice(0, 54) + ahead + record.slice(70));
+    let last = BigInt(ahead);
+    for (let i = 0; i < 3; i++) {
+      const ours = claim();
+      const [status] = await store.claim([ours]);
+      const token = status?.state === 'held' ? status.token : 0n;
+      expect(token).toBeGreaterThan(last);
+      last = token;
+      await store.release([ours]);
+    }
+  });
+
   it.each([
     { key: 'a key' },
     { retry: 0 },
