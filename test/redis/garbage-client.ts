@@ -1,9 +1,10 @@
 /**
- * Asks a server of garbage and reports what became of it, as JSON: `package seed answers`. In a
- * process of its own, because an exception that nobody catches must be seen, and ends a process.
+ * Asks a server of garbage until its input ends, and reports what became of it, as JSON:
+ * `package port`. In a process of its own: an exception that nobody catches must be seen, and what
+ * is left open keeps it from ending.
  */
 import type { StoreError } from '../../src/errors.ts';
-import { answers, GarbageServer } from './garbage-server.ts';
+import type { RedisClient } from '../../src/stores/redis/client.ts';
 import { Links, packages } from './packages.ts';
 
 /** So many ask at once, each on a connection of its own. */
@@ -11,7 +12,7 @@ const ASKING = 40;
 /** Longer than any time-out of the link, even on a busy machine. */
 const HANG_MS = 20_000;
 
-const [, , name = '', seed = '', count = ''] = process.argv;
+const [, , name = '', port = ''] = process.argv;
 const its = packages.find((one) => one.name === name);
 if (!its) throw new Error(`there is no package ${name}`);
 
@@ -25,27 +26,23 @@ const report = {
 process.on('unhandledRejection', (reason) => report.wrong.push(`unhandled: ${reason}`));
 process.on('uncaughtException', (error) => report.uncaught.push(String(error.stack)));
 
-const server = await GarbageServer.start(answers(Number(seed), Number(count)));
+let asking = true;
+process.stdin.resume().once('end', () => {
+  asking = false;
+});
+
 {
   await using links = new Links();
-  await Promise.all(
-    Array.from({ length: ASKING }, async () => {
-      const link = links.to(
-        (its as (typeof packages)[0]).server({ host: '127.0.0.1', port: server.port }),
-      );
-      while (server.given < Number(count)) {
-        const asked =
-          Math.random() < 0.5
-            ? link.send('k', ['ASK', 'x'])
-            : link.sendAll('k', [['ASK'], ['ASK']]);
-        await judged(asked);
-      }
-    }),
-  );
+  const ask = async (client: RedisClient): Promise<void> => {
+    const link = links.to(client);
+    for (let n = 0; asking; n++) {
+      await judged(n % 2 ? link.send('k', ['ASK', 'x']) : link.sendAll('k', [['ASK'], ['ASK']]));
+    }
+  };
+  const place = { host: '127.0.0.1', port: Number(port) };
+  await Promise.all(Array.from({ length: ASKING }, () => ask(its.server(place))));
 }
-await new Promise((resolve) => setTimeout(resolve, 300));
-console.log(JSON.stringify({ ...report, given: server.given, left: server.open }));
-await server.close();
+console.log(JSON.stringify(report));
 
 async function judged(asked: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

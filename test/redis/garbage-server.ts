@@ -134,11 +134,6 @@ export class GarbageServer {
     this.#server = createServer({ noDelay: true }, (socket) => this.#serve(socket));
   }
 
-  /** Connections that clients have not closed. */
-  get open(): number {
-    return this.#open.size;
-  }
-
   async close(): Promise<void> {
     for (const socket of this.#open) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));

@@ -121,9 +121,9 @@ export class Connection {
   #error(wire: Wire, error: unknown): never {
     this.#answered++;
     const refusal = refusalIn(error);
-    if (refusal === undefined) throw connectionError(error, true);
-    if (refusalCode(refusal) === 'READONLY') this.#drop(wire);
-    throw refused(refusal);
+    // What is no answer of the server ends the connection, also before the client has noticed.
+    if (refusal === undefined || refusalCode(refusal) === 'READONLY') this.#drop(wire);
+    throw refusal === undefined ? connectionError(error, true) : refused(refusal);
   }
 
   /** Writes as soon as there is a connection. */
