@@ -9,6 +9,7 @@ import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store
 import { garbled, letterOf, type Standing, standingIn, statusOf } from './answers.ts';
 import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
+import { refusalCode } from './errors.ts';
 import type { Form } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import { escapeGlob, type Places } from './places.ts';
@@ -131,7 +132,7 @@ export class RedisStore implements Store {
           const name = places.nameOf(key);
           if (seen.has(name)) continue;
           seen.add(name);
-          if ((await this.#standings(name)).length > 0) yield name;
+          if ((await this.#standings(name).catch(nobody)).length > 0) yield name;
         }
         cursor = next;
       } while (cursor !== '0');
@@ -218,6 +219,12 @@ export class RedisStore implements Store {
     if (!Array.isArray(lines)) throw garbled(lines);
     return lines.map(standingIn);
   }
+}
+
+/** A key that is none of ours, in a list of all. */
+function nobody(error: unknown): readonly Standing[] {
+  if (refusalCode(error) === 'WRONGTYPE') return [];
+  throw error;
 }
 
 /** So long may replicas take, as a share of the TTL: less than core waits for an answer. */
