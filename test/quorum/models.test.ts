@@ -1,6 +1,6 @@
 /**
- * The model of the grants, checked by Spin: as it is, in all its states; and with each of its rules
- * broken, until a counterexample shows why the rule is there.
+ * The models, checked by Spin: as they are, in all their states; and with each rule broken, until a
+ * counterexample shows why the rule is there.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +11,8 @@ import { describe, expect, it } from 'vitest';
 import { type Command, findProgram } from '../servers/programs.ts';
 
 const run = promisify(execFile);
-const MODEL = resolve('test/models/quorum.pml');
+const GRANTS = resolve('test/models/quorum.pml');
+const WAITS = resolve('test/models/quorum-wait.pml');
 
 /** Longest time of a check, in ms: it takes seconds, on a busy machine minutes. */
 const LIMIT_MS = 900_000;
@@ -26,12 +27,12 @@ interface Said {
   readonly stdout: string;
 }
 
-/** What the checker says about the model with these words defined. */
-async function check(words: readonly string[]): Promise<string> {
+/** What the checker says about a model with these words defined. */
+async function check(words: readonly string[], model: string = GRANTS): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-model-'));
   try {
     const defined = words.map((word) => `-D${word}`);
-    await start(spin, [`-P${cc.join(' ')} -E -xc`, '-a', ...defined, MODEL], folder);
+    await start(spin, [`-P${cc.join(' ')} -E -xc`, '-a', ...defined, model], folder);
     const switches = ['-O2', '-DSAFETY', '-DVECTORSZ=512', '-DCOLLAPSE', '-DMEMLIM=3000'];
     await start(cc, [...switches, '-o', 'pan', 'pan.c'], folder);
     return (await start([join(folder, 'pan')], ['-m200000', '-w24'], folder)).stdout;
@@ -42,7 +43,17 @@ async function check(words: readonly string[]): Promise<string> {
 
 const SMALL = ['GRANTS=1', 'LOSSES=0'];
 
-describe('the model of a quorum', () => {
+describe('the model of who waits', () => {
+  it('ends in every state with everybody having held', { timeout: LIMIT_MS }, async () => {
+    expect(await check([], WAITS)).toMatch(/errors: 0/);
+  });
+
+  it('has a circle where votes above the room are kept', { timeout: LIMIT_MS }, async () => {
+    expect(await check(['KEEP'], WAITS)).toMatch(/invalid end state/);
+  });
+});
+
+describe('the model of grants', () => {
   it.each([
     ['two clients', SMALL],
     ['a member that loses its memory', ['GRANTS=1', 'LOSSES=1']],
