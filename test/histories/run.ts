@@ -1,8 +1,8 @@
 /**
- * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts --histories 200`.
- * `--seconds` is for how long each goes on, `--store` a URL, a module, or `redis` for a server of its
- * own that suffers as well, `--seed` the first; `--without lease` or `--without fence` makes a
- * control, which has to be found illegal.
+ * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts`.
+ * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, a module, or
+ * `redis` for a server of its own that suffers as well, `--seed` the first; `--without lease` or
+ * `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';

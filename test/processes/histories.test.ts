@@ -1,7 +1,7 @@
 /**
  * What real processes write down while they are stopped, killed and blocked is linearizable. The
  * controls show that it need not be: the same processes without a look at the lease, or without a
- * fence, are found out. Long runs: `node --import ./scripts/sources.mjs test/histories/run.ts --histories 200`.
+ * fence, are found out. Long runs: `test/histories/run.ts`.
  */
 import { describe, expect, test } from 'vitest';
 import { type Judged, record } from '../histories/record.ts';

@@ -1,4 +1,4 @@
-/** What the fault tests share: servers, clients, stores and locks, all of which end with the test. */
+/** What the fault tests share: servers, clients, stores and locks, which end with the test. */
 import { randomBytes } from 'node:crypto';
 import { type Claim, createLocks, type Locks, type Store } from 'holdfast';
 import { type RedisOptions, redisStore } from 'holdfast/redis';

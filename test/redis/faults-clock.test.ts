@@ -1,6 +1,6 @@
 /**
- * The clock of the server jumps. Ahead, claims end before their time and no client can know: here
- * two do believe that they hold, the fence holds, and a warning is raised. Back, claims live longer.
+ * The clock of the server jumps. Ahead, claims end before their time and no client can know: two
+ * do believe that they hold, the fence holds, and a warning is raised. Back, claims live longer.
  */
 import { describe, expect, test } from 'vitest';
 import type { RedisServer } from '../servers/redis-server.ts';

@@ -47,7 +47,7 @@ async function goesOn(crowd: Crowd): Promise<void> {
 }
 
 describe('a cluster under load', () => {
-  test.concurrent('a slot moves: nobody is granted what is held, and everybody gets on', async () => {
+  test.concurrent('a slot moves: nobody is granted what is held, all get on', async () => {
     await using bed = new Bed();
     const cluster = await started(bed);
     const crowd = await crowded(bed, cluster);
@@ -63,7 +63,7 @@ describe('a cluster under load', () => {
     expect(crowd.violations).toEqual([]);
   });
 
-  test.concurrent('a primary dies, another steps down: nobody is granted what is held', async () => {
+  test.concurrent('primaries die and step down: nobody is granted what is held', async () => {
     await using bed = new Bed();
     const cluster = await started(bed);
     const crowd = await crowded(bed, cluster);

@@ -7,7 +7,7 @@ import { until } from '../servers/until.ts';
 import { Bed, type ClientName, claimOf, sleep, TTL_MS } from './bed.ts';
 import { firstGrant, patiently, Scene } from './scene.ts';
 
-/** A connection that is dead is given up after three seconds; a heartbeat must fit in after that. */
+/** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
 const PATIENT_TTL_MS = 8000;
 const PATIENT = { ttl: PATIENT_TTL_MS, options: { maxTtl: PATIENT_TTL_MS } };
 
@@ -90,7 +90,7 @@ describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) =>
     await scene.leave(server);
   });
 
-  test.concurrent('whose connections the server kills goes on, and so does the waiter', async () => {
+  test.concurrent('whose connections the server kills goes on, so does the waiter', async () => {
     await using bed = new Bed();
     const server = await bed.server();
     const ttl = 3 * TTL_MS;

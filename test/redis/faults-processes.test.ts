@@ -49,7 +49,7 @@ function expectContained(found: Found, { at }: Grant): void {
 
 // One after the other, for children belong to a test.
 describe('a process that holds', () => {
-  test('is stopped for longer than its TTL: it finds its lease lost, its write refused', async () => {
+  test('is stopped past its TTL: it finds its lease lost, its write refused', async () => {
     await using bed = new Bed();
     const holding = await holder(bed, 'watch');
     const { store, child, fenced, server } = holding;

@@ -65,7 +65,7 @@ describe('a primary that lives on alone', () => {
 });
 
 describe('a primary and its replicas', () => {
-  test.concurrent('stand still: nothing is granted or renewed until they follow again', async () => {
+  test.concurrent('stand still: nothing is granted or renewed until they follow', async () => {
     await using bed = new Bed();
     const { primary, replicas } = await replicated(bed, CAREFUL);
     const scene = await Scene.set(bed, { holder: primary, others: primary });
@@ -78,7 +78,7 @@ describe('a primary and its replicas', () => {
     await scene.leave(primary);
   });
 
-  test.concurrent('the primary is demoted for a while: the holder is told, then others get on', async () => {
+  test.concurrent('the primary is demoted for a while: the holder is told first', async () => {
     await using bed = new Bed();
     const server = await bed.server();
     const scene = await Scene.set(bed, { holder: server, others: server });
@@ -91,7 +91,7 @@ describe('a primary and its replicas', () => {
     await scene.leave(server);
   });
 
-  test.concurrent('a lock that no replica has: whoever is promoted grants nothing too soon', async () => {
+  test.concurrent('a lock that no replica has: the next primary makes all wait', async () => {
     await using bed = new Bed();
     const { primary, replicas } = await replicated(bed, []);
     const [replica] = replicas;

@@ -2,7 +2,7 @@
  * What real processes write down is linearizable, while they are stopped, killed and blocked, and
  * the server stands still and crashes without its data. That it need not be, and would be found
  * out, is shown with the file that processes share (test/processes/histories.test.ts). Long runs:
- * `node --import ./scripts/sources.mjs test/histories/run.ts --store redis --histories 200`.
+ * `test/histories/run.ts --store redis`.
  */
 import { expect, test } from 'vitest';
 import { record } from '../histories/record.ts';
