@@ -149,7 +149,7 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${terms.join(' ')} ${JSON.stringify(holder)}`;
   };
 
-  /** Asks the server of each slot, all of them at the same time, and answers in the order of the claims. */
+  /** Asks the server of each slot, all at the same time; answers in the order of the claims. */
   async #spread<R>(
     claims: readonly Claim[],
     ask: (those: readonly Claim[]) => Promise<readonly R[]>,
