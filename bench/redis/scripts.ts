@@ -15,15 +15,14 @@ const ROUNDS = 15;
 const PAIRS = 400;
 
 const QUESTION = /local replication = call\('INFO', 'replication'\)\n[\s\S]*?\nlocal record = /;
-const ANSWER = `local replication = ''\nlocal data = '${'0'.repeat(40)}'\nlocal record = `;
-const COMPARISON = 'recorded = sub(record, 2, 41) == data';
-
 const client = new Redis(serverUrl());
+const identity = /^master_replid:(\w+)/m.exec(await client.info('replication'))?.[1];
+const ANSWER = `local replication, data = '', '${identity}'\nlocal record = `;
 const { texts, verbs } = await recorded();
 const withoutQuestion = new Map<string, string>();
 for (const [sha, text] of texts) {
-  const cut = text.replace(QUESTION, ANSWER).replace(COMPARISON, 'recorded = true');
-  if (!QUESTION.test(text) || !text.includes(COMPARISON)) throw new Error('The scripts changed.');
+  if (!QUESTION.test(text)) throw new Error('The scripts no longer ask.');
+  const cut = text.replace(QUESTION, ANSWER);
   withoutQuestion.set(sha, String(await client.script('LOAD', cut)));
 }
 
