@@ -175,7 +175,7 @@ describe.each(packages)('$name', (its) => {
     expect(await own.server.command('DBSIZE')).toBe(1);
   });
 
-  test('a server that stands still: the outcome is unknown, and the connection another', async () => {
+  test('a server that stands still: unknown outcomes, and a new connection', async () => {
     await using links = new Links();
     await using own = await closable(RedisServer.start());
     const proxy = await TcpProxy.start(own.server.port);
@@ -274,6 +274,13 @@ describe.each(packages)('$name', (its) => {
     const refused = await failureOf(closed.send('k', ['PING']));
     expect(refused).toMatchObject({ retryable: true, outcome: 'failed' });
     expect(shown(refused)).toMatch(/nobody listens/);
+  });
+
+  test('waiting for replicas is no silence of the server', async () => {
+    await using links = new Links();
+    const link = links.to(its.server(server));
+    // Longer than a connection may owe an answer; there is no replica.
+    expect(await link.send('k', ['WAIT', '1', '5000'])).toBe(0);
   });
 
   test('after close, and for what is open then, there is an error', async () => {

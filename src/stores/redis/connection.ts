@@ -74,6 +74,7 @@ export class Connection {
   #written = 0;
   #answered = 0;
   #watching = false;
+  #quietUntil = 0;
 
   constructor(source: Source) {
     this.#source = source;
@@ -98,6 +99,8 @@ export class Connection {
 
   #ask(wire: Wire, command: readonly string[]): Promise<Reply> {
     this.#written++;
+    // Nothing is answered on the connection until the replicas are there.
+    if (command[0] === 'WAIT') this.#quietUntil = performance.now() + Number(command[2]);
     if (!this.#watching) this.#watch();
     return wire.send(command).then(this.#reply, (error: unknown) => this.#error(wire, error));
   }
@@ -152,13 +155,7 @@ export class Connection {
   async #open(): Promise<void> {
     this.#opening = true;
     try {
-      const wire = await this.#attempt();
-      this.#failures = 0;
-      this.#failedWith = undefined;
-      this.#wire = wire;
-      const waiting = [...this.#waiting];
-      this.#waiting.clear();
-      for (const waiter of waiting) waiter.write(wire);
+      await this.#attempt();
     } catch (error) {
       this.#failures++;
       this.#failedWith = error;
@@ -168,7 +165,7 @@ export class Connection {
     }
   }
 
-  async #attempt(): Promise<Wire> {
+  async #attempt(): Promise<void> {
     const closing = this.#closing.signal;
     if (this.#failures > 0) {
       const pause = this.#source.pause(this.#failures, this.#failedWith);
@@ -178,15 +175,28 @@ export class Connection {
     }
     const signal = AbortSignal.any([closing, AbortSignal.timeout(ATTEMPT_MS)]);
     let wire: Wire | undefined;
-    let broken: { readonly cause: unknown } | undefined;
+    let broken = false;
+    let reason: unknown;
     const lost = (cause: unknown): void => {
-      broken ??= { cause };
+      broken = true;
+      reason ??= cause;
       if (wire) this.#drop(wire);
     };
     wire = await this.#source.open({ signal, lost });
-    if (broken === undefined && !closing.aborted) return wire;
+    broken ||= closing.aborted;
+    if (!broken) return this.#opened(wire);
     wire.close();
-    throw (broken as { cause: unknown } | undefined)?.cause;
+    throw reason;
+  }
+
+  /** In one go, so that nobody who comes now is before those who wait. */
+  #opened(wire: Wire): void {
+    this.#wire = wire;
+    this.#failures = 0;
+    this.#failedWith = undefined;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const waiter of waiting) waiter.write(wire);
   }
 
   #failAll(error: StoreError): void {
@@ -196,7 +206,8 @@ export class Connection {
   }
 
   #drop(wire: Wire): void {
-    if (this.#wire === wire) this.#wire = undefined;
+    if (this.#wire !== wire) return;
+    this.#wire = undefined;
     wire.close();
   }
 
@@ -208,7 +219,7 @@ export class Connection {
     const answered = this.#answered;
     setTimeout(() => {
       this.#watching = false;
-      const silent = owed && this.#answered === answered;
+      const silent = owed && this.#answered === answered && performance.now() > this.#quietUntil;
       if (silent && wire && this.#wire === wire) this.#drop(wire);
       else if (this.#written > this.#answered) this.#watch();
     }, SILENCE_MS).unref();

@@ -7,7 +7,7 @@ export interface Place {
 /** What the user's client knows of addresses that are others from where it is. */
 export type PlaceMap = Record<string, Place> | ((address: string) => Place | null | undefined);
 
-/** The place of `host:port` as a cluster names it; a server that does not know its host omits it. */
+/** The place of `host:port`, as a cluster names it; a server may not know its own host. */
 export function placeOf(address: string, map: PlaceMap | null | undefined): Partial<Place> {
   const mapped = typeof map === 'function' ? map(address) : map?.[address];
   if (mapped) return { host: mapped.host, port: mapped.port };
