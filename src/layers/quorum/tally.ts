@@ -57,7 +57,8 @@ export function takeoverOf(held: readonly Vote[]): Takeover | undefined {
 export function failureOf({ votes, majority }: Ballot): StoreError {
   const errors = votes.flatMap(({ status }) => (status?.state === 'error' ? [status.error] : []));
   const [cause] = errors;
-  const message = `A majority is ${majority} of ${votes.length} members, and ${errors.length} failed`;
+  const failed = `${errors.length} of ${votes.length} members failed`;
+  const message = `${failed}, and a majority is ${majority}`;
   return new StoreError(`${message}: ${cause?.message ?? 'the others came too late'}`, {
     ...{ cause, retryable: true, outcome: 'unknown' },
   });

@@ -98,7 +98,8 @@ export const QUORUM_FAULTS: readonly Fault[] = [
   {
     ...bid,
     name: 'quorum: newcomers overtake those who wait',
-    find: "if (this.#over) return OVER;\n      if (room.standing === 'waiting') return this.#wait(room);",
+    find: `if (this.#over) return OVER;
+      if (room.standing === 'waiting') return this.#wait(room);`,
     replace: `if (this.#over) return OVER;
       if (room.standing === 'waiting' && !ballot.won) return this.#wait(room);`,
     why: 'whoever waits may wait for ever',
