@@ -11,7 +11,10 @@ import Redlock from 'redlock';
 import { createLock, IoredisAdapter, NodeRedisAdapter } from 'redlock-universal';
 import { type Connected, TTL_MS } from './contender.ts';
 
-/** Between two tries when tuned; shorter ones took longer for each acquisition. */
+/**
+ * Between two tries when tuned. With 1 ms a hand-off in one process takes a third to a half of the
+ * time, and an acquisition up to three times as many commands; across processes it is no faster.
+ */
 const DELAY_MS = 5;
 const EVER = 1_000_000;
 
