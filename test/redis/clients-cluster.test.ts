@@ -207,4 +207,13 @@ describe.each(packages)('$name', (its) => {
       ),
     ).rejects.toMatchObject({ code: 'STORE' });
   });
+
+  test('closed while the cluster is looked for, it leaves no rejection to nobody', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses));
+    const asked = link.send('k', ['PING']).catch((error: unknown) => error);
+    const late = link.close().then(() => link.send('k', ['PING']));
+    expect(await asked).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+    await expect(late).rejects.toMatchObject({ code: 'STORE', retryable: false });
+  });
 });

@@ -5,11 +5,11 @@ import { once } from 'node:events';
  * packages have ways to connect that never end.
  */
 export async function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  // What comes after the signal is nobody's.
+  work.catch(() => {});
   signal.throwIfAborted();
   const done = new AbortController();
   const aborted = once(signal, 'abort', { signal: done.signal });
-  // What comes after the signal is nobody's.
-  work.catch(() => {});
   try {
     return await Promise.race([work, aborted.then(() => Promise.reject(signal.reason))]);
   } finally {

@@ -12,7 +12,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Link, Refusal, Reply } from './client.ts';
-import { Connection, type Source } from './connection.ts';
+import { Connection, closed, type Source } from './connection.ts';
 import { connectionError, refusalCode, refused } from './errors.ts';
 import { slotOf } from './slots.ts';
 import { Subscription } from './subscription.ts';
@@ -94,7 +94,7 @@ export class ClusterLink implements Link {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(closed());
     for (const closable of [...this.#connections.values(), ...this.#subscriptions]) {
       closable.close();
     }
@@ -204,6 +204,7 @@ export class ClusterLink implements Link {
     const closing = this.#closing.signal;
     const rest = this.#failedAt + PAUSE_MS - performance.now();
     if (rest > 0) await sleep(rest, undefined, { signal: closing });
+    closing.throwIfAborted();
     try {
       const limit = AbortSignal.timeout(ATTEMPT_MS);
       const topology = await this.#discover(AbortSignal.any([closing, limit]));

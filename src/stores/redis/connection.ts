@@ -231,7 +231,7 @@ function refusalOrThrow(error: unknown): Refusal {
   return { refusal: ((error as StoreError).cause as Error).message };
 }
 
-function closed(): StoreError {
+export function closed(): StoreError {
   const message = 'The connection of the locks to the Redis server is closed.';
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
