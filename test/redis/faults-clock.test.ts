@@ -6,9 +6,10 @@ import { describe, expect, test } from 'vitest';
 import type { RedisServer } from '../servers/redis-server.ts';
 import { SteppedClock } from '../servers/stepped-clock.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
-import { Bed, MAX_TTL_MS, TTL_MS } from './bed.ts';
+import { until } from '../servers/until.ts';
+import { Bed, hasWaiter, MAX_TTL_MS, TTL_MS } from './bed.ts';
 import { Fenced } from './fenced.ts';
-import { firstGrant } from './scene.ts';
+import { firstGrant, patiently } from './scene.ts';
 import { hearWarnings } from './warnings.ts';
 
 /** Long enough to look at two who believe, on the busiest machine. */
@@ -32,7 +33,7 @@ describe("a server's clock", () => {
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const heard = bed.use(hearWarnings());
     const [near, far] = [server, proxy].map((at) => bed.store(at, { maxTtl: LONG_TTL_MS }));
-    const lease = await bed.locksOn(far!, LONG_TTL_MS).mutex('jumped').acquire();
+    const lease = await patiently(bed.locksOn(far!, LONG_TTL_MS).mutex('jumped'));
     await near!.inspect('jumped');
     // So that it cannot hear of it before we have looked.
     proxy.set({ flow: 'hold' });
@@ -45,10 +46,10 @@ describe("a server's clock", () => {
     expect(fenced.write(lease, 'the first')).toBe('written');
     expect(fenced.write({ resource, lineage, token: token * 1024n }, 'the new')).toBe('written');
     expect(fenced.write(lease, 'the first again')).toBe('STALE_TOKEN');
-    await expect.poll(() => heard.codes).toContain('HOLDFAST_CLOCK_JUMP');
+    await until('was it warned', async () => heard.codes.includes('HOLDFAST_CLOCK_JUMP'));
     // As soon as it hears anything, the holder knows.
     proxy.set();
-    await expect.poll(() => lease.loss?.reason, { timeout: 10_000 }).toBe('expired');
+    await until('was it lost', async () => lease.loss?.reason === 'expired');
   });
 
   test('jumps back: leases go on, tokens grow, and the process is warned', async () => {
@@ -56,15 +57,15 @@ describe("a server's clock", () => {
     const { clock, server } = await stepped(bed);
     const heard = bed.use(hearWarnings());
     const [locks, others] = [bed.locks(server), bed.locks(server)];
-    const idle = await locks.mutex('idle').acquire();
+    const idle = await patiently(locks.mutex('idle'));
     await idle.release();
-    const lease = await locks.mutex('held').acquire();
+    const lease = await patiently(locks.mutex('held'));
     clock.step(-60_000);
-    const again = await others.mutex('idle').acquire();
+    const again = await patiently(others.mutex('idle'));
     expect(again.token).toBeGreaterThan(idle.token);
-    const waiting = others.mutex('held').acquire();
-    await expect.poll(async () => (await others.inspect('held')).waiters.length).toBe(1);
-    await expect.poll(() => heard.codes, { timeout: 10_000 }).toContain('HOLDFAST_CLOCK_JUMP');
+    const waiting = patiently(others.mutex('held'));
+    await hasWaiter(others, 'held');
+    await until('was it warned', async () => heard.codes.includes('HOLDFAST_CLOCK_JUMP'));
     expect(lease.held).toBe(true);
     await lease.release();
     expect((await waiting).token).toBeGreaterThan(lease.token);
@@ -74,8 +75,8 @@ describe("a server's clock", () => {
     await using bed = new Bed();
     const { clock, server } = await stepped(bed);
     const proxy = bed.serve(await TcpProxy.start(server.port));
-    const lease = await bed.locks(proxy).mutex('held').acquire();
-    const waiting = bed.locks(server).mutex('held').acquire();
+    const lease = await patiently(bed.locks(proxy).mutex('held'));
+    const waiting = patiently(bed.locks(server).mutex('held'));
     proxy.set({ flow: 'swallow' });
     clock.step(-TTL_MS);
     const next = await waiting;
@@ -87,11 +88,11 @@ describe("a server's clock", () => {
     await using bed = new Bed();
     const { clock, server } = await stepped(bed);
     const locks = bed.locks(server);
-    const lease = await locks.mutex('held').acquire();
+    const lease = await patiently(locks.mutex('held'));
     await server.command('FLUSHALL');
     const flushed = Date.now();
     clock.step(-TTL_MS);
-    const next = await bed.locks(server).mutex('held').acquire();
+    const next = await patiently(bed.locks(server).mutex('held'));
     expect(lease.held).toBe(false);
     expect(Date.now()).toBeGreaterThanOrEqual(flushed + MAX_TTL_MS);
     expect(next.token).toBeGreaterThan(0n);
@@ -104,7 +105,7 @@ describe('an eviction', () => {
     const server = await bed.server();
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const [near, far] = [server, proxy].map((at) => bed.store(at, { maxTtl: LONG_TTL_MS }));
-    const lease = await bed.locksOn(far!, LONG_TTL_MS).mutex('evicted').acquire();
+    const lease = await patiently(bed.locksOn(far!, LONG_TTL_MS).mutex('evicted'));
     proxy.set({ flow: 'hold' });
     const number = lease.token / 1024n;
     const options = { reason: 'by force', now: true };
@@ -116,7 +117,7 @@ describe('an eviction', () => {
     expect(fenced.write({ resource, lineage, token: token * 1024n }, 'the new')).toBe('written');
     expect(fenced.write(lease, 'the first')).toBe('STALE_TOKEN');
     proxy.set();
-    await expect.poll(() => lease.loss?.reason, { timeout: 10_000 }).toBe('evicted');
+    await until('was it lost', async () => lease.loss?.reason === 'evicted');
   });
 
   test('in good order: the holder is told first, although it hears nothing', async () => {
@@ -124,7 +125,7 @@ describe('an eviction', () => {
     const server = await bed.server();
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const store = bed.store(server);
-    const lease = await bed.locks(proxy).mutex('evicted').acquire();
+    const lease = await patiently(bed.locks(proxy).mutex('evicted'));
     proxy.set({ flow: 'swallow' });
     const options = { reason: 'by force', now: false };
     expect(await store.evict?.('evicted', lease.token / 1024n, options)).toBe(true);

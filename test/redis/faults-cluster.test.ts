@@ -7,7 +7,7 @@ import { until } from '../servers/until.ts';
 import { Bed, MAX_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
 import { packages } from './packages.ts';
-import { Belief, firstGrant } from './scene.ts';
+import { Belief, firstGrant, patiently } from './scene.ts';
 
 /** Keys of names are in slots of all three primaries. */
 const RESOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -86,7 +86,7 @@ describe.each(packages.filter(({ name }) => name.endsWith('6')))('$name: a lease
     const cluster = await started(bed);
     const options = { maxTtl: LONG_TTL_MS, afterDataLoss: 'trust' } as const;
     const open = () => bed.use(redisStore(each.cluster(cluster.addresses), options));
-    const lease = await bed.locksOn(open(), LONG_TTL_MS).mutex('a').acquire();
+    const lease = await patiently(bed.locksOn(open(), LONG_TTL_MS).mutex('a'));
     const from = await cluster.primaryOf(keySlot('a'));
     const to = cluster.nodes.slice(0, 3).find((node) => node !== from);
     await cluster.migrate({ slot: keySlot('a'), to: to! });
@@ -102,7 +102,7 @@ describe.each(packages.filter(({ name }) => name.endsWith('6')))('$name: a lease
     await using bed = new Bed();
     const cluster = await started(bed);
     const open = () => bed.use(redisStore(each.cluster(cluster.addresses), { maxTtl: MAX_TTL_MS }));
-    const lease = await bed.locksOn(open()).mutex('a').acquire();
+    const lease = await patiently(bed.locksOn(open()).mutex('a'));
     const belief = bed.use(new Belief(lease));
     const prober = open();
     await prober.inspect('a');

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { RedisServer } from '../servers/redis-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
-import { Bed, type ClientName, claimOf, sleep, TTL_MS } from './bed.ts';
+import { Bed, type ClientName, claimOf, hasWaiter, sleep, TTL_MS } from './bed.ts';
 import { firstGrant, patiently, Scene } from './scene.ts';
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
@@ -111,13 +111,13 @@ describe('what comes late', () => {
     await using bed = new Bed();
     const { server, proxy } = await serverBehindProxy(bed);
     const [holding, waiting] = [bed.locks(server), bed.locks(proxy)];
-    const lease = await holding.mutex('ended').acquire();
+    const lease = await patiently(holding.mutex('ended'));
     const next = patiently(waiting.mutex('ended'));
     let granted = false;
     const seen = next.then(() => {
       granted = true;
     });
-    await expect.poll(async () => (await holding.inspect('ended')).waiters.length).toBe(1);
+    await hasWaiter(holding, 'ended');
     proxy.toClient.set({ flow: 'hold' });
     await lease.release();
     // The waiter was admitted, does not hear of it, and dies.

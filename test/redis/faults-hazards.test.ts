@@ -2,8 +2,9 @@
 import { isLockError, type Store } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { RedisServer } from '../servers/redis-server.ts';
+import { until } from '../servers/until.ts';
 import { Bed, claimOf, type StoreOptions, sleep, TTL_MS } from './bed.ts';
-import { Scene } from './scene.ts';
+import { patiently, Scene } from './scene.ts';
 import { hearWarnings } from './warnings.ts';
 
 const REFUSED = { code: 'STORE', retryable: false, outcome: 'failed' };
@@ -136,9 +137,9 @@ describe('a key that is taken by something else', () => {
   test.concurrent('while a lease is held there: the holder is told by its own clock', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const lease = await bed.locks(server).mutex('overwritten').acquire();
+    const lease = await patiently(bed.locks(server).mutex('overwritten'));
     await server.command('SET', 'holdfast:overwritten', 'a text');
-    await expect.poll(() => lease.loss?.reason, { timeout: 10_000 }).toBe('expired');
+    await until('was it lost', async () => lease.loss?.reason === 'expired');
   });
 
   test.concurrent.each([

@@ -5,9 +5,9 @@ import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
 import { machineMs } from '../processes/children/talk.ts';
 import type { RedisServer } from '../servers/redis-server.ts';
-import { Bed, expectNothingLeft, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
+import { Bed, expectNothingLeft, hasWaiter, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
 import { Fenced } from './fenced.ts';
-import { firstGrant, type Grant } from './scene.ts';
+import { firstGrant, type Grant, patiently } from './scene.ts';
 
 interface Held {
   readonly token: bigint;
@@ -110,8 +110,8 @@ describe('a process that holds', () => {
     await using bed = new Bed();
     const { server, child, held } = await holder(bed, 'watch');
     const locks = bed.locks(server);
-    const waiting = locks.mutex('mutex').acquire();
-    await expect.poll(async () => (await locks.inspect('mutex')).waiters.length).toBe(1);
+    const waiting = patiently(locks.mutex('mutex'));
+    await hasWaiter(locks, 'mutex');
     child.kill('SIGKILL');
     await child.exited();
     const { holders } = await locks.inspect('mutex');

@@ -4,7 +4,7 @@ import { type Replicated, startReplicated } from '../servers/topologies.ts';
 import { until } from '../servers/until.ts';
 import { Bed, sleep } from './bed.ts';
 import { Fenced } from './fenced.ts';
-import { Belief, firstGrant, Scene } from './scene.ts';
+import { Belief, firstGrant, patiently, Scene } from './scene.ts';
 import { hearWarnings } from './warnings.ts';
 
 /** The primary notices after a second that its replicas are gone, and refuses writes. */
@@ -25,7 +25,7 @@ describe('a primary that lives on alone', () => {
     await using bed = new Bed();
     const { primary, replicas } = await replicated(bed, []);
     const heard = bed.use(hearWarnings());
-    const lease = await bed.locks(primary).mutex('split').acquire();
+    const lease = await patiently(bed.locks(primary).mutex('split'));
     await sleep(0);
     expect(heard.codes).toEqual(['HOLDFAST_SPLIT_PRIMARY']);
     const [replica] = replicas;
@@ -98,7 +98,7 @@ describe('a primary and its replicas', () => {
     for (const each of replicas) each.pause();
     // What is on its way to them would reach them after all.
     await primary.command('CLIENT', 'KILL', 'TYPE', 'REPLICA');
-    const lease = await bed.locks(primary).mutex('unreplicated').acquire();
+    const lease = await patiently(bed.locks(primary).mutex('unreplicated'));
     const belief = bed.use(new Belief(lease));
     await primary.kill();
     replica!.resume();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../servers/until.ts';
 import { Bed, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
-import { Scene } from './scene.ts';
+import { patiently, Scene } from './scene.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const LONG_TTL_MS = 3000;
@@ -109,7 +109,7 @@ describe('a server', () => {
     const locks = bed.locks(server, { afterDataLoss: 'trust' });
     let last = 0n;
     for (let i = 0; i < 5; i++) {
-      const { token, release } = await locks.mutex('growing').acquire();
+      const { token, release } = await patiently(locks.mutex('growing'));
       expect(token).toBeGreaterThan(last);
       last = token;
       await release();

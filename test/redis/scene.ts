@@ -20,6 +20,7 @@ import {
   type Bed,
   claimOf,
   expectNothingLeft,
+  hasWaiter,
   type Place,
   type StoreOptions,
   sleep,
@@ -130,12 +131,12 @@ export class Scene {
       typeof at === 'function' ? at(options) : bed.store(at, options);
     const holding = bed.locksOn(await open(holder), ttl);
     const waiting = bed.locksOn(await open(others), ttl);
-    const probed = new Belief(await holding.mutex('probed').acquire());
-    const queued = new Belief(await holding.mutex('queued').acquire());
+    const probed = new Belief(await patiently(holding.mutex('probed')));
+    const queued = new Belief(await patiently(holding.mutex('queued')));
     const next = patiently(waiting.mutex('queued'));
     // Whoever does not wait for it hears of its end all the same.
     next.catch(() => {});
-    await expect.poll(async () => (await waiting.inspect('queued')).waiters.length).toBe(1);
+    await hasWaiter(waiting, 'queued');
     const prober = await open(others);
     // It has a connection before anything breaks.
     await prober.inspect('probed');
