@@ -89,7 +89,9 @@ export class Hazards {
         ' same one. Use noeviction, or a server of its own for locks.';
       this.#raise('HOLDFAST_EVICTION', message);
     }
-    if (Number(info.get('connected_slaves') ?? 0) > 0 && !info.has('min_slaves_good_slaves')) {
+    // A primary of a cluster stops by itself when it is cut off.
+    const alone = info.get('cluster_enabled') !== '1' && !info.has('min_slaves_good_slaves');
+    if (Number(info.get('connected_slaves') ?? 0) > 0 && alone) {
       const message =
         'A primary that is cut off from its replicas goes on granting, beside the one promoted' +
         ' in its place. Set min-replicas-to-write 1 on the server, so that it stops.';
