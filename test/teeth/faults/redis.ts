@@ -191,8 +191,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...connection,
     name: 'Redis: a dead connection is kept',
-    find: 'const silent = owed && this.#answered === answered;',
-    replace: 'const silent = false;',
+    find: 'const silent = owed && this.#answered === answered &&',
+    replace: 'const silent = false && owed &&',
     why: 'every lease of a process is lost, until the kernel gives the connection up',
   },
   {
