@@ -49,8 +49,19 @@ export class RedisStore implements Store {
     const wakePrefix = `${namespace}!wake:`;
     this.#wakes = new Wakes(link, wakePrefix);
     const loss = parts.trust ? 'trust' : 'wait';
-    const settings = [loss, String(parts.maxWaiters), wakePrefix, replicas > 0 ? 'write' : '-'];
-    this.#runner = new ScriptRunner({ ...parts, settings });
+    const settings = (known: string): string =>
+      [
+        `${replicas > 0 ? 'w' : '-'}${parts.maxTtlMs}`,
+        known,
+        loss,
+        parts.maxWaiters,
+        wakePrefix,
+      ].join(' ');
+    this.#runner = new ScriptRunner({
+      ...parts,
+      known: settings('known'),
+      fresh: settings('fresh'),
+    });
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

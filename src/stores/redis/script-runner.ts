@@ -20,9 +20,9 @@ export interface ScriptRunnerParts {
   readonly places: Places;
   readonly hazards: Hazards;
   readonly clockWatch: ClockWatch;
-  /** What every script is told, after what follows from the data: see lua/record.lua. */
-  readonly settings: readonly string[];
-  readonly maxTtlMs: number;
+  /** What a script is told (lua/record.lua), where it was known already and where it was not. */
+  readonly known: string;
+  readonly fresh: string;
 }
 
 /** So many replicas must have what the script wrote, within this time. */
@@ -48,37 +48,30 @@ export class ScriptRunner {
     args: readonly string[],
     spread?: Spread,
   ): Promise<readonly Reply[]> {
-    const { link, places, hazards, clockWatch } = this.#parts;
+    const { link, places, hazards, clockWatch, known, fresh } = this.#parts;
     const key = keys[0] as string;
     const record = places.recordOf(key);
     const checked = hazards.check(key);
     if (checked) await checked;
     const sentAt = clockWatch.now();
-    const send = (fresh: boolean): Promise<Reply> => {
-      const command = this.#command(script, [record, ...keys], fresh, args);
+    const send = (settings: string): Promise<Reply> => {
+      const head = ['EVALSHA', script.sha, String(keys.length + 1), record];
+      const command = [...head, ...keys, settings, ...args];
       return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
     };
-    // In a cluster another slot may have made the script known.
-    const reply = await send(places.many).catch(async (error: unknown) => {
+    let reply: Reply;
+    try {
+      // In a cluster another slot may have made the script known.
+      reply = await send(places.many ? fresh : known);
+    } catch (error) {
       if (refusalCode(error) !== 'NOSCRIPT') throw error;
       await hazards.check(key, true);
       await link.send(key, ['SCRIPT', 'LOAD', script.text]);
-      return send(true);
-    });
+      reply = await send(fresh);
+    }
     if (!Array.isArray(reply) || typeof reply[0] !== 'number') throw garbled(reply);
     clockWatch.see(record, reply[0], sentAt);
     return reply.slice(1);
-  }
-
-  #command(
-    script: Script,
-    keys: readonly string[],
-    fresh: boolean,
-    args: readonly string[],
-  ): string[] {
-    const { maxTtlMs, settings } = this.#parts;
-    const head = ['EVALSHA', script.sha, String(keys.length)];
-    return [...head, ...keys, String(maxTtlMs), fresh ? 'fresh' : 'known', ...settings, ...args];
   }
 
   async #everywhere(

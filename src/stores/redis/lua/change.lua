@@ -71,6 +71,6 @@ else
   answer = inspect()
 end
 save(q)
-if q.evicted then call('PUBLISH', ARGV[5] .. q.evicted.address, q.evicted.tag .. ' ?') end
+if q.evicted then send(q.evicted.address, q.evicted.tag .. ' ?') end
 keep()
 return { now, answer }

@@ -45,9 +45,10 @@ if #rest > 0 then
       save(q)
       return 'g refused '
     end
-    if not admitted and queue.waiters >= tonumber(ARGV[4]) then
+    local _, _, maxWaiters = settings()
+    if not admitted and queue.waiters >= tonumber(maxWaiters) then
       save(q)
-      return 'g full maxWaiters is ' .. ARGV[4]
+      return 'g full maxWaiters is ' .. maxWaiters
     end
     claim.number, claim.expires, claim.place = fresh(queue.last), now + claim.ttl, queue.next
     queue.last, queue.next, queue.kind = claim.number, queue.next + 1, claim.kind

@@ -320,6 +320,11 @@ local function depart(q, claim)
   settle(q, claim.sealed == 'evicted' and 'evicted' or 'released', claim.number)
 end
 
+local function send(address, letter)
+  local _, _, _, prefix = settings()
+  call('PUBLISH', prefix .. address, letter)
+end
+
 -- What to publish, by address. Finds who is dead, so it comes before anything is written.
 local function lettersOf(q)
   local letters = {}
@@ -377,7 +382,7 @@ end
 local function save(q)
   local letters = lettersOf(q)
   if q.changed then keepQueue(q) end
-  for address, letter in pairs(letters) do call('PUBLISH', ARGV[5] .. address, letter) end
+  for address, letter in pairs(letters) do send(address, letter) end
 end
 
 -- One element of a batch: whatever goes wrong is its own.

@@ -7,11 +7,11 @@
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no key
 -- behind, so that numbers grow although the clock of the server goes back.
 -- Fixed width: layout 1, replication id 40, open at (ms) 13, highest number 16, maxTtl.
--- ARGV: 1 maxTtl, 2 'fresh' if no script of ours was known here, 3 'wait' or 'trust', 4 maxWaiters,
--- 5 prefix of the channels, 6 'write' if replicas are asked for this afterwards, who can only tell
--- of what was written; those of the verb follow.
+-- ARGV[1], words: 'w' if replicas are asked for this afterwards, who can only tell of what was
+-- written, or '-', with maxTtl; 'fresh' if no script of ours was known here, or 'known'; 'wait' or
+-- 'trust'; maxWaiters; the prefix of the channels. What the verb takes follows.
 local call, sub, format = redis.call, string.sub, string.format
-local ARGS = 6
+local ARGS = 1
 local REMEMBER = 600000
 local time = call('TIME')
 local micros = time[1] * 1000000 + time[2]
@@ -21,7 +21,7 @@ local _, at = string.find(replication, 'master_replid:', 1, true)
 local data = at and sub(replication, at + 1, at + 40) or string.rep('0', 40)
 local record = call('GET', KEYS[1])
 local openAt, highest, maxTtl, recorded = 0, 0, 0, false
-local write = ARGV[6] == 'write'
+local write = sub(ARGV[1], 1, 1) == 'w'
 if record then
   if sub(record, 1, 1) ~= '1' or #record < 71 then
     return redis.error_reply('LAYOUT ' .. KEYS[1] .. ' has another layout')
@@ -30,22 +30,27 @@ if record then
   maxTtl = tonumber(sub(record, 71))
   recorded = sub(record, 2, 41) == data
 end
-if maxTtl < tonumber(ARGV[1]) then
-  maxTtl, write = tonumber(ARGV[1]), true
+local longest = tonumber(string.match(ARGV[1], '%d+'))
+if maxTtl < longest then
+  maxTtl, write = longest, true
+end
+local function settings()
+  return string.match(ARGV[1], ' (%a+) (%a+) (%d+) (%S+)$')
 end
 if not recorded then
+  local known, afterLoss = settings()
   -- Data may have been lost, unless it is certain that there was nothing to lose: up for longer
   -- than any lease, always a primary, never flushed, and no program has used it for locks.
   local server, stats = call('INFO', 'server'), call('INFO', 'stats') .. call('INFO', 'commandstats')
   local upMs = tonumber(string.match(server, 'uptime_in_seconds:(%d+)') or 0) * 1000
-  local certain = not record and ARGV[2] == 'fresh' and upMs > maxTtl
+  local certain = not record and known == 'fresh' and upMs > maxTtl
     and string.find(replication, 'master_replid2:' .. string.rep('0', 40), 1, true)
     and string.find(stats, 'evicted_keys:0\r', 1, true)
   for _, verb in ipairs({ 'flushall', 'flushdb', 'swapdb', 'script|flush', 'config|resetstat',
     'replicaof', 'slaveof', 'failover', 'debug' }) do
     certain = certain and not string.find(stats, 'cmdstat_' .. verb .. ':', 1, true)
   end
-  if ARGV[3] == 'trust' or certain then
+  if afterLoss == 'trust' or certain then
     openAt = 0
   else
     openAt = now + maxTtl
