@@ -26,6 +26,11 @@ const clock = slot(
   plain({}, { now: () => 0 }, null),
 );
 
+/** URLs of stores that open nothing before their first verb. */
+export const UNOPENED: readonly string[] = [
+  ...['memory:', 'sqlite:/tmp/never/opened.db', 'redis://u:p@h'],
+];
+
 /** Elsewhere it is refused; here it needs no clean-up that could be forgotten. */
 const store = slot(
   (value, world) => value === world.store || value === world.memory,
@@ -148,9 +153,18 @@ const PLAIN = [
     'openStore',
     [
       slot(
-        (url) => url === 'memory:' || url === 'sqlite:/tmp/never/opened.db',
-        plain('memory:', 'sqlite:/tmp/never/opened.db'),
-        plain('', 'sqlite:', 'sqlit:x', 'memory:x', 'redis://u:p@h', 'SQLITE:x', 'http://[', '://'),
+        (url) => UNOPENED.includes(url as string),
+        plain(...UNOPENED),
+        plain(
+          '',
+          'sqlite:',
+          'sqlit:x',
+          'memory:x',
+          'redis://u:p@h/x',
+          'SQLITE:x',
+          'http://[',
+          '://',
+        ),
       ),
     ],
     (_, url: string) => openStore(url).then(() => undefined),
