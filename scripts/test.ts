@@ -11,8 +11,8 @@ import { vitestStep } from './vitest-step.ts';
 const STEPS: readonly Step[] = [
   program('format', 'biome', 'ci', '--error-on-warnings', '.'),
   program('types', 'tsc'),
-  vitestStep('units', 'units'),
-  vitestStep('conformance', 'conformance'),
+  vitestStep('units'),
+  vitestStep('conformance'),
   program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
   program(
     'fuzz',
@@ -23,8 +23,9 @@ const STEPS: readonly Step[] = [
     '--calls',
     '500000',
   ),
-  vitestStep('processes', 'processes'),
-  vitestStep('servers', 'servers'),
+  vitestStep('processes'),
+  // They wait for servers most of the time.
+  vitestStep('servers', { maxWorkers: 3 }),
   teethStep,
   ...packageSteps(),
 ];

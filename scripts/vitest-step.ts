@@ -1,13 +1,13 @@
 import { startVitest, type TestModule } from 'vitest/node';
 import { type Skip, type Step, StepError, type Tally } from './steps.ts';
 
-/** Runs the named projects of vitest.config.ts, or all of them. */
-export function vitestStep(name: string, ...projects: readonly string[]): Step {
+/** Runs the named project of vitest.config.ts, which has the name of the step. */
+export function vitestStep(name: string, options: { readonly maxWorkers?: number } = {}): Step {
   return {
     name,
     live: true,
     async run() {
-      const vitest = await startVitest('test', [], { run: true, project: [...projects] });
+      const vitest = await startVitest('test', [], { run: true, project: [name], ...options });
       const modules = vitest.state.getTestModules();
       const stray = vitest.state.getUnhandledErrors().map(() => `${name}: an error in no test`);
       await vitest.close();
