@@ -16,6 +16,10 @@ const LONG_TTL_MS = 20_000;
 async function replicated(bed: Bed, config: readonly string[]): Promise<Replicated> {
   const servers = bed.serve(await startReplicated({ config }));
   await bed.settle(servers.primary);
+  await until('had the record of the store', async () => {
+    const found = servers.replicas.map((each) => each.command('EXISTS', 'holdfast!store'));
+    return (await Promise.all(found)).every((count) => count === 1);
+  });
   return servers;
 }
 
