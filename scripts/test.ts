@@ -24,8 +24,7 @@ const STEPS: readonly Step[] = [
     '500000',
   ),
   vitestStep('processes'),
-  // They wait for servers most of the time.
-  vitestStep('servers', { maxWorkers: 3 }),
+  vitestStep('servers'),
   teethStep,
   ...packageSteps(),
 ];

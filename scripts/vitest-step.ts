@@ -2,12 +2,12 @@ import { startVitest, type TestModule } from 'vitest/node';
 import { type Skip, type Step, StepError, type Tally } from './steps.ts';
 
 /** Runs the named project of vitest.config.ts, which has the name of the step. */
-export function vitestStep(name: string, options: { readonly maxWorkers?: number } = {}): Step {
+export function vitestStep(name: string): Step {
   return {
     name,
     live: true,
     async run() {
-      const vitest = await startVitest('test', [], { run: true, project: [name], ...options });
+      const vitest = await startVitest('test', [], { run: true, project: [name] });
       const modules = vitest.state.getTestModules();
       const stray = vitest.state.getUnhandledErrors().map(() => `${name}: an error in no test`);
       await vitest.close();
