@@ -13,7 +13,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Link, Refusal, Reply } from './client.ts';
 import { Connection, closed, type Source } from './connection.ts';
-import { connectionError, refusalCode, refused } from './errors.ts';
+import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
 import { slotOf } from './slots.ts';
 import { Subscription } from './subscription.ts';
 
@@ -231,10 +231,6 @@ const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN']);
 
 function isRedirection(answer: Answer): answer is Refusal {
   return isRefusal(answer) && REDIRECTIONS.has(refusalCode(answer.refusal) ?? '');
-}
-
-function isRefusal(answer: Answer): answer is Refusal {
-  return typeof answer === 'object' && answer !== null && 'refusal' in answer;
 }
 
 function sameCode(answer: Answer | undefined, { refusal }: Refusal): boolean {

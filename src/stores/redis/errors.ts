@@ -8,6 +8,7 @@
  * dropped, wherever the client or the server put them, so a cause is a copy of name and message.
  */
 import { isLockError, StoreError } from '../../errors.ts';
+import type { Refusal, Reply } from './client.ts';
 
 interface Meaning {
   readonly retryable: boolean;
@@ -156,6 +157,10 @@ const CODE = /^([A-Z][A-Z0-9_]+)(?: |$)/;
 export function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error) || 'syscall' in error) return undefined;
   return CODE.test(error.message) ? withoutSecrets(error.message) : undefined;
+}
+
+export function isRefusal(answer: Reply | Refusal): answer is Refusal {
+  return typeof answer === 'object' && answer !== null && 'refusal' in answer;
 }
 
 /** The first word of a refusal, such as `NOSCRIPT`, also of the error that was made of it. */

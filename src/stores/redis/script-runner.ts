@@ -8,9 +8,9 @@
  */
 import { StoreError } from '../../errors.ts';
 import { garbled } from './answers.ts';
-import type { Link, Refusal, Reply } from './client.ts';
+import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { refusalCode, refused } from './errors.ts';
+import { isRefusal, refusalCode, refused } from './errors.ts';
 import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
 import type { Script } from './scripts.ts';
@@ -88,8 +88,4 @@ export class ScriptRunner {
       outcome: 'unknown',
     });
   }
-}
-
-function isRefusal(answer: Reply | Refusal): answer is Refusal {
-  return typeof answer === 'object' && answer !== null && 'refusal' in answer;
 }

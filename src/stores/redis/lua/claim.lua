@@ -71,7 +71,7 @@ if #rest > 0 then
   end
   for _, i in ipairs(rest) do
     local asked = ARGV[ARGS + i - 1]
-    answers[i] = apart(i, function()
+    answers[i] = apart(function()
       return enter(KEYS[i], sub(asked, 1, 32), sub(asked, 33, 33) == 't', sub(asked, 34))
     end)
   end

@@ -386,7 +386,7 @@ local function save(q)
 end
 
 -- One element of a batch: whatever goes wrong is its own.
-local function apart(index, step)
+local function apart(step)
   local ok, result = pcall(step)
   if ok then return result end
   return 'e ' .. tostring(type(result) == 'table' and result.err or result)

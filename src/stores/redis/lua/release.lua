@@ -36,7 +36,7 @@ if #rest > 0 then
   for _, i in ipairs(rest) do
     local asked = ARGV[ARGS + i - 1]
     local ttl, after = string.match(asked, '^(%S+) ?(%S*)$', 34)
-    answers[i] = apart(i, function()
+    answers[i] = apart(function()
       local unanswered = sub(asked, 33, 33) == 'u'
       return leave(KEYS[i], sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
     end)
