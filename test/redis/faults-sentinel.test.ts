@@ -55,6 +55,7 @@ describe('a fail-over by Sentinels', () => {
     const scene = await Scene.set(bed, {
       ...{ holder: holder!, others: others!, ttl: LONG_TTL_MS, options },
     });
+    await servers.inStep();
     const early = promotions(servers);
     await servers.primary.kill();
     // Longer than a TTL: without heartbeats to the next primary it would be dead.

@@ -12,6 +12,8 @@ export interface Replicated {
   /** The primary at the start. */
   readonly primary: RedisServer;
   readonly replicas: readonly RedisServer[];
+  /** Waits until the replicas have all that the primary at the start has written so far. */
+  inStep(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,13 +43,29 @@ export async function startReplicated(options: RedisServerOptions = {}): Promise
   const primary = await start();
   const following = `replicaof ${primary.host} ${primary.port}`;
   const replicas = await Promise.all([start(following), start(following)]);
-  await until('had its replicas', async () => {
-    const [, , followers] = (await primary.command('ROLE')) as [string, number, unknown[]];
-    const states = await Promise.all(replicas.map((r) => r.command('INFO', 'replication')));
-    const linked = states.every((state) => String(state).includes('master_link_status:up'));
-    return linked && followers.length === replicas.length;
+  const inStep = (): Promise<void> => follow(primary, replicas);
+  await inStep();
+  return { primary, replicas, inStep, close: () => closeAll([primary, ...replicas]) };
+}
+
+/**
+ * A link that is up is not enough: until a replica acknowledges for the first time, which it does
+ * once a second, its primary holds back what it writes, and would take that along if it died.
+ */
+export async function follow(
+  primary: RedisServer,
+  replicas: readonly RedisServer[],
+): Promise<void> {
+  // Something to acknowledge that is no data.
+  await primary.command('PUBLISH', 'in-step', '');
+  const [, written] = (await primary.command('ROLE')) as [string, number];
+  await until('were the replicas in step', async () => {
+    const states = await Promise.all(replicas.map((replica) => replica.command('ROLE')));
+    return states.every((state) => {
+      const [, , , link, received] = state as [string, string, number, string, number];
+      return link === 'connected' && received >= written;
+    });
   });
-  return { primary, replicas, close: () => closeAll([primary, ...replicas]) };
 }
 
 const NAME = 'holdfast';
