@@ -4,6 +4,7 @@
  * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
  * a package. None is used for commands, only to make connections like it, by its `duplicate`.
  */
+import type { Ear } from '../wakes.ts';
 import { checkClient } from './check-client.ts';
 import { ClusterLink } from './cluster-link.ts';
 import { Connection, type Source } from './connection.ts';
@@ -45,11 +46,8 @@ export interface Link {
   sendAll(key: string, commands: readonly (readonly string[])[]): Promise<(Reply | Refusal)[]>;
   /** The same command to every primary, as for SCAN: one sender for each. */
   primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]>;
-  /**
-   * Listens to one channel, on a connection of its own. `received` gets each message; `resumed` is
-   * called when it listens again after an interruption, in which messages may have been lost.
-   */
-  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
+  /** On a connection of its own. */
+  listen: Ear['listen'];
   close(): Promise<void>;
 }
 

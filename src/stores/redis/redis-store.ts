@@ -6,7 +6,8 @@
  * must have a grant, it counts only once they do (script-runner.ts).
  */
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
-import { garbled, letterOf, type Standing, standingIn, statusOf } from './answers.ts';
+import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
+import { Wakes } from '../wakes.ts';
 import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { refusalCode } from './errors.ts';
@@ -15,7 +16,6 @@ import type { Hazards } from './hazards.ts';
 import { escapeGlob, type Places } from './places.ts';
 import { ScriptRunner, type Spread } from './script-runner.ts';
 import type { Scripts } from './scripts.ts';
-import { Wakes } from './wakes.ts';
 
 export interface RedisStoreParts {
   readonly form: Form;

@@ -7,7 +7,7 @@
  * always yes.
  */
 import { StoreError } from '../../errors.ts';
-import { garbled } from './answers.ts';
+import { garbled } from '../status-lines.ts';
 import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { isRefusal, refusalCode, refused } from './errors.ts';

@@ -1,10 +1,13 @@
 /**
- * What the scripts answer. A number is a claim that holds alone, with its whole TTL; everything
- * else is a line of words, the same in answers and in messages.
+ * What programs of ours inside a server answer. A number is a claim that holds alone, with its
+ * whole TTL; everything else is a line of words, the same in answers and in messages:
+ * - `h number left waiters limit ended endedBy`, it holds;
+ * - `w left ahead limit why retry`, it waits;
+ * - `g why detail`, it is gone; `e` and what the server says, it alone failed.
+ * Durations are in ms, `-` stands for what does not apply.
  */
-import { StoreError } from '../../errors.ts';
-import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../../store.ts';
-import type { Reply } from './client.ts';
+import { StoreError } from '../errors.ts';
+import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../store.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   m: 'mutex',
@@ -17,7 +20,7 @@ export function letterOf(kind: Kind): string {
   return kind[0] ?? '';
 }
 
-export function statusOf(reply: Reply | undefined, ttlMs: number): ClaimStatus {
+export function statusOf(reply: unknown, ttlMs: number): ClaimStatus {
   if (typeof reply === 'number') {
     return { state: 'held', token: BigInt(reply), leftMs: ttlMs, waiters: 0 };
   }
@@ -79,7 +82,7 @@ export interface Standing {
  * A line about a claim, for people.
  * @throws StoreError
  */
-export function standingIn(line: Reply): Standing {
+export function standingIn(line: unknown): Standing {
   try {
     return readStanding(line);
   } catch {
@@ -87,7 +90,7 @@ export function standingIn(line: Reply): Standing {
   }
 }
 
-function readStanding(line: Reply): Standing {
+function readStanding(line: unknown): Standing {
   const words = String(line).split(' ');
   const [state, number = '', kind = '', permits, limit, ttl, left] = words;
   return {
@@ -112,7 +115,7 @@ function refused(said: string): StoreError {
   });
 }
 
-export function garbled(reply: Reply | undefined): StoreError {
+export function garbled(reply: unknown): StoreError {
   return new StoreError(`The server gave an answer that is none: ${JSON.stringify(reply)}.`, {
     retryable: false,
     outcome: 'unknown',

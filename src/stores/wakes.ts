@@ -1,27 +1,35 @@
 /**
  * Who in this process wants to be woken.
  *
- * One subscription serves them all: the scripts address a message to the process and name the claim
- * by a tag, which is public, unlike its id. A message is a hint and may be lost; after an
+ * One subscription serves them all: the server addresses a message to the process and names the
+ * claim by a tag, which is public, unlike its id. A message is a hint and may be lost; after an
  * interruption everybody is woken, and asks.
  */
-import { randomId } from '../../random-id.ts';
-import type { Claim, Wake } from '../../store.ts';
-import { statusIn } from './answers.ts';
-import type { Link } from './client.ts';
+import { randomId } from '../random-id.ts';
+import type { Claim, Wake } from '../store.ts';
+import { statusIn } from './status-lines.ts';
+
+/** Messages of a server to this process. */
+export interface Ear {
+  /**
+   * Listens to one channel. `received` gets each message; `resumed` is called when it listens again
+   * after an interruption, in which messages may have been lost.
+   */
+  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
+}
 
 export class Wakes {
   /** Of this process; the channel's name ends in it. */
   readonly address: string = randomId().slice(0, 16);
-  readonly #link: Link;
+  readonly #ear: Ear;
   readonly #channel: string;
   readonly #wakes = new Map<string, Wake>();
   readonly #tags = new Map<string, string>();
   #listening: Promise<void> | undefined;
   #count = 0;
 
-  constructor(link: Link, prefix: string) {
-    this.#link = link;
+  constructor(ear: Ear, prefix: string) {
+    this.#ear = ear;
     this.#channel = `${prefix}${this.address}`;
   }
 
@@ -46,12 +54,10 @@ export class Wakes {
   }
 
   #listen(): Promise<void> {
-    this.#listening ??= this.#link
-      .listen(this.#channel, this.#received, this.#resumed)
-      .catch(() => {
-        // The next claim tries again; until then the heartbeats bring the news.
-        this.#listening = undefined;
-      });
+    this.#listening ??= this.#ear.listen(this.#channel, this.#received, this.#resumed).catch(() => {
+      // The next claim tries again; until then the heartbeats bring the news.
+      this.#listening = undefined;
+    });
     return this.#listening;
   }
 
