@@ -5,22 +5,22 @@ type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[numb
 
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
 const PROCESSES = 'test/{processes,cli}/**/*.test.ts';
-const SERVERS = 'test/{servers,redis,quorum}/**/*.test.ts';
+const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql}/**/*.test.ts';
 
 /** Fetches the servers that the machine lacks. */
 const PROGRAMS = 'test/servers/programs.ts';
 
 /** As the bundler does. */
-const luaAsText = {
-  name: 'lua-as-text',
+const filesAsText = {
+  name: 'files-as-text',
   load: (file: string): string | undefined =>
-    file.endsWith('.lua')
+    /\.(lua|sql)$/.test(file)
       ? `export default ${JSON.stringify(readFileSync(file, 'utf8'))}`
       : undefined,
 };
 
 const config: ViteUserConfig = {
-  plugins: [luaAsText],
+  plugins: [filesAsText],
   // The `paths` of tsconfig.json: tests import the package by its public names.
   resolve: { tsconfigPaths: true },
   test: {

@@ -1,6 +1,6 @@
 /**
  * `node --import ./scripts/sources.mjs FILE` runs TypeScript as it is, and lets it import the text
- * of files in Lua, as the bundler does.
+ * of files in Lua and SQL, as the bundler does.
  */
 import { register } from 'node:module';
 import 'tsx';
@@ -8,7 +8,7 @@ import 'tsx';
 const hooks = `
 import { readFile } from 'node:fs/promises';
 export async function load(url, context, next) {
-  if (!url.endsWith('.lua')) return next(url, context);
+  if (!/\\.(lua|sql)$/.test(url)) return next(url, context);
   const text = await readFile(new URL(url), 'utf8');
   const source = 'export default ' + JSON.stringify(text);
   return { format: 'module', shortCircuit: true, source };
