@@ -1,7 +1,7 @@
 /** Two different names never share a lock, whatever SQLite and its bindings think of text. */
 import { expect, test } from 'vitest';
+import { fromText, toText } from '../../src/stores/name-text.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
-import { fromText, toText } from '../../src/stores/sqlite/names.ts';
 import { claimOf, connect, newFile, one, open } from './bed.ts';
 
 /** Pairs that some layer or other might take for one. */

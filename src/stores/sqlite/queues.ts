@@ -9,8 +9,8 @@
  */
 import { sameQueue } from '../../admission.ts';
 import type { Claim, ClaimStatus, Holder, Kind, Member, Queue } from '../../store.ts';
+import { toText } from '../name-text.ts';
 import type { Machine } from './machine.ts';
-import { toText } from './names.ts';
 import { enterEmpty, leaveQuiet, renewQuiet } from './quiet.ts';
 import { END, evictedFor, Rows, type Told, toUs, wasEvicted } from './rows.ts';
 import type { Row, Statements } from './statements.ts';

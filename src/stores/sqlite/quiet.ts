@@ -6,7 +6,7 @@
  * long way. So it changes nothing that settling the queue would have changed.
  */
 import type { Claim, HeldStatus } from '../../store.ts';
-import { toText } from './names.ts';
+import { toText } from '../name-text.ts';
 import { heldStatus, type Rows, toUs } from './rows.ts';
 import type { Row } from './statements.ts';
 

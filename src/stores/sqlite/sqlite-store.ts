@@ -9,12 +9,12 @@
 import { statSync } from 'node:fs';
 import { ClosedError, isLockError, StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import { fromText, next, toText } from '../name-text.ts';
 import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts';
 import { isBusy } from './errors.ts';
 import { refuseNetwork } from './filesystem.ts';
 import { checkLayout, joinFile } from './layout.ts';
 import type { Machine } from './machine.ts';
-import { fromText, next, toText } from './names.ts';
 import { Queues } from './queues.ts';
 import type { Layout } from './schema.ts';
 import { prepareAll } from './statements.ts';

@@ -7,7 +7,7 @@
  * what is true now, not what was true when it was sent.
  */
 import type { Claim, ClaimStatus, Wake } from '../../store.ts';
-import { toText } from './names.ts';
+import { toText } from '../name-text.ts';
 import type { Told } from './rows.ts';
 import type { Row } from './statements.ts';
 import { WakeFile, type WatchFile } from './wake-file.ts';

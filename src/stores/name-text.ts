@@ -1,9 +1,10 @@
 /**
- * Names as they stand in the file.
+ * Names as they stand in a database.
  *
- * SQLite keeps text with a NUL inside, but its JSON functions and some bindings end it there, so
- * that two names would become one. Each character is therefore replaced by itself, except NUL and
- * the one that marks the replacement: different names stay different, and prefixes stay prefixes.
+ * PostgreSQL takes no text with a NUL inside; SQLite keeps it, but its JSON functions and some
+ * bindings end it there, so that two names would become one. Each character is therefore replaced
+ * by itself, except NUL and the one that marks the replacement: different names stay different, and
+ * prefixes stay prefixes.
  */
 const MARK = '\u0001';
 
