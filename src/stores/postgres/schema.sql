@@ -1,0 +1,680 @@
+-- The queues of claims, and all that may be done with them: each verb is one call of one function.
+--
+-- Invariant: the admitted claims of a resource are a prefix of its living ones in order of arrival,
+-- and after every call whoever was in somebody's way and is dead has gone and everybody who fits is
+-- admitted (admission.ts). It holds because the first statement of each verb locks the rows of all
+-- its resources, in the order of their names: whatever concerns a resource happens under its row's
+-- lock. So the store's own verbs cannot wait for each other in a circle, and a session at REPEATABLE
+-- READ or SERIALIZABLE gets 40001 instead of a stale queue. The same statement does what is common,
+-- for the whole batch: to take an idle resource, or to renew or release the only claim, which is
+-- kept in the resource's row itself. The rest goes the long way, claim by claim.
+-- The clock is read after the lock is taken, and tombstones are looked for in a later statement:
+-- a statement's snapshot is older than the lock that it waits for. Nobody is told before COMMIT.
+-- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
+-- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
+-- server forgets (`begin` notices that and makes everybody wait).
+-- Times are µs since 1970 by the server's clock. A number is place, token and public name in one.
+CREATE SCHEMA IF NOT EXISTS holdfast;
+
+CREATE TABLE IF NOT EXISTS holdfast.store (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  layout integer NOT NULL,
+  -- The longest ttl that any program may ask for, in µs: nothing outlives a loss of data by more.
+  max_ttl bigint NOT NULL,
+  -- Until then nothing is granted.
+  open_at bigint NOT NULL,
+  -- Above the numbers of all resources that have been swept away.
+  highest bigint NOT NULL,
+  -- Some program does not wait for its commits to be on disk.
+  fast boolean NOT NULL,
+  -- Which history of which server this is.
+  history text NOT NULL
+);
+
+-- The server empties it in a crash, and on a standby: while its row is there, nothing was lost.
+CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.witness (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single)
+);
+
+CREATE TABLE IF NOT EXISTS holdfast.resource (
+  name text COLLATE "C" PRIMARY KEY,
+  kind text NOT NULL,
+  -- The last one that was drawn here.
+  number bigint NOT NULL,
+  -- The claims are in the table of claims; otherwise there is one at most, and it is here.
+  crowd boolean NOT NULL DEFAULT false,
+  id uuid,
+  expires bigint,
+  permits integer,
+  capacity integer,
+  ttl integer,
+  address text,
+  tag text,
+  holder text,
+  waiters integer NOT NULL DEFAULT 0,
+  -- The first waiter that knows of being the first.
+  told bigint,
+  -- Some of its tombstones hold until then.
+  graves bigint NOT NULL DEFAULT 0,
+  -- How the last hold ended, where nobody holds.
+  ended text,
+  ended_by bigint,
+  -- Never kept: the claim that a verb asks about, and then the claims that are to be told.
+  concerns uuid[]
+) WITH (fillfactor = 50);
+
+CREATE TABLE IF NOT EXISTS holdfast.claim (
+  resource text COLLATE "C" NOT NULL,
+  number bigint NOT NULL,
+  id uuid NOT NULL UNIQUE,
+  admitted boolean NOT NULL,
+  expires bigint NOT NULL,
+  kind text NOT NULL,
+  permits integer NOT NULL,
+  capacity integer NOT NULL,
+  ttl integer NOT NULL,
+  address text NOT NULL,
+  tag text NOT NULL,
+  holder text NOT NULL,
+  -- Why it takes no more heartbeats.
+  sealed text,
+  detail text,
+  -- How the hold before its own ended.
+  ended text,
+  ended_by bigint,
+  PRIMARY KEY (resource, number)
+) WITH (fillfactor = 70);
+
+-- What a late copy of a claim that has left is told.
+CREATE TABLE IF NOT EXISTS holdfast.grave (
+  id uuid PRIMARY KEY,
+  until bigint NOT NULL,
+  why text NOT NULL,
+  detail text
+);
+
+CREATE OR REPLACE FUNCTION holdfast.micros() RETURNS bigint
+LANGUAGE sql VOLATILE AS $$
+  SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+$$;
+
+CREATE OR REPLACE FUNCTION holdfast.history() RETURNS text
+LANGUAGE sql VOLATILE AS $$
+  SELECT (pg_control_system()).system_identifier || ' ' ||
+    left(pg_walfile_name(pg_current_wal_lsn()), 8)
+$$;
+
+INSERT INTO holdfast.store (layout, max_ttl, open_at, highest, fast, history)
+VALUES (1, 0, 0, 0, false, holdfast.history()) ON CONFLICT DO NOTHING;
+INSERT INTO holdfast.witness
+SELECT true FROM holdfast.store WHERE max_ttl = 0 ON CONFLICT DO NOTHING;
+
+-- Somebody asks for more than is recorded, or the witness has gone. A loss is possible if commits
+-- were not waited for, or if this is another history: that of a standby, or of a restored copy.
+CREATE OR REPLACE FUNCTION holdfast.record(settings json) RETURNS holdfast.store
+LANGUAGE plpgsql AS $$
+DECLARE
+  s holdfast.store;
+  wants_fast boolean := (settings->>'fast')::boolean;
+  present text := holdfast.history();
+BEGIN
+  -- What is recorded here must not be lost with what relies on it.
+  PERFORM set_config('synchronous_commit', 'on', true);
+  SELECT * INTO s FROM holdfast.store FOR UPDATE;
+  s.max_ttl := greatest(s.max_ttl, (settings->>'maxTtl')::bigint * 1000);
+  IF NOT EXISTS (SELECT FROM holdfast.witness) THEN
+    IF (s.fast OR s.history <> present) AND NOT (settings->>'trust')::boolean THEN
+      s.open_at := holdfast.micros() + s.max_ttl;
+    END IF;
+    INSERT INTO holdfast.witness VALUES (true);
+  END IF;
+  s.fast := s.fast OR wants_fast;
+  s.history := present;
+  UPDATE holdfast.store SET max_ttl = s.max_ttl, open_at = s.open_at, fast = s.fast,
+    history = s.history;
+  RETURN s;
+END $$;
+
+-- What comes first in every verb: how this transaction waits and commits, and whether data is lost.
+CREATE OR REPLACE FUNCTION holdfast.begin(settings json) RETURNS holdfast.store
+LANGUAGE plpgsql AS $$
+DECLARE
+  s holdfast.store;
+  wants_fast boolean := (settings->>'fast')::boolean;
+BEGIN
+  PERFORM set_config('lock_timeout', settings->>'patience', true);
+  IF wants_fast THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  ELSIF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  SELECT known.* INTO s FROM holdfast.store known, holdfast.witness
+  WHERE known.max_ttl >= (settings->>'maxTtl')::bigint * 1000 AND known.fast >= wants_fast;
+  IF NOT FOUND THEN RETURN holdfast.record(settings); END IF;
+  RETURN s;
+END $$;
+
+CREATE OR REPLACE FUNCTION holdfast.missing(asked uuid, now bigint, open boolean) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  grave holdfast.grave;
+BEGIN
+  SELECT * INTO grave FROM holdfast.grave WHERE id = asked AND until > now;
+  IF FOUND THEN RETURN format('g %s %s', grave.why, grave.detail); END IF;
+  RETURN CASE WHEN open THEN 'g expired ' ELSE 'g store-reset ' END;
+END $$;
+
+-- The claim that stood alone gets company.
+CREATE OR REPLACE FUNCTION holdfast.spread(INOUT r holdfast.resource)
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF r.id IS NOT NULL THEN
+    INSERT INTO holdfast.claim (resource, number, id, admitted, expires, kind, permits, capacity,
+      ttl, address, tag, holder)
+    VALUES (r.name, r.number, r.id, true, r.expires, r.kind, r.permits, r.capacity,
+      r.ttl, r.address, r.tag, r.holder);
+    r.id := NULL;
+  END IF;
+  r.crowd := true;
+END $$;
+
+-- Where a claim of the crowd stands.
+CREATE OR REPLACE FUNCTION holdfast.status(
+  c holdfast.claim, r holdfast.resource, now bigint, open_at bigint
+) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  left_ms bigint := ceil((c.expires - now) / 1000.0);
+  held record;
+  capacity integer;
+  before bigint;
+  retry bigint;
+BEGIN
+  IF c.sealed IS NOT NULL THEN RETURN format('g %s %s', c.sealed, c.detail); END IF;
+  SELECT count(*) AS count, min(h.capacity) AS capacity, min(h.expires) AS death INTO held
+  FROM holdfast.claim h WHERE h.resource = r.name AND h.admitted;
+  capacity := CASE WHEN held.capacity < c.capacity THEN held.capacity END;
+  IF c.admitted THEN
+    RETURN format('h %s %s %s %s %s %s', c.number, left_ms, r.waiters, coalesce(capacity::text, '-'),
+      coalesce(c.ended, '-'), coalesce(c.ended_by, 0));
+  END IF;
+  -- Exact where it is short; a long queue is not counted for each who waits in it.
+  SELECT count(*) INTO before FROM (
+    SELECT FROM holdfast.claim w
+    WHERE w.resource = r.name AND NOT w.admitted AND w.number < c.number AND w.expires > now
+    LIMIT 101
+  ) AS counted;
+  IF before > 100 THEN before := greatest(before, r.waiters - 1); END IF;
+  IF open_at > now THEN
+    RETURN format('w %s %s %s data-loss %s', left_ms, held.count + before,
+      coalesce(capacity::text, '-'), ceil((open_at - now) / 1000.0));
+  END IF;
+  -- The first waits for the earliest death of a holder, others for that of the one before.
+  SELECT w.expires INTO retry FROM holdfast.claim w
+  WHERE w.resource = r.name AND NOT w.admitted AND w.number < c.number AND w.expires > now
+  ORDER BY w.number DESC LIMIT 1;
+  RETURN format('w %s %s %s queue %s', left_ms, held.count + before, coalesce(capacity::text, '-'),
+    ceil((coalesce(retry, held.death, now) - now) / 1000.0));
+END $$;
+
+-- Whoever is dead and in the way goes, whoever fits is admitted, in order. `how` and `by` say which
+-- hold has just ended.
+CREATE OR REPLACE FUNCTION holdfast.settle(
+  INOUT r holdfast.resource, now bigint, open boolean, how text DEFAULT NULL, by bigint DEFAULT NULL
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+  held record;
+  dead record;
+  next holdfast.claim;
+BEGIN
+  IF NOT r.crowd THEN
+    IF r.id IS NULL OR r.expires > now THEN RETURN; END IF;
+    r := holdfast.spread(r);
+  END IF;
+  SELECT count(*) AS count, coalesce(sum(permits), 0) AS used, min(capacity) AS capacity,
+    min(expires) AS death
+  INTO held FROM holdfast.claim WHERE resource = r.name AND admitted;
+  -- How a hold ended concerns who is admitted in the same step, or comes next where nobody holds.
+  IF held.count > 0 OR r.ended = 'released' THEN r.ended := NULL; END IF;
+  IF how IS NOT NULL THEN
+    r.ended := how;
+    r.ended_by := by;
+  END IF;
+  IF held.death <= now THEN
+    FOR dead IN
+      DELETE FROM holdfast.claim WHERE resource = r.name AND admitted AND expires <= now
+      RETURNING number, sealed
+    LOOP
+      r.ended := CASE dead.sealed WHEN 'evicted' THEN 'evicted' WHEN 'unknown' THEN 'released'
+        ELSE 'expired' END;
+      r.ended_by := dead.number;
+    END LOOP;
+    SELECT count(*) AS count, coalesce(sum(permits), 0) AS used, min(capacity) AS capacity
+    INTO held FROM holdfast.claim WHERE resource = r.name AND admitted;
+  END IF;
+  LOOP
+    SELECT * INTO next FROM holdfast.claim
+    WHERE resource = r.name AND NOT admitted ORDER BY number LIMIT 1;
+    EXIT WHEN NOT FOUND;
+    IF next.expires <= now THEN
+      DELETE FROM holdfast.claim WHERE id = next.id;
+      r.waiters := r.waiters - 1;
+      CONTINUE;
+    END IF;
+    IF NOT open OR held.used + next.permits > least(held.capacity, next.capacity) THEN
+      IF r.told IS DISTINCT FROM next.number THEN
+        r.told := next.number;
+        r.concerns := r.concerns || next.id;
+      END IF;
+      EXIT;
+    END IF;
+    UPDATE holdfast.claim SET admitted = true, ended = r.ended, ended_by = r.ended_by
+    WHERE id = next.id;
+    r.waiters := r.waiters - 1;
+    held.count := held.count + 1;
+    held.used := held.used + next.permits;
+    held.capacity := least(held.capacity, next.capacity);
+    r.concerns := r.concerns || next.id;
+  END LOOP;
+  IF held.count > 0 OR r.ended = 'released' THEN r.ended := NULL; END IF;
+  r.crowd := held.count > 0 OR r.waiters > 0;
+END $$;
+
+-- Keeps what has become of the resource, and tells those whom it concerns but who asks.
+CREATE OR REPLACE FUNCTION holdfast.save(
+  r holdfast.resource, was holdfast.resource, asking uuid, now bigint, open_at bigint, wake text
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF r IS NOT DISTINCT FROM was THEN RETURN; END IF;
+  UPDATE holdfast.resource SET kind = r.kind, number = r.number, crowd = r.crowd, id = r.id,
+    waiters = r.waiters, told = r.told, graves = r.graves, ended = r.ended, ended_by = r.ended_by
+  WHERE name = r.name;
+  IF r.concerns IS NULL THEN RETURN; END IF;
+  -- A reason may be of several lines, so who is sealed has to ask.
+  PERFORM pg_notify(wake || c.address, c.tag || ' ' || CASE WHEN c.sealed IS NULL
+    THEN holdfast.status(c, r, now, open_at) ELSE '?' END)
+  FROM holdfast.claim c
+  WHERE c.id = ANY (r.concerns) AND c.id IS DISTINCT FROM asking AND c.address <> '-';
+END $$;
+
+-- The row of a resource, whose lock is held.
+CREATE OR REPLACE FUNCTION holdfast.load(asked text) RETURNS holdfast.resource
+LANGUAGE plpgsql AS $$
+DECLARE
+  r holdfast.resource;
+BEGIN
+  SELECT * INTO r FROM holdfast.resource WHERE name = asked;
+  r.concerns := NULL;
+  RETURN r;
+END $$;
+
+-- The long way of a claim that its resource's row could not take at once.
+CREATE OR REPLACE FUNCTION holdfast.enter(
+  c holdfast.claim, waits boolean, settings json, s holdfast.store
+) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  now bigint := holdfast.micros();
+  open boolean := now >= s.open_at;
+  r holdfast.resource := holdfast.load(c.resource);
+  was holdfast.resource := r;
+  own holdfast.claim;
+  held record;
+  answer text;
+BEGIN
+  IF r.graves > now THEN
+    answer := holdfast.missing(c.id, now, true);
+    IF answer <> 'g expired ' THEN RETURN answer; END IF;
+    answer := NULL;
+  END IF;
+  IF r.id = c.id AND r.expires > now THEN
+    RETURN format('h %s %s 0 - - 0', r.number, ceil((r.expires - now) / 1000.0));
+  END IF;
+  -- One that has died in the queue may not come back in its old place.
+  DELETE FROM holdfast.claim WHERE id = c.id AND expires <= now AND NOT admitted;
+  IF FOUND THEN r.waiters := r.waiters - 1; END IF;
+  r := holdfast.settle(r, now, open);
+  SELECT * INTO own FROM holdfast.claim WHERE id = c.id;
+  IF FOUND THEN
+    answer := holdfast.status(own, r, now, s.open_at);
+  ELSIF (r.crowd OR r.id IS NOT NULL) AND r.kind <> c.kind
+    AND (r.kind IN ('m', 'p') OR c.kind IN ('m', 'p')) THEN
+    answer := 'g mismatch ' || r.kind;
+  ELSE
+    SELECT coalesce(sum(permits), 0) AS used, min(capacity) AS capacity INTO held
+    FROM (
+      SELECT permits, capacity FROM holdfast.claim WHERE resource = r.name AND admitted
+      UNION ALL SELECT r.permits, r.capacity WHERE r.id IS NOT NULL
+    ) AS holders;
+    c.admitted := open AND r.waiters = 0
+      AND held.used + c.permits <= least(held.capacity, c.capacity);
+    IF NOT c.admitted AND NOT waits THEN
+      answer := 'g refused ';
+    ELSIF NOT c.admitted AND r.waiters >= (settings->>'maxWaiters')::integer THEN
+      answer := 'g full maxWaiters is ' || (settings->>'maxWaiters');
+    END IF;
+  END IF;
+  IF answer IS NULL THEN
+    r := holdfast.spread(r);
+    r.kind := c.kind;
+    r.number := greatest(r.number + 1, now, s.highest + 1);
+    c.number := r.number;
+    c.expires := now + c.ttl * 1000::bigint;
+    IF c.admitted THEN
+      c.ended := r.ended;
+      c.ended_by := r.ended_by;
+      r.ended := NULL;
+    ELSE
+      r.waiters := r.waiters + 1;
+      IF r.waiters = 1 THEN
+        r.told := c.number;
+        r.concerns := r.concerns || ARRAY(
+          SELECT id FROM holdfast.claim WHERE resource = r.name AND admitted
+        );
+      END IF;
+    END IF;
+    INSERT INTO holdfast.claim SELECT c.*;
+    answer := holdfast.status(c, r, now, s.open_at);
+  END IF;
+  PERFORM holdfast.save(r, was, c.id, now, s.open_at, settings->>'wake');
+  RETURN answer;
+END $$;
+
+-- Enters the queues, or tells where ids already in them stand. Never extends a claim.
+CREATE OR REPLACE FUNCTION holdfast.claim(settings json, claims json) RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  s holdfast.store := holdfast.begin(settings);
+  open boolean := holdfast.micros() >= s.open_at;
+  taken jsonb;
+BEGIN
+  WITH taken AS (
+    INSERT INTO holdfast.resource AS r (name, kind, number, id, expires, permits, capacity, ttl,
+      address, tag, holder)
+    SELECT c.resource, c.kind, greatest(holdfast.micros(), s.highest + 1),
+      CASE WHEN open THEN c.id END, holdfast.micros() + c.ttl * 1000::bigint, c.permits, c."limit",
+      c.ttl, c.address, c.tag, c.holder
+    FROM json_to_recordset(claims) AS c (resource text, id uuid, kind text, permits integer,
+      "limit" integer, ttl integer, address text, tag text, holder text)
+    ORDER BY c.resource COLLATE "C"
+    ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, id = excluded.id,
+      number = greatest(r.number + 1, holdfast.micros(), s.highest + 1),
+      expires = holdfast.micros() + excluded.ttl * 1000::bigint, permits = excluded.permits,
+      capacity = excluded.capacity, ttl = excluded.ttl, address = excluded.address,
+      tag = excluded.tag, holder = excluded.holder
+    WHERE open AND r.id IS NULL AND NOT r.crowd AND r.ended IS NULL
+      AND r.graves <= holdfast.micros()
+    RETURNING r.name, r.number, r.ttl
+  )
+  SELECT jsonb_object_agg(t.name, format('h %s %s 0 - - 0', t.number, t.ttl)) INTO taken
+  FROM taken t WHERE open;
+  RETURN QUERY
+  SELECT coalesce(taken->>c.resource, holdfast.enter(
+    ROW(c.resource, 0, c.id, false, 0, c.kind, c.permits, c."limit", c.ttl, c.address, c.tag,
+      c.holder, NULL, NULL, NULL, NULL)::holdfast.claim, c.queue, settings, s))
+  FROM json_to_recordset(claims) AS c (resource text, id uuid, kind text, permits integer,
+    "limit" integer, ttl integer, queue boolean, address text, tag text, holder text);
+END $$;
+
+-- The long way of a heartbeat.
+CREATE OR REPLACE FUNCTION holdfast.beat(
+  resource text, asked uuid, ttl bigint, settings json, s holdfast.store
+) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  now bigint := holdfast.micros();
+  open boolean := now >= s.open_at;
+  r holdfast.resource := holdfast.load(resource);
+  was holdfast.resource := r;
+  own holdfast.claim;
+  answer text;
+BEGIN
+  r := holdfast.settle(r, now, open);
+  UPDATE holdfast.claim c SET expires = now + beat.ttl * 1000
+  WHERE c.id = asked AND c.expires > now AND c.sealed IS NULL;
+  SELECT * INTO own FROM holdfast.claim c WHERE c.id = asked AND c.expires > now;
+  answer := CASE WHEN FOUND THEN holdfast.status(own, r, now, s.open_at)
+    ELSE holdfast.missing(asked, now, open) END;
+  PERFORM holdfast.save(r, was, asked, now, s.open_at, settings->>'wake');
+  RETURN answer;
+END $$;
+
+-- Heartbeat and status in one. Never revives a claim.
+CREATE OR REPLACE FUNCTION holdfast.renew(settings json, claims json) RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  s holdfast.store := holdfast.begin(settings);
+  renewed jsonb;
+BEGIN
+  WITH renewed AS (
+    INSERT INTO holdfast.resource AS r (name, kind, number, ttl, concerns)
+    SELECT c.resource, 'm', 0, c.ttl, ARRAY[c.id]
+    FROM json_to_recordset(claims) AS c (resource text, id uuid, ttl integer)
+    ORDER BY c.resource COLLATE "C"
+    ON CONFLICT (name) DO UPDATE SET ttl = excluded.ttl,
+      expires = holdfast.micros() + excluded.ttl * 1000::bigint
+    WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()
+    RETURNING r.name, r.number, r.ttl, r.id
+  )
+  SELECT jsonb_object_agg(n.name, format('h %s %s 0 - - 0', n.number, n.ttl)) INTO renewed
+  FROM renewed n WHERE n.id IS NOT NULL;
+  RETURN QUERY
+  SELECT coalesce(renewed->>c.resource, holdfast.beat(c.resource, c.id, c.ttl, settings, s))
+  FROM json_to_recordset(claims) AS c (resource text, id uuid, ttl bigint);
+END $$;
+
+-- A claim that has left, or left out: its late copies are told why, for so long.
+CREATE OR REPLACE FUNCTION holdfast.bury(
+  INOUT r holdfast.resource, asked uuid, until bigint, why text, detail text DEFAULT NULL
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO holdfast.grave AS g VALUES (asked, until, why, detail)
+  ON CONFLICT (id) DO UPDATE SET until = excluded.until, why = excluded.why,
+    detail = excluded.detail;
+  r.graves := greatest(r.graves, until);
+END $$;
+
+-- Leaves the queue; what it held is free for the next ones.
+CREATE OR REPLACE FUNCTION holdfast.depart(
+  INOUT r holdfast.resource, own holdfast.claim, now bigint, open boolean
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM holdfast.claim WHERE id = own.id;
+  IF own.admitted THEN
+    r := holdfast.settle(r, now, open,
+      CASE own.sealed WHEN 'evicted' THEN 'evicted' ELSE 'released' END, own.number);
+  ELSE
+    r.waiters := r.waiters - 1;
+    r := holdfast.settle(r, now, open);
+  END IF;
+END $$;
+
+-- The long way of a release: with a tombstone where a copy of the claim may still come, or later.
+CREATE OR REPLACE FUNCTION holdfast.leave(
+  resource text, asked uuid, ttl bigint, unanswered boolean, after bigint, settings json,
+  s holdfast.store
+) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  now bigint := holdfast.micros();
+  open boolean := now >= s.open_at;
+  r holdfast.resource := holdfast.load(resource);
+  was holdfast.resource := r;
+  own holdfast.claim;
+  present boolean;
+BEGIN
+  r := holdfast.settle(r, now, open);
+  IF r.id = asked THEN r := holdfast.spread(r); END IF;
+  SELECT * INTO own FROM holdfast.claim c WHERE c.id = asked AND c.expires > now;
+  present := FOUND;
+  IF NOT present OR unanswered THEN
+    r := holdfast.bury(r, asked, now + ttl * 1000, 'unknown');
+  END IF;
+  IF present AND (after <= 0 OR NOT own.admitted) THEN
+    r := holdfast.depart(r, own, now, open);
+  ELSIF present AND own.sealed IS NULL THEN
+    UPDATE holdfast.claim c SET sealed = 'unknown', expires = now + after * 1000 WHERE c.id = asked;
+  END IF;
+  PERFORM holdfast.save(r, was, asked, now, s.open_at, settings->>'wake');
+  RETURN present::integer;
+END $$;
+
+-- Leaves the queues, at once or `after` ms from now.
+CREATE OR REPLACE FUNCTION holdfast.release(settings json, claims json) RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  s holdfast.store := holdfast.begin(settings);
+  released text[];
+BEGIN
+  WITH released AS (
+    INSERT INTO holdfast.resource AS r (name, kind, number, concerns)
+    SELECT c.resource, 'm', 0,
+      CASE WHEN NOT c.unanswered AND c.after <= 0 THEN ARRAY[c.id] END
+    FROM json_to_recordset(claims) AS c (resource text, id uuid, unanswered boolean, after bigint)
+    ORDER BY c.resource COLLATE "C"
+    ON CONFLICT (name) DO UPDATE SET id = NULL
+    WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()
+    RETURNING r.name, r.number
+  )
+  SELECT array_agg(d.name) INTO released FROM released d WHERE d.number > 0;
+  RETURN QUERY
+  SELECT CASE WHEN c.resource = ANY (released) THEN '1'
+    ELSE holdfast.leave(c.resource, c.id, c.ttl, c.unanswered, c.after, settings, s) END
+  FROM json_to_recordset(claims)
+    AS c (resource text, id uuid, ttl bigint, unanswered boolean, after bigint);
+END $$;
+
+-- The rarer verbs, on one claim.
+CREATE OR REPLACE FUNCTION holdfast.change(settings json, change json) RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  s holdfast.store := holdfast.begin(settings);
+  now bigint;
+  open boolean;
+  r holdfast.resource;
+  was holdfast.resource;
+  own holdfast.claim;
+  verb text := change->>'verb';
+  asking uuid := (change->>'id')::uuid;
+  answer text := 0;
+BEGIN
+  PERFORM FROM holdfast.resource WHERE name = change->>'resource' FOR UPDATE;
+  now := holdfast.micros();
+  open := now >= s.open_at;
+  r := holdfast.load(change->>'resource');
+  was := r;
+  IF r.name IS NULL THEN
+    RETURN QUERY SELECT CASE verb WHEN 'evict' THEN '0'
+      ELSE holdfast.missing(asking, now, open) END;
+    RETURN;
+  END IF;
+  r := holdfast.settle(r, now, open);
+  IF r.id = asking OR r.id IS NOT NULL AND r.number = (change->>'number')::bigint THEN
+    r := holdfast.spread(r);
+  END IF;
+  SELECT * INTO own FROM holdfast.claim c
+  WHERE c.resource = r.name AND c.expires > now
+    AND CASE verb WHEN 'evict' THEN c.number = (change->>'number')::bigint ELSE c.id = asking END;
+  IF verb = 'evict' AND FOUND THEN
+    answer := 1;
+    own.sealed := 'evicted';
+    own.detail := change->>'reason';
+    UPDATE holdfast.claim c SET sealed = own.sealed, detail = own.detail WHERE c.id = own.id;
+    IF own.address <> '-' THEN
+      PERFORM pg_notify((settings->>'wake') || own.address, own.tag || ' ?');
+    END IF;
+    IF (change->>'now')::boolean OR NOT own.admitted THEN
+      r := holdfast.bury(r, own.id, now + own.ttl * 1000::bigint, 'evicted', own.detail);
+      r := holdfast.depart(r, own, now, open);
+    END IF;
+  ELSIF verb = 'downgrade' AND FOUND THEN
+    IF own.admitted AND own.kind = 'w' THEN
+      UPDATE holdfast.claim c SET kind = 'r', permits = 1 WHERE c.id = own.id RETURNING * INTO own;
+      r := holdfast.settle(r, now, open);
+    END IF;
+    answer := holdfast.status(own, r, now, s.open_at);
+  ELSIF verb = 'downgrade' THEN
+    answer := holdfast.missing(asking, now, open);
+  END IF;
+  PERFORM holdfast.save(r, was, asking, now, s.open_at, settings->>'wake');
+  RETURN NEXT answer;
+END $$;
+
+-- The living claims of a resource, in order: for people.
+CREATE OR REPLACE FUNCTION holdfast.inspect(settings json, asked text) RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  s holdfast.store := holdfast.begin(settings);
+  now bigint;
+  r holdfast.resource;
+  was holdfast.resource;
+BEGIN
+  PERFORM FROM holdfast.resource WHERE name = asked FOR UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  now := holdfast.micros();
+  r := holdfast.load(asked);
+  was := r;
+  r := holdfast.settle(r, now, now >= s.open_at);
+  PERFORM holdfast.save(r, was, NULL, now, s.open_at, settings->>'wake');
+  RETURN QUERY
+  SELECT format('%s %s %s %s %s %s %s %s', CASE WHEN c.admitted THEN 'h' ELSE 'w' END, c.number,
+    c.kind, c.permits, c.capacity, c.ttl, ceil((c.expires - now) / 1000.0), c.holder)
+  FROM (
+    SELECT number, true AS admitted, kind, permits, capacity, ttl, expires, holder
+    FROM holdfast.resource WHERE name = asked AND id IS NOT NULL
+    UNION ALL
+    SELECT number, admitted, kind, permits, capacity, ttl, expires, holder
+    FROM holdfast.claim WHERE resource = asked
+  ) AS c
+  WHERE c.expires > now ORDER BY c.number;
+END $$;
+
+-- Resources that somebody holds or waits for, in the order of bytes.
+CREATE OR REPLACE FUNCTION holdfast.names(after text, most integer) RETURNS SETOF text
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT name FROM holdfast.resource r
+  WHERE name > after AND (r.id IS NOT NULL AND r.expires > holdfast.micros() OR r.crowd AND EXISTS (
+    SELECT FROM holdfast.claim c WHERE c.resource = r.name AND c.expires > holdfast.micros()
+  ))
+  ORDER BY name LIMIT most
+$$;
+
+-- Which of these waiting claims have news: 'h' they are admitted or gone, 'w' they are the first.
+CREATE OR REPLACE FUNCTION holdfast.look(ids json) RETURNS SETOF text
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT CASE WHEN c.id IS NULL OR c.admitted OR c.sealed IS NOT NULL THEN 'h' ELSE 'w' END ||
+    ' ' || replace(asked.id, '-', '')
+  FROM json_array_elements_text(ids) AS asked (id)
+  LEFT JOIN holdfast.claim c ON c.id = asked.id::uuid
+  LEFT JOIN holdfast.resource r ON r.name = c.resource
+  WHERE c.id IS NULL OR c.admitted OR c.sealed IS NOT NULL OR r.told = c.number
+$$;
+
+-- Forgets what nobody has needed for ten minutes. Before a resource goes, the numbers that it has
+-- given are remembered, so that they are not given again if the clock goes back.
+CREATE OR REPLACE FUNCTION holdfast.sweep() RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  long_ago bigint := holdfast.micros() - 600000000;
+BEGIN
+  DELETE FROM holdfast.grave WHERE until < long_ago;
+  WITH idle AS (
+    SELECT name FROM holdfast.resource r
+    WHERE r.number < long_ago AND r.graves < long_ago
+      AND (r.id IS NULL OR r.expires < long_ago)
+      AND NOT EXISTS (
+        SELECT FROM holdfast.claim c WHERE c.resource = r.name AND c.expires >= long_ago
+      )
+    LIMIT 1000 FOR UPDATE SKIP LOCKED
+  ), dead AS (
+    DELETE FROM holdfast.claim c USING idle WHERE c.resource = idle.name
+  ), swept AS (
+    DELETE FROM holdfast.resource r USING idle WHERE r.name = idle.name RETURNING r.number
+  )
+  UPDATE holdfast.store SET highest = greatest(highest, (SELECT max(number) FROM swept))
+  WHERE EXISTS (SELECT FROM swept);
+END $$;
