@@ -4,7 +4,7 @@
  * A duplicate has everything of the user's client (address, Sentinels, TLS, user, database, name)
  * but what would write a command late, twice or changed: see `connection.ts`.
  */
-import { abortable } from './abortable.ts';
+import { abortable } from '../abortable.ts';
 import type { Discover } from './cluster-link.ts';
 import type { Source, Wire, WireTerms } from './connection.ts';
 import { type PlaceMap, placeOf } from './place-of.ts';

@@ -7,7 +7,7 @@
  * not written yet are as well. Its time-out for commands, which version 6 has by default, makes a
  * signal for each command and costs more than half of the throughput.
  */
-import { abortable } from './abortable.ts';
+import { abortable } from '../abortable.ts';
 import type { Discover } from './cluster-link.ts';
 import type { Source, Wire, WireTerms } from './connection.ts';
 import { type Place, type PlaceMap, placeOf } from './place-of.ts';

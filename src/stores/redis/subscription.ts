@@ -5,7 +5,7 @@
  * was made to a node that is gone. A PING every five seconds does, on the same connection; it also
  * makes the next one. Messages of the time between are lost, which `resumed` tells.
  */
-import { abortable } from './abortable.ts';
+import { abortable } from '../abortable.ts';
 import { Connection, type Source } from './connection.ts';
 
 const PING_MS = 5000;

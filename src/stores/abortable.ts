@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 
 /**
- * The result of `work`, unless the signal comes first; then its reason is thrown. Clients of both
- * packages have ways to connect that never end.
+ * The result of `work`, unless the signal comes first; then its reason is thrown. Client packages
+ * have ways to connect that never end.
  */
 export async function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   // What comes after the signal is nobody's.
