@@ -25,14 +25,14 @@ export interface Debian {
 }
 
 /**
- * How to start a program of the packages, which are fetched if they are not there. Many processes
- * may ask at once: the first to finish wins.
+ * How to start a program of the packages, whose path is below `/usr`. They are fetched if they are
+ * not there. Many processes may ask at once: the first to finish wins.
  */
 export async function debianProgram(debian: Debian, program: string): Promise<Command> {
   const root = join(debian.cache, [debian.release, ...debian.packages].join('+'));
   if (!(await exists(root))) await install(debian, root);
   const [loader, ...folders] = await loaderIn(root);
-  return [loader, '--library-path', folders.join(':'), join(root, 'usr/bin', program)];
+  return [loader, '--library-path', folders.join(':'), join(root, 'usr', program)];
 }
 
 async function install({ release, packages, cache }: Debian, root: string): Promise<void> {

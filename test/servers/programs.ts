@@ -1,6 +1,7 @@
 /** The programs that tests start: the machine's own, and what it lacks out of Debian's packages. */
+import { realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Debian, debianProgram } from './debian.ts';
 
@@ -8,7 +9,7 @@ import { type Debian, debianProgram } from './debian.ts';
 export type Command = readonly [program: string, ...args: string[]];
 
 /** `redis` is the oldest that is supported, or what the machine has. */
-export type ProgramName = 'redis' | 'redis-8' | 'valkey' | 'cc' | 'openssl' | 'spin';
+export type ProgramName = 'redis' | 'redis-8' | 'valkey' | 'postgres' | 'cc' | 'openssl' | 'spin';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -18,9 +19,13 @@ export interface Places {
 
 const CACHE = new URL('../../node_modules/.cache/holdfast-servers', import.meta.url);
 
-export const PLACES: Places = { path: process.env.PATH ?? '', cache: fileURLToPath(CACHE) };
+/** Debian keeps the programs of PostgreSQL's servers off the PATH. */
+const PATH = [process.env.PATH ?? '', '/usr/lib/postgresql/15/bin'].join(delimiter);
+
+export const PLACES: Places = { path: PATH, cache: fileURLToPath(CACHE) };
 
 const BOOKWORM = { release: 'bookworm', packages: ['redis-server'] };
+const POSTGRES = { release: 'bookworm', packages: ['postgresql-15'] };
 const SPIN = { release: 'bookworm', packages: ['spin'] };
 const TRIXIE = {
   release: 'trixie',
@@ -30,16 +35,22 @@ const TRIXIE = {
 interface Source {
   readonly onPath: string | undefined;
   readonly debian: Pick<Debian, 'release' | 'packages'>;
+  /** Below `/usr`. */
   readonly inDebian: string;
 }
 
 const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
-  redis: { onPath: 'redis-server', debian: BOOKWORM, inDebian: 'redis-server' },
-  'redis-8': { onPath: undefined, debian: TRIXIE, inDebian: 'redis-server' },
-  valkey: { onPath: 'valkey-server', debian: TRIXIE, inDebian: 'valkey-server' },
-  cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'tcc' },
-  spin: { onPath: 'spin', debian: SPIN, inDebian: 'spin' },
-  openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'openssl' },
+  redis: { onPath: 'redis-server', debian: BOOKWORM, inDebian: 'bin/redis-server' },
+  'redis-8': { onPath: undefined, debian: TRIXIE, inDebian: 'bin/redis-server' },
+  valkey: { onPath: 'valkey-server', debian: TRIXIE, inDebian: 'bin/valkey-server' },
+  postgres: {
+    onPath: 'postgres',
+    debian: POSTGRES,
+    inDebian: 'lib/postgresql/15/bin/postgres',
+  },
+  cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'bin/tcc' },
+  spin: { onPath: 'spin', debian: SPIN, inDebian: 'bin/spin' },
+  openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
 
 const found = new Map<ProgramName, Promise<Command>>();
@@ -49,6 +60,12 @@ export function findProgram(name: ProgramName): Promise<Command> {
   const program = found.get(name) ?? findProgramIn(PLACES, name);
   found.set(name, program);
   return program;
+}
+
+/** The program of that name that was installed in the same folder, started in the same way. */
+export function beside(command: Command, name: string): Command {
+  const file = realpathSync(command.at(-1) as string);
+  return [...command.slice(0, -1), join(dirname(file), name)] as unknown as Command;
 }
 
 export async function findProgramIn(places: Places, name: ProgramName): Promise<Command> {

@@ -1,0 +1,284 @@
+/** A real PostgreSQL, and its streaming standbys. Whoever connects from loopback is let in. */
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { freePort, giveBack } from './ports.ts';
+import { beside, type Command, findProgram } from './programs.ts';
+import { runToEnd, ServerProcess } from './server-process.ts';
+import { copyTemplate } from './templates.ts';
+import { until } from './until.ts';
+
+export interface PostgresOptions {
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Lines of its configuration, such as `fsync = off`, which win over those of every server. */
+  readonly config?: readonly string[];
+  /** Lines of `pg_hba.conf` that come before those that let everybody in. */
+  readonly hba?: readonly string[];
+  /** Added to its environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface StandbyOptions extends PostgresOptions {
+  /** The port where it finds its primary, such as that of a proxy. Default: the primary's own. */
+  readonly via?: number;
+}
+
+/** Who connects, and to which database. Default: the superuser, and the database `postgres`. */
+export interface Login {
+  readonly user?: string;
+  readonly password?: string;
+  readonly database?: string;
+}
+
+/** How it ends: when the sessions have, after it ended them, or at once, to recover at the start. */
+export type PostgresStop = 'smart' | 'fast' | 'immediate';
+
+/** How long a statement may take, in ms: only one that hangs takes longer. */
+const PATIENCE_MS = 20_000;
+
+const SUPERUSER = 'postgres';
+
+/** Data are safe when they are committed, as by default; it is small, and its logs can be read. */
+const CONFIG = [
+  "listen_addresses = '127.0.0.1'",
+  'max_connections = 200',
+  'shared_buffers = 16MB',
+  'dynamic_shared_memory_type = mmap',
+  'jit = off',
+  'wal_level = replica',
+  "log_line_prefix = '%m [%p] '",
+  "log_timezone = 'GMT'",
+  "timezone = 'GMT'",
+];
+
+const INITDB = [
+  `--username=${SUPERUSER}`,
+  '--auth=trust',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--wal-segsize=1',
+  '--no-sync',
+];
+
+const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
+
+export class PostgresServer {
+  readonly host = '127.0.0.1';
+  readonly port: number;
+  readonly #program: Command;
+  readonly #process = new ServerProcess('postgres');
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #primary: PostgresServer | undefined;
+
+  static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
+    const server = new PostgresServer(
+      await findProgram('postgres'),
+      await portOf(options),
+      options,
+    );
+    return server.#begin(options, async () => {
+      await copyData(server.#program, server.#data);
+      await server.#configure(CONFIG);
+    });
+  }
+
+  private constructor(
+    program: Command,
+    port: number,
+    { env, primary }: PostgresOptions & { readonly primary?: PostgresServer },
+  ) {
+    this.#program = program;
+    this.port = port;
+    this.#env = { ...process.env, LC_ALL: 'C', ...env };
+    this.#primary = primary;
+  }
+
+  get url(): string {
+    return this.urlOf();
+  }
+
+  urlOf({ user = SUPERUSER, password, database = 'postgres' }: Login = {}): string {
+    const names = [user, ...(password === undefined ? [] : [password])].map(encodeURIComponent);
+    const where = `${this.host}:${this.port}/${encodeURIComponent(database)}`;
+    return `postgres://${names.join(':')}@${where}`;
+  }
+
+  get folder(): string {
+    return this.#process.folder;
+  }
+
+  get running(): boolean {
+    return this.#process.running;
+  }
+
+  /** Of the postmaster, whose children are the backends. */
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** What it has logged, from its first start on. */
+  get log(): string {
+    return this.#process.log;
+  }
+
+  /** Starts it on the same port, with the data that it left. */
+  async start(): Promise<void> {
+    const where = ['-D', this.#data, '-p', `${this.port}`, '-k', this.folder];
+    await this.#process.start([...this.#program, ...where], this.#env, async () => {
+      await this.query('select 1');
+      return true;
+    });
+  }
+
+  /** Ends it as an administrator does. */
+  async stop(mode: PostgresStop = 'fast'): Promise<void> {
+    await this.#process.end(SIGNALS[mode]);
+  }
+
+  /** Kills the postmaster and all backends. */
+  async kill(): Promise<void> {
+    await this.#process.kill();
+  }
+
+  /** Kills it and starts it again. What was committed is there, unless it was configured away. */
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  /** It stands still, or only the backend of that pid: nothing is answered, no connection ends. */
+  pause(backend?: number): void {
+    if (backend === undefined) this.#process.pause();
+    else process.kill(backend, 'SIGSTOP');
+  }
+
+  resume(backend?: number): void {
+    if (backend === undefined) this.#process.resume();
+    else process.kill(backend, 'SIGCONT');
+  }
+
+  /** As the superuser, over a connection of its own, past every proxy and port: the rows. */
+  async query<Row extends object = Record<string, unknown>>(
+    sql: string,
+    values: readonly unknown[] = [],
+    { user = SUPERUSER, password, database = 'postgres' }: Login = {},
+  ): Promise<Row[]> {
+    const client = new pg.Client({
+      host: this.folder,
+      port: this.port,
+      user,
+      ...(password !== undefined && { password }),
+      database,
+      connectionTimeoutMillis: PATIENCE_MS,
+      query_timeout: PATIENCE_MS,
+    });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      const result: pg.QueryResult<Row & pg.QueryResultRow> = await client.query(sql, [...values]);
+      return result.rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A read-only copy that follows this server, which need not wait for it: replication is async. */
+  async standby(options: StandbyOptions = {}): Promise<PostgresServer> {
+    const port = await portOf(options);
+    const standby = new PostgresServer(this.#program, port, { ...options, primary: this });
+    return standby.#begin(options, async () => {
+      const name = `standby_${port}`;
+      const from = `host=${this.host} port=${options.via ?? this.port} user=${SUPERUSER}`;
+      const copying = ['--pgdata', standby.#data, '--dbname', `${from} application_name=${name}`];
+      const following = ['--write-recovery-conf', '--create-slot', '--slot', name];
+      const quickly = ['--checkpoint=fast', '--no-sync'];
+      const backup = beside(this.#program, 'pg_basebackup');
+      await runToEnd([...backup, ...copying, ...following, ...quickly], this.#env);
+    });
+  }
+
+  /** Waits until this standby shows all that its primary has committed so far. */
+  async inStep(): Promise<void> {
+    if (this.#primary === undefined) throw new Error('the server is no standby');
+    const [row] = await this.#primary.query('select pg_current_wal_lsn() as written');
+    await until('was the standby in step', async () => {
+      const [shown] = await this.query<{ all: boolean }>(
+        'select pg_last_wal_replay_lsn() >= $1::pg_lsn as all',
+        [row?.written],
+      );
+      return shown?.all === true;
+    });
+  }
+
+  /** Makes this standby a primary. What it has not received of the old one is lost to it. */
+  async promote(): Promise<void> {
+    await this.query('select pg_promote()');
+  }
+
+  /** Ends it and removes its folder. */
+  async close(): Promise<void> {
+    await this.#process.close();
+    giveBack(this.port);
+  }
+
+  get #data(): string {
+    return join(this.folder, 'data');
+  }
+
+  async #begin(options: PostgresOptions, fill: () => Promise<void>): Promise<this> {
+    try {
+      await fill();
+      await this.#configure(options.config ?? []);
+      await this.#allow(options.hba ?? []);
+      await this.start();
+      return this;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #configure(lines: readonly string[]): Promise<void> {
+    const text = lines.map((line) => `${line}\n`).join('');
+    await writeFile(join(this.#data, 'postgresql.conf'), text, { flag: 'a' });
+  }
+
+  async #allow(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return;
+    const file = join(this.#data, 'pg_hba.conf');
+    await writeFile(file, [...lines, await readFile(file, 'utf8')].join('\n'));
+  }
+}
+
+async function portOf({ port }: PostgresOptions): Promise<number> {
+  return port ?? (await freePort());
+}
+
+async function copyData(program: Command, target: string): Promise<void> {
+  await copyTemplate(target, [...program, ...INITDB], async (data) => {
+    const initdb = await initdbOf(program, join(dirname(data), 'bin'));
+    const env = { ...process.env, LC_ALL: 'C', TZ: 'GMT' };
+    await runToEnd([...initdb, ...INITDB, '-D', data], env);
+  });
+}
+
+/**
+ * initdb starts the `postgres` that lies beside it. If that needs the loader which was fetched with
+ * it, the one beside a copy of initdb is a script that starts it so.
+ */
+async function initdbOf(program: Command, bin: string): Promise<readonly string[]> {
+  const initdb = beside(program, 'initdb');
+  if (program.length === 1) return initdb;
+  const quoted = program.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  await mkdir(bin);
+  await writeFile(join(bin, 'postgres'), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
+  const copy = join(bin, 'initdb');
+  await copyFile(initdb.at(-1) as string, copy);
+  const share = join(dirname(program.at(-1) as string), '../../../../share/postgresql/15');
+  return [...initdb.slice(0, -1), copy, '-L', share];
+}
+
+export function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  return PostgresServer.start(options);
+}

@@ -1,0 +1,166 @@
+/**
+ * A server's process, in a folder of its own. It ends with this process: if that is killed, the
+ * kernel kills the server on Linux; elsewhere only an orderly end takes it along.
+ *
+ * Servers of databases refuse to run as root. Then they run as nobody, who may still read and write
+ * what root could: the programs may lie in a folder that only root can enter.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { alive, childrenOf } from './process-table.ts';
+import { until } from './until.ts';
+
+/** How long a server may take until it answers, in ms: only one that hangs takes longer. */
+const PATIENCE_MS = 20_000;
+
+const NOBODY = 65_534;
+const AS_ROOT = process.getuid?.() === 0;
+const AS_NOBODY = [
+  `--reuid=${NOBODY}`,
+  `--regid=${NOBODY}`,
+  '--clear-groups',
+  '--inh-caps=+dac_override',
+  '--ambient-caps=+dac_override',
+];
+const MORTAL =
+  process.platform === 'linux'
+    ? ['setpriv', '--pdeathsig', 'KILL', ...(AS_ROOT ? AS_NOBODY : []), '--']
+    : [];
+
+const open = new Set<ServerProcess>();
+process.once('exit', () => {
+  for (const server of open) server.closeNow();
+});
+
+/** Runs a program as a server runs, to its end. */
+export async function runToEnd(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const [program = '', ...args] = [...MORTAL, ...command];
+  await promisify(execFile)(program, args, { env });
+}
+
+/** A new folder that a server may write to. */
+export function serverFolder(prefix: string): string {
+  const folder = mkdtempSync(prefix);
+  if (AS_ROOT) chownSync(folder, NOBODY, NOBODY);
+  return folder;
+}
+
+export class ServerProcess {
+  readonly folder: string;
+  #child: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+
+  /** Its folder is there from now on; the process is not. */
+  constructor(name: string) {
+    this.folder = serverFolder(join(tmpdir(), `holdfast-${name}-`));
+    open.add(this);
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined;
+  }
+
+  get pid(): number {
+    if (this.#child?.pid === undefined) throw new Error('the server is not running');
+    return this.#child.pid;
+  }
+
+  /** What it has said, from its first start on. */
+  get log(): string {
+    try {
+      return readFileSync(join(this.folder, 'log'), 'utf8');
+    } catch {
+      return '';
+    }
+  }
+
+  /** Starts it and waits until it answers. */
+  async start(
+    command: readonly string[],
+    env: NodeJS.ProcessEnv,
+    answers: () => Promise<boolean>,
+  ): Promise<void> {
+    if (this.running) throw new Error('the server is running');
+    const [program = '', ...args] = [...MORTAL, ...command];
+    const log = openSync(join(this.folder, 'log'), 'a');
+    const child = spawn(program, args, { env, stdio: ['ignore', log, log] });
+    closeSync(log);
+    this.#child = child;
+    this.#ended = new Promise((resolve) => {
+      const end = (): void => {
+        if (this.#child === child) this.#child = undefined;
+        resolve();
+      };
+      child.once('exit', end);
+      child.once('error', end);
+    });
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!(await answers().catch(() => false))) {
+      if (this.#child !== child || performance.now() > deadline) {
+        throw new Error(`the server did not start: ${this.log}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Asks it to end, and waits until it has. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    this.#child?.kill(signal);
+    await this.#ended;
+  }
+
+  /** Kills it and its children at once, as a crash of the whole machine does. */
+  async kill(): Promise<void> {
+    const children = this.#killNow();
+    await this.#ended;
+    await until('ended', async () => !children.some(alive));
+  }
+
+  /** It and its children stand still: connections stay open and nothing is answered. */
+  pause(): void {
+    // Itself first: one that stands still has no more children.
+    signal(this.pid, 'SIGSTOP');
+    for (const child of childrenOf(this.pid)) signal(child, 'SIGSTOP');
+  }
+
+  resume(): void {
+    for (const child of childrenOf(this.pid)) signal(child, 'SIGCONT');
+    signal(this.pid, 'SIGCONT');
+  }
+
+  /** Ends it and removes its folder. */
+  async close(): Promise<void> {
+    await this.kill();
+    this.closeNow();
+  }
+
+  /** The same for one who cannot wait. */
+  closeNow(): void {
+    this.#killNow();
+    rmSync(this.folder, { recursive: true, force: true });
+    open.delete(this);
+  }
+
+  #killNow(): number[] {
+    if (!this.running) return [];
+    this.pause();
+    const children = childrenOf(this.pid);
+    for (const pid of [this.pid, ...children]) signal(pid, 'SIGKILL');
+    return children;
+  }
+}
+
+/** Ending by itself is no failure. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
