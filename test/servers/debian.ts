@@ -3,8 +3,8 @@
  * no service starts, no root is needed, and releases other than the machine's do as well.
  *
  * apt does the work, from the mirror that the machine already uses. With lists of its own, and a
- * state in which nothing is installed, it fetches every library that the programs need, the C
- * library and its loader included. They run through that loader: an old C library is no obstacle.
+ * state in which no library is installed, it fetches every one that the programs need, the C library
+ * and its loader included. They run through that loader: an old C library is no obstacle.
  */
 import { execFile } from 'node:child_process';
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -15,6 +15,31 @@ import type { Command } from './programs.ts';
 const run = promisify(execFile);
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+/** What only the packages' own scripts run, and the compiler of queries in PostgreSQL. */
+const NEEDLESS = [
+  'adduser',
+  'debconf',
+  'dpkg',
+  'init-system-helpers',
+  'libc-bin',
+  'libllvm14',
+  'locales',
+  'lsb-base',
+  'netbase',
+  'openssl',
+  'passwd',
+  'perl',
+  'perl-base',
+  'postgresql-client-common',
+  'postgresql-common',
+  'readline-common',
+  'ssl-cert',
+  'tar',
+  'tzdata',
+  'ucf',
+  'usrmerge',
+];
 
 /** Packages of a release, and where they are kept. */
 export interface Debian {
@@ -59,7 +84,8 @@ async function download(
   const archives = join(folder, 'archives');
   await mkdir(join(folder, 'lists/partial'), { recursive: true });
   await mkdir(join(archives, 'partial'), { recursive: true });
-  await writeFile(join(folder, 'status'), '');
+  const needless = NEEDLESS.filter((name) => !packages.includes(name));
+  await writeFile(join(folder, 'status'), needless.map(installed).join(''));
   const env = { ...process.env, APT_CONFIG: await settings(folder) };
   const apt = (...args: string[]): Promise<unknown> => run('apt-get', args, { env });
   const signed = (await exists(KEYRING)) ? `[signed-by=${KEYRING}] ` : '';
@@ -76,6 +102,18 @@ async function download(
     }
   }
   throw new AggregateError(failures, `no mirror of this machine has ${packages} of ${release}`);
+}
+
+/** An entry of apt's list of what is there, which every dependency is content with. */
+function installed(name: string): string {
+  const lines = [
+    `Package: ${name}`,
+    'Status: install ok installed',
+    'Version: 999',
+    'Architecture: all',
+    'Multi-Arch: allowed',
+  ];
+  return `${lines.join('\n')}\n\n`;
 }
 
 /** What the machine has set holds as well, such as its proxy, but its hooks do not run. */

@@ -10,6 +10,9 @@ const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
   ['redis', '--version', /^Redis server v=7\.0\./],
   ['redis-8', '--version', /^Redis server v=8\./],
   ['valkey', '--version', /^Valkey server v=8\./],
+  ['postgres', '--version', /^postgres \(PostgreSQL\) 15\./],
+  ['pgbouncer', '--version', /^PgBouncer 1\.18\./],
+  ['mariadb', '--version', /Ver 10\.11\..*MariaDB/],
   ['cc', '-v', /^tcc version/],
   ['openssl', 'version', /^OpenSSL 3\./],
 ];

@@ -9,7 +9,16 @@ import { type Debian, debianProgram } from './debian.ts';
 export type Command = readonly [program: string, ...args: string[]];
 
 /** `redis` is the oldest that is supported, or what the machine has. */
-export type ProgramName = 'redis' | 'redis-8' | 'valkey' | 'postgres' | 'cc' | 'openssl' | 'spin';
+export type ProgramName =
+  | 'redis'
+  | 'redis-8'
+  | 'valkey'
+  | 'postgres'
+  | 'pgbouncer'
+  | 'mariadb'
+  | 'cc'
+  | 'openssl'
+  | 'spin';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -24,9 +33,10 @@ const PATH = [process.env.PATH ?? '', '/usr/lib/postgresql/15/bin'].join(delimit
 
 export const PLACES: Places = { path: PATH, cache: fileURLToPath(CACHE) };
 
-const BOOKWORM = { release: 'bookworm', packages: ['redis-server'] };
-const POSTGRES = { release: 'bookworm', packages: ['postgresql-15'] };
-const SPIN = { release: 'bookworm', packages: ['spin'] };
+const BOOKWORM = {
+  release: 'bookworm',
+  packages: ['redis-server', 'postgresql-15', 'pgbouncer', 'mariadb-server-core', 'spin'],
+};
 const TRIXIE = {
   release: 'trixie',
   packages: ['redis-server', 'valkey-server', 'tcc', 'openssl'],
@@ -45,11 +55,13 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   valkey: { onPath: 'valkey-server', debian: TRIXIE, inDebian: 'bin/valkey-server' },
   postgres: {
     onPath: 'postgres',
-    debian: POSTGRES,
+    debian: BOOKWORM,
     inDebian: 'lib/postgresql/15/bin/postgres',
   },
+  pgbouncer: { onPath: 'pgbouncer', debian: BOOKWORM, inDebian: 'sbin/pgbouncer' },
+  mariadb: { onPath: 'mariadbd', debian: BOOKWORM, inDebian: 'sbin/mariadbd' },
   cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'bin/tcc' },
-  spin: { onPath: 'spin', debian: SPIN, inDebian: 'bin/spin' },
+  spin: { onPath: 'spin', debian: BOOKWORM, inDebian: 'bin/spin' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
 
