@@ -9,6 +9,8 @@ import { copyTemplate } from './templates.ts';
 import { until } from './until.ts';
 
 export interface PostgresOptions {
+  /** Default: what `postgres` is here. */
+  readonly program?: Command;
   /** Default: a free one. */
   readonly port?: number;
   /** Lines of its configuration, such as `fsync = off`, which win over those of every server. */
