@@ -1,0 +1,135 @@
+/**
+ * Looking for news where the database cannot send any: one statement a process for all its claims
+ * that wait.
+ *
+ * How often? As in the race of Achilles: a claim is looked at again after an eighth of the time in
+ * which its turn comes if those before it leave as quickly as they did so far. Who has nobody
+ * before him but a holder that does not leave thus looks ever less often, up to a bound, and the
+ * last of 500 looks about ten times as often in all as if he were alone, not 500 times: the number
+ * of looks grows with the logarithm of the wait. A look comes at most an eighth of the wait too
+ * late, or a quarter of a second, whichever is less; heartbeats and the death of who is before
+ * bring the news besides. Chance spreads the looks of processes that began together.
+ * What would break it: to plan the next look before the answer to the last one, when a database
+ * that is slow would be asked ever more.
+ */
+import type { Clock, Timer } from '../../clock.ts';
+import type { Claim, ClaimStatus, WaitingStatus, Wake } from '../../store.ts';
+
+/** In ms. Less would be felt by the database, not by people. */
+const SHORTEST_MS = 20;
+/** Longest pause of who comes next, and of each further place, in ms. */
+const LONGEST_MS = 250;
+/** Longest pause of all, in ms. */
+const LONGEST_OF_ALL_MS = 2000;
+/** As a share of the time in which its turn may come. */
+const SHARE = 1 / 8;
+/** Who would be looked at so much later, in ms, is looked at together with the others. */
+const TOGETHER_MS = 10;
+
+interface Seeker {
+  readonly wake: Wake;
+  /** Undefined: it does not wait, or not yet. */
+  since?: { readonly at: number; readonly ahead: number } | undefined;
+  dueAt: number;
+  told: ClaimStatus['state'] | undefined;
+}
+
+export interface PollingParts {
+  readonly clock: Clock;
+  /** Asks where these ids stand; answers about those that live. */
+  readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, ClaimStatus>>;
+}
+
+export class Polling {
+  readonly #parts: PollingParts;
+  readonly #seekers = new Map<string, Seeker>();
+  #timer: Timer | undefined;
+  #looking = false;
+  #closed = false;
+
+  constructor(parts: PollingParts) {
+    this.#parts = parts;
+  }
+
+  watch({ id }: Claim, wake: Wake): AsyncDisposable {
+    const seeker: Seeker = { wake, dueAt: Number.POSITIVE_INFINITY, told: undefined };
+    this.#seekers.set(id, seeker);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#seekers.get(id) === seeker) this.#seekers.delete(id);
+      },
+    };
+  }
+
+  /** What the database has answered about a claim. */
+  saw({ id }: Claim, status: ClaimStatus): void {
+    const seeker = this.#seekers.get(id);
+    if (!seeker || status.state === 'error') return;
+    seeker.told = status.state;
+    if (status.state === 'waiting') this.#plan(seeker, status);
+    else this.#rest(seeker);
+    this.#arm();
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#timer) this.#parts.clock.clearTimeout(this.#timer);
+  }
+
+  #rest(seeker: Seeker): void {
+    seeker.since = undefined;
+    seeker.dueAt = Number.POSITIVE_INFINITY;
+  }
+
+  #plan(seeker: Seeker, { ahead = 1 }: WaitingStatus): void {
+    const { clock } = this.#parts;
+    const now = clock.now();
+    seeker.since ??= { at: now, ahead };
+    const passed = Math.max(0, seeker.since.ahead - ahead);
+    const before = Math.max(1, ahead);
+    const turnMs = (before * (now - seeker.since.at)) / (passed + 1);
+    const longest = Math.min(LONGEST_MS * before, LONGEST_OF_ALL_MS);
+    const pause = Math.min(Math.max(turnMs * SHARE, SHORTEST_MS), longest);
+    seeker.dueAt = now + pause * (0.75 + clock.random() / 2);
+  }
+
+  #arm(): void {
+    const { clock } = this.#parts;
+    if (this.#timer) clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#looking || this.#closed) return;
+    let dueAt = Number.POSITIVE_INFINITY;
+    for (const seeker of this.#seekers.values()) dueAt = Math.min(dueAt, seeker.dueAt);
+    if (dueAt === Number.POSITIVE_INFINITY) return;
+    this.#timer = clock.setTimeout(() => void this.#look(), Math.max(0, dueAt - clock.now()));
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    const { clock, look } = this.#parts;
+    const until = clock.now() + TOGETHER_MS;
+    const due = [...this.#seekers].filter(([, { dueAt }]) => dueAt <= until);
+    if (due.length === 0) return this.#arm();
+    this.#looking = true;
+    try {
+      const statuses = await look(due.map(([id]) => id));
+      for (const [id, seeker] of due) this.#tell(seeker, statuses.get(id));
+    } catch {
+      // A database in trouble is asked less often; the heartbeats have the error.
+      for (const [, seeker] of due) seeker.dueAt = clock.now() + LONGEST_OF_ALL_MS;
+    }
+    this.#looking = false;
+    this.#arm();
+  }
+
+  /** Whoever is gone is told so by the heartbeat that it is woken to. */
+  #tell(seeker: Seeker, status: ClaimStatus | undefined): void {
+    const state = status?.state ?? 'gone';
+    if (status?.state === 'waiting') this.#plan(seeker, status);
+    else this.#rest(seeker);
+    if (state === seeker.told) return;
+    seeker.told = state;
+    seeker.wake(status);
+  }
+}

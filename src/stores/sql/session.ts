@@ -1,0 +1,238 @@
+/**
+ * One session with a database, kept up: one call at a time, each written at most once.
+ *
+ * Pools and clients keep statements for a connection that they do not have, however long, and some
+ * write them again. A claim that core has long given up would so be made for nobody. Therefore:
+ * - a call waits for its turn and for a connection that is being made, for a second at most, then
+ *   it has failed without having left. Calls keep their order, so a release never overtakes its
+ *   claim;
+ * - when a connection breaks, the call that was written on it is of unknown outcome and never
+ *   written again;
+ * - a new connection is made when the next call asks for it, after a pause that grows up to a
+ *   second, for a lease has only its TTL. Whoever listens asks at once;
+ * - a call that has no answer after three seconds is on a connection that is half-open, or on a
+ *   server that stands still: the connection is dropped. No routine waits for a lock so long;
+ * - so is one on which the server says that it is no primary (any more): the next one goes where
+ *   the address leads by then.
+ * What would break it: a client that writes a statement twice, or after its promise was rejected.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLockError, StoreError } from '../../errors.ts';
+import { abortable } from '../abortable.ts';
+import type { Routine, Source, Wire } from './wire.ts';
+
+/** For so long a call waits until it is written. */
+const TURN_MS = 1000;
+/** After so long an attempt to connect is given up, whatever the client's own time-out is. */
+const ATTEMPT_MS = 5000;
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+/** After so long without its answer, the connection is taken for dead. */
+const SILENCE_MS = 3000;
+/** Who listens is silent by nature, and would not notice that nothing can come any more. */
+const PING_MS = 5000;
+
+interface Request {
+  readonly run: (wire: Wire) => Promise<void>;
+  readonly fail: (error: StoreError) => void;
+}
+
+interface Open {
+  readonly wire: Wire;
+  /** Aborted with the reason why it is of no use any more. */
+  readonly over: AbortController;
+}
+
+interface Listener {
+  readonly channel: string;
+  readonly received: (message: string) => void;
+  /** It listens again after an interruption, in which messages may have been lost. */
+  readonly resumed: () => void;
+}
+
+export class Session {
+  readonly #source: Source;
+  readonly #closing = new AbortController();
+  readonly #queue = new Set<Request>();
+  #open: Open | undefined;
+  #opening = false;
+  #busy = false;
+  #failures = 0;
+  #failure: StoreError | undefined;
+  #listener: Listener | undefined;
+  #pinging: NodeJS.Timeout | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  call(routine: Routine, args: readonly string[]): Promise<readonly string[]> {
+    return this.#ask((wire) => wire.call(routine, args));
+  }
+
+  /** Whether messages can come. */
+  hears(): Promise<boolean> {
+    return this.#ask(async (wire) => wire.listen !== undefined);
+  }
+
+  /** Resolved when no message can be missed; from then on also on the connections that follow. */
+  async listen(listener: Listener): Promise<void> {
+    await this.#ask(async (wire) => wire.listen?.(listener.channel));
+    this.#listener = listener;
+    this.#ping(PING_MS);
+  }
+
+  /** What waits or is unanswered is rejected, and what comes later. */
+  close(): void {
+    const reason = closed();
+    clearTimeout(this.#pinging);
+    this.#listener = undefined;
+    this.#closing.abort(reason);
+    this.#failAll(reason);
+    if (this.#open) this.#drop(this.#open, reason);
+  }
+
+  #ask<T>(ask: (wire: Wire) => Promise<T>): Promise<T> {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#queue.delete(request);
+        reject(this.#failure ?? notYet());
+      }, TURN_MS);
+      const request: Request = {
+        run: (wire) => {
+          clearTimeout(timer);
+          return ask(wire).then(resolve);
+        },
+        fail: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.#queue.add(request);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    const [request] = this.#queue;
+    if (this.#busy || !request) return;
+    if (this.#open) void this.#run(this.#open, request);
+    else if (!this.#opening) void this.#connect();
+  }
+
+  /** Never rejects. */
+  async #run(open: Open, request: Request): Promise<void> {
+    this.#queue.delete(request);
+    this.#busy = true;
+    const silence = setTimeout(() => this.#drop(open, silent()), SILENCE_MS);
+    try {
+      await abortable(open.over.signal, request.run(open.wire));
+    } catch (cause) {
+      const { error, broken } = this.#judge(cause, 'call');
+      if (broken) this.#drop(open, cause);
+      request.fail(error);
+    }
+    clearTimeout(silence);
+    this.#busy = false;
+    this.#next();
+  }
+
+  /** Never rejects. */
+  async #connect(): Promise<void> {
+    this.#opening = true;
+    try {
+      const open = await this.#attempt();
+      this.#failures = 0;
+      this.#failure = undefined;
+      this.#open = open;
+    } catch (cause) {
+      this.#failures++;
+      this.#failure = this.#judge(cause, 'open').error;
+      this.#failAll(this.#failure);
+    }
+    this.#opening = false;
+    this.#next();
+  }
+
+  async #attempt(): Promise<Open> {
+    const closing = this.#closing.signal;
+    if (this.#failures > 0) await sleep(pauseAfter(this.#failures), undefined, { signal: closing });
+    const over = new AbortController();
+    const signal = AbortSignal.any([closing, over.signal, AbortSignal.timeout(ATTEMPT_MS)]);
+    const opening = this.#source.open({
+      signal,
+      lost: (cause) => this.#lost(over, cause),
+      heard: (message) => this.#listener?.received(message),
+    });
+    try {
+      const wire = await abortable(signal, opening);
+      const listener = this.#listener;
+      if (listener && wire.listen) {
+        await abortable(signal, wire.listen(listener.channel));
+        listener.resumed();
+      }
+      return { wire, over };
+    } catch (error) {
+      // Also one that is there too late.
+      opening.then((wire) => wire.close()).catch(() => {});
+      throw error;
+    }
+  }
+
+  #lost(over: AbortController, cause: unknown): void {
+    if (this.#open?.over === over) this.#drop(this.#open, cause);
+    else over.abort(cause);
+  }
+
+  #drop(open: Open, cause: unknown): void {
+    if (open.over.signal.aborted) return;
+    if (this.#open === open) this.#open = undefined;
+    open.over.abort(cause);
+    open.wire.close();
+    if (this.#listener) this.#ping(0);
+  }
+
+  #failAll(error: StoreError): void {
+    const queue = [...this.#queue];
+    this.#queue.clear();
+    for (const request of queue) request.fail(error);
+  }
+
+  #judge(cause: unknown, during: 'open' | 'call'): { error: StoreError; broken: boolean } {
+    if (isLockError(cause, 'STORE')) return { error: cause as StoreError, broken: false };
+    return this.#source.judge(cause, during);
+  }
+
+  /** After the first success, until closed. */
+  #ping(ms: number): void {
+    clearTimeout(this.#pinging);
+    this.#pinging = setTimeout(() => {
+      this.#ask((wire) => wire.ping()).then(
+        () => this.#listener && this.#ping(PING_MS),
+        () => this.#listener && this.#ping(0),
+      );
+    }, ms).unref();
+  }
+}
+
+/** Not all at the same moment, when a server comes back. */
+function pauseAfter(failures: number): number {
+  const pause = Math.min(SHORTEST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+  return pause * (0.5 + Math.random() / 2);
+}
+
+function closed(): StoreError {
+  const message = 'The connection of the locks to the database is closed.';
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
+
+function notYet(): StoreError {
+  const message = `The database has not taken the question within ${TURN_MS} ms.`;
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}
+
+function silent(): StoreError {
+  const message = `The database has not answered within ${SILENCE_MS} ms.`;
+  return new StoreError(message, { retryable: true, outcome: 'unknown' });
+}

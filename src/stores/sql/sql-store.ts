@@ -1,0 +1,202 @@
+/**
+ * Locks in a database whose routines are the queue: the verbs of the contract as calls.
+ *
+ * Invariant: each claim is one step of one transaction, on the server's clock, under the lock of
+ * its resource (`schema.sql` of each store says why that excludes), and nothing is answered before
+ * that transaction is committed. Here is no rule about locks, only how verbs become calls.
+ */
+import type { Clock } from '../../clock.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import { fromText, toText } from '../name-text.ts';
+import { garbled, letterOf, standingIn, statusIn } from '../status-lines.ts';
+import { Wakes } from '../wakes.ts';
+import type { Lane, SqlLink } from './link.ts';
+import { Polling } from './polling.ts';
+import { Sweeper } from './sweeper.ts';
+
+export interface SqlStoreParts {
+  readonly name: string;
+  readonly traits: Traits;
+  readonly lineage: string;
+  readonly link: SqlLink;
+  readonly clock: Clock;
+  readonly maxTtlMs: number;
+  readonly maxWaiters: number;
+  readonly trust: boolean;
+  /** A commit need not be on disk before it is answered. */
+  readonly fast: boolean;
+}
+
+/** How the names of channels begin; the address of a process follows. */
+const CHANNEL = 'holdfast_';
+
+/** How many names are asked for at once. */
+const PAGE = 1000;
+
+/** A third of what core waits for an answer, and less than a connection may be silent. */
+const LONGEST_PATIENCE_MS = 2000;
+const PATIENCE_PER_TTL = 1 / 6;
+
+export class SqlStore implements Store {
+  readonly name: string;
+  readonly traits: Traits;
+  readonly lineage: string;
+  readonly maxTtlMs: number;
+  readonly #parts: SqlStoreParts;
+  readonly #wakes: Wakes;
+  readonly #polling: Polling;
+  readonly #sweeper: Sweeper;
+
+  constructor(parts: SqlStoreParts) {
+    const { link, clock } = parts;
+    this.#parts = parts;
+    this.name = parts.name;
+    this.traits = parts.traits;
+    this.lineage = parts.lineage;
+    this.maxTtlMs = parts.maxTtlMs;
+    this.#wakes = new Wakes(link, CHANNEL);
+    this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
+    this.#sweeper = new Sweeper(clock, () => link.call('sweep', [], 'claims'));
+  }
+
+  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const statuses = await this.#statuses('claim', claims, this.#terms);
+    this.#sweeper.due();
+    return statuses;
+  }
+
+  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return this.#statuses('renew', claims, ({ resource, id, ttlMs }) => ({
+      ...{ resource: toText(resource), id, ttl: Math.ceil(ttlMs) },
+    }));
+  }
+
+  async release(
+    claims: readonly Claim[],
+    after?: { readonly ms: number },
+  ): Promise<readonly boolean[]> {
+    const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
+    const lines = await this.#batch('release', claims, ({ resource, id, ttlMs, unanswered }) => ({
+      ...{ resource: toText(resource), id, ttl: Math.ceil(ttlMs) },
+      ...{ unanswered: unanswered === true, after: afterMs },
+    }));
+    return lines.map(yesOrNo);
+  }
+
+  async inspect(resource: string): Promise<Queue> {
+    const args = [this.#settings(this.maxTtlMs), toText(resource)];
+    const lines = await this.#parts.link.call('inspect', args, 'claims');
+    const standings = lines.map(standingIn);
+    const members = (held: boolean) =>
+      standings.filter((each) => each.held === held).map(({ member }) => member);
+    const limits = standings.map(({ limit }) => limit);
+    const limit = limits.length > 0 ? Math.min(...limits) : undefined;
+    return { resource, limit, holders: members(true), waiters: members(false) };
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const hears = await this.#parts.link.hears().catch(() => true);
+    return hears ? this.#wakes.watch(claim, wake) : this.#polling.watch(claim, wake);
+  }
+
+  async downgrade({ resource, id, ttlMs }: Claim): Promise<ClaimStatus> {
+    return statusIn(
+      await this.#change({ verb: 'downgrade', resource: toText(resource), id }, ttlMs),
+    );
+  }
+
+  async evict(
+    resource: string,
+    number: bigint,
+    { reason, now }: { readonly reason: string; readonly now: boolean },
+  ): Promise<boolean> {
+    const change = {
+      ...{ verb: 'evict', resource: toText(resource), number: String(number), now },
+      // No text in a database has a NUL, and nobody compares reasons.
+      reason: reason.replaceAll('\0', '\ufffd'),
+    };
+    return yesOrNo(await this.#change(change, this.maxTtlMs));
+  }
+
+  async *list(prefix: string): AsyncGenerator<string, void, void> {
+    const text = toText(prefix);
+    if (prefix !== '') {
+      // Names are asked for that come after another one.
+      const { holders, waiters } = await this.inspect(prefix);
+      if (holders.length + waiters.length > 0) yield prefix;
+    }
+    for (let after = text, full = true; full; ) {
+      const names = await this.#parts.link.call('names', [after, String(PAGE)], 'claims');
+      for (const name of names) {
+        if (!name.startsWith(text)) return;
+        yield fromText(name);
+        after = name;
+      }
+      full = names.length === PAGE;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#polling.close();
+    await this.#parts.link.close();
+  }
+
+  readonly #terms = (claim: Claim): object => {
+    const { resource, id, kind, permits, limit, ttlMs, queue, holder } = claim;
+    const [address, tag] = this.#wakes.tagOf(claim).split(' ');
+    return {
+      ...{ resource: toText(resource), id, kind: letterOf(kind), permits, limit },
+      ...{ ttl: Math.ceil(ttlMs), queue, address, tag, holder: JSON.stringify(holder) },
+    };
+  };
+
+  async #statuses(
+    verb: 'claim' | 'renew',
+    claims: readonly Claim[],
+    termsOf: (claim: Claim) => object,
+  ): Promise<readonly ClaimStatus[]> {
+    const lines = await this.#batch(verb, claims, termsOf);
+    return claims.map((claim, i) => {
+      const status = statusIn(lines[i] ?? '');
+      this.#polling.saw(claim, status);
+      return status;
+    });
+  }
+
+  #batch(
+    verb: 'claim' | 'renew' | 'release',
+    claims: readonly Claim[],
+    termsOf: (claim: Claim) => object,
+  ): Promise<readonly string[]> {
+    const settings = this.#settings(Math.min(...claims.map(({ ttlMs }) => ttlMs)));
+    const lane: Lane = verb === 'claim' ? 'claims' : 'heartbeats';
+    return this.#parts.link.call(verb, [settings, JSON.stringify(claims.map(termsOf))], lane);
+  }
+
+  async #change(change: object, ttlMs: number): Promise<string> {
+    const args = [this.#settings(ttlMs), JSON.stringify(change)];
+    const [line = ''] = await this.#parts.link.call('change', args, 'claims');
+    return line;
+  }
+
+  async #look(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
+    const lines = await this.#parts.link.call('look', [JSON.stringify(ids)], 'claims');
+    return new Map(lines.map((line) => [line.slice(0, 32), statusIn(line.slice(33))]));
+  }
+
+  #settings(shortestTtlMs: number): string {
+    const { maxTtlMs, maxWaiters, trust, fast } = this.#parts;
+    const patience = Math.min(shortestTtlMs * PATIENCE_PER_TTL, LONGEST_PATIENCE_MS);
+    return JSON.stringify({
+      ...{ maxTtl: maxTtlMs, maxWaiters, trust, fast, wake: CHANNEL },
+      // None at all would be for ever.
+      patience: Math.max(1, Math.floor(patience)),
+    });
+  }
+}
+
+function yesOrNo(line: string): boolean {
+  if (line === '1' || line === '0') return line === '1';
+  const status = statusIn(line);
+  throw status.state === 'error' ? status.error : garbled(line);
+}
