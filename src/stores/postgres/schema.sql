@@ -384,7 +384,8 @@ END $$;
 
 -- Enters the queues, or tells where ids already in them stand. Never extends a claim.
 CREATE OR REPLACE FUNCTION holdfast.claim(settings json, claims json) RETURNS SETOF text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   open boolean := holdfast.micros() >= s.open_at;
@@ -443,7 +444,8 @@ END $$;
 
 -- Heartbeat and status in one. Never revives a claim.
 CREATE OR REPLACE FUNCTION holdfast.renew(settings json, claims json) RETURNS SETOF text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   renewed jsonb;
@@ -525,7 +527,8 @@ END $$;
 
 -- Leaves the queues, at once or `after` ms from now.
 CREATE OR REPLACE FUNCTION holdfast.release(settings json, claims json) RETURNS SETOF text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   released text[];
@@ -550,7 +553,8 @@ END $$;
 
 -- The rarer verbs, on one claim.
 CREATE OR REPLACE FUNCTION holdfast.change(settings json, change json) RETURNS SETOF text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   now bigint;
@@ -606,7 +610,8 @@ END $$;
 
 -- The living claims of a resource, in order: for people.
 CREATE OR REPLACE FUNCTION holdfast.inspect(settings json, asked text) RETURNS SETOF text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   now bigint;
@@ -643,21 +648,20 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
   ORDER BY name LIMIT most
 $$;
 
--- Which of these waiting claims have news: 'h' they are admitted or gone, 'w' they are the first.
+-- Where these claims stand, as far as they live. It locks nothing and so may be behind the times.
 CREATE OR REPLACE FUNCTION holdfast.look(ids json) RETURNS SETOF text
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-  SELECT CASE WHEN c.id IS NULL OR c.admitted OR c.sealed IS NOT NULL THEN 'h' ELSE 'w' END ||
-    ' ' || replace(asked.id, '-', '')
+  SELECT asked.id || ' ' || holdfast.status(c, r, holdfast.micros(), s.open_at)
   FROM json_array_elements_text(ids) AS asked (id)
-  LEFT JOIN holdfast.claim c ON c.id = asked.id::uuid
-  LEFT JOIN holdfast.resource r ON r.name = c.resource
-  WHERE c.id IS NULL OR c.admitted OR c.sealed IS NOT NULL OR r.told = c.number
+  JOIN holdfast.claim c ON c.id = asked.id::uuid AND c.expires > holdfast.micros()
+  JOIN holdfast.resource r ON r.name = c.resource, holdfast.store s
 $$;
 
 -- Forgets what nobody has needed for ten minutes. Before a resource goes, the numbers that it has
 -- given are remembered, so that they are not given again if the clock goes back.
 CREATE OR REPLACE FUNCTION holdfast.sweep() RETURNS SETOF text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   long_ago bigint := holdfast.micros() - 600000000;
 BEGIN
