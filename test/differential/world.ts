@@ -1,7 +1,7 @@
 /** The same steps on two stores, and whether anybody could tell them apart. */
 import { randomBytes } from 'node:crypto';
-import type { Claim, Store } from '../../../src/store.ts';
-import { Chance } from '../../simulation/chance.ts';
+import type { Claim, Store } from '../../src/store.ts';
+import { Chance } from '../simulation/chance.ts';
 import { labelOf, Side } from './side.ts';
 import { RESOURCES, type Step, Steps } from './steps.ts';
 
@@ -10,6 +10,8 @@ export class World {
   readonly #steps: Steps;
   /** The reference, and what is compared with it. */
   readonly #sides: readonly Side[];
+  /** Both can raise numbers. */
+  readonly #raises: boolean;
   readonly #claims: Claim[] = [];
   readonly #now: () => number;
   /** When claims end at the latest, as the reference has it. */
@@ -22,11 +24,13 @@ export class World {
     this.#name = `world ${seed}`;
     this.#steps = new Steps(new Chance(seed));
     this.#sides = sides.map((stores) => new Side(stores));
+    this.#raises = sides.every((stores) => stores.every((store) => store.raise !== undefined));
     this.#now = now;
   }
 
   async step(): Promise<void> {
     const step = this.#steps.next(this.#claims.length);
+    if (step.verb === 'raise' && !this.#raises) return;
     this.#trace.push(`at ${this.#now()}: ${JSON.stringify(step)}`);
     this.#asked = await this.#chosen(step);
     for (const { hints } of this.#sides) hints.clear();

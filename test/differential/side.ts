@@ -1,5 +1,5 @@
 /** One store under test, seen by two processes, and what it has said so far. */
-import type { Claim, ClaimStatus, Queue, Store } from '../../../src/store.ts';
+import type { Claim, ClaimStatus, Queue, Store } from '../../src/store.ts';
 import { type Step, UNIT_MS } from './steps.ts';
 
 /** So that the clock of the server does not reach it at once. */
@@ -35,9 +35,9 @@ export class Side {
     switch (step.verb) {
       case 'enter':
       case 'again':
-        return this.#told(claims, await store.claim(claims));
+        return this.#told(claims, await each(store, claims, (those) => store.claim(those)));
       case 'renew':
-        return this.#told(claims, await store.renew(claims));
+        return this.#told(claims, await each(store, claims, (those) => store.renew(those)));
       case 'raise': {
         const numbers = claims.map(({ resource }) => this.#highest(resource) + RAISE);
         return this.#told(claims, (await store.raise?.(claims, numbers)) ?? []);
@@ -45,7 +45,7 @@ export class Side {
       case 'downgrade':
         return this.#told(claims, await Promise.all(claims.map((one) => store.downgrade?.(one))));
       case 'release':
-        return store.release(claims, { ms: step.afterMs });
+        return each(store, claims, (those) => store.release(those, { ms: step.afterMs }));
       case 'inspect':
         return this.#seen(resource, await store.inspect(resource));
       case 'evict': {
@@ -108,6 +108,25 @@ export class Side {
     this.#whose.set(`${resource} ${token}`, label);
     if (token > this.#highest(resource)) this.#highestOf.set(resource, token);
   }
+}
+
+/** In one batch, or in several where a batch takes each resource once. */
+async function each<R>(
+  { traits }: Store,
+  claims: readonly Claim[],
+  ask: (those: readonly Claim[]) => Promise<readonly R[]>,
+): Promise<readonly R[]> {
+  if (traits.sequential) return ask(claims);
+  const answers: R[] = [];
+  let batch: Claim[] = [];
+  for (const claim of claims) {
+    if (batch.some(({ resource }) => resource === claim.resource)) {
+      answers.push(...(await ask(batch)));
+      batch = [];
+    }
+    batch.push(claim);
+  }
+  return batch.length === 0 ? answers : [...answers, ...(await ask(batch))];
 }
 
 export function labelOf({ holder }: Claim): string {

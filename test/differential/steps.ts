@@ -1,6 +1,6 @@
 /** What happens to a few resources, drawn from a seed. */
-import type { Kind } from '../../../src/store.ts';
-import type { Chance } from '../../simulation/chance.ts';
+import type { Kind } from '../../src/store.ts';
+import type { Chance } from '../simulation/chance.ts';
 
 /** Lives and pauses are counted in these, so that no slowness of the machine is taken for one. */
 export const UNIT_MS = 10_000;
