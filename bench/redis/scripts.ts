@@ -1,7 +1,7 @@
 /**
- * What it costs that each script first makes sure that the server has not lost its data: a claim
- * and a release as the store sends them, beside the same scripts without the question for the
- * server's identity. The times are the server's own.
+ * What it costs that scripts make sure that the server has not lost its data: a claim and a release
+ * as the store sends them, beside the same scripts without the question for the server's identity.
+ * The times are the server's own.
  */
 import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import change from './lua/change.lua';
 import claim from './lua/claim.lua';
+import clock from './lua/clock.lua';
 import plain from './lua/plain.lua';
 import queue from './lua/queue.lua';
 import record from './lua/record.lua';
@@ -26,6 +27,7 @@ export interface Scripts {
 }
 
 const PARTS: Readonly<Record<string, string>> = {
+  'clock.lua': clock,
   'record.lua': record,
   'queue.lua': queue,
   'plain.lua': plain,
@@ -37,9 +39,8 @@ function script(source: string): Script {
 }
 
 function plainScript(verb: string, flags: string): Script {
-  return script(
-    `#!lua${flags}\n-- include record.lua\nlocal VERB = '${verb}'\n-- include plain.lua\n`,
-  );
+  const parts = ['clock.lua', 'record.lua', 'plain.lua'].map((part) => `-- include ${part}\n`);
+  return script(`#!lua${flags}\nlocal VERB = '${verb}'\n${parts.join('')}`);
 }
 
 /** A resource is a queue of claims. */

@@ -163,8 +163,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...release,
     name: 'Redis: the quick release does not look whose claim it is',
-    find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber',
-    replace: 'if text and tonumber',
+    find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub',
+    replace: 'if text and sub',
     why: 'whoever comes late takes the lock away from its new holder',
   },
   {
@@ -177,7 +177,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...release,
     name: 'Redis: the quick release forgets its number',
-    find: '    if number > highest then highest, write = number, true end\n',
+    find: '    if number > newest then newest = number end\n',
     replace: '',
     why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
   },

@@ -1,4 +1,5 @@
 #!lua flags=allow-oom
+-- include clock.lua
 -- include record.lua
 -- include queue.lua
 -- The rarer verbs, on one claim or queue. ARGV: the verb, and what it takes.

@@ -1,16 +1,22 @@
 #!lua
+-- include clock.lua
 -- include record.lua
 -- Enters the queue, or tells where an id already in it stands. Never extends it.
 -- ARGV for each claim: its id, 'q' to wait or 't' to try, and its terms, in one.
 local answers, rest = { now }, {}
 local number = fresh(0)
 local numberText = format('%016.0f', number)
+local ttl, expires, keepFor
 for i = 2, #KEYS do
   if open and call('EXISTS', KEYS[i]) == 0 then
     local asked = ARGV[ARGS + i - 1]
-    local ttl = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
-    local text = sub(asked, 1, 32) .. numberText .. format('%013.0f', now + ttl) .. sub(asked, 34)
-    call('SET', KEYS[i], text, 'PX', ttl + REMEMBER)
+    local own = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
+    -- Most of a batch live equally long, and numbers take long to become text.
+    if own ~= ttl then
+      ttl, expires, keepFor = own, format('%013.0f', now + own), format('%.0f', own + REMEMBER)
+    end
+    local text = sub(asked, 1, 32) .. numberText .. expires .. sub(asked, 34)
+    call('SET', KEYS[i], text, 'PX', keepFor)
     answers[i] = number
   else
     rest[#rest + 1] = i

@@ -2,20 +2,14 @@
 --
 -- Invariant: nothing is granted within maxTtl of a loss of data. The record names the replication
 -- id of the server that wrote it; a restart and a promotion change that id, and a flush takes the
--- record away, so that whoever comes first afterwards finds a difference and begins a quarantine.
--- In it nothing new is granted, and the leases of claims that were lost run out.
+-- record away, so that whoever could be granted anything finds a difference first, and begins a
+-- quarantine. In it nothing new is granted, and the leases of claims that were lost run out.
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no key
 -- behind, so that numbers grow although the clock of the server goes back.
 -- Fixed width: layout 1, replication id 40, open at (ms) 13, highest number 16, maxTtl.
 -- ARGV[1], words: 'w' if replicas are asked for this afterwards, who can only tell of what was
 -- written, or '-', with maxTtl; 'fresh' if no script of ours was known here, or 'known'; 'wait' or
 -- 'trust'; maxWaiters; the prefix of the channels. What the verb takes follows.
-local call, sub, format = redis.call, string.sub, string.format
-local ARGS = 1
-local REMEMBER = 600000
-local time = call('TIME')
-local micros = time[1] * 1000000 + time[2]
-local now = math.floor(micros / 1000)
 local replication = call('INFO', 'replication')
 local _, at = string.find(replication, 'master_replid:', 1, true)
 local data = at and sub(replication, at + 1, at + 40) or string.rep('0', 40)

@@ -1,22 +1,31 @@
 #!lua flags=allow-oom
--- include record.lua
+-- include clock.lua
 -- Leaves the queue, at once or `after` ms from now. Where a copy of the claim may still come, or
 -- nothing is found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if this is
 -- all or 'u' if it was ever unanswered or 'a', its ttl, and `after` behind a space.
-local answers, rest = { now }, {}
+-- Where a claim holds alone, its end grants nothing, so nobody asks whether data was lost: whoever
+-- claims next does. Its number is kept, as record.lua says.
+local answers, rest, gone = { now }, {}, {}
+local texts = call('MGET', unpack(KEYS))
+local record = texts[1]
+local known = record and sub(record, 1, 1) == '1' and #record >= 71
+local highest = known and sub(record, 55, 70)
+local newest = highest
 for i = 2, #KEYS do
-  local asked = ARGV[ARGS + i - 1]
-  local text = sub(asked, 33, 33) == '-' and call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])
-  if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber(sub(text, 49, 61)) > now then
-    local number = tonumber(sub(text, 33, 48))
-    call('DEL', KEYS[i])
-    if number > highest then highest, write = number, true end
-    answers[i] = 1
+  local asked, text = ARGV[ARGS + i - 1], known and texts[i]
+  if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub(asked, 33, 33) == '-'
+    and tonumber(sub(text, 49, 61)) > now then
+    local number = sub(text, 33, 48)
+    if number > newest then newest = number end
+    gone[#gone + 1], answers[i] = KEYS[i], 1
   else
     rest[#rest + 1] = i
   end
 end
+if #gone > 0 then call('DEL', unpack(gone)) end
+if newest ~= highest then call('SET', KEYS[1], sub(record, 1, 54) .. newest .. sub(record, 71)) end
 if #rest > 0 then
+  -- include record.lua
   -- include queue.lua
   local function leave(key, id, ttl, after, unanswered)
     local q = load(key)
@@ -43,6 +52,6 @@ if #rest > 0 then
     -- What is none of ours holds no claim.
     if string.find(answers[i], '^e WRONGTYPE') then answers[i] = 0 end
   end
+  keep()
 end
-keep()
 return answers

@@ -1,4 +1,5 @@
 #!lua flags=allow-oom
+-- include clock.lua
 -- include record.lua
 -- Heartbeat and status in one. Never revives a claim. ARGV for each claim: its id and
 -- its ttl, in one.
