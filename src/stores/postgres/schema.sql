@@ -201,8 +201,7 @@ BEGIN
   -- Exact where it is short; a long queue is not counted for each who waits in it.
   SELECT count(*) INTO before FROM (
     SELECT FROM holdfast.claim w
-    WHERE w.resource = r.name AND NOT w.admitted AND w.number < c.number AND w.expires > now
-    LIMIT 101
+    WHERE w.resource = r.name AND NOT w.admitted AND w.number < c.number LIMIT 101
   ) AS counted;
   IF before > 100 THEN before := greatest(before, r.waiters - 1); END IF;
   IF open_at > now THEN
@@ -217,6 +216,23 @@ BEGIN
     ceil((coalesce(retry, held.death, now) - now) / 1000.0));
 END $$;
 
+-- Whoever died right before this waiting claim, where only he could see it, goes.
+CREATE OR REPLACE FUNCTION holdfast.close_ranks(
+  INOUT r holdfast.resource, c holdfast.claim, now bigint
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+  before holdfast.claim;
+BEGIN
+  LOOP
+    SELECT * INTO before FROM holdfast.claim w
+    WHERE w.resource = r.name AND w.number < c.number ORDER BY w.number DESC LIMIT 1;
+    EXIT WHEN NOT FOUND OR c.admitted OR before.admitted OR before.expires > now;
+    DELETE FROM holdfast.claim w WHERE w.id = before.id;
+    r.waiters := r.waiters - 1;
+  END LOOP;
+END $$;
+
 -- Whoever is dead and in the way goes, whoever fits is admitted, in order. `how` and `by` say which
 -- hold has just ended.
 CREATE OR REPLACE FUNCTION holdfast.settle(
@@ -225,7 +241,6 @@ CREATE OR REPLACE FUNCTION holdfast.settle(
 LANGUAGE plpgsql AS $$
 DECLARE
   held record;
-  dead record;
   next holdfast.claim;
 BEGIN
   IF NOT r.crowd THEN
@@ -242,14 +257,13 @@ BEGIN
     r.ended_by := by;
   END IF;
   IF held.death <= now THEN
-    FOR dead IN
+    WITH dead AS (
       DELETE FROM holdfast.claim WHERE resource = r.name AND admitted AND expires <= now
       RETURNING number, sealed
-    LOOP
-      r.ended := CASE dead.sealed WHEN 'evicted' THEN 'evicted' WHEN 'unknown' THEN 'released'
-        ELSE 'expired' END;
-      r.ended_by := dead.number;
-    END LOOP;
+    )
+    SELECT number, CASE sealed WHEN 'evicted' THEN 'evicted' WHEN 'unknown' THEN 'released'
+      ELSE 'expired' END
+    INTO r.ended_by, r.ended FROM dead ORDER BY number DESC LIMIT 1;
     SELECT count(*) AS count, coalesce(sum(permits), 0) AS used, min(capacity) AS capacity
     INTO held FROM holdfast.claim WHERE resource = r.name AND admitted;
   END IF;
@@ -277,7 +291,6 @@ BEGIN
     held.capacity := least(held.capacity, next.capacity);
     r.concerns := r.concerns || next.id;
   END LOOP;
-  IF held.count > 0 OR r.ended = 'released' THEN r.ended := NULL; END IF;
   r.crowd := held.count > 0 OR r.waiters > 0;
 END $$;
 
@@ -287,6 +300,9 @@ CREATE OR REPLACE FUNCTION holdfast.save(
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
+  IF r.ended = 'released' OR r.ended IS NOT NULL AND EXISTS (
+    SELECT FROM holdfast.claim WHERE resource = r.name AND admitted
+  ) THEN r.ended := NULL; END IF;
   IF r IS NOT DISTINCT FROM was THEN RETURN; END IF;
   UPDATE holdfast.resource SET kind = r.kind, number = r.number, crowd = r.crowd, id = r.id,
     waiters = r.waiters, told = r.told, graves = r.graves, ended = r.ended, ended_by = r.ended_by
@@ -338,6 +354,7 @@ BEGIN
   r := holdfast.settle(r, now, open);
   SELECT * INTO own FROM holdfast.claim WHERE id = c.id;
   IF FOUND THEN
+    r := holdfast.close_ranks(r, own, now);
     answer := holdfast.status(own, r, now, s.open_at);
   ELSIF (r.crowd OR r.id IS NOT NULL) AND r.kind <> c.kind
     AND (r.kind IN ('m', 'p') OR c.kind IN ('m', 'p')) THEN
@@ -365,7 +382,6 @@ BEGIN
     IF c.admitted THEN
       c.ended := r.ended;
       c.ended_by := r.ended_by;
-      r.ended := NULL;
     ELSE
       r.waiters := r.waiters + 1;
       IF r.waiters = 1 THEN
@@ -376,6 +392,7 @@ BEGIN
       END IF;
     END IF;
     INSERT INTO holdfast.claim SELECT c.*;
+    r := holdfast.close_ranks(r, c, now);
     answer := holdfast.status(c, r, now, s.open_at);
   END IF;
   PERFORM holdfast.save(r, was, c.id, now, s.open_at, settings->>'wake');
@@ -436,8 +453,12 @@ BEGIN
   UPDATE holdfast.claim c SET expires = now + beat.ttl * 1000
   WHERE c.id = asked AND c.expires > now AND c.sealed IS NULL;
   SELECT * INTO own FROM holdfast.claim c WHERE c.id = asked AND c.expires > now;
-  answer := CASE WHEN FOUND THEN holdfast.status(own, r, now, s.open_at)
-    ELSE holdfast.missing(asked, now, open) END;
+  IF FOUND THEN
+    r := holdfast.close_ranks(r, own, now);
+    answer := holdfast.status(own, r, now, s.open_at);
+  ELSE
+    answer := holdfast.missing(asked, now, open);
+  END IF;
   PERFORM holdfast.save(r, was, asked, now, s.open_at, settings->>'wake');
   RETURN answer;
 END $$;
@@ -600,6 +621,7 @@ BEGIN
       UPDATE holdfast.claim c SET kind = 'r', permits = 1 WHERE c.id = own.id RETURNING * INTO own;
       r := holdfast.settle(r, now, open);
     END IF;
+    r := holdfast.close_ranks(r, own, now);
     answer := holdfast.status(own, r, now, s.open_at);
   ELSIF verb = 'downgrade' THEN
     answer := holdfast.missing(asking, now, open);
