@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { freePort, giveBack } from './ports.ts';
-import { beside, type Command, findProgram } from './programs.ts';
+import { beside, type Command, findProgram, folderOf } from './programs.ts';
 import { runToEnd, ServerProcess } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
 import { until } from './until.ts';
@@ -196,7 +196,7 @@ export class PostgresServer {
       const following = ['--write-recovery-conf', '--create-slot', '--slot', name];
       const quickly = ['--checkpoint=fast', '--no-sync'];
       const backup = beside(this.#program, 'pg_basebackup');
-      await runToEnd([...backup, ...copying, ...following, ...quickly], this.#env);
+      await runToEnd([...backup, ...copying, ...following, ...quickly], { env: this.#env });
     });
   }
 
@@ -261,7 +261,7 @@ async function copyData(program: Command, target: string): Promise<void> {
   await copyTemplate(target, [...program, ...INITDB], async (data) => {
     const initdb = await initdbOf(program, join(dirname(data), 'bin'));
     const env = { ...process.env, LC_ALL: 'C', TZ: 'GMT' };
-    await runToEnd([...initdb, ...INITDB, '-D', data], env);
+    await runToEnd([...initdb, ...INITDB, '-D', data], { env });
   });
 }
 
@@ -277,7 +277,7 @@ async function initdbOf(program: Command, bin: string): Promise<readonly string[
   await writeFile(join(bin, 'postgres'), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
   const copy = join(bin, 'initdb');
   await copyFile(initdb.at(-1) as string, copy);
-  const share = join(dirname(program.at(-1) as string), '../../../../share/postgresql/15');
+  const share = join(folderOf(program), '../../../../share/postgresql/15');
   return [...initdb.slice(0, -1), copy, '-L', share];
 }
 

@@ -74,10 +74,14 @@ export function findProgram(name: ProgramName): Promise<Command> {
   return program;
 }
 
+/** The folder that it was installed in. */
+export function folderOf(command: Command): string {
+  return dirname(realpathSync(command.at(-1) as string));
+}
+
 /** The program of that name that was installed in the same folder, started in the same way. */
 export function beside(command: Command, name: string): Command {
-  const file = realpathSync(command.at(-1) as string);
-  return [...command.slice(0, -1), join(dirname(file), name)] as unknown as Command;
+  return [...command.slice(0, -1), join(folderOf(command), name)] as unknown as Command;
 }
 
 export async function findProgramIn(places: Places, name: ProgramName): Promise<Command> {

@@ -38,10 +38,13 @@ process.once('exit', () => {
 /** Runs a program as a server runs, to its end. */
 export async function runToEnd(
   command: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
+  { env = process.env, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
 ): Promise<void> {
   const [program = '', ...args] = [...MORTAL, ...command];
-  await promisify(execFile)(program, args, { env });
+  const running = promisify(execFile)(program, args, { env });
+  // If it does not read all of it, its failure says why.
+  running.child.stdin?.on('error', () => {}).end(input);
+  await running;
 }
 
 /** A new folder that a server may write to. */

@@ -1,0 +1,261 @@
+/** What MySQL and MariaDB have in common as servers for tests. Root is let in from loopback. */
+import { dirname, join } from 'node:path';
+import { createConnection } from 'mysql2/promise';
+import { freePort, giveBack } from './ports.ts';
+import { type Command, findProgram, folderOf, type ProgramName } from './programs.ts';
+import { ServerProcess } from './server-process.ts';
+import { copyTemplate } from './templates.ts';
+
+export interface MysqlOptions {
+  /** Default: what the product is here. */
+  readonly program?: Command;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Options of its command line, which win over those of every server. */
+  readonly config?: readonly string[];
+  /** Writes the log that replicas read. Default: false. */
+  readonly binlog?: boolean;
+  /** Added to its environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface ReplicaOptions extends Omit<MysqlOptions, 'binlog' | 'program'> {
+  /** The port where it finds its primary, such as that of a proxy. Default: the primary's own. */
+  readonly via?: number;
+}
+
+/** Who connects, and to which database. Default: root, and the database `test`. */
+export interface MysqlLogin {
+  readonly user?: string;
+  readonly password?: string;
+  readonly database?: string;
+}
+
+/** What differs between the two. */
+export interface MysqlProduct {
+  readonly name: ProgramName & 'mariadb';
+  readonly options: readonly string[];
+  readonly binlog: readonly string[];
+  /** Makes a data folder with an empty database `test`, and a root without a password. */
+  makeData(command: readonly string[], home: string, data: string): Promise<void>;
+  /** The statements with which a replica begins to follow, and ends. */
+  follow(host: string, port: number): readonly string[];
+  readonly unfollow: readonly string[];
+  /** Asks the primary how far it is; the replica waits until it is as far. */
+  readonly position: string;
+  readonly reach: string;
+}
+
+/** How long a connection may take, in ms: only a server that hangs takes longer. */
+const PATIENCE_MS = 20_000;
+
+/** What is committed is safe, as by default; it is small, and it asks nobody for names. */
+const OPTIONS = [
+  '--bind-address=127.0.0.1',
+  '--skip-name-resolve',
+  '--character-set-server=utf8mb4',
+  '--max-connections=300',
+  '--innodb-flush-log-at-trx-commit=1',
+  '--innodb-buffer-pool-size=64M',
+];
+
+export class MysqlServer {
+  readonly host = '127.0.0.1';
+  readonly port: number;
+  readonly #product: MysqlProduct;
+  readonly #program: Command;
+  readonly #process: ServerProcess;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #config: readonly string[];
+  readonly #primary: MysqlServer | undefined;
+  #readOnly: boolean;
+
+  static async start(product: MysqlProduct, options: MysqlOptions = {}): Promise<MysqlServer> {
+    const program = options.program ?? (await findProgram(product.name));
+    return new MysqlServer(product, program, await portOf(options), options).#begin();
+  }
+
+  private constructor(
+    product: MysqlProduct,
+    program: Command,
+    port: number,
+    { config = [], binlog = false, env, primary }: MysqlOptions & { primary?: MysqlServer },
+  ) {
+    this.port = port;
+    this.#product = product;
+    this.#program = program;
+    this.#process = new ServerProcess(product.name);
+    this.#env = { ...process.env, ...env };
+    const log = binlog ? [...product.binlog, `--server-id=${port}`] : [];
+    this.#config = [...log, ...config];
+    this.#primary = primary;
+    this.#readOnly = primary !== undefined;
+  }
+
+  get url(): string {
+    return this.urlOf();
+  }
+
+  urlOf({ user = 'root', password, database = 'test' }: MysqlLogin = {}): string {
+    const names = [user, ...(password === undefined ? [] : [password])].map(encodeURIComponent);
+    const where = `${this.host}:${this.port}/${encodeURIComponent(database)}`;
+    return `${this.#product.name}://${names.join(':')}@${where}`;
+  }
+
+  get folder(): string {
+    return this.#process.folder;
+  }
+
+  get running(): boolean {
+    return this.#process.running;
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** What it has logged, from its first start on. */
+  get log(): string {
+    return this.#process.log;
+  }
+
+  /** Starts it on the same port, with the data that it left. */
+  async start(): Promise<void> {
+    const { folder } = this;
+    const command = [
+      ...this.#command,
+      ...OPTIONS,
+      `--datadir=${this.#data}`,
+      `--port=${this.port}`,
+      `--socket=${this.#socket}`,
+      `--pid-file=${join(folder, 'pid')}`,
+      `--tmpdir=${folder}`,
+      ...(this.#readOnly ? ['--read-only'] : []),
+      ...this.#config,
+    ];
+    await this.#process.start(command, this.#env, async () => {
+      await this.query('select 1');
+      return true;
+    });
+  }
+
+  /** Ends it as an administrator does. */
+  async stop(): Promise<void> {
+    await this.#process.end('SIGTERM');
+  }
+
+  /** Ends it as a crash does. */
+  async kill(): Promise<void> {
+    await this.#process.kill();
+  }
+
+  /** Kills it and starts it again. What was committed is there, unless it was configured away. */
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  /** It stands still: connections stay open and nothing is answered. */
+  pause(): void {
+    this.#process.pause();
+  }
+
+  resume(): void {
+    this.#process.resume();
+  }
+
+  /** As root, over a connection of its own, past every proxy and port: the rows, if there are. */
+  async query<Row extends object = Record<string, unknown>>(
+    sql: string,
+    values: readonly unknown[] = [],
+    { user = 'root', password, database = 'test' }: MysqlLogin = {},
+  ): Promise<Row[]> {
+    const connection = await createConnection({
+      socketPath: this.#socket,
+      user,
+      ...(password !== undefined && { password }),
+      database,
+      connectTimeout: PATIENCE_MS,
+      multipleStatements: true,
+    });
+    connection.on('error', () => {});
+    try {
+      const [rows] = await connection.query({ sql, timeout: PATIENCE_MS }, [...values]);
+      await connection.end();
+      return Array.isArray(rows) ? (rows as Row[]) : [];
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  /** A read-only copy that follows this server, which has to have a binlog, and does not wait. */
+  async replica(options: ReplicaOptions = {}): Promise<MysqlServer> {
+    const all = { ...options, binlog: true, primary: this };
+    const port = await portOf(options);
+    const replica = await new MysqlServer(this.#product, this.#program, port, all).#begin();
+    const statements = this.#product.follow(this.host, options.via ?? this.port);
+    await replica.#run(statements).catch(async (error: unknown) => {
+      await replica.close();
+      throw error;
+    });
+    return replica;
+  }
+
+  /** Waits until this replica shows all that its primary has committed so far. */
+  async inStep(): Promise<void> {
+    if (this.#primary === undefined) throw new Error('the server is no replica');
+    const [row] = await this.#primary.query<{ written: string }>(this.#product.position);
+    const [answer] = await this.query<{ missed: number }>(this.#product.reach, [row?.written]);
+    if (answer?.missed !== 0) throw new Error('never was the replica in step');
+  }
+
+  /** Makes this replica a primary. What it has not received of the old one is lost to it. */
+  async promote(): Promise<void> {
+    await this.#run([...this.#product.unfollow, 'set global read_only = 0']);
+    this.#readOnly = false;
+  }
+
+  /** Ends it and removes its folder. */
+  async close(): Promise<void> {
+    await this.#process.close();
+    giveBack(this.port);
+  }
+
+  get #data(): string {
+    return join(this.folder, 'data');
+  }
+
+  get #socket(): string {
+    return join(this.folder, 'socket');
+  }
+
+  get #home(): string {
+    return dirname(folderOf(this.#program));
+  }
+
+  get #command(): readonly string[] {
+    return [...this.#program, '--no-defaults', `--basedir=${this.#home}`, ...this.#product.options];
+  }
+
+  async #begin(): Promise<this> {
+    try {
+      const { makeData } = this.#product;
+      const recipe = [...this.#command, String(makeData)];
+      await copyTemplate(this.#data, recipe, (data) => makeData(this.#command, this.#home, data));
+      await this.start();
+      return this;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #run(statements: readonly string[]): Promise<void> {
+    for (const statement of statements) await this.query(statement);
+  }
+}
+
+async function portOf({ port }: { readonly port?: number }): Promise<number> {
+  return port ?? (await freePort());
+}
