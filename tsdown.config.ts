@@ -5,6 +5,7 @@ const entry = {
   memory: 'src/stores/memory/index.ts',
   sqlite: 'src/stores/sqlite/index.ts',
   redis: 'src/stores/redis/index.ts',
+  postgres: 'src/stores/postgres/index.ts',
   quorum: 'src/layers/quorum/index.ts',
   fence: 'src/fence/index.ts',
   connect: 'src/connect.ts',

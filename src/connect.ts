@@ -5,14 +5,16 @@ import type { Store } from './store.ts';
 import { nearest } from './suggest.ts';
 
 /** Schemes of stores that are planned but not there yet. */
-const PLANNED = ['postgres', 'postgresql', 'mysql', 'mariadb', 'zookeeper', 'etcd'];
+const PLANNED = ['mysql', 'mariadb', 'zookeeper', 'etcd'];
 
 const REDIS = [
   ...['redis', 'rediss', 'redis+unix', 'redis+sentinel', 'rediss+sentinel'],
   ...['redis+cluster', 'rediss+cluster'],
 ];
 
-const KNOWN = ['memory', 'sqlite', ...REDIS, ...PLANNED];
+const POSTGRES = ['postgres', 'postgresql'];
+
+const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...PLANNED];
 
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
@@ -28,7 +30,9 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  * - `sqlite:` and the path of a file,
  * - `redis://user:password@host:6379/0`, `rediss:` for TLS, `redis+unix:///run/redis.sock?db=0`,
  *   `redis+sentinel://host1:26379,host2:26379/name/0`, `redis+cluster://host1:6379,host2:6379`,
- *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`.
+ *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`,
+ * - `postgres://user:password@host:5432/database`, with options of `postgresStore` and of the client
+ *   as its query: `?schema=locks&sslmode=require`.
  *
  * Clients are loaded when they are needed, so this is for programs that are not bundled.
  * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed or
@@ -49,6 +53,10 @@ export async function openStore(url: string): Promise<Store> {
   if (REDIS.includes(scheme)) {
     const { openRedisUrl } = await import('./stores/redis/open-url.ts');
     return openRedisUrl(scheme, rest);
+  }
+  if (POSTGRES.includes(scheme)) {
+    const { openPostgresUrl } = await import('./stores/postgres/open-url.ts');
+    return openPostgresUrl(rest);
   }
   if (PLANNED.includes(scheme)) {
     throw new UnsupportedError('store', `There is no store for '${scheme}:' yet.`);

@@ -1,0 +1,21 @@
+/** Which clients there are, and how each connects. */
+import { checkClient } from './check-client.ts';
+import type { Connect } from './connection.ts';
+import { type PgClient, type PgPool, pgConnect } from './pg-connection.ts';
+import { type PostgresJs, postgresJsConnect } from './postgres-js-connection.ts';
+
+/**
+ * A `Pool` or `Client` of `pg` (8.11 and newer), or what `postgres()` of the package `postgres`
+ * (postgres.js, 3.4 and newer) gives.
+ */
+export type PostgresClient = PgPool | PgClient | PostgresJs;
+
+/**
+ * Connects nothing yet.
+ * @throws UsageError for what is no client of these packages, or one that has ended.
+ */
+export function connectLike(client: PostgresClient): Connect {
+  return checkClient(client) === 'pg'
+    ? pgConnect(client as PgPool | PgClient)
+    : postgresJsConnect(client as PostgresJs);
+}

@@ -1,0 +1,186 @@
+/**
+ * What PostgreSQL's error codes and a client's connection errors mean to whoever wants a lock.
+ *
+ * Each call is one transaction, so what the server refuses has not happened; only where it ends the
+ * session, or the connection breaks, it may have committed before. A cause is a copy of code and
+ * message: clients put statements and their values into their errors, and claim ids are in those.
+ */
+import { isLockError, StoreError } from '../../errors.ts';
+import type { Judgement } from '../sql/wire.ts';
+
+interface Meaning {
+  readonly retryable: boolean;
+  readonly advice: string;
+  /** The session is of no use any more. */
+  readonly broken?: true;
+  /** Default: it has not happened. */
+  readonly outcome?: 'unknown';
+}
+
+const MIGRATE =
+  'has no tables of Holdfast in this schema, or older ones. Run' +
+  ' `npx holdfast migrate --store postgres://…` with the same database and schema';
+
+const ENDED: Meaning = {
+  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  advice: 'ended the session',
+};
+
+/** By SQLSTATE, or by its class, the first two characters. */
+const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ['08', { ...ENDED, advice: 'lost the connection' }],
+  [
+    '25006',
+    {
+      ...{ retryable: true, broken: true },
+      advice: 'takes no writes: it is a standby, or was made one. The primary is looked up again',
+    },
+  ],
+  ['26000', { retryable: true, broken: true, advice: 'does not know a statement it was given' }],
+  [
+    '28',
+    {
+      retryable: false,
+      advice: 'does not let this user in. Check the user name, password and pg_hba.conf',
+    },
+  ],
+  ['3D000', { retryable: false, advice: 'has no such database' }],
+  ['3F000', { retryable: false, advice: MIGRATE }],
+  ['40001', { retryable: true, advice: 'could not put this transaction in order with others' }],
+  ['40P01', { retryable: true, advice: 'broke up a deadlock' }],
+  [
+    '42501',
+    {
+      retryable: false,
+      advice: 'does not permit this user to do that. docs/stores/postgres.md has the grants needed',
+    },
+  ],
+  ['42883', { retryable: false, advice: MIGRATE }],
+  ['42P01', { retryable: false, advice: MIGRATE }],
+  ['42P05', { retryable: true, broken: true, advice: 'has another statement of that name' }],
+  [
+    '53300',
+    { retryable: true, advice: 'has no connection left. Look at max_connections and at pools' },
+  ],
+  ['53', { retryable: true, advice: 'has run out of something. Look at its log' }],
+  [
+    '55P03',
+    {
+      retryable: true,
+      advice:
+        'did not get the lock of a row in time. Look for a session that stands still in a' +
+        ' transaction on the tables of Holdfast',
+    },
+  ],
+  ['57014', { retryable: true, advice: 'was told to cancel the statement, or has a time limit' }],
+  ['57P03', { ...ENDED, advice: 'is just starting or stopping' }],
+  ['57P04', { ...ENDED, retryable: false, advice: 'has dropped this database' }],
+  ['57P', ENDED],
+  ['58', { retryable: true, advice: 'has trouble with its files. Look at its log' }],
+]);
+
+const REFUSED: Meaning = { retryable: false, advice: 'refused' };
+
+/** A connection error's code, or words of its message where it has none. */
+const BREAKS: readonly (readonly [sign: RegExp, Meaning])[] = [
+  [/ECONNREFUSED/, { retryable: true, advice: 'is not there: nobody listens at that address' }],
+  [/ENOENT/, { retryable: true, advice: 'is not there: its socket file is missing' }],
+  [
+    /ENOTFOUND|EAI_AGAIN/,
+    { retryable: true, advice: 'could not be found: its host name is not known' },
+  ],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|due to timeout/i,
+    { retryable: true, advice: 'cannot be reached. Look at the network and at firewalls' },
+  ],
+  [
+    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version number|EPROTO|SSL|tlsv1/i,
+    {
+      retryable: false,
+      advice: "and the client do not agree on TLS. Check the client's ssl options and certificates",
+    },
+  ],
+  [
+    /password must be a string|SASL|Unknown authenticationOk/i,
+    { retryable: false, advice: 'wants a password, or another one. Check the one of the client' },
+  ],
+];
+
+const BROKEN: Meaning = { retryable: true, advice: 'broke the connection' };
+
+export function judge(error: unknown, during: 'open' | 'call'): Judgement {
+  if (isLockError(error, 'STORE')) return { error: error as StoreError, broken: false };
+  const state = stateOf(error);
+  const said = withoutSecrets(describe(error));
+  const found = state === undefined ? breakOf(said) : meaningOf(state);
+  const broken = state === undefined || found.broken === true;
+  const unknown = state === undefined || found.outcome === 'unknown';
+  return {
+    broken,
+    error: new StoreError(`The PostgreSQL server ${found.advice} (${said}).`, {
+      cause: plain(error instanceof Error ? error.name : 'Error', said),
+      // A server that has answered well before has only stumbled.
+      retryable: found.retryable || (state === undefined && during === 'call'),
+      outcome: unknown && during === 'call' ? 'unknown' : 'failed',
+    }),
+  };
+}
+
+/** Whatever makes locks impossible on this server. */
+export function impossible(why: string): StoreError {
+  const message = `The PostgreSQL server cannot keep locks: ${why}.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
+
+/** The tables are not those of this version. */
+export function anotherLayout(found: string, known: number): StoreError {
+  const newer =
+    Number(found) > known ? 'newer; install the version of Holdfast that made it' : MIGRATE;
+  const message = `The layout of the tables is ${found}, not ${known}: the server ${newer}.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
+
+/** The SQLSTATE, if this error of a client is an answer of the server: system errors have no severity. */
+function stateOf(error: unknown): string | undefined {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  const answered = typeof severity === 'string' && typeof code === 'string';
+  return answered && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+function meaningOf(state: string): Meaning {
+  for (const length of [5, 3, 2]) {
+    const meaning = MEANINGS.get(state.slice(0, length));
+    if (meaning) return meaning;
+  }
+  return REFUSED;
+}
+
+function breakOf(said: string): Meaning {
+  return BREAKS.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
+}
+
+/** The codes of all the addresses that were tried are in `errors`, with an empty message. */
+function describe(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (!(error instanceof Error)) return 'no reason given';
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (error.message === '' && Array.isArray(errors)) return errors.map(describe).join(', ');
+  const said = error.message || String(code ?? error.name);
+  return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
+}
+
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/\/\/\S*@/g, '//***@')
+    .replace(/[\r\n]+/g, ' ')
+    .slice(0, 300)
+    .trim();
+}
+
+function plain(name: string, message: string): Error {
+  const cause = new Error(message);
+  cause.name = name;
+  // The stack would only tell where the copy was made.
+  cause.stack = `${name}: ${message}`;
+  return cause;
+}

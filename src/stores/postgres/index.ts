@@ -1,0 +1,67 @@
+/**
+ * Locks between machines, in PostgreSQL.
+ */
+import { systemClock } from '../../clock.ts';
+import { readOptions } from '../../read-options.ts';
+import type { Store, Traits } from '../../store.ts';
+import { linkOf } from '../sql/link.ts';
+import { oneOf, SQL_OPTIONS, type SqlOptions, settingsOf } from '../sql/options.ts';
+import { SqlStore } from '../sql/sql-store.ts';
+import { Warnings } from '../sql/warnings.ts';
+import { connectLike, type PostgresClient } from './client.ts';
+import { checkSchema } from './schema-name.ts';
+import { sourceOf } from './source.ts';
+
+export type { PostgresClient } from './client.ts';
+export { type MigrationOptions, migratePostgres, postgresMigration } from './migration.ts';
+
+export interface PostgresOptions extends SqlOptions {
+  /** Where the tables and functions are, as `holdfast migrate` made them; default `holdfast`. */
+  readonly schema?: string;
+  /**
+   * Default `strict`: a lock is granted once it is on disk. With `fast` it need not be; a crash of
+   * the server may then forget the last ones, and nothing is granted afterwards for `maxTtl`.
+   */
+  readonly durability?: 'strict' | 'fast';
+}
+
+const TRAITS: Traits = {
+  queue: true,
+  permits: true,
+  tokens: "the server's time, or one more than the last",
+  atomicTry: true,
+  liveness: 'ttl',
+  clock: 'server',
+  failover: 'best-effort',
+  reach: 'network',
+  records: false,
+  ttlStepMs: 1,
+  synchronous: false,
+  sequential: false,
+  hintsGrant: true,
+};
+
+/**
+ * A store on the database of this client, an object of the package `pg` or `postgres`, where
+ * `holdfast migrate` has been. It takes two connections of its own with the same settings, one for
+ * claims and one for heartbeats and messages; closing the locks closes those, never the client.
+ *
+ * @example
+ * const locks = createLocks(postgresStore(new Pool({ connectionString: url })));
+ *
+ * @throws UsageError for anything that is no such client, or for bad options.
+ */
+export function postgresStore(client: PostgresClient, options: PostgresOptions = {}): Store {
+  const known = [...SQL_OPTIONS, 'schema', 'durability'];
+  const given = readOptions(options, known, 'postgresStore');
+  const { schema = 'holdfast', durability = 'strict' } = given;
+  oneOf(durability, ['strict', 'fast'], 'durability');
+  const fast = durability === 'fast';
+  const opening = { schema: checkSchema(schema), fast, warnings: new Warnings() };
+  return new SqlStore({
+    ...settingsOf(given),
+    ...{ name: 'postgres', traits: TRAITS, lineage: `postgres:${schema}`, fast },
+    link: linkOf(sourceOf(connectLike(client), opening)),
+    clock: systemClock(),
+  });
+}

@@ -1,0 +1,64 @@
+/**
+ * Makes the tables and functions of the locks, or brings them up to date.
+ *
+ * All of it is one transaction under a lock of its own, so that programs of a deployment may do it
+ * at the same time, and nobody sees half of it. Tables that a newer version made stay as they are.
+ */
+import { readOptions } from '../../read-options.ts';
+import { connectLike, type PostgresClient } from './client.ts';
+import { judge } from './errors.ts';
+import { LAYOUT } from './opening.ts';
+import tables from './schema.sql';
+import { checkSchema, quoted } from './schema-name.ts';
+
+export interface MigrationOptions {
+  /** Default `holdfast`. */
+  readonly schema?: string;
+}
+
+/** Any number that nobody else uses: these are the letters of the name. */
+const ADVISORY_LOCK = BigInt(`0x${Buffer.from('holdfast').toString('hex')}`);
+
+const CONNECT_MS = 5000;
+
+/**
+ * The SQL that `migratePostgres` runs, for tools that keep migrations.
+ * @throws UsageError for a name that is none.
+ */
+export function postgresMigration(options: MigrationOptions = {}): string {
+  const { schema = 'holdfast' } = readOptions(options, ['schema'], 'postgresMigration');
+  const name = quoted(checkSchema(schema));
+  return `BEGIN;
+SELECT pg_advisory_xact_lock(${ADVISORY_LOCK});
+DO $$ BEGIN
+  IF to_regclass('${name}.store') IS NOT NULL THEN
+    IF (SELECT max(layout) FROM ${name}.store) > ${LAYOUT} THEN
+      RAISE EXCEPTION 'a newer version of Holdfast has made these tables';
+    END IF;
+  END IF;
+END $$;
+${tables.replaceAll(/\bholdfast\b/g, name)}
+COMMIT;
+`;
+}
+
+/**
+ * Makes the tables and functions that `postgresStore` needs in the database of this client, or
+ * brings them up to date. It does no harm to do it again. Its user must be allowed to create a
+ * schema, and owns what it makes.
+ * @throws UsageError for anything that is no client, StoreError if the database refuses.
+ */
+export async function migratePostgres(
+  client: PostgresClient,
+  options: MigrationOptions = {},
+): Promise<void> {
+  const text = postgresMigration(options);
+  const connect = connectLike(client);
+  try {
+    const signal = AbortSignal.timeout(CONNECT_MS);
+    const connection = await connect({ signal, lost: () => {}, heard: () => {} });
+    await connection.query({ text }).finally(() => connection.end());
+  } catch (error) {
+    throw judge(error, 'open').error;
+  }
+}

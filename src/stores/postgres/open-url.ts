@@ -1,0 +1,103 @@
+/**
+ * What a PostgreSQL URL names, with whichever client package is installed. No message repeats any
+ * of the URL: where it is malformed, anything may be a part of the password.
+ */
+import { UnsupportedError, UsageError } from '../../errors.ts';
+import type { Store } from '../../store.ts';
+import {
+  migratePostgres,
+  type PostgresClient,
+  type PostgresOptions,
+  postgresMigration,
+  postgresStore,
+} from './index.ts';
+
+const FORM = 'postgres://user:password@host:5432/database?sslmode=require';
+
+/** Options of the store, in the query of the URL; the others are the client's. */
+const OPTIONS = ['schema', 'maxTtl', 'maxWaiters', 'afterDataLoss', 'durability'];
+
+/**
+ * The store connects with its first verb.
+ * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
+ */
+export async function openPostgresUrl(rest: string): Promise<Store> {
+  const { url, options } = read(rest);
+  return postgresStore(await clientOf(url), options);
+}
+
+/** @throws what `migratePostgres` and `openPostgresUrl` throw. */
+export async function migratePostgresUrl(rest: string): Promise<void> {
+  const { url, options } = read(rest);
+  await migratePostgres(await clientOf(url), schemaIn(options));
+}
+
+/** @throws UsageError */
+export function postgresMigrationFor(rest: string): string {
+  return postgresMigration(schemaIn(read(rest).options));
+}
+
+function schemaIn({ schema }: PostgresOptions): { readonly schema?: string } {
+  return schema === undefined ? {} : { schema };
+}
+
+function read(rest: string): { readonly url: string; readonly options: PostgresOptions } {
+  const [, place, query = ''] = /^(\/\/[^?#]*)(?:\?([^#]*))?$/.exec(rest) ?? [];
+  if (place === undefined) throw malformed('it has another form');
+  const given: Record<string, string> = {};
+  const others: string[] = [];
+  for (const pair of query.split('&')) {
+    const [[name, value] = ['', '']] = new URLSearchParams(pair);
+    if (OPTIONS.includes(name)) given[name] = value;
+    else if (pair !== '') others.push(pair);
+  }
+  const { maxWaiters, ...texts } = given;
+  if (maxWaiters !== undefined && !/^\d+$/.test(maxWaiters)) {
+    throw new UsageError('maxWaiters of the URL must be a whole number.');
+  }
+  const url = `postgres:${place}${others.length > 0 ? `?${others.join('&')}` : ''}`;
+  // Unknown values are refused by the store.
+  const options = { ...texts, ...(maxWaiters !== undefined && { maxWaiters: Number(maxWaiters) }) };
+  return { url, options: options as PostgresOptions };
+}
+
+async function clientOf(url: string): Promise<PostgresClient> {
+  const client = (await withPg(url)) ?? (await withPostgresJs(url));
+  if (client) return client;
+  const message =
+    'A PostgreSQL URL needs a client: run `npm install pg` or `npm install postgres`.';
+  throw new UnsupportedError('store', message);
+}
+
+/** Never connected: the store makes connections of its own like it. */
+async function withPg(connectionString: string): Promise<PostgresClient | undefined> {
+  const pg = await import('pg').catch(() => undefined);
+  if (!pg) return undefined;
+  const { Client, Pool } = pg.default;
+  return reading(() => {
+    // Not before a client is made is the text looked at.
+    new Client({ connectionString });
+    return new Pool({ connectionString });
+  });
+}
+
+async function withPostgresJs(url: string): Promise<PostgresClient | undefined> {
+  const loaded = await import('postgres').catch(() => undefined);
+  return loaded && reading(() => loaded.default(url));
+}
+
+/** What a package throws has the URL in it. */
+function reading(make: () => PostgresClient): PostgresClient {
+  try {
+    return make();
+  } catch {
+    throw malformed('the client cannot read it');
+  }
+}
+
+function malformed(why: string): UsageError {
+  return new UsageError(
+    `The PostgreSQL URL is malformed: ${why}. It has the form '${FORM}'; in a user name or` +
+      ' password, characters such as / @ : and % are written as %2F, %40, %3A and %25.',
+  );
+}

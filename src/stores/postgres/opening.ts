@@ -1,0 +1,108 @@
+/**
+ * What a connection must be good for before anything is claimed on it.
+ *
+ * A pooler that gives each transaction another session of the server loses messages, prepared
+ * statements and settings. It cannot be seen from what works, which may be luck, but from the
+ * process number: the server names one when the connection starts, and asked for it, the session
+ * names its own. A pooler makes up the first. Between the two there is then no LISTEN, no statement
+ * kept under a name, and no setting of the session, which somebody else would inherit.
+ */
+import { StoreError } from '../../errors.ts';
+import type { Warnings } from '../sql/warnings.ts';
+import type { Connection } from './connection.ts';
+import { anotherLayout, impossible } from './errors.ts';
+import { quoted } from './schema-name.ts';
+
+/** Of the tables that these sources know. */
+export const LAYOUT = 1;
+
+/** The oldest server on which all of `schema.sql` works. */
+const OLDEST = 13;
+
+const LOOK = `SELECT pg_backend_pid()::text, current_setting('server_version_num'),
+  current_setting('server_encoding'), current_setting('client_encoding'),
+  pg_is_in_recovery()::text, current_setting('transaction_read_only'), current_setting('fsync'),
+  current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
+  (SELECT count(*) FROM pg_stat_replication)::text`;
+
+/**
+ * A time limit could end a session while nobody asks, or a commit's wait for a standby, which the
+ * server then takes for done.
+ */
+const SETTINGS: readonly (readonly [name: string, value: string, since: number])[] = [
+  ['client_encoding', 'UTF8', 0],
+  ['statement_timeout', '0', 0],
+  ['default_transaction_isolation', 'read committed', 0],
+  ['idle_session_timeout', '0', 14],
+];
+
+export interface OpeningParts {
+  readonly schema: string;
+  readonly fast: boolean;
+  readonly warnings: Warnings;
+}
+
+/**
+ * True if the session is the server's own, false behind a pooler.
+ * @throws StoreError if locks cannot be kept there, and what the client throws.
+ */
+export async function check(
+  connection: Connection,
+  { schema, fast, warnings }: OpeningParts,
+): Promise<boolean> {
+  const [row] = await connection.query({ text: LOOK });
+  const [pid, version, server, client, standby, readOnly, ...durability] = row as string[];
+  const major = Math.floor(Number(version) / 10_000);
+  if (!(major >= OLDEST)) throw impossible(`it is older than PostgreSQL ${OLDEST}`);
+  if (server !== 'UTF8') throw impossible(`its encoding is ${server}, and names are Unicode`);
+  if (standby === 'true' || readOnly === 'on') throw noPrimary();
+  const direct = Number(pid) === connection.pid;
+  if (!direct && client !== 'UTF8') throw impossible(`the encoding of its client is ${client}`);
+  warn(warnings, durability, fast);
+  if (!direct) {
+    const message =
+      'Messages do not come through the connection pooler, so news of locks are asked for. Give' +
+      ' the locks a direct connection for quicker hand-offs.';
+    warnings.tell('HOLDFAST_POOLER', message);
+  }
+  const settings = SETTINGS.filter(([, , since]) => direct && major >= since).map(
+    ([name, value]) => `, set_config('${name}', '${value}', false)`,
+  );
+  const text = `SELECT ${quoted(schema)}.layout()::text${settings.join('')}`;
+  const [[layout] = []] = await connection.query({ text });
+  if (layout !== String(LAYOUT)) throw anotherLayout(String(layout), LAYOUT);
+  return direct;
+}
+
+function warn(
+  warnings: Warnings,
+  [fsync, commits, synchronous, standbys]: readonly string[],
+  fast: boolean,
+): void {
+  if (fsync === 'off') {
+    const message =
+      'The server does not write to disk for certain (fsync is off): when its machine crashes,' +
+      ' locks may be lost unnoticed, and two hold the same one. Set fsync on.';
+    warnings.tell('HOLDFAST_NO_FSYNC', message);
+  }
+  if (commits === 'off' && !fast) {
+    const message =
+      'synchronous_commit is off on this server. Locks are committed with it on all the same;' +
+      " durability: 'fast' would not wait.";
+    warnings.tell('HOLDFAST_ASYNC_COMMIT', message);
+  }
+  if (Number(standbys) > 0 && synchronous === '') {
+    const message =
+      'A primary that is cut off from its standbys goes on granting, beside the one promoted in' +
+      ' its place. Set synchronous_standby_names, or make sure that a primary is stopped before' +
+      ' another one is promoted.';
+    warnings.tell('HOLDFAST_SPLIT_PRIMARY', message);
+  }
+}
+
+function noPrimary(): StoreError {
+  const message =
+    'The PostgreSQL server takes no writes: it is a standby, or set to be read-only. The primary' +
+    ' is looked up again.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,175 @@
+/**
+ * Connections of `postgres` (postgres.js), version 3.
+ *
+ * The function that makes them cannot be reached from what it has made, so the package is loaded
+ * again: by then the program has loaded it itself. It takes the parsed options of the user's
+ * instance as they are. Each connection is an instance with one connection; it makes no second one,
+ * because nothing is asked of it once it is lost. The socket is made here, where the package would
+ * make one that could not be closed on a network that does not answer.
+ * A statement that is not prepared would take two round trips, one to ask for the types of its
+ * values, so one without a name has its values in its text and goes as a simple query.
+ */
+import { once } from 'node:events';
+import { connect as dial, type Socket } from 'node:net';
+import { StoreError } from '../../errors.ts';
+import { type Connect, type Connection, hangUp, type Row, type Statement } from './connection.ts';
+
+/** As much of an instance as is used. */
+export interface PostgresJs {
+  readonly options: object;
+  readonly parameters: object;
+  unsafe(text: string): PromiseLike<unknown>;
+  reserve(): PromiseLike<unknown>;
+  end(): Promise<unknown>;
+}
+
+interface Options {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path?: string | false | undefined;
+  readonly connection?: object;
+  readonly socket?: ((options: object) => unknown) | undefined;
+}
+
+interface Result extends ReadonlyArray<Row> {
+  readonly state?: { readonly pid: number | null };
+}
+
+interface Instance {
+  unsafe(
+    text: string,
+    values: readonly string[],
+    options: object,
+  ): { values(): PromiseLike<Result> };
+  end(options: { readonly timeout: number }): Promise<unknown>;
+}
+
+type NewInstance = (options: object) => Instance;
+
+const OWN = {
+  max: 1,
+  idle_timeout: null,
+  max_lifetime: null,
+  // Whoever opens a connection has a time-out of its own.
+  connect_timeout: 0,
+  keep_alive: 10,
+  backoff: 0,
+  fetch_types: false,
+  prepare: true,
+  // Whether it is a primary is looked at when it is open.
+  target_session_attrs: null,
+  no_subscribe: true,
+  debug: false,
+  onnotice: () => {},
+  onparameter: undefined,
+  types: {},
+};
+
+export function postgresJsConnect({ options }: PostgresJs): Connect {
+  const given = options as Options;
+  let attempts = 0;
+  return async ({ signal, lost, heard }) => {
+    const postgres = await load();
+    // One of several hosts may be gone, or a standby.
+    const nth = attempts++ % Math.max(1, given.host.length);
+    const place = { host: given.host[nth], port: given.port[nth], path: given.path };
+    const socket = socketOf(place, given.socket, signal);
+    const instance = postgres({
+      ...given,
+      ...OWN,
+      // The package changes these as it goes, so they must not be those of the user's instance.
+      ...{ parsers: {}, serializers: {}, parameters: {}, shared: { retries: 0, typeArrayMap: {} } },
+      ...{ transform: { undefined: undefined, column: {}, value: {}, row: {} } },
+      ...{ host: [place.host], port: [place.port], socket: socket.open },
+      connection: { ...given.connection, application_name: 'holdfast' },
+      onclose: () => lost(new Error('Connection terminated')),
+      onnotify: (_: string, message: string) => heard(message),
+    });
+    return connectionOf(instance, socket);
+  };
+}
+
+/** It connects with its first statement. */
+function connectionOf(instance: Instance, socket: OwnSocket): Connection {
+  let pid: number | undefined;
+  const query = async (statement: Statement): Promise<Result> => {
+    const result = await ask(instance, statement);
+    pid ??= result.state?.pid ?? undefined;
+    return result;
+  };
+  return {
+    query,
+    get pid() {
+      return pid;
+    },
+    listen: (channel) => query({ text: `LISTEN "${channel}"` }),
+    end() {
+      instance.end({ timeout: 0 }).catch(() => {});
+      socket.close();
+    },
+  };
+}
+
+function ask(instance: Instance, { text, values = [], name }: Statement): PromiseLike<Result> {
+  if (name !== undefined) return instance.unsafe(text, values, { prepare: true }).values();
+  const whole = text.replace(/\$(\d+)/g, (_, nth: string) =>
+    literal(values[Number(nth) - 1] ?? ''),
+  );
+  return instance.unsafe(whole, [], { simple: true }).values();
+}
+
+/** Right whatever the server makes of a backslash in other literals. */
+function literal(value: string): string {
+  return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+interface Place {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly path?: string | false | undefined;
+}
+
+interface OwnSocket {
+  open(options: object): Promise<Socket>;
+  close(): void;
+}
+
+function socketOf(place: Place, make: Options['socket'], signal: AbortSignal): OwnSocket {
+  let opened: Socket | undefined;
+  let closed = false;
+  return {
+    async open(options) {
+      // The package connects anew where it should give up.
+      if (opened || closed) throw new Error('Connection terminated');
+      opened = make ? ((await make(options)) as Socket) : await dialled(place, signal);
+      if (closed) opened.destroy();
+      return opened;
+    },
+    close() {
+      closed = true;
+      if (opened) hangUp(opened);
+    },
+  };
+}
+
+async function dialled({ host, port, path }: Place, signal: AbortSignal): Promise<Socket> {
+  const socket = dial({ ...(path ? { path } : { host, port: Number(port) }), noDelay: true });
+  try {
+    await once(socket, 'connect', { signal });
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  // From here the package takes the name that a certificate must be for.
+  return Object.assign(socket, { host });
+}
+
+async function load(): Promise<NewInstance> {
+  try {
+    const { default: postgres } = await import('postgres');
+    return postgres as unknown as NewInstance;
+  } catch (cause) {
+    const message = 'The package postgres cannot be loaded, although a client of it is used.';
+    throw new StoreError(message, { cause, retryable: false, outcome: 'failed' });
+  }
+}

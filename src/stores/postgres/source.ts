@@ -1,0 +1,50 @@
+/** The routines of `schema.sql`, called over connections of a client package. */
+import type { Routine, Source } from '../sql/wire.ts';
+import type { Connect, Row } from './connection.ts';
+import { judge } from './errors.ts';
+import { check, type OpeningParts } from './opening.ts';
+import { quoted } from './schema-name.ts';
+
+const TYPES: Readonly<Record<Routine, readonly string[]>> = {
+  claim: ['json', 'json'],
+  renew: ['json', 'json'],
+  release: ['json', 'json'],
+  change: ['json', 'json'],
+  inspect: ['json', 'text'],
+  names: ['text', 'integer'],
+  look: ['json'],
+  sweep: [],
+};
+
+export function sourceOf(connect: Connect, parts: OpeningParts): Source {
+  const textOf = (routine: Routine): string => {
+    const values = TYPES[routine].map((type, n) => `$${n + 1}::${type}`);
+    return `SELECT * FROM ${quoted(parts.schema)}.${routine}(${values.join(', ')})`;
+  };
+  return {
+    judge,
+    async open(terms) {
+      const connection = await connect(terms);
+      const end = (): void => connection.end();
+      terms.signal.addEventListener('abort', end, { once: true });
+      const direct = await check(connection, parts).catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      terms.signal.removeEventListener('abort', end);
+      return {
+        async call(routine, values) {
+          const name = direct && { name: `holdfast_${routine}` };
+          return columnOf(await connection.query({ text: textOf(routine), values, ...name }));
+        },
+        listen: direct ? (channel) => connection.listen(channel) : undefined,
+        ping: () => connection.query({ text: 'SELECT 1' }),
+        close: end,
+      };
+    },
+  };
+}
+
+function columnOf(rows: readonly Row[]): string[] {
+  return rows.map(([text]) => String(text));
+}
