@@ -109,6 +109,12 @@ VALUES (1, 0, 0, 0, false, holdfast.history()) ON CONFLICT DO NOTHING;
 INSERT INTO holdfast.witness
 SELECT true FROM holdfast.store WHERE max_ttl = 0 ON CONFLICT DO NOTHING;
 
+-- For whoever may not read the tables.
+CREATE OR REPLACE FUNCTION holdfast.layout() RETURNS integer
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT layout FROM holdfast.store
+$$;
+
 -- Somebody asks for more than is recorded, or the witness has gone. A loss is possible if commits
 -- were not waited for, or if this is another history: that of a standby, or of a restored copy.
 CREATE OR REPLACE FUNCTION holdfast.record(settings json) RETURNS holdfast.store
