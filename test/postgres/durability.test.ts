@@ -1,0 +1,107 @@
+/** What a loss of data does to locks, and what is no loss. */
+import { expect, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
+import { asked, Caller, install, numberOf, type Settings } from './routines.ts';
+
+/** Long enough for a quarantine to be seen, and short enough to be waited for. */
+const MAX_TTL_MS = 4000;
+
+async function ready(config: readonly string[] = []): Promise<PostgresServer> {
+  const server = await startPostgres({ config });
+  await install(server);
+  return server;
+}
+
+async function once<T>(server: PostgresServer, work: (caller: Caller) => Promise<T>): Promise<T> {
+  const caller = await Caller.open(server);
+  try {
+    return await work(caller);
+  } finally {
+    await caller.close();
+  }
+}
+
+const claim = (server: PostgresServer, resource: string, settings: Partial<Settings> = {}) =>
+  once(server, async (caller) => {
+    const [line] = await caller.claim([asked(resource)], { maxTtl: MAX_TTL_MS, ...settings });
+    return line ?? '';
+  });
+
+const held = expect.stringMatching(/^h /);
+const quarantine = expect.stringMatching(/^w .* data-loss \d+$/);
+
+test('a new schema has nothing to lose', async () => {
+  const server = await ready();
+  expect(await claim(server, 'a')).toEqual(held);
+  expect(await claim(server, 'b', { fast: true })).toEqual(held);
+  await server.close();
+});
+
+test('a crash loses nothing that was waited for: claims stay, and nobody has to wait', async () => {
+  const server = await ready();
+  const kept = asked('kept');
+  const number = await once(server, async (one) => numberOf((await one.claim([kept]))[0]));
+  await server.restart();
+  expect(await claim(server, 'other')).toEqual(held);
+  expect(await claim(server, 'kept')).toEqual(expect.stringMatching(/^w .* queue /));
+  const [line] = await once(server, (one) => one.renew([kept]));
+  expect(numberOf(line)).toBe(number);
+  await server.close();
+});
+
+test('after a crash where somebody did not wait, all wait until every claim is over', async () => {
+  // So lazy that the crash comes first.
+  const server = await ready(['wal_writer_delay = 10s', 'wal_writer_flush_after = 0']);
+  await claim(server, 'before', { fast: true });
+  const lost = asked('lost');
+  await once(server, (one) => one.claim([lost], { maxTtl: MAX_TTL_MS, fast: true }));
+  await server.restart();
+  expect(await claim(server, 'lost')).toEqual(quarantine);
+  // Whoever held it is told so, and by then nobody else has it.
+  const [told] = await once(server, (one) => one.renew([lost], { maxTtl: MAX_TTL_MS }));
+  expect(told).toMatch(/^(g store-reset|h )/);
+  expect(await claim(server, 'new', { trust: true })).toEqual(quarantine);
+  await new Promise((resolve) => setTimeout(resolve, MAX_TTL_MS));
+  expect(await claim(server, 'free again')).toEqual(held);
+  await server.close();
+});
+
+test('who trusts begins no quarantine', async () => {
+  const server = await ready();
+  await claim(server, 'a', { fast: true });
+  await server.restart();
+  expect(await claim(server, 'b', { fast: true, trust: true })).toEqual(held);
+  await server.close();
+});
+
+test('an orderly restart loses nothing', async () => {
+  const server = await ready();
+  await claim(server, 'a', { fast: true });
+  await server.stop('fast');
+  await server.start();
+  expect(await claim(server, 'b', { fast: true })).toEqual(held);
+  await server.close();
+});
+
+test('a promoted standby may lack grants, so it makes everybody wait', async () => {
+  const server = await ready();
+  await claim(server, 'a');
+  const standby = await server.standby();
+  await standby.inStep();
+  await server.kill();
+  await standby.promote();
+  expect(await claim(standby, 'b')).toEqual(quarantine);
+  await standby.close();
+  await server.close();
+});
+
+test('the longest time of all programs counts', async () => {
+  const server = await ready();
+  await claim(server, 'a', { maxTtl: 60_000, fast: true });
+  await claim(server, 'b', { maxTtl: 1000, fast: true });
+  await server.restart();
+  const line = await claim(server, 'c', { maxTtl: 1000, fast: true });
+  expect(line).toEqual(quarantine);
+  expect(Number(line.split(' ').at(-1))).toBeGreaterThan(30_000);
+  await server.close();
+});

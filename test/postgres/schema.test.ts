@@ -1,0 +1,165 @@
+/** What the routines promise whoever calls them, at whatever isolation. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
+import { Chance } from '../simulation/chance.ts';
+import { asked, Caller, install, numberOf, refusal } from './routines.ts';
+
+let server: PostgresServer;
+const callers: Caller[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres();
+  await install(server);
+});
+afterAll(async () => {
+  await Promise.all(callers.map((caller) => caller.close()));
+  await server.close();
+});
+
+async function caller(): Promise<Caller> {
+  const opened = await Caller.open(server);
+  callers.push(opened);
+  return opened;
+}
+
+describe.each(['REPEATABLE READ', 'SERIALIZABLE'])('a session at %s', (isolation) => {
+  const stale = async (): Promise<Caller> => {
+    const session = await caller();
+    await session.client.query(`begin isolation level ${isolation}`);
+    await session.client.query('select from holdfast.store');
+    return session;
+  };
+
+  test('is refused what was claimed after it looked, for the first time or again', async () => {
+    const other = await caller();
+    for (const resource of [`${isolation} new`, `${isolation} new`]) {
+      const session = await stale();
+      const [claim, late] = [asked(resource), asked(resource)];
+      numberOf((await other.claim([claim]))[0]);
+      expect(await refusal(session.claim([late]))).toBe('40001');
+      await session.client.query('rollback');
+      await other.release([claim]);
+    }
+  });
+
+  test('cannot take for dead what has been renewed', async () => {
+    const other = await caller();
+    // Short, so that it would be dead without the heartbeat.
+    const [holder, waiter] = [0, 1].map(() => asked(`${isolation} renewed`, { ttl: 1000 }));
+    await other.claim([holder!]);
+    await other.claim([waiter!]);
+    const session = await stale();
+    await other.renew([{ ...holder!, ttl: 30_000 }]);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(await refusal(session.claim([asked(`${isolation} renewed`)]))).toBe('40001');
+    await session.client.query('rollback');
+  });
+});
+
+test('a grant is nobody else’s before it is committed, and nobody’s if it is not', async () => {
+  const [one, two] = [await caller(), await caller()];
+  await one.client.query('begin');
+  await one.claim([asked('uncommitted')]);
+  const other = asked('uncommitted', { queue: false });
+  expect(await refusal(two.claim([other], { patience: 200 }))).toBe('55P03');
+  await one.client.query('rollback');
+  numberOf((await two.claim([other]))[0]);
+});
+
+test('who waits for a lock holds up nobody else, and not for long', async () => {
+  const [stuck, one, two] = [await caller(), await caller(), await caller()];
+  await stuck.client.query('begin');
+  await stuck.claim([asked('stuck')]);
+  const waiting = refusal(one.claim([asked('stuck')], { patience: 1500 }));
+  numberOf((await two.claim([asked('free')]))[0]);
+  expect(await waiting).toBe('55P03');
+  await stuck.client.query('rollback');
+});
+
+test('sixteen sessions with batches that overlap exclude each other, without a deadlock', async () => {
+  const holders = new Map<string, number>();
+  const last = new Map<string, bigint>();
+  const trouble: unknown[] = [];
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, seed) => {
+      const chance = new Chance(seed);
+      const session = await caller();
+      for (let round = 0; round < 40; round++) {
+        const resources = ['a', 'b', 'c', 'd', 'e'].filter(() => chance.share(0.6));
+        // In any order: the routines have one of their own.
+        const claims = resources
+          .sort(() => chance.below(2) - 0.5)
+          .map((name) => asked(`storm ${name}`, { queue: chance.share(0.3) }));
+        if (claims.length === 0) continue;
+        const lines = await session.claim(claims).catch((error: Error) => {
+          trouble.push(error.message);
+          return [];
+        });
+        lines.forEach((line, i) => {
+          if (!line.startsWith('h ')) return;
+          const { resource } = claims[i]!;
+          const number = numberOf(line);
+          if (holders.has(resource)) trouble.push(`${resource} is held twice`);
+          if (number <= (last.get(resource) ?? 0n)) trouble.push(`${resource}: a number regressed`);
+          holders.set(resource, seed);
+          last.set(resource, number);
+        });
+        for (const { resource } of claims) {
+          if (holders.get(resource) === seed) holders.delete(resource);
+        }
+        // Some of those who wait are admitted by a release of others, and leave at once.
+        await session.release(claims).catch((error: Error) => trouble.push(error.message));
+      }
+    }),
+  );
+  expect(trouble).toEqual([]);
+});
+
+test('what is idle goes after ten minutes, and its numbers are not given again', async () => {
+  const session = await caller();
+  const claim = asked('swept');
+  const before = numberOf((await session.claim([claim]))[0]);
+  await session.release([claim]);
+  await session.sweep();
+  const rows = () => server.query(`select number from holdfast.resource where name = 'swept'`);
+  expect(await rows()).toHaveLength(1);
+  const clock = await server.query<{ prosrc: string }>(
+    `select prosrc from pg_proc where oid = 'holdfast.micros'::regproc`,
+  );
+  const setClock = (body: string) =>
+    server.query(
+      `create or replace function holdfast.micros() returns bigint language sql as $$${body}$$`,
+    );
+  const source = clock[0]!.prosrc;
+  await setClock(`${source} + 601000000`);
+  await session.sweep();
+  expect(await rows()).toEqual([]);
+  // An hour back.
+  await setClock(`${source} - 3600000000`);
+  const again = await caller();
+  expect(numberOf((await again.claim([asked('swept')]))[0])).toBeGreaterThan(before);
+  await setClock(source);
+});
+
+test('nobody is told where nobody listens', async () => {
+  const [listener, session] = [await caller(), await caller()];
+  const heard: string[] = [];
+  listener.client.on('notification', ({ channel }) => heard.push(channel));
+  await listener.client.query('listen holdfast_me');
+  const alone = { ...asked('told'), address: 'me', tag: '1' };
+  await session.claim([alone]);
+  await session.renew([alone]);
+  await session.release([alone]);
+  const [holder, waiter] = [1, 2].map((tag) => ({
+    ...asked('told'),
+    address: 'me',
+    tag: `${tag}`,
+  }));
+  await session.claim([holder!]);
+  expect(heard).toEqual([]);
+  await session.claim([waiter!]);
+  await session.release([holder!]);
+  // What comes over the same session comes after them.
+  await listener.client.query('select 1');
+  expect(heard).toEqual(['holdfast_me', 'holdfast_me']);
+});
