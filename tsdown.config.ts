@@ -7,6 +7,7 @@ const entry = {
   redis: 'src/stores/redis/index.ts',
   postgres: 'src/stores/postgres/index.ts',
   quorum: 'src/layers/quorum/index.ts',
+  sql: 'src/sql/index.ts',
   fence: 'src/fence/index.ts',
   connect: 'src/connect.ts',
   testkit: 'src/testkit/index.ts',

@@ -14,11 +14,15 @@ const CONTRACT = new Set(
   ].map((name) => `src/${name}.ts`),
 );
 /** Parts that keep to themselves and the contract: `src/stores/sqlite`, `src/layers/quorum`. */
-const ISLAND = /^src\/(?:(?:stores|layers)\/[^/.]+|fence)/;
-/** These share what speaks no dialect. */
-const SQL = new Set(['src/stores/postgres', 'src/stores/mysql']);
+const ISLAND = /^src\/(?:(?:stores|layers)\/[^/.]+|fence|sql)/;
+/** Stores share what speaks no dialect; a fence is entered in a transaction as locks are. */
+const SHARED = new Map([
+  ['src/stores/postgres', 'src/stores/sql'],
+  ['src/stores/mysql', 'src/stores/sql'],
+  ['src/fence', 'src/sql'],
+]);
 /** Core serves these, and must not know them. */
-const ABOVE_CORE = /^src\/(stores|layers|fence|testkit|cli|connect\.ts|index\.ts)/;
+const ABOVE_CORE = /^src\/(stores|layers|fence|sql|testkit|cli|connect\.ts|index\.ts)/;
 /** Where a client that the user has installed is loaded. */
 const LOADS_CLIENTS = /^src\/(stores|cli|connect\.ts)/;
 
@@ -53,7 +57,7 @@ function problemOf(
   const [island] = ISLAND.exec(path) ?? [];
   if (island) {
     const other = ISLAND.exec(target)?.[0];
-    const own = other === island || (SQL.has(island) && other === 'src/stores/sql');
+    const own = other === island || (other !== undefined && other === SHARED.get(island));
     return own || CONTRACT.has(target) ? undefined : `${island} may import only the contract`;
   }
   if (!ABOVE_CORE.test(path) && ABOVE_CORE.test(target)) return 'core must not know it';

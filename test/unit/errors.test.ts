@@ -13,6 +13,7 @@ const ERRORS = [
   [new holdfast.QueueFullError('a', 'full'), 'QUEUE_FULL'],
   [new holdfast.ClosedError(), 'CLOSED'],
   [new StoreError('down', { retryable: true, outcome: 'failed' }), 'STORE'],
+  [new holdfast.TransactionError('no', { reason: 'deadlock', retryable: true }), 'TRANSACTION'],
   [new holdfast.UnsupportedError('list', 'no list'), 'UNSUPPORTED'],
   [new holdfast.UsageError('bad'), 'USAGE'],
 ] as const;

@@ -1,0 +1,91 @@
+/**
+ * What statements are sent through: the connection, transaction or pool that the caller has. Each
+ * package's own types fit these without a cast. They are told apart by what they have, never by
+ * `instanceof`: a program may have two copies of a package.
+ */
+
+/** `pg`: a `Client` or `PoolClient` on which BEGIN was sent. */
+export interface PgConnection {
+  query(...statement: never[]): unknown;
+  escapeIdentifier(name: string): string;
+}
+
+/** `postgres`: the `sql` that `sql.begin` gives. */
+export interface PostgresTransaction {
+  unsafe(...statement: never[]): unknown;
+  savepoint(...work: never[]): unknown;
+}
+
+/** `mysql2` (promises or callbacks) and `mariadb`: a connection in a transaction. */
+export interface MysqlConnection {
+  execute(...statement: never[]): unknown;
+  beginTransaction(...done: never[]): unknown;
+}
+
+export interface KyselyTransaction {
+  readonly isTransaction: true;
+  getExecutor(): object;
+  executeQuery(...query: never[]): Promise<{ readonly rows: unknown[] }>;
+}
+
+/** For `node-postgres`, `postgres-js`, `mysql2` and whatever else has `execute`. */
+export interface DrizzleTransaction {
+  execute(...query: never[]): unknown;
+  rollback(): never;
+}
+
+/**
+ * Any other library, in two functions: one for statements that bring rows, one for those that
+ * count them. `values` go where the statement has `$1` (PostgreSQL) or `?` (MySQL).
+ */
+export interface OtherConnection {
+  readonly dialect: 'postgres' | 'mysql';
+  rows(sql: string, values: unknown[]): PromiseLike<unknown>;
+  count(sql: string, values: unknown[]): PromiseLike<unknown>;
+}
+
+/** What belongs to one transaction, which the caller has begun. */
+export type SqlTransaction =
+  | PgConnection
+  | PostgresTransaction
+  | MysqlConnection
+  | KyselyTransaction
+  | DrizzleTransaction
+  | OtherConnection;
+
+/** `pg`: a `Pool`. */
+export interface PgPool {
+  query(...statement: never[]): unknown;
+  readonly totalCount: number;
+}
+
+/** `postgres`: the `sql` that `postgres()` or `sql.reserve()` gives. */
+export interface PostgresSql {
+  unsafe(...statement: never[]): unknown;
+}
+
+/** `mysql2` and `mariadb`. */
+export interface MysqlPool {
+  execute(...statement: never[]): unknown;
+  getConnection(...done: never[]): unknown;
+}
+
+export interface KyselyDatabase {
+  readonly isTransaction: boolean;
+  getExecutor(): object;
+  executeQuery(...query: never[]): Promise<{ readonly rows: unknown[] }>;
+}
+
+export interface DrizzleDatabase {
+  execute(...query: never[]): unknown;
+  transaction(...work: never[]): Promise<unknown>;
+}
+
+/** What sends a single statement, in a transaction or not. */
+export type SqlDatabase =
+  | SqlTransaction
+  | PgPool
+  | PostgresSql
+  | MysqlPool
+  | KyselyDatabase
+  | DrizzleDatabase;
