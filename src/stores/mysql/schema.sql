@@ -1,0 +1,989 @@
+-- The queues of claims, and all that may be done with them: each verb is one call of one procedure.
+--
+-- Invariant: the admitted claims of a resource are a prefix of its living ones in order of arrival,
+-- and after every call whoever was in somebody's way and is dead has gone and everybody who fits is
+-- admitted (admission.ts). It holds because the first statement of each verb locks the rows of all
+-- its resources, in the order of their names: whatever concerns a resource happens under its row's
+-- lock. The same statement does what is common, for the whole batch: to take an idle resource, or
+-- to renew or release the only claim, which is kept in the resource's row itself, as of the moment
+-- at which it began to wait for the lock: what was dead or idle then still is, and a life that is
+-- counted from then ends too early if anything. The rest goes the long way, claim by claim, by a
+-- clock that is read when all locks are there: each statement of a procedure has a time and a
+-- snapshot of its own. The time is UTC, whatever the zone of the session.
+-- Each call is a transaction of its own at READ COMMITTED, in which no gap is locked: there is no
+-- unique index but primary keys, rows are locked by their whole primary key, and all else is read
+-- without locks. So the store's own verbs cannot wait for each other in a circle. Answers are sent
+-- when it is committed, so that no lock ever waits for a client to read them, and then those whom
+-- it concerns are woken: each process sleeps in a call of its own, which `ring` interrupts.
+-- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
+-- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
+-- server forgets (`begin` notices that and makes everybody wait).
+-- Times are µs since 1970 by the server's clock. A number is place, token and public name in one.
+DELIMITER //
+
+SET NAMES utf8mb4 //
+SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION' //
+
+CREATE TABLE IF NOT EXISTS holdfast_store (
+  only_row BOOLEAN PRIMARY KEY,
+  layout INT NOT NULL,
+  -- The longest ttl that any program may ask for, in µs: nothing outlives a loss of data by more.
+  max_ttl BIGINT NOT NULL,
+  -- Until then nothing is granted.
+  open_at BIGINT NOT NULL,
+  -- Above the numbers of all resources that have been swept away.
+  highest BIGINT NOT NULL,
+  -- The server did not wait for its commits to be on disk.
+  fast BOOLEAN NOT NULL,
+  -- Which server this is.
+  history VARCHAR(600) NOT NULL
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4, COLLATE utf8mb4_bin //
+
+-- A restart empties it, and on a replica it names another server: otherwise nothing was lost.
+CREATE TABLE IF NOT EXISTS holdfast_witness (
+  history VARCHAR(600) NOT NULL
+) ENGINE = MEMORY, CHARACTER SET utf8mb4, COLLATE utf8mb4_bin //
+
+CREATE TABLE IF NOT EXISTS holdfast_resource (
+  name VARBINARY(1280) PRIMARY KEY,
+  kind CHAR(1) NOT NULL,
+  -- The last one that was drawn here.
+  number BIGINT NOT NULL,
+  -- The claims are in the table of claims; otherwise there is one at most, and it is here.
+  crowd BOOLEAN NOT NULL DEFAULT FALSE,
+  id CHAR(32),
+  expires BIGINT,
+  permits INT,
+  capacity INT,
+  ttl INT UNSIGNED,
+  address VARCHAR(32),
+  tag VARCHAR(32),
+  holder TEXT CHARACTER SET utf8mb4,
+  waiters INT NOT NULL DEFAULT 0,
+  -- Some of its tombstones hold until then.
+  graves BIGINT NOT NULL DEFAULT 0,
+  -- How the last hold ended, where nobody holds.
+  ended VARCHAR(8),
+  ended_by BIGINT,
+  -- The call that did to it what is common.
+  done_by BIGINT UNSIGNED NOT NULL DEFAULT 0
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
+
+CREATE TABLE IF NOT EXISTS holdfast_claim (
+  resource VARBINARY(1280) NOT NULL,
+  number BIGINT NOT NULL,
+  id CHAR(32) NOT NULL,
+  admitted BOOLEAN NOT NULL,
+  expires BIGINT NOT NULL,
+  kind CHAR(1) NOT NULL,
+  permits INT NOT NULL,
+  capacity INT NOT NULL,
+  ttl INT UNSIGNED NOT NULL,
+  address VARCHAR(32) NOT NULL,
+  tag VARCHAR(32) NOT NULL,
+  holder TEXT CHARACTER SET utf8mb4 NOT NULL,
+  -- Why it takes no more heartbeats.
+  sealed VARCHAR(8),
+  detail TEXT CHARACTER SET utf8mb4,
+  -- How the hold before its own ended.
+  ended VARCHAR(8),
+  ended_by BIGINT,
+  -- When it was last concerned by what others did. A waiter that has some comes first, and knows.
+  news BIGINT,
+  PRIMARY KEY (resource, number),
+  KEY queue (resource, admitted, number),
+  KEY id (id),
+  KEY news (address, news)
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
+
+-- What a late copy of a claim that has left is told. Whoever was evicted is woken, too.
+CREATE TABLE IF NOT EXISTS holdfast_grave (
+  id CHAR(32) PRIMARY KEY,
+  until BIGINT NOT NULL,
+  why VARCHAR(8) NOT NULL,
+  detail TEXT CHARACTER SET utf8mb4,
+  address VARCHAR(32),
+  tag VARCHAR(32),
+  news BIGINT,
+  KEY news (address, news),
+  KEY until (until)
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
+
+DROP PROCEDURE IF EXISTS holdfast_micros //
+CREATE PROCEDURE holdfast_micros(OUT _now BIGINT)
+BEGIN
+  SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
+END //
+
+-- Which server this is, and whether a commit may be lost when it or its machine crashes.
+DROP PROCEDURE IF EXISTS holdfast_server //
+CREATE PROCEDURE holdfast_server(OUT _history VARCHAR(600) CHARSET utf8mb4, OUT _fast BOOLEAN)
+BEGIN
+  SET _history = /*!80000 @@server_uuid */
+    /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */;
+  SET _fast = @@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
+    OR @@global.log_bin AND @@global.sync_binlog <> 1;
+END //
+
+DROP PROCEDURE IF EXISTS holdfast_install //
+CREATE PROCEDURE holdfast_install()
+BEGIN
+  DECLARE _history VARCHAR(600) CHARSET utf8mb4;
+  DECLARE _fast BOOLEAN;
+  CALL holdfast_server(_history, _fast);
+  INSERT IGNORE INTO holdfast_store VALUES (TRUE, 1, 0, 0, 0, _fast, _history);
+  INSERT INTO holdfast_witness
+  SELECT history FROM holdfast_store
+  WHERE max_ttl = 0 AND NOT EXISTS (SELECT 1 FROM holdfast_witness);
+END //
+CALL holdfast_install() //
+
+-- Somebody asks for more than is recorded, or the witness has gone. A loss is possible if commits
+-- were not waited for, or if this is another server. The witness is no part of any transaction, so
+-- it comes when what it stands for is committed.
+DROP PROCEDURE IF EXISTS holdfast_record //
+CREATE PROCEDURE holdfast_record(
+  _settings LONGTEXT CHARSET utf8mb4, _history VARCHAR(600) CHARSET utf8mb4, _fast BOOLEAN
+)
+BEGIN
+  DECLARE _now, _max_ttl, _open_at BIGINT;
+  DECLARE _was_fast, _witness BOOLEAN;
+  DECLARE _before VARCHAR(600) CHARSET utf8mb4;
+  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  START TRANSACTION READ WRITE;
+  SELECT max_ttl, open_at, fast, history INTO _max_ttl, _open_at, _was_fast, _before
+  FROM holdfast_store FOR UPDATE;
+  CALL holdfast_micros(_now);
+  SET _max_ttl = GREATEST(_max_ttl, JSON_EXTRACT(_settings, '$.maxTtl') * 1000);
+  SET _witness = _before = _history
+    AND EXISTS (SELECT 1 FROM holdfast_witness w WHERE w.history = _history);
+  IF NOT _witness THEN
+    IF (_was_fast OR _before <> _history)
+      AND JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <> 'true' THEN
+      SET _open_at = _now + _max_ttl;
+    END IF;
+    SET _was_fast = FALSE;
+  END IF;
+  UPDATE holdfast_store SET max_ttl = _max_ttl, open_at = _open_at, fast = _was_fast OR _fast,
+    history = _history;
+  COMMIT;
+  IF NOT _witness THEN
+    DELETE FROM holdfast_witness;
+    INSERT INTO holdfast_witness VALUES (_history);
+  END IF;
+END //
+
+-- What comes first in every verb: the transaction, how it waits, and whether data is lost. The
+-- first statement is refused in an open transaction.
+DROP PROCEDURE IF EXISTS holdfast_begin //
+CREATE PROCEDURE holdfast_begin(
+  _settings LONGTEXT CHARSET utf8mb4, OUT _now BIGINT, OUT _open_at BIGINT, OUT _highest BIGINT
+)
+BEGIN
+  DECLARE _history VARCHAR(600) CHARSET utf8mb4;
+  DECLARE _fast BOOLEAN;
+  DECLARE _patience INT DEFAULT GREATEST(1, FLOOR(JSON_EXTRACT(_settings, '$.patience') / 1000));
+  DECLARE _tries INT DEFAULT 0;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  IF CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF') THEN
+    SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1836, MESSAGE_TEXT = 'The server is read-only';
+  END IF;
+  IF @@innodb_lock_wait_timeout <> _patience THEN
+    SET SESSION innodb_lock_wait_timeout = _patience;
+  END IF;
+  CALL holdfast_server(_history, _fast);
+  SET _open_at = NULL;
+  known: LOOP
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION READ WRITE;
+    SELECT s.open_at, s.highest INTO _open_at, _highest
+    FROM holdfast_store s, holdfast_witness w
+    WHERE w.history = s.history AND s.history = _history AND s.fast >= _fast
+      AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
+    LIMIT 1;
+    IF _open_at IS NOT NULL THEN LEAVE known; END IF;
+    COMMIT;
+    -- Another one may take the witness away and put it back meanwhile.
+    SET _tries = _tries + 1;
+    IF _tries > 100 THEN
+      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The witness does not stay in its table';
+    END IF;
+    CALL holdfast_record(_settings, _history, _fast);
+  END LOOP;
+  CALL holdfast_micros(_now);
+END //
+
+-- Wakes the processes with these addresses, each listed with a blank behind it. Nobody is there any
+-- more who does not hold the named lock of his address, and nobody else holds it.
+DROP PROCEDURE IF EXISTS holdfast_ring //
+CREATE PROCEDURE holdfast_ring(_settings LONGTEXT CHARSET utf8mb4, _rings LONGTEXT CHARSET ascii)
+BEGIN
+  DECLARE _wake VARCHAR(64) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.wake'));
+  DECLARE _listener BIGINT;
+  DECLARE CONTINUE HANDLER FOR 1094, 1095 BEGIN END;
+  WHILE _rings <> '' DO
+    SET _listener = IS_USED_LOCK(CONCAT(_wake, SUBSTRING_INDEX(_rings, ' ', 1)));
+    IF _listener IS NOT NULL THEN KILL QUERY _listener; END IF;
+    SET _rings = SUBSTRING(_rings, LOCATE(' ', _rings) + 1);
+  END WHILE;
+END //
+
+DROP PROCEDURE IF EXISTS holdfast_rouse //
+CREATE PROCEDURE holdfast_rouse(
+  _address VARCHAR(32) CHARSET ascii, INOUT _rings LONGTEXT CHARSET ascii
+)
+BEGIN
+  IF _address <> '-' AND LOCATE(_address, _rings) = 0 THEN
+    SET _rings = CONCAT(_rings, _address, ' ');
+  END IF;
+END //
+
+DROP PROCEDURE IF EXISTS holdfast_missing //
+CREATE PROCEDURE holdfast_missing(
+  _id CHAR(32) CHARSET ascii, _now BIGINT, _open_at BIGINT, OUT _line LONGTEXT CHARSET utf8mb4
+)
+BEGIN
+  SET _line = (
+    SELECT CONCAT('g ', g.why, ' ', COALESCE(g.detail, '')) FROM holdfast_grave g
+    WHERE g.id = _id AND g.until > _now
+  );
+  IF _line IS NULL THEN SET _line = IF(_now >= _open_at, 'g expired ', 'g store-reset '); END IF;
+END //
+
+-- The claim that stood alone gets company.
+DROP PROCEDURE IF EXISTS holdfast_spread //
+CREATE PROCEDURE holdfast_spread(_name VARBINARY(1280))
+BEGIN
+  INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity, ttl,
+    address, tag, holder)
+  SELECT r.name, r.number, r.id, TRUE, r.expires, r.kind, r.permits, r.capacity, r.ttl,
+    r.address, r.tag, r.holder
+  FROM holdfast_resource r WHERE r.name = _name AND r.id IS NOT NULL;
+  UPDATE holdfast_resource SET id = NULL, crowd = TRUE WHERE name = _name;
+END //
+
+-- Where a claim of the crowd stands.
+DROP PROCEDURE IF EXISTS holdfast_status //
+CREATE PROCEDURE holdfast_status(
+  _name VARBINARY(1280), _number BIGINT, _now BIGINT, _open_at BIGINT,
+  OUT _line LONGTEXT CHARSET utf8mb4
+)
+BEGIN
+  DECLARE _admitted BOOLEAN;
+  DECLARE _capacity, _least, _count, _before, _waiters INT;
+  DECLARE _expires, _ended_by, _death, _retry BIGINT;
+  DECLARE _sealed, _ended VARCHAR(8) CHARSET ascii;
+  DECLARE _detail TEXT CHARSET utf8mb4;
+  DECLARE _limit VARCHAR(20) CHARSET ascii;
+  SELECT c.admitted, c.capacity, c.expires, c.ended, c.ended_by, c.sealed, c.detail, r.waiters
+  INTO _admitted, _capacity, _expires, _ended, _ended_by, _sealed, _detail, _waiters
+  FROM holdfast_claim c, holdfast_resource r
+  WHERE c.resource = _name AND c.number = _number AND r.name = _name;
+  SELECT COUNT(*), MIN(h.capacity), MIN(h.expires) INTO _count, _least, _death
+  FROM holdfast_claim h WHERE h.resource = _name AND h.admitted = TRUE;
+  SET _limit = IF(_least < _capacity, _least, '-');
+  IF _sealed IS NOT NULL THEN
+    SET _line = CONCAT('g ', _sealed, ' ', COALESCE(_detail, ''));
+  ELSEIF _admitted THEN
+    SET _line = CONCAT_WS(' ', 'h', _number, CEIL((_expires - _now) / 1000), _waiters, _limit,
+      COALESCE(_ended, '-'), COALESCE(_ended_by, 0));
+  ELSE
+    -- Exact where it is short; a long queue is not counted for each who waits in it.
+    SELECT COUNT(*) INTO _before FROM (
+      SELECT 1 FROM holdfast_claim w
+      WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number AND w.expires > _now
+      LIMIT 101
+    ) AS counted;
+    IF _before > 100 THEN SET _before = GREATEST(_before, _waiters - 1); END IF;
+    -- The first waits for the earliest death of a holder, others for that of the one before.
+    SET _retry = (
+      SELECT w.expires FROM holdfast_claim w
+      WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number AND w.expires > _now
+      ORDER BY w.number DESC LIMIT 1
+    );
+    SET _line = CONCAT_WS(' ', 'w', CEIL((_expires - _now) / 1000), _count + _before, _limit,
+      IF(_now < _open_at, 'data-loss', 'queue'),
+      CEIL((IF(_now < _open_at, _open_at, COALESCE(_retry, _death, _now)) - _now) / 1000));
+  END IF;
+END //
+
+-- Whoever is dead and in the way goes, whoever fits is admitted, in order. `_how` and `_by` say
+-- which hold has just ended.
+DROP PROCEDURE IF EXISTS holdfast_settle //
+CREATE PROCEDURE holdfast_settle(
+  _name VARBINARY(1280), _now BIGINT, _open_at BIGINT, _how VARCHAR(8) CHARSET ascii, _by BIGINT,
+  INOUT _rings LONGTEXT CHARSET ascii
+)
+settle: BEGIN
+  DECLARE _crowd BOOLEAN;
+  DECLARE _id CHAR(32) CHARSET ascii;
+  DECLARE _count, _waiters, _permits, _capacity, _least INT;
+  DECLARE _used, _death, _expires, _number, _news, _ended_by BIGINT;
+  DECLARE _ended, _sealed VARCHAR(8) CHARSET ascii;
+  DECLARE _address VARCHAR(32) CHARSET ascii;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT r.crowd, r.id, r.expires, r.waiters, r.ended, r.ended_by
+  INTO _crowd, _id, _expires, _waiters, _ended, _ended_by
+  FROM holdfast_resource r WHERE r.name = _name;
+  IF NOT _crowd THEN
+    IF _id IS NULL OR _expires > _now THEN LEAVE settle; END IF;
+    CALL holdfast_spread(_name);
+  END IF;
+  SELECT COUNT(*), COALESCE(SUM(c.permits), 0), MIN(c.capacity), MIN(c.expires)
+  INTO _count, _used, _least, _death
+  FROM holdfast_claim c WHERE c.resource = _name AND c.admitted = TRUE;
+  -- How a hold ended concerns who is admitted in the same step, or comes next where nobody holds.
+  IF _count > 0 OR _ended = 'released' THEN SET _ended = NULL; END IF;
+  IF _how IS NOT NULL THEN SET _ended = _how, _ended_by = _by; END IF;
+  IF _death <= _now THEN
+    dead: LOOP
+      SET _number = NULL;
+      SELECT c.number, c.sealed INTO _number, _sealed FROM holdfast_claim c
+      WHERE c.resource = _name AND c.admitted = TRUE AND c.expires <= _now
+      ORDER BY c.number LIMIT 1;
+      IF _number IS NULL THEN LEAVE dead; END IF;
+      DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+      SET _ended = CASE _sealed WHEN 'evicted' THEN 'evicted' WHEN 'unknown' THEN 'released'
+        ELSE 'expired' END, _ended_by = _number;
+    END LOOP;
+    SELECT COUNT(*), COALESCE(SUM(c.permits), 0), MIN(c.capacity) INTO _count, _used, _least
+    FROM holdfast_claim c WHERE c.resource = _name AND c.admitted = TRUE;
+  END IF;
+  waiting: LOOP
+    SET _number = NULL;
+    SELECT c.number, c.expires, c.permits, c.capacity, c.address, c.news
+    INTO _number, _expires, _permits, _capacity, _address, _news FROM holdfast_claim c
+    WHERE c.resource = _name AND c.admitted = FALSE ORDER BY c.number LIMIT 1;
+    IF _number IS NULL THEN LEAVE waiting; END IF;
+    IF _expires <= _now THEN
+      DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+      SET _waiters = _waiters - 1;
+      ITERATE waiting;
+    END IF;
+    IF _now < _open_at OR _used + _permits > LEAST(COALESCE(_least, _capacity), _capacity) THEN
+      IF _news IS NULL THEN
+        UPDATE holdfast_claim SET news = _now WHERE resource = _name AND number = _number;
+        CALL holdfast_rouse(_address, _rings);
+      END IF;
+      LEAVE waiting;
+    END IF;
+    UPDATE holdfast_claim SET admitted = TRUE, ended = _ended, ended_by = _ended_by, news = _now
+    WHERE resource = _name AND number = _number;
+    SET _waiters = _waiters - 1, _count = _count + 1, _used = _used + _permits,
+      _least = LEAST(COALESCE(_least, _capacity), _capacity);
+    CALL holdfast_rouse(_address, _rings);
+  END LOOP;
+  IF _count > 0 OR _ended = 'released' THEN SET _ended = NULL; END IF;
+  UPDATE holdfast_resource SET crowd = _count > 0 OR _waiters > 0, waiters = _waiters,
+    ended = _ended, ended_by = _ended_by
+  WHERE name = _name;
+END //
+
+-- The long way of a claim that its resource's row could not take at once.
+DROP PROCEDURE IF EXISTS holdfast_enter //
+CREATE PROCEDURE holdfast_enter(
+  _claim LONGTEXT CHARSET utf8mb4, _max_waiters INT, _now BIGINT, _open_at BIGINT, _highest BIGINT,
+  INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
+)
+enter: BEGIN
+  DECLARE _name VARBINARY(1280);
+  DECLARE _id, _only CHAR(32) CHARSET ascii;
+  DECLARE _kind, _present CHAR(1) CHARSET ascii;
+  DECLARE _permits, _capacity, _waiters, _least INT;
+  DECLARE _ttl INT UNSIGNED;
+  DECLARE _queue, _crowd, _admitted, _own_admitted BOOLEAN;
+  DECLARE _address, _tag VARCHAR(32) CHARSET ascii;
+  DECLARE _holder TEXT CHARSET utf8mb4;
+  DECLARE _number, _last, _expires, _graves, _used, _ended_by, _own_expires BIGINT;
+  DECLARE _ended VARCHAR(8) CHARSET ascii;
+  DECLARE _rung LONGTEXT CHARSET ascii;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT CAST(c.resource AS BINARY), c.id, c.kind, c.permits, c.capacity, c.ttl, c.queue,
+    c.address, c.tag, c.holder
+  INTO _name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag, _holder
+  FROM JSON_TABLE(_claim, '$' COLUMNS (
+    resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
+    kind CHAR(1) PATH '$.kind', permits INT PATH '$.permits', capacity INT PATH '$.limit',
+    ttl INT UNSIGNED PATH '$.ttl', queue BOOLEAN PATH '$.queue',
+    address VARCHAR(32) PATH '$.address', tag VARCHAR(32) PATH '$.tag',
+    holder TEXT CHARSET utf8mb4 PATH '$.holder'
+  )) AS c;
+  SELECT r.graves, r.id, r.number, r.expires INTO _graves, _only, _last, _expires
+  FROM holdfast_resource r WHERE r.name = _name;
+  IF _graves > _now THEN
+    CALL holdfast_missing(_id, _now, 0, _line);
+    IF _line <> 'g expired ' THEN LEAVE enter; END IF;
+    SET _line = NULL;
+  END IF;
+  IF _only = _id AND _expires > _now THEN
+    SET _line = CONCAT('h ', _last, ' ', CEIL((_expires - _now) / 1000), ' 0 - - 0');
+    LEAVE enter;
+  END IF;
+  -- One that has died in the queue may not come back in its old place.
+  SELECT c.number, c.expires, c.admitted INTO _number, _own_expires, _own_admitted
+  FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name;
+  IF _own_expires <= _now AND NOT _own_admitted THEN
+    DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+    UPDATE holdfast_resource SET waiters = waiters - 1 WHERE name = _name;
+  END IF;
+  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  SET _number = NULL;
+  SELECT c.number INTO _number FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name;
+  IF _number IS NOT NULL THEN
+    CALL holdfast_status(_name, _number, _now, _open_at, _line);
+    LEAVE enter;
+  END IF;
+  SELECT r.kind, r.crowd, r.id, r.number, r.waiters, r.ended, r.ended_by, r.permits, r.capacity
+  INTO _present, _crowd, _only, _last, _waiters, _ended, _ended_by, _used, _least
+  FROM holdfast_resource r WHERE r.name = _name;
+  IF (_crowd OR _only IS NOT NULL) AND _present <> _kind
+    AND (_present IN ('m', 'p') OR _kind IN ('m', 'p')) THEN
+    SET _line = CONCAT('g mismatch ', _present);
+    LEAVE enter;
+  END IF;
+  IF _only IS NULL THEN
+    SELECT COALESCE(SUM(c.permits), 0), MIN(c.capacity) INTO _used, _least
+    FROM holdfast_claim c WHERE c.resource = _name AND c.admitted = TRUE;
+  END IF;
+  SET _admitted = _now >= _open_at AND _waiters = 0
+    AND _used + _permits <= LEAST(COALESCE(_least, _capacity), _capacity);
+  IF NOT _admitted AND NOT _queue THEN
+    SET _line = 'g refused ';
+    LEAVE enter;
+  END IF;
+  IF NOT _admitted AND _waiters >= _max_waiters THEN
+    SET _line = CONCAT('g full maxWaiters is ', _max_waiters);
+    LEAVE enter;
+  END IF;
+  CALL holdfast_spread(_name);
+  SET _number = GREATEST(_last + 1, _now, _highest + 1);
+  UPDATE holdfast_resource SET kind = _kind, number = _number, waiters = _waiters + IF(_admitted, 0, 1),
+    ended = IF(_admitted, NULL, _ended)
+  WHERE name = _name;
+  INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity, ttl,
+    address, tag, holder, ended, ended_by, news)
+  VALUES (_name, _number, _id, _admitted, _now + _ttl * 1000, _kind, _permits, _capacity, _ttl,
+    _address, _tag, _holder, IF(_admitted, _ended, NULL), _ended_by, IF(_waiters = 0, 0, NULL));
+  IF NOT _admitted AND _waiters = 0 THEN
+    UPDATE holdfast_claim FORCE INDEX (queue) SET news = _now
+    WHERE resource = _name AND admitted = TRUE;
+    SELECT GROUP_CONCAT(DISTINCT c.address SEPARATOR ' ') INTO _rung FROM holdfast_claim c
+    WHERE c.resource = _name AND c.admitted = TRUE AND c.address <> '-';
+    IF _rung IS NOT NULL THEN SET _rings = CONCAT(_rings, _rung, ' '); END IF;
+  END IF;
+  CALL holdfast_status(_name, _number, _now, _open_at, _line);
+END //
+
+-- Enters the queues, or tells where ids already in them stand. Never extends a claim.
+DROP PROCEDURE IF EXISTS holdfast_claim //
+CREATE PROCEDURE holdfast_claim(
+  _settings LONGTEXT CHARSET utf8mb4, _claims LONGTEXT CHARSET utf8mb4
+) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _call BIGINT UNSIGNED DEFAULT UUID_SHORT();
+  DECLARE _i, _done INT DEFAULT 0;
+  DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  INSERT INTO holdfast_resource (name, kind, number, id, expires, permits, capacity, ttl, address,
+    tag, holder, done_by)
+  SELECT CAST(c.resource AS BINARY), c.kind, GREATEST(_now, _highest + 1),
+    IF(_now >= _open_at, c.id, NULL), _now + c.ttl * 1000, c.permits, c.capacity, c.ttl,
+    c.address, c.tag, c.holder, IF(_now >= _open_at, _call, 0)
+  FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+    resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
+    kind CHAR(1) PATH '$.kind', permits INT PATH '$.permits', capacity INT PATH '$.limit',
+    ttl INT UNSIGNED PATH '$.ttl', address VARCHAR(32) PATH '$.address',
+    tag VARCHAR(32) PATH '$.tag', holder TEXT CHARSET utf8mb4 PATH '$.holder'
+  )) AS c
+  ORDER BY CAST(c.resource AS BINARY)
+  -- From left to right: each sees what those before it have done.
+  ON DUPLICATE KEY UPDATE
+    done_by = IF(_now >= _open_at AND holdfast_resource.id IS NULL AND NOT crowd AND ended IS NULL
+      AND graves <= _now, _call, done_by),
+    holdfast_resource.id = IF(done_by = _call, c.id, holdfast_resource.id),
+    holdfast_resource.kind = IF(done_by = _call, c.kind, holdfast_resource.kind),
+    number = IF(done_by = _call, GREATEST(number + 1, _now, _highest + 1), number),
+    expires = IF(done_by = _call, _now + c.ttl * 1000, expires),
+    holdfast_resource.permits = IF(done_by = _call, c.permits, holdfast_resource.permits),
+    holdfast_resource.capacity = IF(done_by = _call, c.capacity, holdfast_resource.capacity),
+    holdfast_resource.ttl = IF(done_by = _call, c.ttl, holdfast_resource.ttl),
+    holdfast_resource.address = IF(done_by = _call, c.address, holdfast_resource.address),
+    holdfast_resource.tag = IF(done_by = _call, c.tag, holdfast_resource.tag),
+    holdfast_resource.holder = IF(done_by = _call, c.holder, holdfast_resource.holder);
+  SELECT JSON_OBJECTAGG(c.i, CONCAT('h ', r.number, ' ', r.ttl, ' 0 - - 0')), COUNT(*)
+  INTO _answers, _done
+  FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+    i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+  )) AS c
+  STRAIGHT_JOIN holdfast_resource r ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call;
+  IF _done < JSON_LENGTH(_claims) THEN
+    SET _answers = COALESCE(_answers, '{}');
+    CALL holdfast_micros(_now);
+    WHILE _i < JSON_LENGTH(_claims) DO
+      IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
+        CALL holdfast_enter(JSON_EXTRACT(_claims, CONCAT('$[', _i, ']')),
+          JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings, _line);
+        SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
+      END IF;
+      SET _i = _i + 1;
+    END WHILE;
+  END IF;
+  COMMIT;
+  CALL holdfast_ring(_settings, _rings);
+  SELECT _answers;
+END //
+
+-- The long way of a heartbeat.
+DROP PROCEDURE IF EXISTS holdfast_beat //
+CREATE PROCEDURE holdfast_beat(
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _ttl INT UNSIGNED, _now BIGINT,
+  _open_at BIGINT, INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
+)
+BEGIN
+  DECLARE _number BIGINT;
+  DECLARE _sealed VARCHAR(8) CHARSET ascii;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  SELECT c.number, c.sealed INTO _number, _sealed FROM holdfast_claim c
+  WHERE c.id = _id AND c.resource = _name AND c.expires > _now;
+  IF _number IS NULL THEN
+    CALL holdfast_missing(_id, _now, _open_at, _line);
+  ELSE
+    IF _sealed IS NULL THEN
+      UPDATE holdfast_claim SET expires = _now + _ttl * 1000
+      WHERE resource = _name AND number = _number;
+    END IF;
+    CALL holdfast_status(_name, _number, _now, _open_at, _line);
+  END IF;
+END //
+
+-- Heartbeat and status in one. Never revives a claim.
+DROP PROCEDURE IF EXISTS holdfast_renew //
+CREATE PROCEDURE holdfast_renew(
+  _settings LONGTEXT CHARSET utf8mb4, _claims LONGTEXT CHARSET utf8mb4
+) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _call BIGINT UNSIGNED DEFAULT UUID_SHORT();
+  DECLARE _i, _done INT DEFAULT 0;
+  DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _claim TEXT CHARSET utf8mb4;
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  INSERT INTO holdfast_resource (name, kind, number)
+  SELECT CAST(c.resource AS BINARY), 'm', 0
+  FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+    resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
+    ttl INT UNSIGNED PATH '$.ttl'
+  )) AS c
+  ORDER BY CAST(c.resource AS BINARY)
+  ON DUPLICATE KEY UPDATE
+    done_by = IF(holdfast_resource.id = c.id AND expires > _now, _call, done_by),
+    expires = IF(done_by = _call, _now + c.ttl * 1000, expires),
+    holdfast_resource.ttl = IF(done_by = _call, c.ttl, holdfast_resource.ttl);
+  SELECT JSON_OBJECTAGG(c.i, CONCAT('h ', r.number, ' ', r.ttl, ' 0 - - 0')), COUNT(*)
+  INTO _answers, _done
+  FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+    i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+  )) AS c
+  STRAIGHT_JOIN holdfast_resource r ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call;
+  IF _done < JSON_LENGTH(_claims) THEN
+    SET _answers = COALESCE(_answers, '{}');
+    CALL holdfast_micros(_now);
+    WHILE _i < JSON_LENGTH(_claims) DO
+      IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
+        SET _claim = JSON_EXTRACT(_claims, CONCAT('$[', _i, ']'));
+        CALL holdfast_beat(CAST(JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.resource')) AS BINARY),
+          JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.id')), JSON_EXTRACT(_claim, '$.ttl'),
+          _now, _open_at, _rings, _line);
+        SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
+      END IF;
+      SET _i = _i + 1;
+    END WHILE;
+  END IF;
+  COMMIT;
+  CALL holdfast_ring(_settings, _rings);
+  SELECT _answers;
+END //
+
+-- A claim that has left, or left out: its late copies are told why, for so long.
+DROP PROCEDURE IF EXISTS holdfast_bury //
+CREATE PROCEDURE holdfast_bury(
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _until BIGINT, _why VARCHAR(8) CHARSET ascii,
+  _detail TEXT CHARSET utf8mb4
+)
+BEGIN
+  INSERT INTO holdfast_grave (id, until, why, detail) VALUES (_id, _until, _why, _detail)
+  ON DUPLICATE KEY UPDATE until = _until, why = _why, detail = _detail;
+  UPDATE holdfast_resource SET graves = GREATEST(graves, _until) WHERE name = _name;
+END //
+
+-- Leaves the queue; what it held is free for the next ones.
+DROP PROCEDURE IF EXISTS holdfast_depart //
+CREATE PROCEDURE holdfast_depart(
+  _name VARBINARY(1280), _number BIGINT, _now BIGINT, _open_at BIGINT,
+  INOUT _rings LONGTEXT CHARSET ascii
+)
+BEGIN
+  DECLARE _admitted BOOLEAN;
+  DECLARE _sealed VARCHAR(8) CHARSET ascii;
+  SELECT c.admitted, c.sealed INTO _admitted, _sealed FROM holdfast_claim c
+  WHERE c.resource = _name AND c.number = _number;
+  DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+  IF _admitted THEN
+    CALL holdfast_settle(_name, _now, _open_at, IF(_sealed = 'evicted', 'evicted', 'released'),
+      _number, _rings);
+  ELSE
+    UPDATE holdfast_resource SET waiters = waiters - 1 WHERE name = _name;
+    CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  END IF;
+END //
+
+-- The long way of a release: with a tombstone where a copy of the claim may still come, or later.
+DROP PROCEDURE IF EXISTS holdfast_leave //
+CREATE PROCEDURE holdfast_leave(
+  _claim TEXT CHARSET utf8mb4, _now BIGINT, _open_at BIGINT,
+  INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
+)
+BEGIN
+  DECLARE _name VARBINARY(1280)
+    DEFAULT CAST(JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.resource')) AS BINARY);
+  DECLARE _id CHAR(32) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.id'));
+  DECLARE _after BIGINT DEFAULT JSON_EXTRACT(_claim, '$.after');
+  DECLARE _unanswered BOOLEAN
+    DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.unanswered')) = 'true';
+  DECLARE _number BIGINT;
+  DECLARE _admitted BOOLEAN;
+  DECLARE _sealed VARCHAR(8) CHARSET ascii;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  IF (SELECT r.id FROM holdfast_resource r WHERE r.name = _name) = _id THEN
+    CALL holdfast_spread(_name);
+  END IF;
+  SELECT c.number, c.admitted, c.sealed INTO _number, _admitted, _sealed FROM holdfast_claim c
+  WHERE c.id = _id AND c.resource = _name AND c.expires > _now;
+  IF _number IS NULL OR _unanswered THEN
+    CALL holdfast_bury(_name, _id, _now + JSON_EXTRACT(_claim, '$.ttl') * 1000, 'unknown', NULL);
+  END IF;
+  IF _number IS NOT NULL AND (_after <= 0 OR NOT _admitted) THEN
+    CALL holdfast_depart(_name, _number, _now, _open_at, _rings);
+  ELSEIF _number IS NOT NULL AND _sealed IS NULL THEN
+    UPDATE holdfast_claim SET sealed = 'unknown', expires = _now + _after * 1000
+    WHERE resource = _name AND number = _number;
+  END IF;
+  SET _line = IF(_number IS NULL, '0', '1');
+END //
+
+-- Leaves the queues, at once or `after` ms from now.
+DROP PROCEDURE IF EXISTS holdfast_release //
+CREATE PROCEDURE holdfast_release(
+  _settings LONGTEXT CHARSET utf8mb4, _claims LONGTEXT CHARSET utf8mb4
+) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _call BIGINT UNSIGNED DEFAULT UUID_SHORT();
+  DECLARE _i, _done INT DEFAULT 0;
+  DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  INSERT INTO holdfast_resource (name, kind, number)
+  SELECT CAST(c.resource AS BINARY), 'm', 0
+  FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+    resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
+    unanswered BOOLEAN PATH '$.unanswered', after_ms BIGINT PATH '$.after'
+  )) AS c
+  ORDER BY CAST(c.resource AS BINARY)
+  ON DUPLICATE KEY UPDATE
+    done_by = IF(holdfast_resource.id = c.id AND expires > _now AND NOT c.unanswered
+      AND c.after_ms <= 0, _call, done_by),
+    holdfast_resource.id = IF(done_by = _call, NULL, holdfast_resource.id);
+  SELECT JSON_OBJECTAGG(c.i, '1'), COUNT(*) INTO _answers, _done
+  FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+    i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+  )) AS c
+  STRAIGHT_JOIN holdfast_resource r ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call;
+  IF _done < JSON_LENGTH(_claims) THEN
+    SET _answers = COALESCE(_answers, '{}');
+    CALL holdfast_micros(_now);
+    WHILE _i < JSON_LENGTH(_claims) DO
+      IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
+        CALL holdfast_leave(JSON_EXTRACT(_claims, CONCAT('$[', _i, ']')), _now, _open_at, _rings,
+          _line);
+        SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
+      END IF;
+      SET _i = _i + 1;
+    END WHILE;
+  END IF;
+  COMMIT;
+  CALL holdfast_ring(_settings, _rings);
+  SELECT _answers;
+END //
+
+-- The rarer verbs, on one claim.
+DROP PROCEDURE IF EXISTS holdfast_change //
+CREATE PROCEDURE holdfast_change(
+  _settings LONGTEXT CHARSET utf8mb4, _change LONGTEXT CHARSET utf8mb4
+) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now, _open_at, _highest, _number, _by BIGINT;
+  DECLARE _name VARBINARY(1280)
+    DEFAULT CAST(JSON_UNQUOTE(JSON_EXTRACT(_change, '$.resource')) AS BINARY);
+  DECLARE _verb VARCHAR(16) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_change, '$.verb'));
+  DECLARE _id, _only CHAR(32) CHARSET ascii;
+  DECLARE _reason TEXT CHARSET utf8mb4 DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_change, '$.reason'));
+  DECLARE _admitted BOOLEAN;
+  DECLARE _kind CHAR(1) CHARSET ascii;
+  DECLARE _ttl INT UNSIGNED;
+  DECLARE _address, _tag VARCHAR(32) CHARSET ascii;
+  DECLARE _line LONGTEXT CHARSET utf8mb4;
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  SET _id = JSON_UNQUOTE(JSON_EXTRACT(_change, '$.id'));
+  SET _by = JSON_UNQUOTE(JSON_EXTRACT(_change, '$.number'));
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  SELECT r.id, r.number INTO _only, _number FROM holdfast_resource r WHERE r.name = _name
+  FOR UPDATE;
+  CALL holdfast_micros(_now);
+  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  IF _only = _id OR _only IS NOT NULL AND _number = _by THEN CALL holdfast_spread(_name); END IF;
+  SET _number = NULL;
+  IF _verb = 'evict' THEN
+    SELECT c.number, c.id, c.admitted, c.ttl, c.address, c.tag
+    INTO _number, _id, _admitted, _ttl, _address, _tag FROM holdfast_claim c
+    WHERE c.resource = _name AND c.number = _by AND c.expires > _now;
+    SET _line = IF(_number IS NULL, '0', '1');
+    IF _number IS NOT NULL THEN
+      UPDATE holdfast_claim SET sealed = 'evicted', detail = _reason, news = _now
+      WHERE resource = _name AND number = _number;
+      CALL holdfast_rouse(_address, _rings);
+      IF JSON_UNQUOTE(JSON_EXTRACT(_change, '$.now')) = 'true' OR NOT _admitted THEN
+        CALL holdfast_bury(_name, _id, _now + _ttl * 1000, 'evicted', _reason);
+        UPDATE holdfast_grave SET address = _address, tag = _tag, news = _now WHERE id = _id;
+        CALL holdfast_depart(_name, _number, _now, _open_at, _rings);
+      END IF;
+    END IF;
+  ELSE
+    SELECT c.number, c.admitted, c.kind INTO _number, _admitted, _kind FROM holdfast_claim c
+    WHERE c.id = _id AND c.resource = _name AND c.expires > _now;
+    IF _number IS NULL THEN
+      CALL holdfast_missing(_id, _now, _open_at, _line);
+    ELSE
+      IF _admitted AND _kind = 'w' THEN
+        UPDATE holdfast_claim SET kind = 'r', permits = 1
+        WHERE resource = _name AND number = _number;
+        CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+      END IF;
+      CALL holdfast_status(_name, _number, _now, _open_at, _line);
+    END IF;
+  END IF;
+  COMMIT;
+  CALL holdfast_ring(_settings, _rings);
+  SELECT _line;
+END //
+
+-- The living claims of a resource, in order: for people.
+DROP PROCEDURE IF EXISTS holdfast_inspect //
+CREATE PROCEDURE holdfast_inspect(
+  _settings LONGTEXT CHARSET utf8mb4, _asked TEXT CHARSET utf8mb4
+) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _name VARBINARY(1280);
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  SELECT r.name INTO _name FROM holdfast_resource r WHERE r.name = CAST(_asked AS BINARY)
+  FOR UPDATE;
+  CALL holdfast_micros(_now);
+  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  COMMIT;
+  CALL holdfast_ring(_settings, _rings);
+  SELECT CONCAT_WS(' ', IF(c.admitted, 'h', 'w'), c.number, c.kind, c.permits, c.capacity, c.ttl,
+    CEIL((c.expires - _now) / 1000), c.holder) AS line
+  FROM (
+    SELECT number, TRUE AS admitted, kind, permits, capacity, ttl, expires, holder
+    FROM holdfast_resource WHERE name = _name AND id IS NOT NULL
+    UNION ALL
+    SELECT number, admitted, kind, permits, capacity, ttl, expires, holder
+    FROM holdfast_claim WHERE resource = _name
+  ) AS c
+  WHERE c.expires > _now ORDER BY c.number;
+END //
+
+-- Resources that somebody holds or waits for, in the order of bytes.
+DROP PROCEDURE IF EXISTS holdfast_names //
+CREATE PROCEDURE holdfast_names(_after TEXT CHARSET utf8mb4, _most INT) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now BIGINT;
+  CALL holdfast_micros(_now);
+  SELECT CONVERT(r.name USING utf8mb4) AS name FROM holdfast_resource r
+  WHERE r.name > CAST(_after AS BINARY) AND (r.id IS NOT NULL AND r.expires > _now
+    OR r.crowd AND EXISTS (
+      SELECT 1 FROM holdfast_claim c WHERE c.resource = r.name AND c.expires > _now
+    ))
+  ORDER BY r.name LIMIT _most;
+END //
+
+-- Where these claims stand that once waited, each behind its id, if they live.
+DROP PROCEDURE IF EXISTS holdfast_look //
+CREATE PROCEDURE holdfast_look(_ids LONGTEXT CHARSET utf8mb4) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now, _open_at, _number BIGINT;
+  DECLARE _name VARBINARY(1280);
+  DECLARE _id CHAR(32) CHARSET ascii;
+  DECLARE _i INT DEFAULT 0;
+  DECLARE _line, _answers LONGTEXT CHARSET utf8mb4 DEFAULT '[]';
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT open_at INTO _open_at FROM holdfast_store;
+  CALL holdfast_micros(_now);
+  WHILE _i < JSON_LENGTH(_ids) DO
+    SET _id = JSON_UNQUOTE(JSON_EXTRACT(_ids, CONCAT('$[', _i, ']'))), _number = NULL;
+    SELECT c.resource, c.number INTO _name, _number FROM holdfast_claim c
+    WHERE c.id = _id AND c.expires > _now;
+    IF _number IS NOT NULL THEN
+      CALL holdfast_status(_name, _number, _now, _open_at, _line);
+      SET _answers = JSON_ARRAY_APPEND(_answers, '$', CONCAT(_id, ' ', _line));
+    END IF;
+    SET _i = _i + 1;
+  END WHILE;
+  SELECT _answers;
+END //
+
+-- Sleeps until there is news for the process of this channel, or for so many seconds, then answers
+-- the time and the news since then that it has not seen, by tag and time. Who is rung for gets an
+-- error and calls again. That cannot be missed: news of a commit before this call is found here,
+-- and what is rung later ends it.
+DROP PROCEDURE IF EXISTS holdfast_listen //
+CREATE PROCEDURE holdfast_listen(
+  _channel VARCHAR(64) CHARSET ascii, _since BIGINT, _seen LONGTEXT CHARSET utf8mb4,
+  _seconds DOUBLE
+) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now, _open_at, _number, _news BIGINT;
+  DECLARE _name VARBINARY(1280);
+  DECLARE _address VARCHAR(32) CHARSET ascii DEFAULT SUBSTRING_INDEX(_channel, '_', -1);
+  DECLARE _tag VARCHAR(32) CHARSET ascii;
+  DECLARE _over BOOLEAN DEFAULT FALSE;
+  DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _fresh CURSOR FOR
+    SELECT c.resource, c.number, c.tag, c.news FROM holdfast_claim c
+    WHERE c.address = _address AND c.news >= _since
+      AND COALESCE(JSON_EXTRACT(_seen, CONCAT('$."', c.tag, '"')), 0) <> c.news
+    UNION ALL
+    SELECT NULL, NULL, g.tag, g.news FROM holdfast_grave g
+    WHERE g.address = _address AND g.news >= _since
+      AND COALESCE(JSON_EXTRACT(_seen, CONCAT('$."', g.tag, '"')), 0) <> g.news;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
+  IF COALESCE(IS_USED_LOCK(_channel), 0) <> CONNECTION_ID()
+    AND COALESCE(GET_LOCK(_channel, 1), 0) <> 1 THEN
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The named lock of the channel is not to be had';
+  END IF;
+  SELECT open_at INTO _open_at FROM holdfast_store;
+  look: LOOP
+    CALL holdfast_micros(_now);
+    SET _answers = JSON_ARRAY(_now), _over = FALSE;
+    OPEN _fresh;
+    news: LOOP
+      FETCH _fresh INTO _name, _number, _tag, _news;
+      IF _over THEN LEAVE news; END IF;
+      SET _line = NULL;
+      IF _number IS NOT NULL THEN
+        CALL holdfast_status(_name, _number, _now, _open_at, _line);
+      END IF;
+      SET _answers = JSON_ARRAY_APPEND(_answers, '$', CONCAT_WS(' ', _tag, _news, _line)),
+        _over = FALSE;
+    END LOOP;
+    CLOSE _fresh;
+    IF _seconds <= 0 OR JSON_LENGTH(_answers) > 1 THEN LEAVE look; END IF;
+    DO SLEEP(_seconds);
+    SET _seconds = 0;
+  END LOOP;
+  SELECT _answers;
+END //
+
+-- Forgets what nobody has needed for ten minutes. A resource goes only when its number is below
+-- what the store remembers since an earlier sweep, so that it is not given again if the clock goes
+-- back. What is locked is left to the next sweep.
+DROP PROCEDURE IF EXISTS holdfast_sweep //
+CREATE PROCEDURE holdfast_sweep() SQL SECURITY DEFINER
+BEGIN
+  DECLARE _long_ago, _highest, _number BIGINT;
+  DECLARE _over BOOLEAN DEFAULT FALSE;
+  DECLARE _id, _found CHAR(32) CHARSET ascii;
+  DECLARE _name VARBINARY(1280);
+  DECLARE _old CURSOR FOR SELECT id FROM holdfast_grave WHERE until < _long_ago LIMIT 1000;
+  DECLARE _idle CURSOR FOR
+    SELECT r.name FROM holdfast_resource r
+    WHERE r.number < LEAST(_long_ago, _highest + 1) AND r.graves < _long_ago
+      AND (r.id IS NULL OR r.expires < _long_ago)
+      AND NOT EXISTS (
+        SELECT 1 FROM holdfast_claim c WHERE c.resource = r.name AND c.expires >= _long_ago
+      )
+    LIMIT 1000;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  START TRANSACTION READ WRITE;
+  CALL holdfast_micros(_long_ago);
+  SET _long_ago = _long_ago - 600000000;
+  SELECT highest INTO _highest FROM holdfast_store;
+  OPEN _old;
+  graves: LOOP
+    FETCH _old INTO _id;
+    IF _over THEN LEAVE graves; END IF;
+    SET _found = NULL;
+    SELECT id INTO _found FROM holdfast_grave WHERE id = _id AND until < _long_ago
+    FOR UPDATE SKIP LOCKED;
+    IF _found IS NOT NULL THEN DELETE FROM holdfast_grave WHERE id = _id; END IF;
+    SET _over = FALSE;
+  END LOOP;
+  CLOSE _old;
+  SET _over = FALSE;
+  OPEN _idle;
+  resources: LOOP
+    FETCH _idle INTO _name;
+    IF _over THEN LEAVE resources; END IF;
+    SET _number = NULL;
+    SELECT r.number INTO _number FROM holdfast_resource r
+    WHERE r.name = _name AND r.number < LEAST(_long_ago, _highest + 1) AND r.graves < _long_ago
+      AND (r.id IS NULL OR r.expires < _long_ago)
+    FOR UPDATE SKIP LOCKED;
+    IF _number IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM holdfast_claim c WHERE c.resource = _name AND c.expires >= _long_ago
+    ) THEN
+      DELETE FROM holdfast_claim WHERE resource = _name;
+      DELETE FROM holdfast_resource WHERE name = _name;
+    END IF;
+    SET _over = FALSE;
+  END LOOP;
+  CLOSE _idle;
+  COMMIT;
+  SET _number = (SELECT MAX(r.number) FROM holdfast_resource r WHERE r.number < _long_ago);
+  IF _number > _highest THEN
+    UPDATE holdfast_store SET highest = GREATEST(highest, _number);
+  END IF;
+END //
+
+-- What a program has to know before it begins: the layout, and whether its sleep can be ended.
+DROP PROCEDURE IF EXISTS holdfast_facts //
+CREATE PROCEDURE holdfast_facts() SQL SECURITY DEFINER
+BEGIN
+  DECLARE _wakes BOOLEAN DEFAULT SUBSTRING_INDEX(USER(), '@', 1)
+    = SUBSTRING_INDEX(CURRENT_USER(), '@', 1);
+  IF NOT _wakes THEN
+    SET _wakes = EXISTS (
+      SELECT 1 FROM information_schema.user_privileges p
+      WHERE p.grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')
+        AND p.privilege_type IN ('SUPER', 'CONNECTION ADMIN', 'CONNECTION_ADMIN')
+    );
+  END IF;
+  SELECT CONCAT_WS(' ', s.layout, _wakes) AS facts FROM holdfast_store s;
+END //
