@@ -3,9 +3,9 @@
  *
  * Pools and clients keep statements for a connection that they do not have, however long, and some
  * write them again. A claim that core has long given up would so be made for nobody. Therefore:
- * - a call waits for its turn and for a connection that is being made, for a second at most, then
- *   it has failed without having left. Calls keep their order, so a release never overtakes its
- *   claim;
+ * - a call waits for a connection that is being made, for a second at most, and for its turn, for
+ *   three; then it has failed without having left. Calls keep their order, so a release never
+ *   overtakes its claim;
  * - when a connection breaks, the call that was written on it is of unknown outcome and never
  *   written again;
  * - a new connection is made when the next call asks for it, after a pause that grows up to a
@@ -21,8 +21,9 @@ import { isLockError, StoreError } from '../../errors.ts';
 import { abortable } from '../abortable.ts';
 import type { Routine, Source, Wire } from './wire.ts';
 
-/** For so long a call waits until it is written. */
-const TURN_MS = 1000;
+/** For so long a call waits for a connection, and then for its turn. */
+const CONNECT_MS = 1000;
+const TURN_MS = 2000;
 /** After so long an attempt to connect is given up, whatever the client's own time-out is. */
 const ATTEMPT_MS = 5000;
 const SHORTEST_PAUSE_MS = 20;
@@ -95,10 +96,14 @@ export class Session {
   #ask<T>(ask: (wire: Wire) => Promise<T>): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const late = (): void => {
         this.#queue.delete(request);
         reject(this.#failure ?? notYet());
-      }, TURN_MS);
+      };
+      let timer = setTimeout(() => {
+        if (this.#open) timer = setTimeout(late, TURN_MS);
+        else late();
+      }, CONNECT_MS);
       const request: Request = {
         run: (wire) => {
           clearTimeout(timer);
@@ -228,7 +233,7 @@ function closed(): StoreError {
 }
 
 function notYet(): StoreError {
-  const message = `The database has not taken the question within ${TURN_MS} ms.`;
+  const message = 'The database could not be asked in time.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
 

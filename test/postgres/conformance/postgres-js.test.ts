@@ -1,0 +1,11 @@
+import { migratePostgres } from 'holdfast/postgres';
+import postgres from 'postgres';
+import { place, suite } from './suite.ts';
+
+suite(
+  await place(async ({ url }) => {
+    const client = postgres(url);
+    await migratePostgres(client);
+    return { client, end: () => client.end() };
+  }),
+);

@@ -1,0 +1,67 @@
+/** The conformance suite on PostgreSQL, through one kind of client. */
+import {
+  migratePostgres,
+  type PostgresClient,
+  type PostgresOptions,
+  postgresStore,
+} from 'holdfast/postgres';
+import { conformance, type Fixture } from 'holdfast/testkit';
+import { Client } from 'pg';
+import { afterAll, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+
+/** The database that all cases share, and how to reach it. */
+export interface Place {
+  readonly server: PostgresServer;
+  readonly client: PostgresClient;
+  close(): Promise<unknown>;
+}
+
+export function suite({ server, client, close }: Place, given: PostgresOptions = {}): void {
+  let cases = 0;
+  afterAll(close);
+  conformance({
+    test: test.concurrent,
+    skip: (name, reason) => test(name, (context) => context.skip(reason)),
+    create: ({ maxWaiters, quarantineMs }) => {
+      const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
+      if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
+      return { connect: () => postgresStore(client, options) };
+    },
+    traits: postgresStore(client, given).traits,
+    lacks: ['raise'],
+    forgets: true,
+  });
+
+  /** In tables of its own, which can be as after a crash that lost what nobody had waited for. */
+  async function forgetful(given: PostgresOptions): Promise<Fixture> {
+    const schema = `case_${++cases}`;
+    const options: PostgresOptions = { ...given, schema, durability: 'fast' };
+    await migratePostgres(new Client({ connectionString: server.url }), { schema });
+    // From now on the tables say that not all commits are waited for.
+    const first = postgresStore(client, options);
+    await first.inspect('a');
+    await first.close?.();
+    const tables = ['resource', 'claim', 'grave', 'witness'].map((table) => `${schema}.${table}`);
+    return {
+      connect: () => postgresStore(client, options),
+      forget: () => server.query(`TRUNCATE ${tables.join(', ')}`).then(() => {}),
+      dispose: () => server.query(`DROP SCHEMA ${schema} CASCADE`).then(() => {}),
+    };
+  }
+}
+
+/** A server of its own, and a client to it that `end` ends. */
+export async function place(
+  connect: (server: PostgresServer) => Promise<{ client: PostgresClient; end(): unknown }>,
+): Promise<Place> {
+  const server = await startPostgres();
+  const { client, end } = await connect(server);
+  return {
+    ...{ server, client },
+    async close() {
+      await end();
+      await server.close();
+    },
+  };
+}
