@@ -41,11 +41,22 @@ const NEEDLESS = [
   'usrmerge',
 ];
 
-/** Packages of a release, and where they are kept. */
-export interface Debian {
+/** Packages of a release. */
+export interface Packages {
   /** Its code name. */
   readonly release: string;
   readonly packages: readonly string[];
+  /** Where the release is, if not on the machine's mirrors, and the packages with its keyring. */
+  readonly archive?: {
+    readonly mirror: string;
+    readonly keys: Packages;
+    /** Below `/usr`. */
+    readonly keyring: string;
+  };
+}
+
+/** The same, and where they are kept. */
+export interface Debian extends Packages {
   readonly cache: string;
 }
 
@@ -54,17 +65,23 @@ export interface Debian {
  * not there. Many processes may ask at once: the first to finish wins.
  */
 export async function debianProgram(debian: Debian, program: string): Promise<Command> {
-  const root = join(debian.cache, [debian.release, ...debian.packages].join('+'));
-  if (!(await exists(root))) await install(debian, root);
+  const root = await unpackedIn(debian);
   const [loader, ...folders] = await loaderIn(root);
   return [loader, '--library-path', folders.join(':'), join(root, 'usr', program)];
 }
 
-async function install({ release, packages, cache }: Debian, root: string): Promise<void> {
+async function unpackedIn(debian: Debian): Promise<string> {
+  const root = join(debian.cache, [debian.release, ...debian.packages].join('+'));
+  if (!(await exists(root))) await install(debian, root);
+  return root;
+}
+
+async function install(debian: Debian, root: string): Promise<void> {
+  const { release, cache } = debian;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, `${release}-`));
   try {
-    const archives = await download(folder, release, packages);
+    const archives = await download(folder, debian);
     const unpacked = join(folder, 'root');
     for (const archive of archives) await run('dpkg-deb', ['--extract', archive, unpacked]);
     await rename(unpacked, root).catch(async (error: unknown) => {
@@ -76,11 +93,8 @@ async function install({ release, packages, cache }: Debian, root: string): Prom
 }
 
 /** The archives of the packages and of all that they depend on. */
-async function download(
-  folder: string,
-  release: string,
-  packages: readonly string[],
-): Promise<string[]> {
+async function download(folder: string, debian: Debian): Promise<string[]> {
+  const { release, packages, archive, cache } = debian;
   const archives = join(folder, 'archives');
   await mkdir(join(folder, 'lists/partial'), { recursive: true });
   await mkdir(join(archives, 'partial'), { recursive: true });
@@ -88,9 +102,12 @@ async function download(
   await writeFile(join(folder, 'status'), needless.map(installed).join(''));
   const env = { ...process.env, APT_CONFIG: await settings(folder) };
   const apt = (...args: string[]): Promise<unknown> => run('apt-get', args, { env });
-  const signed = (await exists(KEYRING)) ? `[signed-by=${KEYRING}] ` : '';
+  const keyring = archive
+    ? join(await unpackedIn({ ...archive.keys, cache }), 'usr', archive.keyring)
+    : KEYRING;
+  const signed = (await exists(keyring)) ? `[signed-by=${keyring}] ` : '';
   const failures: unknown[] = [];
-  for (const mirror of await mirrors()) {
+  for (const mirror of archive ? [archive.mirror] : await mirrors()) {
     try {
       await writeFile(join(folder, 'sources.list'), `deb ${signed}${mirror} ${release} main\n`);
       await apt('update', '--error-on=any');

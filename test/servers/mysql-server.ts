@@ -1,9 +1,10 @@
 /** What MySQL and MariaDB have in common as servers for tests. Root is let in from loopback. */
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { freePort, giveBack } from './ports.ts';
 import { type Command, findProgram, folderOf, type ProgramName } from './programs.ts';
-import { ServerProcess } from './server-process.ts';
+import { runToEnd, ServerProcess } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
 
 export interface MysqlOptions {
@@ -33,7 +34,7 @@ export interface MysqlLogin {
 
 /** What differs between the two. */
 export interface MysqlProduct {
-  readonly name: ProgramName & 'mariadb';
+  readonly name: ProgramName & ('mysql' | 'mariadb');
   readonly options: readonly string[];
   readonly binlog: readonly string[];
   /** Makes a data folder with an empty database `test`, and a root without a password. */
@@ -256,6 +257,48 @@ export class MysqlServer {
   }
 }
 
+const ROOT = [
+  'create database test;',
+  "create user root@'127.0.0.1';",
+  "grant all on *.* to root@'127.0.0.1' with grant option;",
+];
+
+const MYSQL: MysqlProduct = {
+  name: 'mysql',
+  options: [
+    '--mysqlx=OFF',
+    '--innodb-redo-log-capacity=32M',
+    '--skip-log-bin',
+    '--secure-file-priv=NULL',
+  ],
+  binlog: ['--log-bin=binlog', '--gtid-mode=ON', '--enforce-gtid-consistency'],
+  makeData: async (command, _home, data) => {
+    const file = `${data}.sql`;
+    await writeFile(file, `${ROOT.join('\n')}\n`);
+    await runToEnd([
+      ...command,
+      '--initialize-insecure',
+      `--init-file=${file}`,
+      `--datadir=${data}`,
+    ]);
+    // It holds what tells a server from its replicas.
+    await rm(join(data, 'auto.cnf'));
+  },
+  follow: (host, port) => [
+    `change replication source to source_host = '${host}', source_port = ${port},
+      source_user = 'root', source_auto_position = 1, source_connect_retry = 1,
+      get_source_public_key = 1`,
+    'start replica',
+  ],
+  unfollow: ['stop replica', 'reset replica all'],
+  position: 'select @@global.gtid_executed as written',
+  reach: 'select wait_for_executed_gtid_set(?, 20) as missed',
+};
+
 async function portOf({ port }: { readonly port?: number }): Promise<number> {
   return port ?? (await freePort());
+}
+
+export function startMysql(options: MysqlOptions = {}): Promise<MysqlServer> {
+  return MysqlServer.start(MYSQL, options);
 }

@@ -13,6 +13,7 @@ const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
   ['postgres', '--version', /^postgres \(PostgreSQL\) 15\./],
   ['pgbouncer', '--version', /^PgBouncer 1\.18\./],
   ['mariadb', '--version', /Ver 10\.11\..*MariaDB/],
+  ['mysql', '--version', /Ver 8\.0\./],
   ['cc', '-v', /^tcc version/],
   ['openssl', 'version', /^OpenSSL 3\./],
 ];

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Debian, debianProgram } from './debian.ts';
+import { debianProgram, type Packages } from './debian.ts';
 
 /** How to start it: the program, and what comes before its own arguments. */
 export type Command = readonly [program: string, ...args: string[]];
@@ -16,6 +16,7 @@ export type ProgramName =
   | 'postgres'
   | 'pgbouncer'
   | 'mariadb'
+  | 'mysql'
   | 'cc'
   | 'openssl'
   | 'spin';
@@ -39,12 +40,22 @@ const BOOKWORM = {
 };
 const TRIXIE = {
   release: 'trixie',
-  packages: ['redis-server', 'valkey-server', 'tcc', 'openssl'],
+  packages: ['redis-server', 'valkey-server', 'tcc', 'openssl', 'ubuntu-keyring'],
+};
+/** Debian has no MySQL, but the keys of Ubuntu, which has it. */
+const NOBLE = {
+  release: 'noble',
+  packages: ['mysql-server-core-8.0'],
+  archive: {
+    mirror: 'http://archive.ubuntu.com/ubuntu',
+    keys: TRIXIE,
+    keyring: 'share/keyrings/ubuntu-archive-keyring.gpg',
+  },
 };
 
 interface Source {
   readonly onPath: string | undefined;
-  readonly debian: Pick<Debian, 'release' | 'packages'>;
+  readonly debian: Packages;
   /** Below `/usr`. */
   readonly inDebian: string;
 }
@@ -60,6 +71,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   },
   pgbouncer: { onPath: 'pgbouncer', debian: BOOKWORM, inDebian: 'sbin/pgbouncer' },
   mariadb: { onPath: 'mariadbd', debian: BOOKWORM, inDebian: 'sbin/mariadbd' },
+  mysql: { onPath: 'mysqld', debian: NOBLE, inDebian: 'sbin/mysqld' },
   cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'bin/tcc' },
   spin: { onPath: 'spin', debian: BOOKWORM, inDebian: 'bin/spin' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
@@ -92,7 +104,7 @@ export async function findProgramIn(places: Places, name: ProgramName): Promise<
     return await debianProgram({ ...debian, cache: places.cache }, inDebian);
   } catch (cause) {
     const where = onPath === undefined ? '' : `${onPath} is not on the PATH, and `;
-    throw new Error(`${where}Debian's ${inDebian} is not to be had`, { cause });
+    throw new Error(`${where}${inDebian} of ${debian.release} is not to be had`, { cause });
   }
 }
 
