@@ -1,9 +1,11 @@
-export { StaleTokenError } from '../errors.ts';
+export { StaleTokenError, TransactionError } from '../errors.ts';
+export type { SqlTransaction } from '../sql/clients.ts';
 export type { FencingToken } from '../store.ts';
 export {
   type EnterToken,
   type SqlFence,
   type SqlFenceOptions,
-  type SqliteConnection,
+  type SqliteFence,
   sqlFence,
 } from './sql-fence.ts';
+export type { SqliteConnection } from './sqlite-rows.ts';

@@ -47,7 +47,8 @@ export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promi
     value === null ? `${column} IS NULL` : `${column} = ?`,
   );
   const changes = to.map(([column]) => `${column} = ?`).join(', ');
-  const sql = `UPDATE ${quoteTable(read.table)} SET ${changes} WHERE ${[key.sql, ...conditions].join(' AND ')}`;
+  const where = [key.sql, ...conditions].join(' AND ');
+  const sql = `UPDATE ${quoteTable(read.table)} SET ${changes} WHERE ${where}`;
   const expected = from.flatMap(([, value]) => (value === null ? [] : [value]));
   return change(session, sql, [...to.map(([, value]) => value), ...key.values, ...expected]);
 }

@@ -108,7 +108,7 @@ async function tryAll(session: Session, asked: Asked): Promise<OptimisticResult<
     const { result, cause } = await tryOnce(session, asked, attempt);
     if (result) return result;
     if (attempt === attempts || (await session.inTransaction())) {
-      const message = `Others changed ${asked.where.table} first, ${attempt} times out of ${attempt}.`;
+      const message = `Others changed the row first, in each of ${attempt} attempts.`;
       throw new ConflictError(message, { attempts: attempt, cause });
     }
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));

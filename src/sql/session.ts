@@ -98,7 +98,7 @@ function outside(what: string): UsageError {
   return new UsageError(`${what} A lock ends with its transaction, so it must be inside of one.`);
 }
 
-function inDialect(dialect: Dialect, sql: string): string {
+export function inDialect(dialect: Dialect, sql: string): string {
   if (dialect === 'mysql') return sql.replaceAll('"', '`');
   let n = 0;
   return sql.replace(/\?/g, () => `$${++n}`);

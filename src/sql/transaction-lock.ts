@@ -63,8 +63,9 @@ async function lock(session: Session, { key, kind, wait }: Asked): Promise<boole
   }
   await session.mustHaveBegun();
   // As text: the key may be beyond what a double can tell apart.
+  const number = 'CAST(CAST(? AS text) AS bigint)';
   const ask = (verb: string): string =>
-    `SELECT pg_catalog.pg_${verb}advisory_xact_lock${kind}(CAST(CAST(? AS text) AS bigint)) AS "got"`;
+    `SELECT pg_catalog.pg_${verb}advisory_xact_lock${kind}(${number}) AS "got"`;
   const block = async (): Promise<boolean> => {
     await session.rows(ask(''), [`${key}`]);
     return true;

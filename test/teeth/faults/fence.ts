@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts';
 
-const fence = { file: 'src/fence/sql-fence.ts' };
+const fence = { file: 'src/fence/statements.ts' };
+const entry = { file: 'src/fence/sql-fence.ts' };
 
 /** The fence in the user's own database. */
 export const FENCE_FAULTS: readonly Fault[] = [
@@ -35,7 +36,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
   {
     ...fence,
     name: 'an older reader lowers the floor',
-    find: 'floor = max(f.floor, excluded.floor)',
+    find: 'floor = CASE WHEN f.floor > excluded.floor THEN f.floor ELSE excluded.floor END',
     replace: 'floor = excluded.floor',
     why: 'what a reader has read is changed by a holder that lost the lock before',
   },
@@ -47,14 +48,14 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'after a store was reset, an old holder passes the fence',
   },
   {
-    ...fence,
+    ...entry,
     name: 'the fence may be entered outside of a transaction',
-    find: 'checkTransaction(connection);\n      if (kind',
-    replace: 'if (kind',
+    find: 'rows.checkTransaction(connection);\n      checkKind',
+    replace: 'checkKind',
     why: 'the fence is raised, and the write that it protects is not behind it',
   },
   {
-    ...fence,
+    ...entry,
     name: 'permits may be fenced',
     find: "if (kind === 'permits') {",
     replace: "if (kind === undefined && kind === 'permits') {",
