@@ -28,7 +28,8 @@ test.each([
   ['', 'USAGE', /named by a URL/],
   ['sqlite:', 'USAGE', /needs a file/],
   ['memory:x', 'USAGE', /takes nothing/],
-  ['postgres://:secret@host', 'UNSUPPORTED', /no store for 'postgres:' yet/],
+  ['etcd://:secret@host', 'UNSUPPORTED', /no store for 'etcd:' yet/],
+  ['postgres:secret', 'USAGE', /has the form 'postgres:/],
   ['redis://:secret@host:port', 'USAGE', /a host or port in it/],
 ])('%s is refused with advice, and without its secrets', async (url, code, message) => {
   const error = await openStore(url).catch((reason: unknown) => reason);

@@ -13,6 +13,7 @@ const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new M
   ['show', () => import('./show.ts')],
   ['watch', () => import('./watch.ts')],
   ['evict', () => import('./evict.ts')],
+  ['migrate', () => import('./migrate.ts')],
 ]);
 
 const HELP = `Usage: holdfast VERB [ARGUMENT...] [flags]
@@ -24,8 +25,9 @@ Locks between processes, for the shell.
   show NAME              who holds and who waits
   watch NAME             the same, live
   evict NAME             take a lock away from its holder
+  migrate                make the tables of the locks in a database
 
-  --store URL            sqlite:FILE or redis://HOST; default $HOLDFAST_STORE, else a file
+  --store URL            such as postgres://HOST/DATABASE; default $HOLDFAST_STORE, else a file
   --json                 for programs
   --help, --version
 

@@ -214,7 +214,7 @@ it('evict tells whether there was anybody', async () => {
 
 it('explains itself', async () => {
   const place = new Place();
-  const verbs = ['run', 'ls', 'show', 'watch', 'evict'];
+  const verbs = ['run', 'ls', 'show', 'watch', 'evict', 'migrate'];
   const { out, status } = await place.fate('--help');
   expect(status).toBe(0);
   for (const verb of verbs) {

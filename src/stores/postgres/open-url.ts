@@ -27,13 +27,13 @@ export async function openPostgresUrl(rest: string): Promise<Store> {
 }
 
 /** @throws what `migratePostgres` and `openPostgresUrl` throw. */
-export async function migratePostgresUrl(rest: string): Promise<void> {
+export async function migrate(rest: string): Promise<void> {
   const { url, options } = read(rest);
   await migratePostgres(await clientOf(url), schemaIn(options));
 }
 
 /** @throws UsageError */
-export function postgresMigrationFor(rest: string): string {
+export function migrationText(rest: string): string {
   return postgresMigration(schemaIn(read(rest).options));
 }
 
