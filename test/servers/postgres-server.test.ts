@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { directory } from '../cli/program.ts';
+import { type PostgresOptions, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { alive, childrenOf, stateOf } from './process-table.ts';
+import { findProgramIn, PLACES } from './programs.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+import { until } from './until.ts';
+
+const closing: { close(): Promise<void> | void }[] = [];
+
+afterEach(async () => {
+  for (const each of closing.splice(0).reverse()) await each.close();
+});
+
+async function start(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const server = await startPostgres(options);
+  closing.push(server);
+  return server;
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on('error', () => {});
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+async function rowsOf(server: PostgresServer): Promise<unknown[]> {
+  const rows = await server.query<{ n: number }>('select n from t order by n');
+  return rows.map(({ n }) => n);
+}
+
+describe('a PostgreSQL', () => {
+  it('answers on its port, on loopback only, and commits durably', async () => {
+    const server = await start();
+    const client = await connect(server.url);
+    const { rows } = await client.query(`select current_setting('listen_addresses') as address,
+      current_setting('fsync') as fsync, current_setting('server_encoding') as encoding`);
+    expect(rows).toEqual([{ address: '127.0.0.1', fsync: 'on', encoding: 'UTF8' }]);
+  });
+
+  it('many start at once, each on a port and with data of its own', async () => {
+    const all = await Promise.all([start(), start(), start()]);
+    expect(new Set(all.map(({ port }) => port)).size).toBe(all.length);
+    for (const [n, server] of all.entries()) await server.query(`create table t as select ${n} n`);
+    expect(await Promise.all(all.map(rowsOf))).toEqual([[0], [1], [2]]);
+  });
+
+  it('is configured as asked, and asks for passwords where it is told to', async () => {
+    const login = { user: 'bob', password: 'p/ss word', database: 'some where' };
+    const hba = ['host all bob 127.0.0.1/32 scram-sha-256'];
+    const server = await start({ config: ['fsync = off', 'max_connections = 7'], hba });
+    expect(await server.query('show max_connections')).toEqual([{ max_connections: '7' }]);
+    await server.query(`create role bob login password 'p/ss word'`);
+    await server.query('create database "some where" owner bob');
+    const bob = await connect(server.urlOf(login));
+    const { rows } = await bob.query('select current_user as name, current_database() as place');
+    expect(rows).toEqual([{ name: 'bob', place: 'some where' }]);
+    const stranger = connect(server.urlOf({ ...login, password: 'wrong' }));
+    await expect(stranger).rejects.toThrow(/password authentication failed/);
+  });
+
+  it('that cannot start says why, and leaves nothing behind', async () => {
+    const config = ['no_such_parameter = 1'];
+    await expect(start({ config })).rejects.toThrow(/no_such_parameter/);
+    const first = await start();
+    await expect(start({ port: first.port })).rejects.toThrow(/Address already in use/);
+    expect(await first.query('select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  it('that is closed leaves no process and no folder', async () => {
+    const server = await startPostgres();
+    const all = [server.pid, ...childrenOf(server.pid)];
+    expect(all.length).toBeGreaterThan(3);
+    await server.close();
+    expect(all.filter(alive)).toEqual([]);
+    expect(existsSync(server.folder)).toBe(false);
+  });
+
+  it('ends with the process that started it, even if that is killed', async ({ skip }) => {
+    skip(process.platform !== 'linux', 'not promised: only Linux kills a child with its parent');
+    const file = fileURLToPath(new URL('children/postgres.ts', import.meta.url));
+    // Nobody is left to remove the folder of that server.
+    const env = { ...process.env, TMPDIR: directory() };
+    const child = spawn(process.execPath, ['--import', 'tsx', file], { env });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const pid = await new Promise<number>((resolve) => {
+      child.stdout.once('data', (line) => resolve(Number(line)));
+    });
+    const all = [pid, ...childrenOf(pid)];
+    expect(all.every(alive)).toBe(true);
+    child.kill('SIGKILL');
+    await until('ended', async () => !all.some(alive));
+  });
+
+  it("out of packages works as the machine's own", { timeout: 300_000 }, async ({ skip }) => {
+    skip(!existsSync('/usr/bin/apt-get'), "not promised: Debian's packages on other systems");
+    const program = await findProgramIn({ ...PLACES, path: '' }, 'postgres');
+    const server = await start({ program });
+    await server.query(`create function f() returns int language plpgsql
+      as 'begin return 7; end'`);
+    const standby = await server.standby();
+    closing.push(standby);
+    await standby.inStep();
+    expect(await standby.query('select f()')).toEqual([{ f: 7 }]);
+  });
+});
+
+describe('faults of a PostgreSQL', () => {
+  it('it keeps what was committed through stops of all kinds and through crashes', async () => {
+    const server = await start();
+    await server.query('create table t (n int)');
+    await server.query('insert into t values (1)');
+    for (const mode of ['smart', 'fast', 'immediate'] as const) {
+      await server.stop(mode);
+      expect(server.running).toBe(false);
+      await server.start();
+    }
+    const client = await connect(server.url);
+    await client.query('begin; insert into t values (2)');
+    const all = [server.pid, ...childrenOf(server.pid)];
+    await server.kill();
+    expect(all.filter(alive)).toEqual([]);
+    await server.start();
+    expect(await rowsOf(server)).toEqual([1]);
+    expect(server.log).toMatch(/was not properly shut down; automatic recovery in progress/);
+    await server.restart();
+    expect(await rowsOf(server)).toEqual([1]);
+  });
+
+  it('a pause answers nothing, and loses nothing', async () => {
+    const server = await start();
+    const other = await start();
+    const client = await connect(server.url);
+    const { rows } = await client.query('select pg_backend_pid() as pid');
+    const [{ pid }] = rows as [{ pid: number }];
+    server.pause();
+    for (const each of [server.pid, pid]) {
+      await until('stood still', async () => stateOf(each) === 'T');
+    }
+    let answered = false;
+    const answer = client.query('select 1').finally(() => {
+      answered = true;
+    });
+    for (let n = 0; n < 20; n += 1) await other.query('select 1');
+    expect(answered).toBe(false);
+    server.resume();
+    await answer;
+    server.pause(pid);
+    await until('stood still', async () => stateOf(pid) === 'T');
+    expect(await server.query('select 1 as one')).toEqual([{ one: 1 }]);
+    server.resume(pid);
+    await client.query('select 1');
+  });
+
+  it('one that stands still can be killed and closed', async () => {
+    const server = await start();
+    await server.query('create table t (n int)');
+    server.pause();
+    await server.restart();
+    expect(await rowsOf(server)).toEqual([]);
+    server.pause();
+    await server.close();
+    expect(server.running).toBe(false);
+  });
+});
+
+describe('a standby', () => {
+  it('shows what its primary has, refuses to write, and is promoted', async () => {
+    const primary = await start();
+    await primary.query('create table t (n int); insert into t values (1)');
+    const standby = await primary.standby();
+    closing.push(standby);
+    await primary.query('insert into t values (2)');
+    await standby.inStep();
+    expect(await rowsOf(standby)).toEqual([1, 2]);
+    await expect(standby.query('insert into t values (3)')).rejects.toThrow(/read-only/);
+    await primary.kill();
+    await standby.promote();
+    await standby.query('insert into t values (3)');
+    expect(await rowsOf(standby)).toEqual([1, 2, 3]);
+    await expect(primary.inStep()).rejects.toThrow(/no standby/);
+  });
+
+  it('that was cut off is promoted without what was committed since', async () => {
+    const primary = await start();
+    await primary.query('create table t (n int); insert into t values (1)');
+    const proxy = await TcpProxy.start(primary.port);
+    closing.push(proxy);
+    const standby = await primary.standby({ via: proxy.port });
+    closing.push(standby);
+    await standby.inStep();
+    proxy.set({ flow: 'swallow' });
+    await primary.query('insert into t values (2)');
+    await standby.promote();
+    expect(await rowsOf(standby)).toEqual([1]);
+    expect(await rowsOf(primary)).toEqual([1, 2]);
+  });
+});
