@@ -1,9 +1,10 @@
 /** Queues of thousands, and clocks that go back: what the server must still be able to do. */
 import type { Claim, ClaimStatus, Store } from 'holdfast';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { claimOf } from '../faults/bed.ts';
 import { RedisServer } from '../servers/redis-server.ts';
 import { SteppedClock } from '../servers/stepped-clock.ts';
-import { Bed, claimOf } from './bed.ts';
+import { Bed } from './bed.ts';
 
 /** More arguments than these a script cannot pass to a command. */
 const MOST_ARGUMENTS = 8_000;

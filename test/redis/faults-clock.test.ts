@@ -3,14 +3,15 @@
  * do believe that they hold, the fence holds, and a warning is raised. Back, claims live longer.
  */
 import { describe, expect, test } from 'vitest';
+import { hasWaiter, MAX_TTL_MS, TTL_MS } from '../faults/bed.ts';
+import { Fenced } from '../faults/fenced.ts';
+import { firstGrant, patiently } from '../faults/scene.ts';
+import { hearWarnings } from '../faults/warnings.ts';
 import type { RedisServer } from '../servers/redis-server.ts';
 import { SteppedClock } from '../servers/stepped-clock.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
-import { Bed, hasWaiter, MAX_TTL_MS, TTL_MS } from './bed.ts';
-import { Fenced } from './fenced.ts';
-import { firstGrant, patiently } from './scene.ts';
-import { hearWarnings } from './warnings.ts';
+import { Bed } from './bed.ts';
 
 /** Long enough to look at two who believe, on the busiest machine. */
 const LONG_TTL_MS = 9000;

@@ -2,12 +2,13 @@
 import { redisStore } from 'holdfast/redis';
 import { describe, expect, test } from 'vitest';
 import { slotOf } from '../../src/stores/redis/slots.ts';
+import { MAX_TTL_MS } from '../faults/bed.ts';
+import { Crowd } from '../faults/crowd.ts';
+import { Belief, firstGrant, patiently } from '../faults/scene.ts';
 import { type Cluster, startCluster } from '../servers/cluster.ts';
 import { until } from '../servers/until.ts';
-import { Bed, MAX_TTL_MS, type StoreOptions } from './bed.ts';
-import { Crowd } from './crowd.ts';
+import { Bed, type StoreOptions } from './bed.ts';
 import { packages } from './packages.ts';
-import { Belief, firstGrant, patiently } from './scene.ts';
 
 /** Keys of names are in slots of all three primaries. */
 const RESOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,11 +1,12 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import type { ClaimStatus } from 'holdfast';
 import { describe, expect, test } from 'vitest';
+import { claimOf, hasWaiter, sleep, TTL_MS } from '../faults/bed.ts';
+import { firstGrant, patiently, Scene } from '../faults/scene.ts';
 import type { RedisServer } from '../servers/redis-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
-import { Bed, type ClientName, claimOf, hasWaiter, sleep, TTL_MS } from './bed.ts';
-import { firstGrant, patiently, Scene } from './scene.ts';
+import { Bed, type ClientName } from './bed.ts';
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
 const PATIENT_TTL_MS = 8000;

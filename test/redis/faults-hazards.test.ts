@@ -1,11 +1,12 @@
 /** Servers that may lose locks, or take none: noticed before the first grant, or typed. */
 import { isLockError, type Store } from 'holdfast';
 import { describe, expect, test } from 'vitest';
+import { claimOf, sleep, TTL_MS } from '../faults/bed.ts';
+import { patiently, Scene } from '../faults/scene.ts';
+import { hearWarnings } from '../faults/warnings.ts';
 import { RedisServer } from '../servers/redis-server.ts';
 import { until } from '../servers/until.ts';
-import { Bed, claimOf, type StoreOptions, sleep, TTL_MS } from './bed.ts';
-import { patiently, Scene } from './scene.ts';
-import { hearWarnings } from './warnings.ts';
+import { Bed, type StoreOptions } from './bed.ts';
 
 const REFUSED = { code: 'STORE', retryable: false, outcome: 'failed' };
 

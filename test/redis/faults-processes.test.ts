@@ -1,13 +1,14 @@
 /** A process that holds stands still, blocks its event loop, or dies. */
 import type { Store } from 'holdfast';
 import { describe, expect, test } from 'vitest';
+import { hasWaiter, MAX_TTL_MS, sleep, TTL_MS } from '../faults/bed.ts';
+import { Fenced } from '../faults/fenced.ts';
+import { firstGrant, type Grant, patiently } from '../faults/scene.ts';
 import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
 import { machineMs } from '../processes/children/talk.ts';
 import type { RedisServer } from '../servers/redis-server.ts';
-import { Bed, expectNothingLeft, hasWaiter, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
-import { Fenced } from './fenced.ts';
-import { firstGrant, type Grant, patiently } from './scene.ts';
+import { Bed } from './bed.ts';
 
 interface Held {
   readonly token: bigint;
@@ -65,7 +66,7 @@ describe('a process that holds', () => {
     await child.exited();
     await store.release([grant.claim]);
     await bed.leave();
-    await expectNothingLeft(server);
+    await bed.expectNothingLeft(server);
   });
 
   test('is stopped between its look and its write: the fence refuses the write', async () => {
@@ -121,6 +122,6 @@ describe('a process that holds', () => {
     expect(next.token).toBeGreaterThan(held.token);
     await next.release();
     await bed.leave();
-    await expectNothingLeft(server);
+    await bed.expectNothingLeft(server);
   });
 });

@@ -1,11 +1,12 @@
 /** A primary and its replicas part: by demotion, promotion, or a network between them. */
 import { describe, expect, test } from 'vitest';
+import { sleep } from '../faults/bed.ts';
+import { Fenced } from '../faults/fenced.ts';
+import { Belief, firstGrant, patiently, Scene } from '../faults/scene.ts';
+import { hearWarnings } from '../faults/warnings.ts';
 import { type Replicated, startReplicated } from '../servers/topologies.ts';
 import { until } from '../servers/until.ts';
-import { Bed, sleep } from './bed.ts';
-import { Fenced } from './fenced.ts';
-import { Belief, firstGrant, patiently, Scene } from './scene.ts';
-import { hearWarnings } from './warnings.ts';
+import { Bed } from './bed.ts';
 
 /** The primary notices after a second that its replicas are gone, and refuses writes. */
 const CAREFUL = ['min-replicas-to-write 1', 'min-replicas-max-lag 1'];

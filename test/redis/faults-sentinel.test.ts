@@ -1,12 +1,13 @@
 /** The primary of a Sentinel group dies while its locks are in demand. */
 import { type RedisOptions, redisStore } from 'holdfast/redis';
 import { describe, expect, test } from 'vitest';
+import { MAX_TTL_MS, sleep } from '../faults/bed.ts';
+import { Crowd } from '../faults/crowd.ts';
+import { Scene } from '../faults/scene.ts';
 import { type Sentinels, startSentinels } from '../servers/topologies.ts';
 import { until } from '../servers/until.ts';
-import { Bed, MAX_TTL_MS, sleep } from './bed.ts';
-import { Crowd } from './crowd.ts';
+import { Bed } from './bed.ts';
 import { packages } from './packages.ts';
-import { Scene } from './scene.ts';
 
 /** A fail-over takes one or two seconds, and longer on a busy machine. */
 const LONG_TTL_MS = 6000;

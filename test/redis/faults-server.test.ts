@@ -1,8 +1,9 @@
 /** The server dies, stands still, or loses its data. */
 import { describe, expect, test } from 'vitest';
+import { MAX_TTL_MS, sleep, TTL_MS } from '../faults/bed.ts';
+import { patiently, Scene } from '../faults/scene.ts';
 import { until } from '../servers/until.ts';
-import { Bed, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
-import { patiently, Scene } from './scene.ts';
+import { Bed } from './bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const LONG_TTL_MS = 3000;

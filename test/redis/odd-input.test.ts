@@ -1,8 +1,9 @@
 /** Claims and messages that core and the scripts never send, but others may. */
 import type { ClaimStatus, Store } from 'holdfast';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { claimOf } from '../faults/bed.ts';
 import type { RedisServer } from '../servers/redis-server.ts';
-import { Bed, claimOf } from './bed.ts';
+import { Bed } from './bed.ts';
 
 let bed: Bed;
 let server: RedisServer;

@@ -3,8 +3,8 @@ import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { patiently } from '../faults/scene.ts';
 import { type Replicated, startReplicated } from '../servers/topologies.ts';
-import { patiently } from './scene.ts';
 
 let servers: Replicated;
 let client: Redis;

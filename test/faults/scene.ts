@@ -15,13 +15,12 @@ import {
   type Store,
 } from 'holdfast';
 import { expect } from 'vitest';
-import type { RedisServer } from '../servers/redis-server.ts';
 import {
   type Bed,
   claimOf,
-  expectNothingLeft,
   hasWaiter,
   type Place,
+  type Server,
   type StoreOptions,
   sleep,
   TTL_MS,
@@ -106,18 +105,18 @@ export async function patiently(lock: SingleLock): Promise<Lease> {
 }
 
 /** A server or a proxy, or what opens a store. */
-type Open = Place | ((options: StoreOptions) => Promise<Store>);
+type Open<Options> = Place | ((options?: Options) => Promise<Store>);
 
-export interface SceneOptions {
-  readonly holder: Open;
-  readonly others: Open;
+export interface SceneOptions<Options> {
+  readonly holder: Open<Options>;
+  readonly others: Open<Options>;
   /** Of the holder's store and of the others'. */
-  readonly options?: StoreOptions;
+  readonly options?: Options;
   readonly ttl?: number;
 }
 
-export class Scene {
-  readonly bed: Bed;
+export class Scene<At extends Server> {
+  readonly #leave: (server: At) => Promise<void>;
   readonly probed: Belief;
   readonly queued: Belief;
   readonly prober: Store;
@@ -125,9 +124,11 @@ export class Scene {
   #grant: Grant | undefined;
 
   /** Everybody is in place: the holder holds, the waiter stands in the queue. */
-  static async set(bed: Bed, { holder, others, ...given }: SceneOptions): Promise<Scene> {
-    const { options = {}, ttl = TTL_MS } = given;
-    const open = async (at: Open): Promise<Store> =>
+  static async set<Options extends StoreOptions, At extends Server>(
+    bed: Bed<Options, At>,
+    { holder, others, options, ttl = TTL_MS }: SceneOptions<Options>,
+  ): Promise<Scene<At>> {
+    const open = async (at: Open<Options>): Promise<Store> =>
       typeof at === 'function' ? at(options) : bed.store(at, options);
     const holding = bed.locksOn(await open(holder), ttl);
     const waiting = bed.locksOn(await open(others), ttl);
@@ -141,11 +142,18 @@ export class Scene {
     // It has a connection before anything breaks.
     await prober.inspect('probed');
     for (const belief of [probed, queued]) bed.use(belief);
-    return new Scene(bed, { probed, queued, prober, next });
+    const leave = async (server: At): Promise<void> => {
+      await bed.leave();
+      await bed.expectNothingLeft(server);
+    };
+    return new Scene(leave, { probed, queued, prober, next });
   }
 
-  private constructor(bed: Bed, parts: Pick<Scene, 'probed' | 'queued' | 'prober' | 'next'>) {
-    this.bed = bed;
+  private constructor(
+    leave: (server: At) => Promise<void>,
+    parts: Pick<Scene<At>, 'probed' | 'queued' | 'prober' | 'next'>,
+  ) {
+    this.#leave = leave;
     this.probed = parts.probed;
     this.queued = parts.queued;
     this.prober = parts.prober;
@@ -184,11 +192,10 @@ export class Scene {
   }
 
   /** Everybody leaves, and nothing stays. */
-  async leave(server: RedisServer): Promise<void> {
+  async leave(server: At): Promise<void> {
     if (this.#grant) await this.prober.release([this.#grant.claim]);
     await (await this.next).release();
-    await this.bed.leave();
-    await expectNothingLeft(server);
+    await this.#leave(server);
   }
 
   async #release(): Promise<void> {
