@@ -1,0 +1,96 @@
+/**
+ * News, although MySQL sends none: the process sleeps in a call of its own, and whoever has news
+ * for it interrupts that call (`ring` in schema.sql), as of the commit that made them.
+ *
+ * Invariant: no news are missed while the call repeats. Each call begins with a look at what is
+ * committed, and one that is interrupted after it has begun ends with an error and is repeated. The
+ * one who rings finds the session by the named lock that it holds, so a connection that has ended
+ * is never mistaken for another.
+ * A look goes back a while before the last one, for a commit may come later than its time says; so
+ * it is told what has been seen.
+ * What would break it: a proxy that gives the session to others while it holds a named lock; those
+ * that are known do not.
+ */
+import type { WireTerms } from '../sql/wire.ts';
+import { type Connect, type Connection, literal } from './connection.ts';
+import { numberOf } from './errors.ts';
+
+/** A session whose process has died sleeps on for so long, in s. */
+const SLEEP_S = 5;
+/** So much later than it should have woken, it is taken for dead, in ms. */
+const LATE_MS = 3000;
+/** Longer than any transaction of ours takes, in µs. */
+const BACK = 10_000_000;
+/** Interrupted, or ended by a time limit of the server. */
+const RUNG: readonly (number | undefined)[] = [1317, 1969, 3024];
+/** Later than anything. */
+const NEVER = 2 ** 53;
+
+export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
+  readonly connect: Connect;
+  readonly prefix: string;
+  readonly channel: string;
+}
+
+/** Resolved when no news can be missed; gives what ends it. */
+export async function listen(parts: BellParts): Promise<() => void> {
+  const { connect, channel, prefix, heard, lost } = parts;
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(SLEEP_S * 1000)]);
+  const connection = await connect({ signal, lost });
+  const seen = new Map<string, number>();
+  const look = async (since: number, seconds: number): Promise<readonly unknown[]> => {
+    const args = [literal(channel), since, literal(JSON.stringify(Object.fromEntries(seen)))];
+    const call = `CALL ${prefix}listen(${args.join(', ')}, ${seconds})`;
+    const [[answers] = []] = await inTime(connection, call);
+    return JSON.parse(String(answers)) as readonly unknown[];
+  };
+  const tell = (lines: readonly unknown[]): void => {
+    for (const line of lines) {
+      const [tag = '', at, ...status] = String(line).split(' ');
+      seen.set(tag, Number(at));
+      // A reason may be of several lines.
+      heard(`${tag} ${status.length > 0 && status[0] !== 'g' ? status.join(' ') : '?'}`);
+    }
+  };
+  const repeat = async (): Promise<void> => {
+    let now = Number((await look(NEVER, 0))[0]);
+    ready();
+    while (!over.signal.aborted) {
+      try {
+        const [at, ...lines] = await look(now - BACK, SLEEP_S);
+        now = Number(at);
+        tell(lines);
+        for (const [tag, at] of seen) if (at < now - BACK) seen.delete(tag);
+      } catch (error) {
+        if (!RUNG.includes(numberOf(error))) throw error;
+      }
+    }
+  };
+  let ready = (): void => {};
+  const end = (): void => {
+    over.abort();
+    connection.end();
+  };
+  await new Promise<void>((resolve, reject) => {
+    ready = resolve;
+    repeat().catch((error: unknown) => {
+      reject(error);
+      if (!over.signal.aborted) lost(error);
+      end();
+    });
+  });
+  return end;
+}
+
+/** Rejects if the connection is half-open, or the server stands still. */
+function inTime(connection: Connection, call: string): ReturnType<Connection['query']> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new Error('ETIMEDOUT'));
+    const timer = setTimeout(late, SLEEP_S * 1000 + LATE_MS).unref();
+    connection
+      .query(call)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}

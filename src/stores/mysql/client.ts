@@ -1,0 +1,20 @@
+/** Which clients there are, and how each connects. */
+import { checkClient } from './check-client.ts';
+import type { Connect } from './connection.ts';
+import { type MariadbClient, mariadbConnect } from './mariadb-connection.ts';
+import { coreOf, type Mysql2Client, mysql2Connect } from './mysql2-connection.ts';
+
+/**
+ * A pool or connection of `mysql2` (3.11 and newer) or `mariadb` (3.4 and newer), with callbacks or
+ * promises.
+ */
+export type MysqlClient = Mysql2Client | MariadbClient;
+
+/**
+ * Connects nothing yet.
+ * @throws UsageError for what is no client of these packages, or one that has ended.
+ */
+export function connectLike(client: MysqlClient): Connect {
+  if (checkClient(client) === 'mariadb') return mariadbConnect(client);
+  return mysql2Connect(coreOf(client) as NonNullable<ReturnType<typeof coreOf>>);
+}

@@ -1,0 +1,46 @@
+/** What is needed of a connection of either client package. */
+import type { WireTerms } from '../sql/wire.ts';
+
+export type Row = readonly (string | null)[];
+
+export interface Connection {
+  /** One round trip; settles with the rows of the first result, as texts. */
+  query(text: string): Promise<readonly Row[]>;
+  /** Says goodbye if it can, and is gone soon. */
+  end(): void;
+}
+
+/** Connects like the user's client; to be given up when the signal says so. */
+export type Connect = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<Connection>;
+
+/** How long a goodbye may take, in ms. */
+const GOODBYE_MS = 1000;
+
+/** Ends the connection after `goodbye`, which is sent when what was asked before is answered. */
+export function hangUp(socket: { destroy(): unknown }, goodbye: () => void): void {
+  try {
+    goodbye();
+  } catch {
+    // It is broken already.
+  }
+  setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+}
+
+/** The rows of the first result; a procedure answers with an array of results. */
+export function rowsIn(results: unknown): readonly Row[] {
+  if (!Array.isArray(results)) return [];
+  const [first] = results as readonly unknown[];
+  // Rows are arrays themselves: only in a result are their elements arrays as well.
+  if (!Array.isArray(first)) return [];
+  return Array.isArray(first[0]) || first.length === 0
+    ? (first as readonly Row[])
+    : (results as readonly Row[]);
+}
+
+/**
+ * A text as the server reads it whatever the session's mode, character set and client are: nothing
+ * in it needs to be escaped.
+ */
+export function literal(text: string): string {
+  return text === '' ? "''" : `_utf8mb4 0x${Buffer.from(text).toString('hex')}`;
+}

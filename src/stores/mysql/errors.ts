@@ -1,0 +1,206 @@
+/**
+ * What the error numbers of MySQL and MariaDB and a client's connection errors mean to whoever wants
+ * a lock.
+ *
+ * Each call is one transaction, which is rolled back before the server refuses, so it has not
+ * happened; only where a call is interrupted or the connection breaks, it may have committed before.
+ * A session that was interrupted may still be in its transaction, and goes. A cause is a copy of
+ * number and message: clients put statements into their errors, and claim ids are in those.
+ */
+import { isLockError, StoreError } from '../../errors.ts';
+import type { Judgement } from '../sql/wire.ts';
+
+interface Meaning {
+  readonly retryable: boolean;
+  readonly advice: string;
+  /** The session is of no use any more. */
+  readonly broken?: true;
+  /** Default: it has not happened. */
+  readonly outcome?: 'unknown';
+}
+
+const MIGRATE =
+  'has no tables of Holdfast in this database, or older ones. Run' +
+  ' `npx holdfast migrate --store mysql://…` with the same database and prefix';
+
+const GRANTS =
+  'does not permit this user to do that. docs/stores/mysql.md has the grants that are needed';
+
+const STOPPED: Meaning = {
+  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  advice: 'was told to stop the call, or has a time limit',
+};
+
+const ENDED: Meaning = {
+  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  advice: 'ended the session',
+};
+
+const NO_PRIMARY: Meaning = {
+  ...{ retryable: true, broken: true },
+  advice: 'takes no writes: it is a replica, or was made one. The primary is looked up again',
+};
+
+const FULL: Meaning = { retryable: true, advice: 'has run out of room. Look at its log' };
+const DENIED: Meaning = { retryable: false, advice: GRANTS };
+const MISSING: Meaning = { retryable: false, advice: MIGRATE };
+
+const CROWDED: Meaning = {
+  retryable: true,
+  advice: 'has no connection left. Look at max_connections and at pools',
+};
+
+const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
+  [1020, { retryable: true, advice: 'has seen the row change meanwhile' }],
+  [1021, FULL],
+  [1040, CROWDED],
+  [1041, FULL],
+  [1044, DENIED],
+  [
+    1045,
+    {
+      retryable: false,
+      advice: 'does not let this user in. Check the user name, the password and the host',
+    },
+  ],
+  [1046, { retryable: false, advice: 'was told no database. Give the client one' }],
+  [1049, { retryable: false, advice: 'has no such database' }],
+  [1053, ENDED],
+  [1114, FULL],
+  [1130, { retryable: false, advice: 'does not let this host in' }],
+  [1142, DENIED],
+  [1146, MISSING],
+  [1180, { retryable: true, outcome: 'unknown', advice: 'could not commit' }],
+  [1203, CROWDED],
+  [
+    1205,
+    {
+      retryable: true,
+      advice:
+        'did not get the lock of a row in time. Look for a session that stands still in a' +
+        ' transaction on the tables of Holdfast',
+    },
+  ],
+  [1213, { retryable: true, advice: 'broke up a deadlock' }],
+  [1226, CROWDED],
+  [1290, NO_PRIMARY],
+  [1305, MISSING],
+  [1317, STOPPED],
+  [1318, MISSING],
+  [1370, DENIED],
+  [1449, { retryable: false, advice: 'has lost the user who made the tables: migrate again' }],
+  [
+    1568,
+    { ...{ retryable: true, broken: true }, advice: 'has a session that is in a transaction' },
+  ],
+  [1792, NO_PRIMARY],
+  [1836, NO_PRIMARY],
+  [1927, ENDED],
+  [1969, STOPPED],
+  [3024, STOPPED],
+  [
+    3098,
+    { retryable: false, advice: 'does not take tables in memory: is it in a replication group?' },
+  ],
+  [3169, ENDED],
+  [4031, ENDED],
+]);
+
+const REFUSED: Meaning = { retryable: false, advice: 'refused' };
+
+/** A connection error's code, or words of its message where it has none. */
+const BREAKS: readonly (readonly [sign: RegExp, Meaning])[] = [
+  [/ECONNREFUSED/, { retryable: true, advice: 'is not there: nobody listens at that address' }],
+  [/ENOENT/, { retryable: true, advice: 'is not there: its socket file is missing' }],
+  [
+    /ENOTFOUND|EAI_AGAIN/,
+    { retryable: true, advice: 'could not be found: its host name is not known' },
+  ],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i,
+    { retryable: true, advice: 'cannot be reached. Look at the network and at firewalls' },
+  ],
+  [
+    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version number|EPROTO|\bSSL\b|tlsv1|HANDSHAKE_NO_SSL/i,
+    {
+      retryable: false,
+      advice: "and the client do not agree on TLS. Check the client's ssl options and certificates",
+    },
+  ],
+];
+
+const BROKEN: Meaning = { retryable: true, advice: 'broke the connection' };
+
+export function judge(error: unknown, during: 'open' | 'call'): Judgement {
+  if (isLockError(error)) return { error: error as StoreError, broken: false };
+  const number = numberOf(error);
+  const said = describe(error);
+  const found = number === undefined ? breakOf(said) : (MEANINGS.get(number) ?? REFUSED);
+  const unknown = number === undefined || found.outcome === 'unknown';
+  return {
+    broken: number === undefined || found.broken === true,
+    error: new StoreError(`The MySQL server ${found.advice} (${said}).`, {
+      cause: plain(error instanceof Error ? error.name : 'Error', said),
+      // A server that has answered well before has only stumbled.
+      retryable: found.retryable || (number === undefined && during === 'call'),
+      outcome: unknown && during === 'call' ? 'unknown' : 'failed',
+    }),
+  };
+}
+
+/** Whatever makes locks impossible on this server. */
+export function impossible(why: string): StoreError {
+  const message = `The MySQL server cannot keep locks: ${why}.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
+
+/** The tables are not those of this version. */
+export function anotherLayout(found: string, known: number): StoreError {
+  const newer =
+    Number(found) > known ? 'newer; install the version of Holdfast that made it' : MIGRATE;
+  const message = `The layout of the tables is ${found}, not ${known}: the server ${newer}.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
+
+/** The error number, if this is an answer of the server; clients number their own from 45,000 on. */
+export function numberOf(error: unknown): number | undefined {
+  const { errno, sqlState, syscall, fatal } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof errno !== 'number' || errno < 1000 || errno >= 45_000) return undefined;
+  if (syscall !== undefined || typeof sqlState !== 'string') return undefined;
+  // Told while it connects, as that there are too many, it has no state.
+  return sqlState !== '' || fatal !== undefined ? errno : undefined;
+}
+
+function breakOf(said: string): Meaning {
+  return BREAKS.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
+}
+
+/** The codes of all the addresses that were tried are in `errors`, with an empty message. */
+function describe(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (!(error instanceof Error)) return 'no reason given';
+  const { code, errors, sqlMessage } = error as Readonly<Record<string, unknown>> & Error;
+  if (error.message === '' && Array.isArray(errors)) return errors.map(describe).join(', ');
+  const text = typeof sqlMessage === 'string' ? sqlMessage : error.message;
+  const said = withoutSecrets(text || String(code ?? error.name));
+  return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
+}
+
+/** A client adds the statement, and a syntax error quotes of it. */
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/ near '.*$/s, '')
+    .replace(/\bsql: .*$/is, '')
+    .replace(/\/\/\S*@/g, '//***@')
+    .replace(/[\r\n]+/g, ' ')
+    .slice(0, 300)
+    .trim();
+}
+
+function plain(name: string, message: string): Error {
+  const cause = new Error(message);
+  cause.name = name;
+  // The stack would only tell where the copy was made.
+  cause.stack = `${name}: ${message}`;
+  return cause;
+}

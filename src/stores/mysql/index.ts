@@ -1,0 +1,61 @@
+/**
+ * Locks between machines, in MySQL or MariaDB.
+ */
+import { systemClock } from '../../clock.ts';
+import { readOptions } from '../../read-options.ts';
+import type { Store, Traits } from '../../store.ts';
+import { linkOf } from '../sql/link.ts';
+import { SQL_OPTIONS, type SqlOptions, settingsOf } from '../sql/options.ts';
+import { SqlStore } from '../sql/sql-store.ts';
+import { connectLike, type MysqlClient } from './client.ts';
+import { checkPrefix, PREFIX } from './prefix.ts';
+import { sourceOf } from './source.ts';
+
+export type { MysqlClient } from './client.ts';
+export { type MigrationOptions, migrateMysql, mysqlMigration } from './migration.ts';
+
+export interface MysqlOptions extends SqlOptions {
+  /**
+   * How the names of the tables and procedures begin, as `holdfast migrate` made them; default
+   * `holdfast_`.
+   */
+  readonly prefix?: string;
+}
+
+const TRAITS: Traits = {
+  queue: true,
+  permits: true,
+  tokens: "the server's time, or one more than the last",
+  atomicTry: true,
+  liveness: 'ttl',
+  clock: 'server',
+  failover: 'best-effort',
+  reach: 'network',
+  records: false,
+  ttlStepMs: 1,
+  synchronous: false,
+  sequential: false,
+  hintsGrant: true,
+};
+
+/**
+ * A store in the database of this client, an object of the package `mysql2` or `mariadb`, where
+ * `holdfast migrate` has been. It takes connections of its own with the same settings: one for
+ * claims, one for heartbeats and, once somebody may wait, one that sleeps until there is news;
+ * closing the locks closes those, never the client.
+ *
+ * @example
+ * const locks = createLocks(mysqlStore(createPool('mysql://app:secret@localhost/shop')));
+ *
+ * @throws UsageError for anything that is no such client, or for bad options.
+ */
+export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Store {
+  const given = readOptions(options, [...SQL_OPTIONS, 'prefix'], 'mysqlStore');
+  const prefix = checkPrefix(given.prefix ?? PREFIX);
+  return new SqlStore({
+    ...settingsOf(given),
+    ...{ name: 'mysql', traits: TRAITS, lineage: `mysql:${prefix}`, fast: false },
+    link: linkOf(sourceOf(connectLike(client), prefix)),
+    clock: systemClock(),
+  });
+}

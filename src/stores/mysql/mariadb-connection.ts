@@ -1,0 +1,125 @@
+/**
+ * Connections of `mariadb`, version 3.
+ *
+ * Its pools and connections keep their settings private, and whoever hands out no copy of a
+ * password is right. But what they wrap tells who listens to it who he listens to, as every emitter
+ * does (`this` of a listener), and shows there the settings that it was made with. From a pool, a
+ * connection is borrowed for that, once, with the first verb, and given back at once. Two of its
+ * connections for good would be simpler and wrong: a pool may have no more than one.
+ * What would break it: a version that hides that as well. It is noticed before anything is sent.
+ */
+import { UsageError } from '../../errors.ts';
+import { abortable } from '../abortable.ts';
+import { type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
+
+/** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
+export interface MariadbClient {
+  query(...args: never[]): unknown;
+  execute(...args: never[]): unknown;
+  batch(...args: never[]): unknown;
+}
+
+type Callback = (error: unknown, session: Borrowed) => void;
+
+interface Pool {
+  getConnection(done: Callback): Promise<Borrowed> | undefined;
+}
+
+interface Borrowed {
+  on(event: string, listener: (this: unknown) => void): unknown;
+  removeListener(event: string, listener: () => void): unknown;
+  release?(): unknown;
+}
+
+interface Base {
+  readonly opts: Readonly<Record<string, unknown>>;
+  readonly constructor: unknown;
+  readonly socket: { destroy(): unknown };
+  connect(): Promise<unknown>;
+  on(event: 'error' | 'end', listener: (said: unknown) => void): unknown;
+  query(query: object, resolve: (results: unknown) => void, reject: (e: unknown) => void): void;
+  end(query: object, resolve: () => void, reject: () => void): void;
+}
+
+/** Whatever the program has set for its own queries. */
+const AS_TEXT = {
+  ...{ rowsAsArray: true, nestTables: false, namedPlaceholders: false, metaAsArray: false },
+  ...{ insertIdAsNumber: false, checkDuplicate: false },
+  typeCast: (column: { string(): string | null }) => column.string(),
+};
+
+export function mariadbConnect(client: object): Connect {
+  let known: Promise<Base> | undefined;
+  return async ({ signal, lost }) => {
+    known ??= baseOf(client).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    const like = await abortable(signal, known);
+    const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
+    base.on('error', lost);
+    base.on('end', () => lost(new Error('Connection lost')));
+    try {
+      await abortable(signal, base.connect());
+    } catch (error) {
+      base.socket?.destroy();
+      throw error;
+    }
+    return connectionOf(base);
+  };
+}
+
+function connectionOf(base: Base): Connection {
+  return {
+    query: (sql) =>
+      new Promise((resolve, reject) => {
+        const done = (results: unknown): void => resolve(rowsIn(results));
+        base.query({ sql, opts: AS_TEXT }, done, reject);
+      }),
+    end: () => {
+      const nothing = (): void => {};
+      hangUp(base.socket, () => base.end({}, nothing, nothing));
+    },
+  };
+}
+
+async function baseOf(client: object): Promise<Base> {
+  if (!('getConnection' in client)) return baseUnder(client as Borrowed);
+  const borrowed = await new Promise<Borrowed>((resolve, reject) => {
+    // Of the two flavours, one takes a callback, and the other gives a promise.
+    const promised = (client as Pool).getConnection((error, session) =>
+      error ? reject(error) : resolve(session),
+    );
+    promised?.then(resolve, reject);
+  });
+  try {
+    return baseUnder(borrowed);
+  } finally {
+    borrowed.release?.();
+  }
+}
+
+function baseUnder(wrapped: Borrowed): Base {
+  let base: unknown;
+  const tell = function (this: unknown): void {
+    base = this;
+  };
+  const nothing = (): void => {};
+  // An emitter tells its listeners of each new one.
+  wrapped.on('newListener', tell);
+  wrapped.on('holdfast', nothing);
+  wrapped.removeListener('newListener', tell);
+  wrapped.removeListener('holdfast', nothing);
+  const { opts } = (base ?? {}) as Partial<Base>;
+  if (typeof opts === 'object' && opts !== null && 'host' in opts) return base as Base;
+  const message = 'This version of the package mariadb does not show how it connects.';
+  throw new UsageError(`${message} Give the locks a client of mysql2.`);
+}
+
+/** Options are an emitter, too, whose listeners belong to the connection that they are of. */
+function ownOptions({ _events, _eventsCount, _maxListeners, ...opts }: Base['opts']): object {
+  return {
+    ...opts,
+    ...{ multipleStatements: false, pipelining: false, keepAliveDelay: 10_000, queryTimeout: 0 },
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * Connections of `mysql2`, version 3.
+ *
+ * Each is made like those of the user's pool or connection: the same address, TLS, user and
+ * password, but one statement at a time, and Unicode. Behind the promise flavour stands the one
+ * with callbacks, which shows its settings and is made anew by its own constructor: so it does not
+ * matter how many copies of the package there are.
+ */
+import { abortable } from '../abortable.ts';
+import { type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
+
+/** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
+export interface Mysql2Client {
+  query(...args: never[]): unknown;
+  execute(...args: never[]): unknown;
+  format(...args: never[]): string;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+type Callback<T> = (error: unknown, result: T) => void;
+
+interface Session {
+  readonly stream: { destroy(): unknown; once(event: 'close', listener: () => void): unknown };
+  query(query: object, done: Callback<unknown>): unknown;
+  on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
+  end(): unknown;
+  destroy(): unknown;
+}
+
+interface Pool {
+  getConnection(done: Callback<Session>): unknown;
+  end(done: () => void): unknown;
+}
+
+interface Core {
+  readonly config: Config & { readonly connectionConfig?: Config };
+  readonly constructor: unknown;
+  readonly _pool?: Core;
+}
+
+/** Statements after a semicolon, which no injection shall have. */
+const MULTI_STATEMENTS = 0x1_00_00;
+
+/** `utf8mb4_unicode_ci`, in which MySQL and MariaDB have the same number. */
+const UTF8MB4 = 224;
+
+/** Whatever the program has set for its own queries. */
+const AS_TEXT = {
+  ...{ rowsAsArray: true, nestTables: false, namedPlaceholders: false },
+  typeCast: (field: { string(): string | null }) => field.string(),
+};
+
+/** The object with the settings. */
+export function coreOf(client: object): Core | undefined {
+  const { pool, connection } = client as { readonly pool?: object; readonly connection?: object };
+  const inner = (pool ?? connection ?? client) as Partial<Core>;
+  const core = inner._pool ?? inner;
+  return typeof core.config === 'object' && core.config !== null ? (core as Core) : undefined;
+}
+
+export function mysql2Connect(core: Core): Connect {
+  return async ({ signal, lost }) => {
+    const session = await (core.config.connectionConfig
+      ? throughPool(core, core.config.connectionConfig, signal)
+      : alone(core, signal));
+    session.on('error', lost);
+    session.stream.once('close', () => lost(new Error('Connection lost')));
+    return connectionOf(session);
+  };
+}
+
+function connectionOf(session: Session): Connection {
+  return {
+    query: (sql) =>
+      new Promise((resolve, reject) => {
+        session.query({ sql, ...AS_TEXT }, (error, results) =>
+          error ? reject(error) : resolve(rowsIn(results)),
+        );
+      }),
+    end: () => hangUp(session, () => session.end()),
+  };
+}
+
+/** A pool does not show how a connection is made, so it is a pool of one. */
+async function throughPool(core: Core, config: Config, signal: AbortSignal): Promise<Session> {
+  const own = {
+    ...core.config,
+    connectionConfig: ownConfig(config),
+    connectionLimit: 1,
+    maxIdle: 1,
+  };
+  const pool = new (core.constructor as new (options: object) => Pool)({ config: own });
+  const opening = new Promise<Session>((resolve, reject) => {
+    pool.getConnection((error, session) => (error ? reject(error) : resolve(session)));
+  });
+  try {
+    return await abortable(signal, opening);
+  } catch (error) {
+    pool.end(() => {});
+    throw error;
+  }
+}
+
+async function alone(core: Core, signal: AbortSignal): Promise<Session> {
+  const Session = core.constructor as new (options: object) => Session;
+  const session = new Session({ config: ownConfig(core.config) });
+  const opening = new Promise<Session>((resolve, reject) => {
+    session.on('connect', () => resolve(session));
+    session.on('error', reject);
+  });
+  try {
+    return await abortable(signal, opening);
+  } catch (error) {
+    session.destroy();
+    throw error;
+  }
+}
+
+function ownConfig(config: Config): object {
+  const copy = Object.create(
+    Object.getPrototypeOf(config),
+    Object.getOwnPropertyDescriptors(config),
+  ) as object;
+  return Object.assign(copy, {
+    ...{ multipleStatements: false, charsetNumber: UTF8MB4, namedPlaceholders: false },
+    clientFlags: Number(config.clientFlags) & ~MULTI_STATEMENTS,
+    enableKeepAlive: true,
+    pool: undefined,
+  });
+}

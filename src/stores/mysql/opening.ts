@@ -1,0 +1,67 @@
+/**
+ * What a connection must be good for before anything is claimed on it.
+ *
+ * Each server of a Galera cluster has row locks, named locks, a clock and a witness of its own, and
+ * one of a replication group refuses tables in memory: nothing is granted there. A server that is
+ * read-only is no primary, whatever its user may do. With a binary log of statements, nothing can
+ * be written at READ COMMITTED.
+ */
+import { StoreError } from '../../errors.ts';
+import type { Connection } from './connection.ts';
+import { anotherLayout, impossible } from './errors.ts';
+
+/** Of the tables that these sources know. */
+export const LAYOUT = 1;
+
+const LOOK = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'read_only',
+  'innodb_read_only', 'group_replication_group_name', 'log_bin', 'binlog_format')`;
+
+/**
+ * True if its server can end the sleep of whoever listens.
+ * @throws StoreError if locks cannot be kept there, and what the client throws.
+ */
+export async function check(connection: Connection, prefix: string): Promise<boolean> {
+  const rows = await connection.query(LOOK);
+  const values = new Map(rows.map(([name, value]) => [String(name).toLowerCase(), value ?? '']));
+  judgeServer((name) => values.get(name) ?? '');
+  await connection.query('SET NAMES utf8mb4');
+  const [[facts] = []] = await connection.query(`CALL ${prefix}facts()`);
+  const [layout = '', wakes] = String(facts).split(' ');
+  if (layout !== String(LAYOUT)) throw anotherLayout(layout, LAYOUT);
+  return wakes === '1';
+}
+
+function judgeServer(setting: (name: string) => string): void {
+  const isOn = (name: string): boolean => !['', '0', 'OFF'].includes(setting(name).toUpperCase());
+  checkVersion(setting('version'));
+  if (isOn('wsrep_on')) {
+    throw impossible(
+      'it belongs to a Galera cluster, whose servers do not see the locks of each other' +
+        ' (HOLDFAST_GALERA). Give the locks a server of their own',
+    );
+  }
+  if (setting('group_replication_group_name') !== '') {
+    throw impossible(
+      'it belongs to a replication group, which takes no tables in memory' +
+        ' (HOLDFAST_GROUP_REPLICATION). Give the locks a server of their own',
+    );
+  }
+  if (isOn('log_bin') && setting('binlog_format') === 'STATEMENT') {
+    throw impossible('its binlog_format is STATEMENT (HOLDFAST_BINLOG). Set MIXED or ROW');
+  }
+  if (isOn('read_only') || isOn('innodb_read_only')) throw noPrimary();
+}
+
+function checkVersion(version: string): void {
+  const [major = 0, minor = 0] = version.split('.', 2).map(Number);
+  const mariadb = /mariadb/i.test(version);
+  const old = mariadb ? major < 10 || (major === 10 && minor < 6) : major < 8;
+  if (old) throw impossible(`it is ${version}, and MySQL 8.0 or MariaDB 10.6 is needed`);
+}
+
+function noPrimary(): StoreError {
+  const message =
+    'The MySQL server takes no writes: it is a replica, or set to be read-only. The primary is' +
+    ' looked up again.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

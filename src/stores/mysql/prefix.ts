@@ -1,0 +1,12 @@
+import { UsageError } from '../../errors.ts';
+import { show } from '../../show.ts';
+
+/** How the names of tables and procedures begin where nothing else is said. */
+export const PREFIX = 'holdfast_';
+
+/** @throws UsageError unless names that begin so need no quotes. */
+export function checkPrefix(prefix: string): string {
+  if (typeof prefix === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(prefix)) return prefix;
+  const message = `prefix must be 1 to 32 small letters, digits or '_', the first one a letter`;
+  throw new UsageError(`${message}, not ${show(prefix)}.`);
+}

@@ -1,0 +1,71 @@
+/** The routines of `schema.sql`, called over connections of a client package. */
+import type { Routine, Source, Wire, WireTerms } from '../sql/wire.ts';
+import { listen } from './bell.ts';
+import { type Connect, type Connection, literal, type Row } from './connection.ts';
+import { judge, numberOf } from './errors.ts';
+import { check } from './opening.ts';
+
+/** Those that answer all their lines in one JSON, an array or an object by the place of each. */
+const TOGETHER: readonly Routine[] = ['claim', 'renew', 'release', 'look'];
+
+const DEADLOCK = 1213;
+
+/** The store's own calls cannot wait in a circle; with a purge of the server they might. */
+const TRIES = 3;
+
+export function sourceOf(connect: Connect, prefix: string): Source {
+  return {
+    judge,
+    async open(terms) {
+      const connection = await connect(terms);
+      const end = (): void => connection.end();
+      terms.signal.addEventListener('abort', end, { once: true });
+      const wakes = await check(connection, prefix).catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      terms.signal.removeEventListener('abort', end);
+      return wireOf(connection, { ...terms, connect, prefix, wakes });
+    },
+  };
+}
+
+interface Parts extends WireTerms {
+  readonly connect: Connect;
+  readonly prefix: string;
+  readonly wakes: boolean;
+}
+
+function wireOf(connection: Connection, { wakes, ...parts }: Parts): Wire {
+  let closed = false;
+  let hangUp = (): void => {};
+  const answer = async (channel: string): Promise<void> => {
+    hangUp = await listen({ ...parts, channel });
+    if (closed) hangUp();
+  };
+  return {
+    async call(routine, values) {
+      const text = `CALL ${parts.prefix}${routine}(${values.map(literal).join(', ')})`;
+      const column = (await calm(connection, text)).map(([line]) => String(line));
+      if (!TOGETHER.includes(routine)) return column;
+      return Object.values(JSON.parse(column[0] ?? '[]') as object).map(String);
+    },
+    listen: wakes ? answer : undefined,
+    ping: () => connection.query('DO 0'),
+    close() {
+      closed = true;
+      connection.end();
+      hangUp();
+    },
+  };
+}
+
+/** A deadlock has rolled everything back, so nothing is done twice. */
+async function calm(connection: Connection, text: string, tries = TRIES): Promise<readonly Row[]> {
+  try {
+    return await connection.query(text);
+  } catch (error) {
+    if (numberOf(error) !== DEADLOCK || tries <= 1) throw error;
+    return calm(connection, text, tries - 1);
+  }
+}

@@ -1,0 +1,63 @@
+/** The conformance suite on MySQL or MariaDB, through one kind of client. */
+import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'holdfast/mysql';
+import { conformance, type Fixture } from 'holdfast/testkit';
+import { afterAll, test } from 'vitest';
+import type { MysqlServer } from '../../servers/mysql-server.ts';
+
+/** The database that all cases share, and how to reach it. */
+export interface Place {
+  readonly server: MysqlServer;
+  readonly client: MysqlClient;
+  close(): Promise<unknown>;
+}
+
+export function suite({ server, client, close }: Place, given: MysqlOptions = {}): void {
+  let cases = 0;
+  afterAll(close);
+  conformance({
+    test: test.concurrent,
+    skip: (name, reason) => test(name, (context) => context.skip(reason)),
+    create: ({ maxWaiters, quarantineMs }) => {
+      const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
+      if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
+      return { connect: () => mysqlStore(client, options) };
+    },
+    traits: mysqlStore(client, given).traits,
+    lacks: ['raise'],
+    forgets: true,
+  });
+
+  /** In tables of its own, which can be as on a replica that was promoted before it had it all. */
+  async function forgetful(given: MysqlOptions): Promise<Fixture> {
+    const prefix = `case_${++cases}_`;
+    const options: MysqlOptions = { ...given, prefix };
+    await migrateMysql(client, { prefix });
+    const first = mysqlStore(client, options);
+    await first.inspect('a');
+    await first.close?.();
+    const tables = ['resource', 'claim', 'grave', 'witness'];
+    const losses = tables.map((table) => `TRUNCATE TABLE ${prefix}${table}`);
+    return {
+      connect: () => mysqlStore(client, options),
+      forget: async () => {
+        const another = `UPDATE ${prefix}store SET history = 'another server'`;
+        await server.query([another, ...losses].join('; '));
+      },
+    };
+  }
+}
+
+/** A server of its own, and a client to it that `end` ends. */
+export async function place(
+  server: MysqlServer,
+  client: MysqlClient & { end(): unknown },
+): Promise<Place> {
+  await migrateMysql(client);
+  return {
+    ...{ server, client },
+    async close() {
+      await client.end();
+      await server.close();
+    },
+  };
+}
