@@ -37,7 +37,11 @@ const config: ViteUserConfig = {
       }),
       project('conformance', { include: [CONFORMANCE] }),
       project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts', PROGRAMS] }),
-      project('servers', { include: [SERVERS], globalSetup: [PROGRAMS] }),
+      // They wait more than they work; a number of its own needs a place in the order.
+      project('servers', {
+        ...{ include: [SERVERS], globalSetup: [PROGRAMS] },
+        ...{ maxWorkers: 3, sequence: { groupOrder: 1 } },
+      }),
     ],
   },
 };
