@@ -7,7 +7,7 @@ import {
   type PostgresOptions,
   postgresStore,
 } from 'holdfast/postgres';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import {
   type PostgresServer,
@@ -72,6 +72,13 @@ export class Bed implements AsyncDisposable {
 
   store({ url }: Place, { client = 'pg', ...options }: StoreOptions = {}): Store {
     return this.use(postgresStore(clientOf(client, url), options));
+  }
+
+  /** As the program that has the locks may ask, past them. */
+  async query({ url }: Place, text: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    return (await client.query(text).finally(() => client.end())).rows;
   }
 
   locks(at: Place, options: StoreOptions = {}, ttl: number = TTL_MS): Locks {
