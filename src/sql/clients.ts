@@ -40,6 +40,8 @@ export interface DrizzleTransaction {
  */
 export interface OtherConnection {
   readonly dialect: 'postgres' | 'mysql';
+  /** Whether all that goes through it is in one transaction. */
+  readonly transaction: boolean;
   rows(sql: string, values: unknown[]): PromiseLike<unknown>;
   count(sql: string, values: unknown[]): PromiseLike<unknown>;
 }

@@ -16,7 +16,7 @@ export function recognise(client: unknown): Link {
   const usable = (typeof client === 'object' && client !== null) || typeof client === 'function';
   const link = usable ? linkOf(client as Thing) : undefined;
   if (link) return link;
-  throw new UsageError(`This takes ${TAKEN}; or { dialect, rows, count } for other packages.`);
+  throw new UsageError(`This takes ${TAKEN}; or { dialect, transaction, rows, count } for others.`);
 }
 
 function linkOf(thing: Thing): Link | undefined {
@@ -151,6 +151,7 @@ function drizzleLink(db: Drizzle): Link {
 
 interface Other {
   readonly dialect: unknown;
+  readonly transaction: boolean;
   rows(sql: string, values: Bound[]): PromiseLike<unknown>;
   count(sql: string, values: Bound[]): PromiseLike<unknown>;
 }
@@ -159,7 +160,7 @@ function otherLink(other: Other): Link | undefined {
   const { dialect } = other;
   if (dialect !== 'postgres' && dialect !== 'mysql') return undefined;
   return {
-    ...certain(dialect, true),
+    ...certain(dialect, other.transaction === true),
     rows: (sql, values) => other.rows(sql, values),
     count: (sql, values) => other.count(sql, values),
   };

@@ -1,0 +1,87 @@
+/** The servers, and a table of things to sell on each. */
+import type { SqlDatabase } from 'holdfast/sql';
+import { afterAll, beforeAll } from 'vitest';
+import { startMariadb } from '../servers/mariadb-server.ts';
+import { startMysql } from '../servers/mysql-server.ts';
+import { startPostgres } from '../servers/postgres-server.ts';
+import { type Client, MYSQL_CLIENTS, type Open, on, POSTGRES_CLIENTS } from './clients.ts';
+
+export interface Server {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface Product {
+  readonly name: string;
+  start(options?: { readonly config?: readonly string[] }): Promise<Server>;
+  readonly clients: Readonly<Record<string, Open>>;
+  /** The first of them. */
+  readonly plain: Open;
+}
+
+const [PG] = Object.values(POSTGRES_CLIENTS) as [Open];
+const [MYSQL2] = Object.values(MYSQL_CLIENTS) as [Open];
+const MYSQL = { clients: MYSQL_CLIENTS, plain: MYSQL2 };
+
+export const PRODUCTS: readonly Product[] = [
+  { name: 'PostgreSQL', start: startPostgres, clients: POSTGRES_CLIENTS, plain: PG },
+  { name: 'MariaDB', start: startMariadb, ...MYSQL },
+  { name: 'MySQL', start: startMysql, ...MYSQL },
+];
+
+const TIMES = {
+  postgres: ['timestamptz', 'timestamp(3)', 'timestamp(0) without time zone'],
+  mysql: ['datetime(6)', 'timestamp(3)', 'datetime'],
+} as const;
+
+/** `stock`: ten of each, and versions of every type. */
+export async function makeStock({ db, dialect }: Client): Promise<void> {
+  await on(db).count('DROP TABLE IF EXISTS stock');
+  const [micros, millis, seconds] = TIMES[dialect];
+  await on(db).count(`CREATE TABLE stock (
+  id varchar(200) PRIMARY KEY, n integer NOT NULL DEFAULT 10, state integer NOT NULL DEFAULT 0,
+  version bigint NOT NULL DEFAULT 9007199254740993, seller varchar(200), picture ${BYTES[dialect]},
+  micros ${micros} NOT NULL DEFAULT '2026-01-01 10:00:00.123456',
+  millis ${millis} NOT NULL DEFAULT '2026-01-01 10:00:00.123',
+  seconds ${seconds} NOT NULL DEFAULT '2026-01-01 10:00:00')`);
+}
+
+const BYTES = { postgres: 'bytea', mysql: 'varbinary(1000)' } as const;
+
+/** One for all tests of the file, made before the first of them. */
+export function useServer({ start, plain }: Product): { readonly url: string } {
+  const bed = { url: '' };
+  let server: Server | undefined;
+  beforeAll(async () => {
+    server = await start();
+    bed.url = server.url;
+    const client = plain(server.url);
+    await makeStock(client);
+    await client.close();
+  });
+  afterAll(() => server?.close());
+  return bed;
+}
+
+export async function numberLeft(db: SqlDatabase, id: string): Promise<number> {
+  const [row] = await on(db).rows('SELECT n FROM stock WHERE id = ?', [id]);
+  return Number(row?.n);
+}
+
+/** A promise that is settled from outside. */
+export class Signal {
+  readonly given: Promise<void>;
+  give: () => void = () => {};
+
+  constructor() {
+    this.given = new Promise((resolve) => {
+      this.give = resolve;
+    });
+  }
+}
+
+/** What a promise comes to within a while, in ms; or that it still waits. */
+export function soon<T>(promise: Promise<T>, ms = 300): Promise<T | 'waits'> {
+  const wait = new Promise<'waits'>((resolve) => setTimeout(() => resolve('waits'), ms));
+  return Promise.race([promise, wait]);
+}
