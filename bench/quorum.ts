@@ -7,7 +7,7 @@ import { quorum } from 'holdfast/quorum';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import Redlock from 'redlock';
-import { type Connected, TTL_MS } from './redis/contender.ts';
+import { type Connected, TTL_MS } from './contender.ts';
 import { observe } from './redis/server.ts';
 import { type Candidate, report, takeTurns, timed } from './result.ts';
 

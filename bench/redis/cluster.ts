@@ -2,8 +2,9 @@
  * What wake-ups cost in a cluster, whose nodes pass each published message on to all others, so
  * that one subscription hears of every slot. Beside it, the same crowd on one server.
  */
+import { type CrowdRound, columns } from '../contended/crowd.ts';
 import { median, report } from '../result.ts';
-import { Crew, type CrowdRound, columns } from './crowd.ts';
+import { type Counted, crewOf } from './contest.ts';
 import { clusterUrls, field, observe, type Server, serverUrl, type Work } from './server.ts';
 
 const FIGURE = 'redis/cluster';
@@ -17,7 +18,11 @@ const one = observe(serverUrl());
 const places = [
   { contender: 'holdfast, fair', url: serverUrl(), server: one },
   { contender: 'holdfast, fair, in a cluster', url: urls.join(), server: together(nodes) },
-].map((place) => ({ ...place, crew: new Crew(place.server), rounds: [] as CrowdRound[] }));
+].map((place) => ({
+  ...place,
+  crew: crewOf(place.server),
+  rounds: [] as CrowdRound<Counted>[],
+}));
 
 const bus: number[] = [];
 for (let round = 0; round < ROUNDS; round++) {

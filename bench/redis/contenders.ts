@@ -1,4 +1,4 @@
-import type { Connect } from './contender.ts';
+import type { Connect } from '../contender.ts';
 import { bareIoredis, bareNodeRedis, queueAndMessage } from './floors.ts';
 import { holdfast, holdfastCluster, holdfastNodeRedis } from './holdfast.ts';
 import { redisSemaphore, redlock, universal, universalNodeRedis, verrou } from './rivals.ts';

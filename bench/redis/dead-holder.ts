@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
+import { TTL_MS as MAX_TTL_MS } from '../contender.ts';
 import { sleep } from '../processes.ts';
 import { median, quantile, report } from '../result.ts';
-import { TTL_MS as MAX_TTL_MS } from './contender.ts';
 import { serverUrl } from './server.ts';
 
 const TTL_MS = 600;

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { type Connected, TTL_MS } from './contender.ts';
+import { type Connected, TTL_MS } from '../contender.ts';
 
 const COMPARE_AND_DELETE = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end

@@ -2,8 +2,8 @@
 import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
+import { TTL_MS } from '../contender.ts';
 import { workerOptions } from '../processes.ts';
-import { TTL_MS } from './contender.ts';
 import type { HolderOptions } from './dead-holder.ts';
 
 const { url, resource, ttlMs } = workerOptions<HolderOptions>();

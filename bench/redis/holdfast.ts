@@ -3,7 +3,7 @@ import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Cluster, Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { type Connected, TTL_MS } from './contender.ts';
+import { type Connected, TTL_MS } from '../contender.ts';
 
 type Client = Parameters<typeof redisStore>[0];
 

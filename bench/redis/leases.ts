@@ -3,9 +3,9 @@ import { performance } from 'node:perf_hooks';
 import { createLocks, type Lease } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
+import { TTL_MS } from '../contender.ts';
 import { sleep } from '../processes.ts';
 import { report } from '../result.ts';
-import { TTL_MS } from './contender.ts';
 import { difference, observe, serverUrl } from './server.ts';
 
 const LEASES = 10_000;

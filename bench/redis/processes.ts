@@ -1,9 +1,9 @@
 /** 4 processes of 25 tasks that want the same lock all the time. */
-import { versus } from './versus.ts';
+import { contest } from './contest.ts';
 
 const setting = { figure: 'redis/processes', processes: 4, tasks: 100 };
 
-await versus(setting, (contender, measured, ratio) => {
+await contest(setting, (contender, measured, ratio) => {
   if (contender !== 'holdfast, fair') return {};
   const met =
     ratio <= 1.3 &&

@@ -9,7 +9,7 @@ import { createClient } from 'redis';
 import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { createLock, IoredisAdapter, NodeRedisAdapter } from 'redlock-universal';
-import { type Connected, TTL_MS } from './contender.ts';
+import { type Connected, TTL_MS } from '../contender.ts';
 
 /**
  * Between two tries when tuned. With 1 ms a hand-off in one process takes a third to a half of the

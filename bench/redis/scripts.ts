@@ -6,8 +6,8 @@
 import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
+import { TTL_MS } from '../contender.ts';
 import { median, report, shuffled } from '../result.ts';
-import { TTL_MS } from './contender.ts';
 import { serverUrl } from './server.ts';
 
 const FIGURE = 'redis/scripts';

@@ -1,4 +1,4 @@
-/** What takes part in the figures of Redis: ours, the floors and the other libraries. */
+/** What takes part in a figure: ours, the floors and the other libraries. */
 
 /** Lets a lock go. */
 export type Release = () => Promise<unknown>;

@@ -3,8 +3,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { median, quantile } from '../result.ts';
-import { contender } from './contenders.ts';
-import { difference, type Server, type Work } from './server.ts';
 
 const HERE = fileURLToPath(import.meta.url);
 
@@ -44,39 +42,44 @@ export interface Happened {
   readonly stuck: boolean;
 }
 
+/** What the server has done so far, by the columns of the table, where it is for an acquisition. */
+export type Work<C extends string> = Readonly<Record<C, number>>;
+
 /** What all processes did in one round. */
-export interface CrowdRound {
+export interface CrowdRound<C extends string> {
   readonly perAcquisitionMs: number;
   /** From a release to the next grant, where that went to somebody who already waited. */
   readonly gapsMs: readonly number[];
   readonly waitsMs: readonly number[];
   readonly longestMs: number;
   readonly acquisitions: number;
-  readonly work: Work;
+  readonly work: Work<C>;
   readonly failures: number;
 }
 
 /** Processes that stay, so that no round begins with a start of Node. */
-export class Crew {
+export class Crew<C extends string> {
   #members: Member[] = [];
   #rounds = 0;
-  readonly #server: Server;
+  readonly #script: string;
+  readonly #work: (contender: string) => Promise<Work<C>>;
 
-  constructor(server: Server) {
-    this.#server = server;
+  /** `bench/<script>` calls `member`; `work` asks the server. */
+  constructor(script: string, work: (contender: string) => Promise<Work<C>>) {
+    this.#script = script;
+    this.#work = work;
   }
 
   /** On a lock that nobody had before. */
-  async round(job: Job, processes: number): Promise<CrowdRound> {
-    while (this.#members.length < processes) this.#members.push(new Member());
+  async round(job: Job, processes: number): Promise<CrowdRound<C>> {
+    while (this.#members.length < processes) this.#members.push(new Member(this.#script));
     const members = this.#members.slice(0, processes);
     const resource = `${job.contender}:${this.#rounds++}`;
     const own: OwnJob = { ...job, resource, tasks: job.tasks / processes };
     await Promise.all(members.map((member) => member.ask(own)));
-    const sets = contender(job.contender).sets === true;
-    const before = await this.#server.work(sets);
+    const before = await this.#work(job.contender);
     const all = await Promise.all(members.map((member) => member.ask('go') as Promise<Happened>));
-    const after = await this.#server.work(sets);
+    const after = await this.#work(job.contender);
     all.forEach(({ stuck }, n) => stuck && members[n]?.end());
     this.#members = this.#members.filter((member) => member.alive);
     return summary(all, difference(after, before));
@@ -93,9 +96,9 @@ class Member {
   #answered: (answer: unknown) => void = () => {};
   #failed: (error: Error) => void = () => {};
 
-  constructor() {
-    const script = join(HERE, '..', `crowd-worker${extname(HERE)}`);
-    this.#process = fork(script, { stdio: 'inherit' });
+  constructor(script: string) {
+    const file = join(HERE, '../..', script + extname(HERE));
+    this.#process = fork(file, { stdio: 'inherit' });
     this.#process.on('message', (answer) => this.#answered(answer));
     this.#process.once('exit', (code) => this.#failed(new Error(`a worker ended with ${code}`)));
   }
@@ -114,7 +117,12 @@ class Member {
   }
 }
 
-function summary(all: readonly Happened[], work: Work): CrowdRound {
+function difference<C extends string>(after: Work<C>, before: Work<C>): Work<C> {
+  const columns = Object.keys(after) as C[];
+  return Object.fromEntries(columns.map((one) => [one, after[one] - before[one]])) as Work<C>;
+}
+
+function summary<C extends string>(all: readonly Happened[], work: Work<C>): CrowdRound<C> {
   const turns = all.flatMap((one) => [...one.turns]).sort((a, b) => a[1] - b[1]);
   const waits = all.flatMap((one) => one.waits);
   const gaps: number[] = [];
@@ -137,29 +145,30 @@ function summary(all: readonly Happened[], work: Work): CrowdRound {
   };
 }
 
-/** What all figures of crowds have. */
-export interface Columns extends Readonly<Record<string, number>> {
-  readonly 'gap median ms': number;
-  readonly 'commands an acquisition': number;
-  readonly 'longest wait / median': number;
-  readonly failures: number;
-}
+/** What all figures of crowds have, besides what their server counts. */
+type Common =
+  | 'ms an acquisition'
+  | 'gap median ms'
+  | 'gap p99 ms'
+  | 'longest wait / median'
+  | 'failures';
 
-export function columns(rounds: readonly CrowdRound[]): Columns {
-  const sum = (value: (round: CrowdRound) => number): number =>
+export type Columns<C extends string> = Readonly<Record<Common | C, number>>;
+
+export function columns<C extends string>(rounds: readonly CrowdRound<C>[]): Columns<C> {
+  const sum = (value: (round: CrowdRound<C>) => number): number =>
     rounds.reduce((total, round) => total + value(round), 0);
   const acquisitions = sum((round) => round.acquisitions);
   const gaps = rounds.flatMap((round) => round.gapsMs);
   const waits = rounds.flatMap((round) => round.waitsMs);
   const longest = Math.max(...rounds.map((round) => round.longestMs));
+  const counted = Object.keys(rounds[0]?.work ?? {}) as C[];
   return {
     'ms an acquisition': median(rounds.map((round) => round.perAcquisitionMs)),
     'gap median ms': median(gaps),
     'gap p99 ms': quantile(gaps, 0.99),
-    'commands an acquisition': sum(({ work }) => work.sent) / acquisitions,
-    'with those in scripts': sum(({ work }) => work.ran) / acquisitions,
-    'server CPU µs': sum(({ work }) => work.cpuMicros) / acquisitions,
+    ...Object.fromEntries(counted.map((one) => [one, sum(({ work }) => work[one]) / acquisitions])),
     'longest wait / median': longest / median(waits),
     failures: sum((round) => round.failures),
-  };
+  } as Columns<C>;
 }
