@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { alive, Place, type Program, pause, until } from './program.ts';
+import { alive } from '../servers/process-table.ts';
+import { Place, type Program, pause, until } from './program.ts';
 
 /** Long enough for heartbeats to get through on a busy machine. */
 const TTL_MS = 2_000;

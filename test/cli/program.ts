@@ -1,5 +1,5 @@
 /** Real processes of the command line, on a file that goes with the test. */
-import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,27 +143,6 @@ export async function until(come: () => boolean | Promise<boolean>): Promise<voi
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** A process that has ended is not alive, whether or not somebody has asked how. */
-export function alive(pid: number): boolean {
-  return !['', 'Z', 'X'].includes(stateOf(pid));
-}
-
-/** `R`, `S`, `T` and so on, as `ps` tells it; empty if there is no such process. */
-export function stateOf(pid: number): string {
-  if (process.platform !== 'linux') {
-    return spawnSync('ps', ['-o', 'stat=', '-p', `${pid}`], { encoding: 'utf8' }).stdout.slice(
-      0,
-      1,
-    );
-  }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
-  } catch {
-    return '';
-  }
 }
 
 function without(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { alive, Place, pause, until } from './program.ts';
+import { alive } from '../servers/process-table.ts';
+import { Place, pause, until } from './program.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';

@@ -2,21 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-interface Entry {
-  readonly pid: number;
-  readonly parent: number;
-  /** `R`, `S`, `T` and so on, as `ps` tells it. */
-  readonly state: string;
-}
-
 /** Whether it runs or stands still; one that has ended, though nobody took note, does not count. */
 export function alive(pid: number): boolean {
   return !['', 'Z', 'X'].includes(stateOf(pid));
 }
 
-/** Empty if there is no such process. */
+/** `R`, `S`, `T` and so on, as `ps` tells it; empty if there is no such process. */
 export function stateOf(pid: number): string {
-  return entryOf(pid)?.state ?? '';
+  return fieldsOf(pid)[0]?.slice(0, 1) ?? '';
 }
 
 export function childrenOf(parent: number): number[] {
@@ -24,14 +17,10 @@ export function childrenOf(parent: number): number[] {
     process.platform === 'linux'
       ? readdirSync('/proc').filter((name) => /^\d+$/.test(name))
       : ps('-A', '-o', 'pid=').split('\n');
-  return pids.map(Number).filter((pid) => entryOf(pid)?.parent === parent);
+  return pids.map(Number).filter((pid) => Number(fieldsOf(pid)[1]) === parent);
 }
 
-function entryOf(pid: number): Entry | undefined {
-  const [state = '', parent = ''] = fieldsOf(pid);
-  return state === '' ? undefined : { pid, parent: Number(parent), state: state.slice(0, 1) };
-}
-
+/** Its state, its parent, and more, as the system has them. */
 function fieldsOf(pid: number): string[] {
   if (process.platform !== 'linux') {
     return ps('-o', 'stat=,ppid=', '-p', `${pid}`).trim().split(/\s+/);

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { alive, directory, stateOf } from '../cli/program.ts';
+import { directory } from '../cli/program.ts';
+import { alive, stateOf } from './process-table.ts';
 import { closeAll, RedisServer, type RedisServerOptions } from './redis-server.ts';
 import { until } from './until.ts';
 
