@@ -23,17 +23,12 @@ export interface StoreOptions {
   readonly maxTtl?: Duration;
 }
 
-export interface Server extends Place, Closable {
-  /** As `openStore` takes it. */
-  readonly url: string;
-}
-
 interface Closable {
   close?(): unknown;
 }
 
 /** Of one kind of server. */
-export abstract class Bed<Options extends StoreOptions = StoreOptions, At extends Server = Server>
+export abstract class Bed<Options extends StoreOptions = StoreOptions, At extends Place = Place>
   implements AsyncDisposable
 {
   readonly #servers: Closable[] = [];
@@ -44,6 +39,9 @@ export abstract class Bed<Options extends StoreOptions = StoreOptions, At extend
 
   /** The longest ttl is `MAX_TTL_MS` unless the options say more. */
   abstract store(at: Place, options?: Options): Store;
+
+  /** The same store as a URL, for other processes. */
+  abstract urlOf(at: At): string;
 
   /** When everybody has left, nothing stays but what passes. */
   abstract expectNothingLeft(server: At): Promise<void>;

@@ -20,7 +20,6 @@ import {
   claimOf,
   hasWaiter,
   type Place,
-  type Server,
   type StoreOptions,
   sleep,
   TTL_MS,
@@ -115,7 +114,7 @@ export interface SceneOptions<Options> {
   readonly ttl?: number;
 }
 
-export class Scene<At extends Server> {
+export class Scene<At extends Place> {
   readonly #leave: (server: At) => Promise<void>;
   readonly probed: Belief;
   readonly queued: Belief;
@@ -124,7 +123,7 @@ export class Scene<At extends Server> {
   #grant: Grant | undefined;
 
   /** Everybody is in place: the holder holds, the waiter stands in the queue. */
-  static async set<Options extends StoreOptions, At extends Server>(
+  static async set<Options extends StoreOptions, At extends Place>(
     bed: Bed<Options, At>,
     { holder, others, options, ttl = TTL_MS }: SceneOptions<Options>,
   ): Promise<Scene<At>> {

@@ -33,6 +33,10 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
     return this.use(redisStore(clientOf(client, at), { maxTtl: MAX_TTL_MS, ...options }));
   }
 
+  urlOf({ url }: RedisServer): string {
+    return `${url}?maxTtl=${MAX_TTL_MS}ms`;
+  }
+
   /** Nothing but the record of the store, and graves. */
   async expectNothingLeft(server: RedisServer): Promise<void> {
     // The server hears of a closed connection a moment later.

@@ -1,0 +1,26 @@
+/** What the fault tests of databases need besides. */
+import { Bed, type Place, type StoreOptions } from './bed.ts';
+
+export interface SqlServer extends Place {
+  kill(): Promise<void>;
+  /** Again, with what it has kept. */
+  start(): Promise<void>;
+  /** Kills and starts it. */
+  restart(): Promise<void>;
+  pause(): void;
+  resume(): void;
+}
+
+export abstract class SqlBed<
+  Options extends StoreOptions = StoreOptions,
+  At extends SqlServer = SqlServer,
+> extends Bed<Options, At> {
+  /** The server ends all sessions of stores. */
+  abstract endSessions(server: At): Promise<void>;
+
+  /** Somebody else stands still in a transaction in which the row of this resource is locked. */
+  abstract block(server: At, resource: string): Promise<{ close(): Promise<void> }>;
+
+  /** Sessions of stores that wait for the lock of a row. */
+  abstract blocked(server: At): Promise<readonly number[]>;
+}

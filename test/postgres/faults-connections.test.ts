@@ -1,0 +1,17 @@
+/** The network between a process and the server is gone, halfway gone, or slow. */
+import { afterAll, describe } from 'vitest';
+import { holdersFaults, lateness } from '../faults/connections.ts';
+import { startPostgres } from '../servers/postgres-server.ts';
+import { Bed } from './fault-bed.ts';
+
+const server = await startPostgres();
+afterAll(() => server.close());
+
+const newBed = (): Bed => new Bed(server);
+
+holdersFaults(newBed, {
+  pg: { client: 'pg' },
+  'postgres.js': { client: 'postgres.js' },
+});
+
+describe('what comes late', () => lateness(newBed));
