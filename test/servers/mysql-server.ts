@@ -85,7 +85,7 @@ export class MysqlServer {
     this.port = port;
     this.#product = product;
     this.#program = program;
-    this.#process = new ServerProcess(product.name);
+    this.#process = new ServerProcess(product.name, { refusesRoot: true });
     this.#env = { ...process.env, ...env };
     const log = binlog ? [...product.binlog, `--server-id=${port}`] : [];
     this.#config = [...log, ...config];

@@ -23,7 +23,7 @@ export class Pgbouncer {
   readonly port: number;
   readonly #server: PostgresServer;
   readonly #program: Command;
-  readonly #process = new ServerProcess('pgbouncer');
+  readonly #process = new ServerProcess('pgbouncer', { refusesRoot: true });
 
   static async start(server: PostgresServer, options: PgbouncerOptions): Promise<Pgbouncer> {
     const program = options.program ?? (await findProgram('pgbouncer'));

@@ -69,7 +69,7 @@ export class PostgresServer {
   readonly host = '127.0.0.1';
   readonly port: number;
   readonly #program: Command;
-  readonly #process = new ServerProcess('postgres');
+  readonly #process = new ServerProcess('postgres', { refusesRoot: true });
   readonly #env: NodeJS.ProcessEnv;
   readonly #primary: PostgresServer | undefined;
 

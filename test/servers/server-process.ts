@@ -2,8 +2,8 @@
  * A server's process, in a folder of its own. It ends with this process: if that is killed, the
  * kernel kills the server on Linux; elsewhere only an orderly end takes it along.
  *
- * Servers of databases refuse to run as root. Then they run as nobody, who may still read and write
- * what root could: the programs may lie in a folder that only root can enter.
+ * Servers of databases refuse to run as root. If root runs the tests they run as nobody, who may
+ * here read and write what root could: programs may lie in a folder that only root can enter.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -25,29 +25,32 @@ const AS_NOBODY = [
   '--inh-caps=+dac_override',
   '--ambient-caps=+dac_override',
 ];
-const MORTAL =
-  process.platform === 'linux'
-    ? ['setpriv', '--pdeathsig', 'KILL', ...(AS_ROOT ? AS_NOBODY : []), '--']
-    : [];
+
+function mortal(command: readonly string[], refusesRoot: boolean): [string, ...string[]] {
+  const user = AS_ROOT && refusesRoot ? AS_NOBODY : [];
+  const before =
+    process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', ...user, '--'] : [];
+  return [...before, ...command] as unknown as [string, ...string[]];
+}
 
 const open = new Set<ServerProcess>();
 process.once('exit', () => {
   for (const server of open) server.closeNow();
 });
 
-/** Runs a program as a server runs, to its end. */
+/** Runs a program as the server of a database runs, to its end. */
 export async function runToEnd(
   command: readonly string[],
   { env = process.env, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
 ): Promise<void> {
-  const [program = '', ...args] = [...MORTAL, ...command];
+  const [program, ...args] = mortal(command, true);
   const running = promisify(execFile)(program, args, { env });
   // If it does not read all of it, its failure says why.
   running.child.stdin?.on('error', () => {}).end(input);
   await running;
 }
 
-/** A new folder that a server may write to. */
+/** A new folder that the server of a database may write to. */
 export function serverFolder(prefix: string): string {
   const folder = mkdtempSync(prefix);
   if (AS_ROOT) chownSync(folder, NOBODY, NOBODY);
@@ -56,12 +59,15 @@ export function serverFolder(prefix: string): string {
 
 export class ServerProcess {
   readonly folder: string;
+  readonly #refusesRoot: boolean;
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
 
   /** Its folder is there from now on; the process is not. */
-  constructor(name: string) {
-    this.folder = serverFolder(join(tmpdir(), `holdfast-${name}-`));
+  constructor(name: string, { refusesRoot }: { readonly refusesRoot: boolean }) {
+    const prefix = join(tmpdir(), `holdfast-${name}-`);
+    this.folder = refusesRoot ? serverFolder(prefix) : mkdtempSync(prefix);
+    this.#refusesRoot = refusesRoot;
     open.add(this);
   }
 
@@ -90,7 +96,7 @@ export class ServerProcess {
     answers: () => Promise<boolean>,
   ): Promise<void> {
     if (this.running) throw new Error('the server is running');
-    const [program = '', ...args] = [...MORTAL, ...command];
+    const [program, ...args] = mortal(command, this.#refusesRoot);
     const log = openSync(join(this.folder, 'log'), 'a');
     const child = spawn(program, args, { env, stdio: ['ignore', log, log] });
     closeSync(log);
