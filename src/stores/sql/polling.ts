@@ -31,7 +31,8 @@ interface Seeker {
   /** Undefined: it does not wait, or not yet. */
   since?: { readonly at: number; readonly ahead: number } | undefined;
   dueAt: number;
-  told: ClaimStatus['state'] | undefined;
+  /** What it knows: whether it holds, and how many are before it. */
+  known: string;
 }
 
 export interface PollingParts {
@@ -52,7 +53,7 @@ export class Polling {
   }
 
   watch({ id }: Claim, wake: Wake): AsyncDisposable {
-    const seeker: Seeker = { wake, dueAt: Number.POSITIVE_INFINITY, told: undefined };
+    const seeker: Seeker = { wake, dueAt: Number.POSITIVE_INFINITY, known: '' };
     this.#seekers.set(id, seeker);
     return {
       [Symbol.asyncDispose]: async () => {
@@ -65,9 +66,7 @@ export class Polling {
   saw({ id }: Claim, status: ClaimStatus): void {
     const seeker = this.#seekers.get(id);
     if (!seeker || status.state === 'error') return;
-    seeker.told = status.state;
-    if (status.state === 'waiting') this.#plan(seeker, status);
-    else this.#rest(seeker);
+    this.#learn(seeker, status);
     this.#arm();
   }
 
@@ -125,11 +124,15 @@ export class Polling {
 
   /** Whoever is gone is told so by the heartbeat that it is woken to. */
   #tell(seeker: Seeker, status: ClaimStatus | undefined): void {
-    const state = status?.state ?? 'gone';
-    if (status?.state === 'waiting') this.#plan(seeker, status);
+    const { known } = seeker;
+    this.#learn(seeker, status);
+    if (seeker.known !== known) seeker.wake(status);
+  }
+
+  #learn(seeker: Seeker, status: ClaimStatus | undefined): void {
+    const waits = status?.state === 'waiting';
+    seeker.known = waits ? `waiting ${status.ahead}` : (status?.state ?? 'gone');
+    if (waits) this.#plan(seeker, status);
     else this.#rest(seeker);
-    if (state === seeker.told) return;
-    seeker.told = state;
-    seeker.wake(status);
   }
 }

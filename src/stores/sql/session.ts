@@ -4,7 +4,7 @@
  * Pools and clients keep statements for a connection that they do not have, however long, and some
  * write them again. A claim that core has long given up would so be made for nobody. Therefore:
  * - a call waits for a connection that is being made, for a second at most, and for its turn, for
- *   three; then it has failed without having left. Calls keep their order, so a release never
+ *   ten; then it has failed without having left. Calls keep their order, so a release never
  *   overtakes its claim;
  * - when a connection breaks, the call that was written on it is of unknown outcome and never
  *   written again;
@@ -23,7 +23,7 @@ import type { Routine, Source, Wire } from './wire.ts';
 
 /** For so long a call waits for a connection, and then for its turn. */
 const CONNECT_MS = 1000;
-const TURN_MS = 2000;
+const TURN_MS = 9000;
 /** After so long an attempt to connect is given up, whatever the client's own time-out is. */
 const ATTEMPT_MS = 5000;
 const SHORTEST_PAUSE_MS = 20;

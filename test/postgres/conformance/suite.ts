@@ -14,15 +14,27 @@ import { type PostgresServer, startPostgres } from '../../servers/postgres-serve
 export interface Place {
   readonly server: PostgresServer;
   readonly client: PostgresClient;
+  /** Messages do not come through it, so it is not asked who is told at once. */
+  readonly deaf?: boolean;
   close(): Promise<unknown>;
 }
 
-export function suite({ server, client, close }: Place, given: PostgresOptions = {}): void {
+/** Cases about who is told, which a message does at once and a look in time. */
+const TOLD = /^hints: |: the evicted is woken|: downgrading tells/;
+
+function skip(name: string, reason: string): void {
+  test(name, (context) => context.skip(reason));
+}
+
+export function suite({ server, client, deaf, close }: Place, given: PostgresOptions = {}): void {
   let cases = 0;
   afterAll(close);
   conformance({
-    test: test.concurrent,
-    skip: (name, reason) => test(name, (context) => context.skip(reason)),
+    test: (name, body) => {
+      if (deaf && TOLD.test(name)) skip(name, 'news are asked for');
+      else test.concurrent(name, body);
+    },
+    skip,
     create: ({ maxWaiters, quarantineMs }) => {
       const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
@@ -53,12 +65,14 @@ export function suite({ server, client, close }: Place, given: PostgresOptions =
 
 /** A server of its own, and a client to it that `end` ends. */
 export async function place(
-  connect: (server: PostgresServer) => Promise<{ client: PostgresClient; end(): unknown }>,
+  connect: (
+    server: PostgresServer,
+  ) => Promise<Omit<Place, 'server' | 'close'> & { end(): unknown }>,
 ): Promise<Place> {
   const server = await startPostgres();
-  const { client, end } = await connect(server);
+  const { end, ...place } = await connect(server);
   return {
-    ...{ server, client },
+    ...{ ...place, server },
     async close() {
       await end();
       await server.close();
