@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 import { nearest } from './suggest.ts';
 
 /** Schemes of stores that are planned but not there yet. */
-const PLANNED = ['mysql', 'mariadb', 'zookeeper', 'etcd'];
+const PLANNED = ['zookeeper', 'etcd'];
 
 const REDIS = [
   ...['redis', 'rediss', 'redis+unix', 'redis+sentinel', 'rediss+sentinel'],
@@ -14,7 +14,9 @@ const REDIS = [
 
 const POSTGRES = ['postgres', 'postgresql'];
 
-const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...PLANNED];
+const MYSQL = ['mysql', 'mariadb'];
+
+const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...PLANNED];
 
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
@@ -32,7 +34,9 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  *   `redis+sentinel://host1:26379,host2:26379/name/0`, `redis+cluster://host1:6379,host2:6379`,
  *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`,
  * - `postgres://user:password@host:5432/database`, with options of `postgresStore` and of the client
- *   as its query: `?schema=locks&sslmode=require`.
+ *   as its query: `?schema=locks&sslmode=require`,
+ * - `mysql://user:password@host:3306/database` or `mariadb://…`, with options of `mysqlStore` and of
+ *   the client as its query: `?prefix=locks_`.
  *
  * Clients are loaded when they are needed, so this is for programs that are not bundled.
  * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed or
@@ -57,6 +61,10 @@ export async function openStore(url: string): Promise<Store> {
   if (POSTGRES.includes(scheme)) {
     const { openPostgresUrl } = await import('./stores/postgres/open-url.ts');
     return openPostgresUrl(rest);
+  }
+  if (MYSQL.includes(scheme)) {
+    const { openMysqlUrl } = await import('./stores/mysql/open-url.ts');
+    return openMysqlUrl(scheme, rest);
   }
   if (PLANNED.includes(scheme)) {
     throw new UnsupportedError('store', `There is no store for '${scheme}:' yet.`);

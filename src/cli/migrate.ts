@@ -10,7 +10,7 @@ const HELP = `Usage: holdfast migrate --store URL [--print]
 Makes the tables and functions that the locks need in a database, or brings them up to date. To do
 it again does no harm. Its user must be allowed to create them; programs need less.
 
-  --store URL    postgres://USER@HOST/DATABASE; default $HOLDFAST_STORE
+  --store URL    postgres://USER@HOST/DATABASE or mysql://…; default $HOLDFAST_STORE
   --print        writes the SQL instead of running it, for tools that keep migrations
   --json
 `;
@@ -22,11 +22,14 @@ interface Migration {
 }
 
 const loadPostgres = (): Promise<Migration> => import('../stores/postgres/open-url.ts');
+const loadMysql = (): Promise<Migration> => import('../stores/mysql/open-url.ts');
 
 /** Stores whose tables are not made by whoever comes first. */
 const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
   ['postgres', loadPostgres],
   ['postgresql', loadPostgres],
+  ['mysql', loadMysql],
+  ['mariadb', loadMysql],
 ]);
 
 export const verb: Verb = {

@@ -7,7 +7,7 @@
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
-import { type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
+import { type Connect, hangUp, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
 export interface Mysql2Client {
@@ -25,6 +25,12 @@ interface Session {
   on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
   end(): unknown;
   destroy(): unknown;
+}
+
+interface Opened {
+  readonly session: Session;
+  /** Says goodbye. */
+  readonly end: () => void;
 }
 
 interface Pool {
@@ -60,29 +66,26 @@ export function coreOf(client: object): Core | undefined {
 
 export function mysql2Connect(core: Core): Connect {
   return async ({ signal, lost }) => {
-    const session = await (core.config.connectionConfig
-      ? throughPool(core, core.config.connectionConfig, signal)
+    const { connectionConfig } = core.config;
+    const { session, end } = await (connectionConfig
+      ? throughPool(core, connectionConfig, signal)
       : alone(core, signal));
     session.on('error', lost);
     session.stream.once('close', () => lost(new Error('Connection lost')));
-    return connectionOf(session);
-  };
-}
-
-function connectionOf(session: Session): Connection {
-  return {
-    query: (sql) =>
-      new Promise((resolve, reject) => {
-        session.query({ sql, ...AS_TEXT }, (error, results) =>
-          error ? reject(error) : resolve(rowsIn(results)),
-        );
-      }),
-    end: () => hangUp(session, () => session.end()),
+    return {
+      query: (sql) =>
+        new Promise((resolve, reject) => {
+          session.query({ sql, ...AS_TEXT }, (error, results) =>
+            error ? reject(error) : resolve(rowsIn(results)),
+          );
+        }),
+      end: () => hangUp(session, end),
+    };
   };
 }
 
 /** A pool does not show how a connection is made, so it is a pool of one. */
-async function throughPool(core: Core, config: Config, signal: AbortSignal): Promise<Session> {
+async function throughPool(core: Core, config: Config, signal: AbortSignal): Promise<Opened> {
   const own = {
     ...core.config,
     connectionConfig: ownConfig(config),
@@ -93,15 +96,16 @@ async function throughPool(core: Core, config: Config, signal: AbortSignal): Pro
   const opening = new Promise<Session>((resolve, reject) => {
     pool.getConnection((error, session) => (error ? reject(error) : resolve(session)));
   });
+  const end = (): void => void pool.end(() => {});
   try {
-    return await abortable(signal, opening);
+    return { session: await abortable(signal, opening), end };
   } catch (error) {
-    pool.end(() => {});
+    end();
     throw error;
   }
 }
 
-async function alone(core: Core, signal: AbortSignal): Promise<Session> {
+async function alone(core: Core, signal: AbortSignal): Promise<Opened> {
   const Session = core.constructor as new (options: object) => Session;
   const session = new Session({ config: ownConfig(core.config) });
   const opening = new Promise<Session>((resolve, reject) => {
@@ -109,7 +113,8 @@ async function alone(core: Core, signal: AbortSignal): Promise<Session> {
     session.on('error', reject);
   });
   try {
-    return await abortable(signal, opening);
+    await abortable(signal, opening);
+    return { session, end: () => void session.end() };
   } catch (error) {
     session.destroy();
     throw error;

@@ -35,9 +35,11 @@ CREATE TABLE IF NOT EXISTS holdfast_store (
   highest BIGINT NOT NULL,
   -- The server did not wait for its commits to be on disk.
   fast BOOLEAN NOT NULL,
-  -- Which server this is.
+  -- Which server this is; of none yet, there is nothing to lose.
   history VARCHAR(600) NOT NULL
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4, COLLATE utf8mb4_bin //
+
+INSERT IGNORE INTO holdfast_store VALUES (TRUE, 1, 0, 0, 0, FALSE, '') //
 
 -- A restart empties it, and on a replica it names another server: otherwise nothing was lost.
 CREATE TABLE IF NOT EXISTS holdfast_witness (
@@ -115,29 +117,6 @@ BEGIN
   SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 END //
 
--- Which server this is, and whether a commit may be lost when it or its machine crashes.
-DROP PROCEDURE IF EXISTS holdfast_server //
-CREATE PROCEDURE holdfast_server(OUT _history VARCHAR(600) CHARSET utf8mb4, OUT _fast BOOLEAN)
-BEGIN
-  SET _history = /*!80000 @@server_uuid */
-    /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */;
-  SET _fast = @@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
-    OR @@global.log_bin AND @@global.sync_binlog <> 1;
-END //
-
-DROP PROCEDURE IF EXISTS holdfast_install //
-CREATE PROCEDURE holdfast_install()
-BEGIN
-  DECLARE _history VARCHAR(600) CHARSET utf8mb4;
-  DECLARE _fast BOOLEAN;
-  CALL holdfast_server(_history, _fast);
-  INSERT IGNORE INTO holdfast_store VALUES (TRUE, 1, 0, 0, 0, _fast, _history);
-  INSERT INTO holdfast_witness
-  SELECT history FROM holdfast_store
-  WHERE max_ttl = 0 AND NOT EXISTS (SELECT 1 FROM holdfast_witness);
-END //
-CALL holdfast_install() //
-
 -- Somebody asks for more than is recorded, or the witness has gone. A loss is possible if commits
 -- were not waited for, or if this is another server. The witness is no part of any transaction, so
 -- it comes when what it stands for is committed.
@@ -158,7 +137,7 @@ BEGIN
   SET _witness = _before = _history
     AND EXISTS (SELECT 1 FROM holdfast_witness w WHERE w.history = _history);
   IF NOT _witness THEN
-    IF (_was_fast OR _before <> _history)
+    IF _before <> '' AND (_was_fast OR _before <> _history)
       AND JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <> 'true' THEN
       SET _open_at = _now + _max_ttl;
     END IF;
@@ -174,35 +153,36 @@ BEGIN
 END //
 
 -- What comes first in every verb: the transaction, how it waits, and whether data is lost. The
--- first statement is refused in an open transaction.
+-- first statement is refused in an open transaction. A commit is safe from crashes where it is on
+-- disk, in the binary log as well, if there is one: that decides what a restart commits.
 DROP PROCEDURE IF EXISTS holdfast_begin //
 CREATE PROCEDURE holdfast_begin(
   _settings LONGTEXT CHARSET utf8mb4, OUT _now BIGINT, OUT _open_at BIGINT, OUT _highest BIGINT
 )
 BEGIN
   DECLARE _history VARCHAR(600) CHARSET utf8mb4;
-  DECLARE _fast BOOLEAN;
-  DECLARE _patience INT DEFAULT GREATEST(1, FLOOR(JSON_EXTRACT(_settings, '$.patience') / 1000));
-  DECLARE _tries INT DEFAULT 0;
-  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-  IF CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF') THEN
-    SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1836, MESSAGE_TEXT = 'The server is read-only';
-  END IF;
-  IF @@innodb_lock_wait_timeout <> _patience THEN
-    SET SESSION innodb_lock_wait_timeout = _patience;
-  END IF;
-  CALL holdfast_server(_history, _fast);
-  SET _open_at = NULL;
+  DECLARE _fast, _read_only, _recorded BOOLEAN;
+  DECLARE _patience, _tries INT DEFAULT 0;
   known: LOOP
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     START TRANSACTION READ WRITE;
-    SELECT s.open_at, s.highest INTO _open_at, _highest
-    FROM holdfast_store s, holdfast_witness w
-    WHERE w.history = s.history AND s.history = _history AND s.fast >= _fast
-      AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
-    LIMIT 1;
-    IF _open_at IS NOT NULL THEN LEAVE known; END IF;
+    SELECT present.history, present.fast, CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF'),
+      GREATEST(1, FLOOR(JSON_EXTRACT(_settings, '$.patience') / 1000)),
+      TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), s.open_at, s.highest,
+      s.history = present.history AND s.fast >= present.fast
+        AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
+        AND EXISTS (SELECT 1 FROM holdfast_witness w WHERE w.history = s.history)
+    INTO _history, _fast, _read_only, _patience, _now, _open_at, _highest, _recorded
+    FROM holdfast_store s, (
+      SELECT /*!80000 @@server_uuid */
+          /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */ AS history,
+        @@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
+          OR @@global.log_bin AND @@global.sync_binlog <> 1 AS fast
+    ) AS present;
+    IF _read_only THEN
+      SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1836, MESSAGE_TEXT = 'The server is read-only';
+    END IF;
+    IF _recorded THEN LEAVE known; END IF;
     COMMIT;
     -- Another one may take the witness away and put it back meanwhile.
     SET _tries = _tries + 1;
@@ -211,7 +191,9 @@ BEGIN
     END IF;
     CALL holdfast_record(_settings, _history, _fast);
   END LOOP;
-  CALL holdfast_micros(_now);
+  IF @@innodb_lock_wait_timeout <> _patience THEN
+    SET SESSION innodb_lock_wait_timeout = _patience;
+  END IF;
 END //
 
 -- Wakes the processes with these addresses, each listed with a blank behind it. Nobody is there any
@@ -533,7 +515,7 @@ BEGIN
     END WHILE;
   END IF;
   COMMIT;
-  CALL holdfast_ring(_settings, _rings);
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _answers;
 END //
 
@@ -607,7 +589,7 @@ BEGIN
     END WHILE;
   END IF;
   COMMIT;
-  CALL holdfast_ring(_settings, _rings);
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _answers;
 END //
 
@@ -721,7 +703,7 @@ BEGIN
     END WHILE;
   END IF;
   COMMIT;
-  CALL holdfast_ring(_settings, _rings);
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _answers;
 END //
 
@@ -784,7 +766,7 @@ BEGIN
     END IF;
   END IF;
   COMMIT;
-  CALL holdfast_ring(_settings, _rings);
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _line;
 END //
 
@@ -805,7 +787,7 @@ BEGIN
   CALL holdfast_micros(_now);
   CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
   COMMIT;
-  CALL holdfast_ring(_settings, _rings);
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT CONCAT_WS(' ', IF(c.admitted, 'h', 'w'), c.number, c.kind, c.permits, c.capacity, c.ttl,
     CEIL((c.expires - _now) / 1000), c.holder) AS line
   FROM (
@@ -873,6 +855,7 @@ BEGIN
   DECLARE _tag VARCHAR(32) CHARSET ascii;
   DECLARE _over BOOLEAN DEFAULT FALSE;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _before BIGINT DEFAULT IS_USED_LOCK(_channel);
   DECLARE _fresh CURSOR FOR
     SELECT c.resource, c.number, c.tag, c.news FROM holdfast_claim c
     WHERE c.address = _address AND c.news >= _since
@@ -882,8 +865,10 @@ BEGIN
     WHERE g.address = _address AND g.news >= _since
       AND COALESCE(JSON_EXTRACT(_seen, CONCAT('$."', g.tag, '"')), 0) <> g.news;
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
-  IF COALESCE(IS_USED_LOCK(_channel), 0) <> CONNECTION_ID()
-    AND COALESCE(GET_LOCK(_channel, 1), 0) <> 1 THEN
+  DECLARE CONTINUE HANDLER FOR 1094, 1095 BEGIN END;
+  -- The session of a connection that this process has given up may not know it yet.
+  IF _before <> CONNECTION_ID() THEN KILL CONNECTION _before; END IF;
+  IF COALESCE(_before, 0) <> CONNECTION_ID() AND COALESCE(GET_LOCK(_channel, 2), 0) <> 1 THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The named lock of the channel is not to be had';
   END IF;
   SELECT open_at INTO _open_at FROM holdfast_store;

@@ -48,14 +48,14 @@ function wireOf(connection: Connection, { wakes, ...parts }: Parts): Wire {
       const text = `CALL ${parts.prefix}${routine}(${values.map(literal).join(', ')})`;
       const column = (await calm(connection, text)).map(([line]) => String(line));
       if (!TOGETHER.includes(routine)) return column;
-      return Object.values(JSON.parse(column[0] ?? '[]') as object).map(String);
+      return Object.values((JSON.parse(column[0] ?? '[]') ?? []) as object).map(String);
     },
     listen: wakes ? answer : undefined,
     ping: () => connection.query('DO 0'),
     close() {
       closed = true;
-      connection.end();
       hangUp();
+      connection.end();
     },
   };
 }

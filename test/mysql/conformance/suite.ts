@@ -1,4 +1,5 @@
 /** The conformance suite on MySQL or MariaDB, through one kind of client. */
+import assert from 'node:assert/strict';
 import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'holdfast/mysql';
 import { conformance, type Fixture } from 'holdfast/testkit';
 import { afterAll, test } from 'vitest';
@@ -8,11 +9,15 @@ import type { MysqlServer } from '../../servers/mysql-server.ts';
 export interface Place {
   readonly server: MysqlServer;
   readonly client: MysqlClient;
+  /** Of tables that no case has used. */
+  readonly prefixes: string[];
   close(): Promise<unknown>;
 }
 
-export function suite({ server, client, close }: Place, given: MysqlOptions = {}): void {
-  let cases = 0;
+/** More than there are cases in which data is lost. */
+const PREFIXES = 12;
+
+export function suite({ server, client, prefixes, close }: Place, given: MysqlOptions = {}): void {
   afterAll(close);
   conformance({
     test: test.concurrent,
@@ -29,9 +34,8 @@ export function suite({ server, client, close }: Place, given: MysqlOptions = {}
 
   /** In tables of its own, which can be as on a replica that was promoted before it had it all. */
   async function forgetful(given: MysqlOptions): Promise<Fixture> {
-    const prefix = `case_${++cases}_`;
+    const prefix = prefixes.pop() ?? assert.fail('there are tables of its own for each case');
     const options: MysqlOptions = { ...given, prefix };
-    await migrateMysql(client, { prefix });
     const first = mysqlStore(client, options);
     await first.inspect('a');
     await first.close?.();
@@ -53,8 +57,11 @@ export async function place(
   client: MysqlClient & { end(): unknown },
 ): Promise<Place> {
   await migrateMysql(client);
+  // Not while cases run: a new procedure makes every session compile all of them again.
+  const prefixes = Array.from({ length: PREFIXES }, (_, n) => `case_${n}_`);
+  for (const prefix of prefixes) await migrateMysql(client, { prefix });
   return {
-    ...{ server, client },
+    ...{ server, client, prefixes },
     async close() {
       await client.end();
       await server.close();
