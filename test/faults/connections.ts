@@ -70,10 +70,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
       await using bed = newBed();
       const { server, proxy } = await serverBehindProxy(bed);
       const ttl = 3 * TTL_MS;
-      const scene = await Scene.set(bed, {
-        ...{ holder: proxy, others: proxy, ttl },
-        options: { ...options, maxTtl: ttl },
-      });
+      const scene = await Scene.set(bed, { holder: proxy, others: proxy, options, ttl });
       proxy.reset();
       // Longer than a TTL: without heartbeats afterwards it would be dead.
       await scene.expectUndisturbed(ttl * 1.2);
@@ -83,10 +80,8 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
     test.concurrent('whose connections are half-open makes new ones in time', async () => {
       await using bed = newBed();
       const { server, proxy } = await serverBehindProxy(bed);
-      const scene = await Scene.set(bed, {
-        ...{ holder: proxy, others: server, ttl: PATIENT_TTL_MS },
-        options: { ...options, maxTtl: PATIENT_TTL_MS },
-      });
+      const ttl = PATIENT_TTL_MS;
+      const scene = await Scene.set(bed, { holder: proxy, others: server, options, ttl });
       proxy.halfOpen();
       const { lease } = scene.queued;
       await until('doubted the holder', async () => lease.state === 'unconfirmed');

@@ -19,6 +19,7 @@ import {
   type Bed,
   claimOf,
   hasWaiter,
+  MAX_TTL_MS,
   type Place,
   type StoreOptions,
   sleep,
@@ -104,7 +105,7 @@ export async function patiently(lock: SingleLock): Promise<Lease> {
 }
 
 /** A server or a proxy, or what opens a store. */
-type Open<Options> = Place | ((options?: Options) => Promise<Store>);
+type Open<Options> = Place | ((options: Options) => Promise<Store>);
 
 export interface SceneOptions<Options> {
   readonly holder: Open<Options>;
@@ -125,8 +126,9 @@ export class Scene<At extends Place> {
   /** Everybody is in place: the holder holds, the waiter stands in the queue. */
   static async set<Options extends StoreOptions, At extends Place>(
     bed: Bed<Options, At>,
-    { holder, others, options, ttl = TTL_MS }: SceneOptions<Options>,
+    { holder, others, options: given, ttl = TTL_MS }: SceneOptions<Options>,
   ): Promise<Scene<At>> {
+    const options = { maxTtl: Math.max(ttl, MAX_TTL_MS), ...given } as Options;
     const open = async (at: Open<Options>): Promise<Store> =>
       typeof at === 'function' ? at(options) : bed.store(at, options);
     const holding = bed.locksOn(await open(holder), ttl);

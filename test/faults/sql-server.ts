@@ -1,0 +1,168 @@
+/** The server of a database dies, stands still, or ends sessions; and rows that somebody locks. */
+import { expect, test } from 'vitest';
+import { until } from '../servers/until.ts';
+import { claimOf, hasWaiter, type StoreOptions, sleep, TTL_MS } from './bed.ts';
+import { Crowd } from './crowd.ts';
+import { patiently, Scene } from './scene.ts';
+import type { SqlBed, SqlServer } from './sql-bed.ts';
+
+/** Two heartbeats may fail and the lease goes on, also on a busy machine. */
+const PATIENT_TTL_MS = 3000;
+
+type NewBed<Options extends StoreOptions, At extends SqlServer> = () => SqlBed<Options, At>;
+
+/** Commits are on disk before they are answered. */
+export function serverFaults<Options extends StoreOptions, At extends SqlServer>(
+  newBed: NewBed<Options, At>,
+): void {
+  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: PATIENT_TTL_MS });
+    await server.restart();
+    const fresh = await patiently(bed.patientLocks(server).mutex('fresh'));
+    // Before the first life of the others can be over: there was no quarantine.
+    expect(scene.reasons).toEqual([undefined, undefined]);
+    await fresh.release();
+    // Longer than a TTL: without heartbeats after the restart they would be dead.
+    await scene.expectUndisturbed(PATIENT_TTL_MS * 1.2);
+    await scene.leave(server);
+  });
+
+  test.concurrent('is dead for longer than a TTL: the holder is told by its clock', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    await server.kill();
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    await server.start();
+    await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+
+  test.concurrent('stands still past the TTL: the holder is told by its clock', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    server.pause();
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    server.resume();
+    await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+
+  test.concurrent('stands still for a moment: the leases go on unconfirmed', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: PATIENT_TTL_MS });
+    server.pause();
+    await until('doubted the holder', async () => scene.probed.lease.state === 'unconfirmed');
+    server.resume();
+    await until('was it confirmed', async () => scene.probed.lease.state === 'held');
+    await scene.expectUndisturbed(PATIENT_TTL_MS);
+    await scene.leave(server);
+  });
+
+  test.concurrent('ends the sessions: the leases go on, and the waiter hears', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: PATIENT_TTL_MS });
+    await bed.endSessions(server);
+    await sleep(PATIENT_TTL_MS / 2);
+    // The message that the waiter is next is sent while it does not listen.
+    await bed.endSessions(server);
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+
+  test.concurrent('dies again and again under load: nobody is granted what is held', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const all = Array.from({ length: 4 }, () => bed.locks(server));
+    const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
+    for (let i = 0; i < 4; i++) {
+      const before = crowd.grants;
+      await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
+      if (i < 3) await server.restart();
+    }
+    await crowd.close();
+    expect(crowd.violations).toEqual([]);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('dies in the middle of a claim: it is asked again, and is one claim', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const locks = bed.patientLocks(server);
+    const other = await bed.block(server, 'a');
+    const acquired = patiently(locks.mutex('a'));
+    await until('was it in the middle', async () => (await bed.blocked(server)).length === 1);
+    await server.restart();
+    await other.close();
+    const lease = await acquired;
+    const { holders, waiters } = await locks.inspect('a');
+    expect(holders.map(({ number }) => number)).toEqual([lease.token]);
+    expect(waiters).toEqual([]);
+    await lease.release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('dies in the middle of a release: whoever waits gets on at once', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    // They outlive the test: only a release that is made after all lets the other one in.
+    const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await hasWaiter(waiting, 'a');
+    const other = await bed.block(server, 'a');
+    const released = lease.release();
+    await until('was it in the middle', async () => (await bed.blocked(server)).length === 1);
+    await server.restart();
+    await other.close();
+    await released;
+    expect((await next).token).toBeGreaterThan(lease.token);
+    await (await next).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+}
+
+/** Somebody else stands still in a transaction. */
+export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
+  newBed: NewBed<Options, At>,
+): void {
+  test.concurrent('the row of one resource: the others go on, the rest fails in time', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: PATIENT_TTL_MS });
+    const locks = bed.patientLocks(server);
+    const other = await bed.block(server, 'stuck');
+    const failed = { code: 'STORE', retryable: true, outcome: 'failed' };
+    const claim = claimOf('stuck', { ttlMs: TTL_MS });
+    await expect(bed.store(server).claim([claim])).rejects.toMatchObject(failed);
+    const waiting = patiently(locks.mutex('stuck'));
+    await until('did it wait', async () => (await bed.blocked(server)).length > 0);
+    await (await patiently(locks.mutex('free'))).release();
+    // Longer than a TTL: without heartbeats they would be dead.
+    await scene.expectUndisturbed(PATIENT_TTL_MS * 1.2);
+    await other.close();
+    await (await waiting).release();
+    await scene.leave(server);
+  });
+
+  test.concurrent('the row of what is held: the holder is told before others get it', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    const blocks = [await bed.block(server, 'probed'), await bed.block(server, 'queued')];
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    for (const block of blocks) await block.close();
+    await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+}
