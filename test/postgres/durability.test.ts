@@ -6,6 +6,9 @@ import { asked, Caller, install, numberOf, type Settings } from './routines.ts';
 /** Long enough for a quarantine to be seen, and short enough to be waited for. */
 const MAX_TTL_MS = 4000;
 
+/** Commits that nobody waits for are so late on disk that a crash comes first. */
+const LAZY = ['wal_writer_delay = 10s', 'wal_writer_flush_after = 0'];
+
 async function ready(config: readonly string[] = []): Promise<PostgresServer> {
   const server = await startPostgres({ config });
   await install(server);
@@ -30,15 +33,15 @@ const claim = (server: PostgresServer, resource: string, settings: Partial<Setti
 const held = expect.stringMatching(/^h /);
 const quarantine = expect.stringMatching(/^w .* data-loss \d+$/);
 
-test('a new schema has nothing to lose', async () => {
+test.concurrent('a new schema has nothing to lose', async () => {
   const server = await ready();
   expect(await claim(server, 'a')).toEqual(held);
   expect(await claim(server, 'b', { fast: true })).toEqual(held);
   await server.close();
 });
 
-test('a crash loses nothing that was waited for: claims stay, and nobody has to wait', async () => {
-  const server = await ready();
+test.concurrent('a crash loses nothing that was waited for: claims stay, and nobody has to wait', async () => {
+  const server = await ready([...LAZY, 'synchronous_commit = off']);
   const kept = asked('kept');
   const number = await once(server, async (one) => numberOf((await one.claim([kept]))[0]));
   await server.restart();
@@ -49,9 +52,8 @@ test('a crash loses nothing that was waited for: claims stay, and nobody has to 
   await server.close();
 });
 
-test('after a crash where somebody did not wait, all wait until every claim is over', async () => {
-  // So lazy that the crash comes first.
-  const server = await ready(['wal_writer_delay = 10s', 'wal_writer_flush_after = 0']);
+test.concurrent('after a crash where somebody did not wait, all wait until every claim is over', async () => {
+  const server = await ready(LAZY);
   await claim(server, 'before', { fast: true });
   const lost = asked('lost');
   await once(server, (one) => one.claim([lost], { maxTtl: MAX_TTL_MS, fast: true }));
@@ -59,14 +61,14 @@ test('after a crash where somebody did not wait, all wait until every claim is o
   expect(await claim(server, 'lost')).toEqual(quarantine);
   // Whoever held it is told so, and by then nobody else has it.
   const [told] = await once(server, (one) => one.renew([lost], { maxTtl: MAX_TTL_MS }));
-  expect(told).toMatch(/^(g store-reset|h )/);
+  expect(told).toBe('g store-reset ');
   expect(await claim(server, 'new', { trust: true })).toEqual(quarantine);
   await new Promise((resolve) => setTimeout(resolve, MAX_TTL_MS));
   expect(await claim(server, 'free again')).toEqual(held);
   await server.close();
 });
 
-test('who trusts begins no quarantine', async () => {
+test.concurrent('who trusts begins no quarantine', async () => {
   const server = await ready();
   await claim(server, 'a', { fast: true });
   await server.restart();
@@ -74,7 +76,7 @@ test('who trusts begins no quarantine', async () => {
   await server.close();
 });
 
-test('an orderly restart loses nothing', async () => {
+test.concurrent('an orderly restart loses nothing', async () => {
   const server = await ready();
   await claim(server, 'a', { fast: true });
   await server.stop('fast');
@@ -83,7 +85,7 @@ test('an orderly restart loses nothing', async () => {
   await server.close();
 });
 
-test('a promoted standby may lack grants, so it makes everybody wait', async () => {
+test.concurrent('a promoted standby may lack grants, so it makes everybody wait', async () => {
   const server = await ready();
   await claim(server, 'a');
   const standby = await server.standby();
@@ -95,7 +97,7 @@ test('a promoted standby may lack grants, so it makes everybody wait', async () 
   await server.close();
 });
 
-test('the longest time of all programs counts', async () => {
+test.concurrent('the longest time of all programs counts', async () => {
   const server = await ready();
   await claim(server, 'a', { maxTtl: 60_000, fast: true });
   await claim(server, 'b', { maxTtl: 1000, fast: true });

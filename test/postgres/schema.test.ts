@@ -76,6 +76,18 @@ test('who waits for a lock holds up nobody else, and not for long', async () => 
   await stuck.client.query('rollback');
 });
 
+test('the time that a call waits for its lock counts', async () => {
+  const [stuck, one, two] = [await caller(), await caller(), await caller()];
+  await one.claim([asked('late', { ttl: 600 })]);
+  await stuck.client.query('begin');
+  await stuck.client.query(`select from holdfast.resource where name = 'late' for update`);
+  const waiting = two.claim([asked('late')]);
+  // The hold ends meanwhile.
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await stuck.client.query('rollback');
+  numberOf((await waiting)[0]);
+});
+
 test('sixteen sessions with batches that overlap exclude each other, without a deadlock', async () => {
   const holders = new Map<string, number>();
   const last = new Map<string, bigint>();
@@ -117,8 +129,8 @@ test('sixteen sessions with batches that overlap exclude each other, without a d
 
 test('what is idle goes after ten minutes, and its numbers are not given again', async () => {
   const session = await caller();
-  const claim = asked('swept');
-  const before = numberOf((await session.claim([claim]))[0]);
+  const [claim, kept] = [asked('swept'), asked('kept')];
+  const before = (await session.claim([claim, kept])).map(numberOf);
   await session.release([claim]);
   await session.sweep();
   const rows = () => server.query(`select number from holdfast.resource where name = 'swept'`);
@@ -137,7 +149,9 @@ test('what is idle goes after ten minutes, and its numbers are not given again',
   // An hour back.
   await setClock(`${source} - 3600000000`);
   const again = await caller();
-  expect(numberOf((await again.claim([asked('swept')]))[0])).toBeGreaterThan(before);
+  await again.release([kept]);
+  const numbers = (await again.claim([asked('swept'), asked('kept')])).map(numberOf);
+  numbers.forEach((number, i) => expect(number).toBeGreaterThan(before[i]!));
   await setClock(source);
 });
 
