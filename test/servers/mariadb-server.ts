@@ -10,15 +10,22 @@ const SYSTEM_TABLES = [
   'mysql_system_tables_data.sql',
 ];
 
+const FIRST = [
+  'create database test;',
+  'create database mysql;',
+  'use mysql;',
+  'set @auth_root_socket = null;',
+];
+
 const MARIADB: MysqlProduct = {
   name: 'mariadb',
   options: ['--innodb-log-file-size=8M'],
+  first: FIRST,
   binlog: ['--log-bin=binlog', '--log-slave-updates', '--gtid-strict-mode', '--sync-binlog=1'],
   makeData: async (command, home, data) => {
     const share = join(home, 'share/mysql');
     const scripts = SYSTEM_TABLES.map((name) => readFile(join(share, name), 'utf8'));
-    const before = ['create database mysql;', 'use mysql;', 'set @auth_root_socket = null;'];
-    const all = [...before, ...(await Promise.all(scripts)), 'create database test;', ''];
+    const all = [...FIRST, ...(await Promise.all(scripts)), ''];
     await runToEnd(['mkdir', data]);
     await runToEnd([...command, '--bootstrap', `--datadir=${data}`], { input: all.join('\n') });
   },

@@ -37,7 +37,8 @@ export interface MysqlProduct {
   readonly name: ProgramName & ('mysql' | 'mariadb');
   readonly options: readonly string[];
   readonly binlog: readonly string[];
-  /** Makes a data folder with an empty database `test`, and a root without a password. */
+  /** What makes an empty database `test` and a root without a password in a new data folder. */
+  readonly first: readonly string[];
   makeData(command: readonly string[], home: string, data: string): Promise<void>;
   /** The statements with which a replica begins to follow, and ends. */
   follow(host: string, port: number): readonly string[];
@@ -241,8 +242,8 @@ export class MysqlServer {
 
   async #begin(): Promise<this> {
     try {
-      const { makeData } = this.#product;
-      const recipe = [...this.#command, String(makeData)];
+      const { first, makeData } = this.#product;
+      const recipe = [...this.#command, ...first];
       await copyTemplate(this.#data, recipe, (data) => makeData(this.#command, this.#home, data));
       await this.start();
       return this;
@@ -271,6 +272,7 @@ const MYSQL: MysqlProduct = {
     '--skip-log-bin',
     '--secure-file-priv=NULL',
   ],
+  first: ROOT,
   binlog: ['--log-bin=binlog', '--gtid-mode=ON', '--enforce-gtid-consistency'],
   makeData: async (command, _home, data) => {
     const file = `${data}.sql`;

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { directory } from '../cli/program.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from './postgres-server.ts';
 import { alive, childrenOf, stateOf } from './process-table.ts';
-import { findProgramIn, PLACES } from './programs.ts';
+import { findProgramIn, folderOf, PLACES } from './programs.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
 
@@ -102,6 +102,8 @@ describe('a PostgreSQL', () => {
     skip(!existsSync('/usr/bin/apt-get'), "not promised: Debian's packages on other systems");
     const program = await findProgramIn({ ...PLACES, path: '' }, 'postgres');
     const server = await start({ program });
+    const [place] = await server.query("select setting from pg_config where name = 'BINDIR'");
+    expect(place).toEqual({ setting: folderOf(program) });
     await server.query(`create function f() returns int language plpgsql
       as 'begin return 7; end'`);
     const standby = await server.standby();

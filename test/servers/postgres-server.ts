@@ -41,14 +41,14 @@ const PATIENCE_MS = 20_000;
 
 const SUPERUSER = 'postgres';
 
-/** Data are safe when they are committed, as by default; it is small, and its logs can be read. */
+/** Data are safe when they are committed, as by default; it is small, and standbys do not dawdle. */
 const CONFIG = [
   "listen_addresses = '127.0.0.1'",
   'max_connections = 200',
   'shared_buffers = 16MB',
   'dynamic_shared_memory_type = mmap',
   'jit = off',
-  'wal_level = replica',
+  'wal_retrieve_retry_interval = 100ms',
   "log_line_prefix = '%m [%p] '",
   "log_timezone = 'GMT'",
   "timezone = 'GMT'",
@@ -74,11 +74,8 @@ export class PostgresServer {
   readonly #primary: PostgresServer | undefined;
 
   static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
-    const server = new PostgresServer(
-      await findProgram('postgres'),
-      await portOf(options),
-      options,
-    );
+    const program = options.program ?? (await findProgram('postgres'));
+    const server = new PostgresServer(program, await portOf(options), options);
     return server.#begin(options, async () => {
       await copyData(server.#program, server.#data);
       await server.#configure(CONFIG);
@@ -114,7 +111,7 @@ export class PostgresServer {
     return this.#process.running;
   }
 
-  /** Of the postmaster, whose children are the backends. */
+  /** Of the postmaster, whose children serve the sessions. */
   get pid(): number {
     return this.#process.pid;
   }
@@ -138,7 +135,7 @@ export class PostgresServer {
     await this.#process.end(SIGNALS[mode]);
   }
 
-  /** Kills the postmaster and all backends. */
+  /** Kills the postmaster and its children. */
   async kill(): Promise<void> {
     await this.#process.kill();
   }
@@ -149,15 +146,15 @@ export class PostgresServer {
     await this.start();
   }
 
-  /** It stands still, or only the backend of that pid: nothing is answered, no connection ends. */
-  pause(backend?: number): void {
-    if (backend === undefined) this.#process.pause();
-    else process.kill(backend, 'SIGSTOP');
+  /** It stands still, or only the session of that pid: nothing is answered, no connection ends. */
+  pause(session?: number): void {
+    if (session === undefined) this.#process.pause();
+    else process.kill(session, 'SIGSTOP');
   }
 
-  resume(backend?: number): void {
-    if (backend === undefined) this.#process.resume();
-    else process.kill(backend, 'SIGCONT');
+  resume(session?: number): void {
+    if (session === undefined) this.#process.resume();
+    else process.kill(session, 'SIGCONT');
   }
 
   /** As the superuser, over a connection of its own, past every proxy and port: the rows. */

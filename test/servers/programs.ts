@@ -93,7 +93,9 @@ export function folderOf(command: Command): string {
 
 /** The program of that name that was installed in the same folder, started in the same way. */
 export function beside(command: Command, name: string): Command {
-  return [...command.slice(0, -1), join(folderOf(command), name)] as unknown as Command;
+  const file = join(folderOf(command), name);
+  const [first, ...others] = command;
+  return others.length === 0 ? [file] : [first, ...others.slice(0, -1), file];
 }
 
 export async function findProgramIn(places: Places, name: ProgramName): Promise<Command> {

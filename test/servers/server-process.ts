@@ -26,13 +26,6 @@ const AS_NOBODY = [
   '--ambient-caps=+dac_override',
 ];
 
-function mortal(command: readonly string[], refusesRoot: boolean): [string, ...string[]] {
-  const user = AS_ROOT && refusesRoot ? AS_NOBODY : [];
-  const before =
-    process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', ...user, '--'] : [];
-  return [...before, ...command] as unknown as [string, ...string[]];
-}
-
 const open = new Set<ServerProcess>();
 process.once('exit', () => {
   for (const server of open) server.closeNow();
@@ -43,7 +36,7 @@ export async function runToEnd(
   command: readonly string[],
   { env = process.env, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
 ): Promise<void> {
-  const [program, ...args] = mortal(command, true);
+  const [program = '', ...args] = mortal(command, true);
   const running = promisify(execFile)(program, args, { env });
   // If it does not read all of it, its failure says why.
   running.child.stdin?.on('error', () => {}).end(input);
@@ -96,7 +89,7 @@ export class ServerProcess {
     answers: () => Promise<boolean>,
   ): Promise<void> {
     if (this.running) throw new Error('the server is running');
-    const [program, ...args] = mortal(command, this.#refusesRoot);
+    const [program = '', ...args] = mortal(command, this.#refusesRoot);
     const log = openSync(join(this.folder, 'log'), 'a');
     const child = spawn(program, args, { env, stdio: ['ignore', log, log] });
     closeSync(log);
@@ -163,6 +156,13 @@ export class ServerProcess {
     for (const pid of [this.pid, ...children]) signal(pid, 'SIGKILL');
     return children;
   }
+}
+
+/** The command with which it ends when this process does, and does not run as root if it must not. */
+function mortal(command: readonly string[], refusesRoot: boolean): readonly string[] {
+  if (process.platform !== 'linux') return command;
+  const user = AS_ROOT && refusesRoot ? AS_NOBODY : [];
+  return ['setpriv', '--pdeathsig', 'KILL', ...user, '--', ...command];
 }
 
 /** Ending by itself is no failure. */

@@ -22,6 +22,7 @@ export class TcpProxy {
   readonly toClient: Direction = new Direction();
   readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
+  #target: number;
 
   /** In front of a port on loopback. */
   static async start(target: number): Promise<TcpProxy> {
@@ -32,9 +33,10 @@ export class TcpProxy {
 
   private constructor(port: number, target: number) {
     this.port = port;
+    this.#target = target;
     const options = { allowHalfOpen: true, noDelay: true };
     this.#listener = createServer(options, (client) => {
-      this.#join(client, connect({ ...options, port: target, host: HOST }));
+      this.#join(client, connect({ ...options, port: this.#target, host: HOST }));
     });
     this.#listener.unref();
   }
@@ -43,6 +45,11 @@ export class TcpProxy {
   set(faults: Faults = {}): void {
     this.toServer.set(faults);
     this.toClient.set(faults);
+  }
+
+  /** New connections lead there, as with an address that moves; the others stay. */
+  lead(target: number): void {
+    this.#target = target;
   }
 
   /** Refuses new connections; the others stay. */
