@@ -44,6 +44,9 @@ function schemaIn({ schema }: PostgresOptions): { readonly schema?: string } {
 function read(rest: string): { readonly url: string; readonly options: PostgresOptions } {
   const [, place, query = ''] = /^(\/\/[^?#]*)(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) throw malformed('it has another form');
+  // Clients differ in what they make of these.
+  if (/\s/.test(rest)) throw malformed('it has a blank in it');
+  if (/%(?![\da-f]{2})/i.test(rest)) throw malformed('a % in it is not followed by two digits');
   const given: Record<string, string> = {};
   const others: string[] = [];
   for (const pair of query.split('&')) {
@@ -62,11 +65,14 @@ function read(rest: string): { readonly url: string; readonly options: PostgresO
 }
 
 async function clientOf(url: string): Promise<PostgresClient> {
-  const client = (await withPg(url)) ?? (await withPostgresJs(url));
+  // Only postgres.js knows what to do with several hosts.
+  const several = /^[^/]*\/\/(?:[^/]*@)?[^/@]*,/.test(url);
+  const client = (several ? undefined : await withPg(url)) ?? (await withPostgresJs(url));
   if (client) return client;
-  const message =
-    'A PostgreSQL URL needs a client: run `npm install pg` or `npm install postgres`.';
-  throw new UnsupportedError('store', message);
+  const [what, packages] = several
+    ? ['A PostgreSQL URL with several hosts', '`npm install postgres`']
+    : ['A PostgreSQL URL', '`npm install pg` or `npm install postgres`'];
+  throw new UnsupportedError('store', `${what} needs a client: run ${packages}.`);
 }
 
 /** Never connected: the store makes connections of its own like it. */
