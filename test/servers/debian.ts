@@ -3,8 +3,8 @@
  * no service starts, no root is needed, and releases other than the machine's do as well.
  *
  * apt does the work, from the mirror that the machine already uses. With lists of its own, and a
- * state in which no library is installed, it fetches every one that the programs need, the C library
- * and its loader included. They run through that loader: an old C library is no obstacle.
+ * state in which no library is installed, it fetches every one that the programs need, and the
+ * loader of the C library. They run through that loader: an old C library is no obstacle.
  */
 import { execFile } from 'node:child_process';
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';

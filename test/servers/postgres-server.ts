@@ -33,7 +33,7 @@ export interface Login {
   readonly database?: string;
 }
 
-/** How it ends: when the sessions have, after it ended them, or at once, to recover at the start. */
+/** How it ends: after its sessions, after it ended them, or at once, to recover at the start. */
 export type PostgresStop = 'smart' | 'fast' | 'immediate';
 
 /** How long a statement may take, in ms: only one that hangs takes longer. */
@@ -41,7 +41,7 @@ const PATIENCE_MS = 20_000;
 
 const SUPERUSER = 'postgres';
 
-/** Data are safe when they are committed, as by default; it is small, and standbys do not dawdle. */
+/** What is committed is safe, as by default; it is small, and standbys do not dawdle. */
 const CONFIG = [
   "listen_addresses = '127.0.0.1'",
   'max_connections = 200',
@@ -182,7 +182,7 @@ export class PostgresServer {
     }
   }
 
-  /** A read-only copy that follows this server, which need not wait for it: replication is async. */
+  /** A read-only copy that follows this server, which does not wait for it. */
   async standby(options: StandbyOptions = {}): Promise<PostgresServer> {
     const port = await portOf(options);
     const standby = new PostgresServer(this.#program, port, { ...options, primary: this });

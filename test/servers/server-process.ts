@@ -158,7 +158,7 @@ export class ServerProcess {
   }
 }
 
-/** The command with which it ends when this process does, and does not run as root if it must not. */
+/** The command with which it ends with this process, and is not root if it refuses to be. */
 function mortal(command: readonly string[], refusesRoot: boolean): readonly string[] {
   if (process.platform !== 'linux') return command;
   const user = AS_ROOT && refusesRoot ? AS_NOBODY : [];
