@@ -3,12 +3,13 @@
  * that wait.
  *
  * How often? As in the race of Achilles: a claim is looked at again after an eighth of the time in
- * which its turn comes if those before it leave as quickly as they did so far. Who has nobody
- * before him but a holder that does not leave thus looks ever less often, up to a bound, and the
- * last of 500 looks about ten times as often in all as if he were alone, not 500 times: the number
- * of looks grows with the logarithm of the wait. A look comes at most an eighth of the wait too
- * late, or a quarter of a second, whichever is less; heartbeats and the death of who is before
- * bring the news besides. Chance spreads the looks of processes that began together.
+ * which its turn comes if those before it leave as quickly as they did so far. So the looks of a
+ * wait grow with the logarithm of its place and length: who is the 500th in a queue that moves ten
+ * times a second looks about 60 times in his 50 seconds, and hears of his turn 10 ms late. Who
+ * stands behind a holder that does not leave looks ever less often, up to a bound. News come an
+ * eighth of the wait too late at most, or a quarter of a second, whichever is less; heartbeats and
+ * the death of who is before bring them besides. Chance spreads the looks of processes that began
+ * together.
  * What would break it: to plan the next look before the answer to the last one, when a database
  * that is slow would be asked ever more.
  */
