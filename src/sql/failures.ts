@@ -40,7 +40,8 @@ const MYSQL: Readonly<Record<number, Kind>> = {
   3024: 'cancelled',
   1053: 'connection',
   1927: 'connection',
-  // No such table or column; a column needs a value.
+  // No such schema, table or column; a column needs a value.
+  1049: 'usage',
   1146: 'usage',
   1054: 'usage',
   1364: 'usage',
@@ -79,6 +80,20 @@ export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unkn
     retryable: RETRYABLE.has(kind),
     outcome: kind === 'connection' ? lost : 'failed',
     cause: error,
+  });
+}
+
+/**
+ * Whether a whole transaction that failed with this may succeed when it is run again, from its
+ * BEGIN on. It knows what Holdfast throws, and what the clients do at statements of your own: at
+ * SERIALIZABLE even COMMIT fails so. Not so a broken connection, where COMMIT may have succeeded.
+ */
+export function isRetryable(error: unknown): boolean {
+  if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).retryable;
+  if (isLockError(error)) return false;
+  return (['postgres', 'mysql'] as const).some((dialect) => {
+    const { kind } = kindOf(error, dialect);
+    return kind !== 'connection' && RETRYABLE.has(kind);
   });
 }
 

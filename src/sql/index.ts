@@ -21,6 +21,7 @@ export type {
   SqlDatabase,
   SqlTransaction,
 } from './clients.ts';
+export { isRetryable } from './failures.ts';
 export type { Columns } from './identifiers.ts';
 export type { LockWait } from './lock-wait.ts';
 export {

@@ -35,11 +35,13 @@ export class Session {
   /** Each statement is a transaction of its own, for certain. */
   readonly single: boolean;
   readonly #link: Link;
+  #begun: boolean;
 
   constructor(link: Link) {
     this.dialect = link.dialect;
     this.single = link.place === 'pool';
     this.#link = link;
+    this.#begun = link.place === 'transaction';
   }
 
   /** @throws TransactionError, UsageError if there is no such table or column. */
@@ -53,8 +55,7 @@ export class Session {
   }
 
   async inTransaction(): Promise<boolean> {
-    const { place } = this.#link;
-    if (place !== 'connection') return place === 'transaction';
+    if (this.#link.place !== 'connection') return this.#begun;
     try {
       return await this.#link.begun();
     } catch (error) {
@@ -64,7 +65,8 @@ export class Session {
 
   /** @throws UsageError outside of a transaction. */
   async mustHaveBegun(): Promise<void> {
-    if (!(await this.inTransaction())) throw outside('No transaction was begun here.');
+    this.#begun = await this.inTransaction();
+    if (!this.#begun) throw outside('No transaction was begun here.');
   }
 
   async #send(what: 'rows' | 'count', sql: string, values: readonly unknown[]): Promise<unknown> {
@@ -73,8 +75,7 @@ export class Session {
     try {
       return await this.#link[what](inDialect(dialect, sql), bound);
     } catch (error) {
-      const alone = this.#link.place !== 'transaction';
-      throw toTyped(error, dialect, alone ? 'unknown' : 'failed');
+      throw toTyped(error, dialect, this.#begun ? 'failed' : 'unknown');
     }
   }
 }

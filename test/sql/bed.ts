@@ -43,9 +43,10 @@ export async function makeStock({ db, dialect }: Client): Promise<void> {
   version bigint NOT NULL DEFAULT 9007199254740993, seller varchar(200), picture ${BYTES[dialect]},
   micros ${micros} NOT NULL DEFAULT '2026-01-01 10:00:00.123456',
   millis ${millis} NOT NULL DEFAULT '2026-01-01 10:00:00.123',
-  seconds ${seconds} NOT NULL DEFAULT '2026-01-01 10:00:00')`);
+  seconds ${seconds} NOT NULL DEFAULT '2026-01-01 10:00:00')${OPTIONS[dialect]}`);
 }
 
+const OPTIONS = { postgres: '', mysql: ' CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' } as const;
 const BYTES = { postgres: 'bytea', mysql: 'varbinary(1000)' } as const;
 
 /** One for all tests of the file, made before the first of them. */

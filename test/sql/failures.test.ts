@@ -1,0 +1,196 @@
+/** What goes wrong in a database, provoked on real servers and told by every client. */
+import { sqlFence } from 'holdfast/fence';
+import { changeState, rowLock, type SqlTransaction, transactionLock } from 'holdfast/sql';
+import { createConnection as createMariadb } from 'mariadb';
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../servers/until.ts';
+import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { type Client, on } from './clients.ts';
+
+const table = 'stock';
+const lock = (tx: SqlTransaction, id: string, wait: 'block' | 'nowait' = 'block') =>
+  rowLock(tx, { table, key: { id }, wait });
+
+describe.each(PRODUCTS)('$name', (product) => {
+  const server = useServer(product);
+
+  describe.each(Object.entries(product.clients))('%s', (name, open) => {
+    let client: Client;
+    const postgres = () => client.dialect === 'postgres';
+    beforeAll(async () => {
+      client = open(server.url);
+      for (const id of ['a', 'b']) await client.transaction((tx) => lock(tx, id));
+    });
+    afterAll(() => client.close());
+
+    /** What two transactions come to that begin together. */
+    async function both(work: (tx: SqlTransaction, me: 0 | 1) => Promise<unknown>) {
+      const all = ([0, 1] as const).map((me) => client.transaction((tx) => work(tx, me)));
+      return Promise.allSettled(all);
+    }
+
+    test('a deadlock ends one of the two', async () => {
+      const has = [new Signal(), new Signal()] as const;
+      const ids = ['a', 'b'] as const;
+      const outcomes = await both(async (tx, me) => {
+        const other = me === 0 ? 1 : 0;
+        await lock(tx, ids[me]);
+        has[me].give();
+        await has[other].given;
+        await lock(tx, ids[other]);
+      });
+      const failed = outcomes.filter(({ status }) => status === 'rejected');
+      expect(failed).toEqual([
+        expect.objectContaining({
+          reason: expect.objectContaining({
+            ...{ code: 'TRANSACTION', reason: 'deadlock', retryable: true, outcome: 'failed' },
+            cause: expect.anything(),
+          }),
+        }),
+      ]);
+    });
+
+    test('a snapshot that is too old', async () => {
+      const work = client.transaction(async (tx) => {
+        await on(tx).rows('SELECT n FROM stock');
+        const change = { table, key: { id: 'a' }, from: { n: 10 }, to: { n: 9 } };
+        await changeState(client.db, change);
+        await changeState(client.db, { ...change, from: change.to, to: change.from });
+        return lock(tx, 'a');
+      }, 'repeatable read');
+      if (postgres()) {
+        await expect(work).rejects.toMatchObject({ reason: 'serialization', retryable: true });
+      } else {
+        // A locking read is of the present.
+        await expect(work).resolves.toMatchObject({ n: 10 });
+      }
+    });
+
+    test('an aborted transaction', async () => {
+      if (!postgres()) return;
+      const fence = sqlFence({ dialect: 'postgres' });
+      const lease = { resource: 'a', lineage: 'a', token: 1n };
+      for (const use of [
+        (tx: SqlTransaction) => lock(tx, 'a'),
+        (tx: SqlTransaction) => transactionLock(tx, 'a'),
+        (tx: SqlTransaction) => fence.enter(tx, lease),
+      ]) {
+        const seen: unknown[] = [];
+        const work = client.transaction(async (tx) => {
+          await on(tx)
+            .rows('SELECT 1 / 0')
+            .catch(() => {});
+          await use(tx).catch((error: unknown) => seen.push(error));
+          throw new Error('rolled back');
+        });
+        await expect(work).rejects.toThrow();
+        expect(seen).toMatchObject([{ reason: 'aborted', retryable: false }]);
+      }
+    });
+
+    test.each([
+      ['a statement that is cancelled', 'QUERY', 'cancelled'],
+      ['a connection that is ended', 'CONNECTION', 'connection'],
+    ] as const)('%s', async (_, what, reason) => {
+      if (what === 'CONNECTION' && /postgres$/.test(name)) {
+        console.warn(`${name}: left out, for postgres itself throws where nobody can catch it.`);
+        return;
+      }
+      const [has, end] = [new Signal(), new Signal()];
+      const holder = client.transaction(async (tx) => {
+        await lock(tx, 'a');
+        has.give();
+        await end.given;
+      });
+      await has.given;
+      // What the client throws in the end may be about the rollback.
+      let seen: unknown;
+      const waiter = client.transaction(async (tx) => {
+        const work = lock(tx, 'a').catch((error: unknown) => {
+          seen = error;
+          throw error;
+        });
+        await Promise.all([work, kill(what)]);
+      });
+      await expect(waiter).rejects.toThrow();
+      end.give();
+      await holder;
+      expect(seen).toMatchObject({ reason, retryable: true, outcome: 'failed' });
+    });
+
+    /** Ends whoever waits for a row: the statement, or the connection. */
+    async function kill(what: 'QUERY' | 'CONNECTION'): Promise<void> {
+      const admin = product.plain(server.url);
+      const verb = what === 'QUERY' ? 'pg_cancel_backend' : 'pg_terminate_backend';
+      const waiting = postgres()
+        ? `SELECT ${verb}(pid) AS "id" FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+        : `SELECT trx_mysql_thread_id AS "id" FROM information_schema.innodb_trx
+           WHERE trx_state = 'LOCK WAIT'`;
+      await until('somebody waits', async () => {
+        const [row] = await on(admin.db).rows(waiting);
+        if (row && !postgres()) await on(admin.db).count(`KILL ${what} ${Number(row.id)}`);
+        return row !== undefined;
+      });
+      await admin.close();
+    }
+  });
+});
+
+describe('a connection that is in no transaction is refused', () => {
+  const [postgresql, mariadb, mysql] = PRODUCTS.map((product) => useServer(product));
+  const key = { id: 'outside' };
+
+  /** Refused without one, let in with one, whoever may or may not know it. */
+  async function tried(connection: SqlTransaction, begin: string, end: string): Promise<void> {
+    const dialect = begin === 'BEGIN' ? 'postgres' : 'mysql';
+    const fence = sqlFence({ dialect });
+    const outside = /No transaction was begun/;
+    await expect(rowLock(connection, { table, key })).rejects.toThrow(outside);
+    const lease = { resource: 'a', lineage: 'a', token: 1n };
+    await expect(fence.enter(connection, lease)).rejects.toThrow(outside);
+    expect(await on(connection).rows('SELECT id FROM stock')).toEqual([]);
+    await on(connection).count(begin);
+    expect(await rowLock(connection, { table, key })).toMatchObject(key);
+    await on(connection).count(end);
+    await expect(rowLock(connection, { table, key })).rejects.toThrow(outside);
+  }
+
+  test('pg', async () => {
+    const client = new pg.Client({ connectionString: postgresql?.url });
+    await client.connect();
+    await tried(client, 'BEGIN', 'ROLLBACK');
+    // As before 8.17, which does not know.
+    Object.defineProperty(client, 'getTransactionStatus', { value: undefined });
+    await tried(client, 'BEGIN', 'ROLLBACK');
+    await client.end();
+  });
+
+  test('postgres, reserved', async () => {
+    const sql = postgres(postgresql?.url ?? '', { max: 1 });
+    const reserved = await sql.reserve();
+    await tried(reserved as never, 'BEGIN', 'ROLLBACK');
+    reserved.release();
+    await sql.end();
+  });
+
+  test.each([
+    ['MariaDB', mariadb],
+    ['MySQL', mysql],
+  ])('mysql2 and mariadb on %s', async (_, server) => {
+    const uri = server?.url ?? '';
+    const client = await createConnection({ uri });
+    await tried(client, 'START TRANSACTION', 'ROLLBACK');
+    // Without autocommit there is always one.
+    await client.query('SET autocommit = 0');
+    expect(await rowLock(client, { table, key })).toMatchObject(key);
+    await client.end();
+    const { hostname: host, port, pathname } = new URL(uri);
+    const at = { host, port: Number(port), user: 'root', database: pathname.slice(1) };
+    const other = await createMariadb({ ...at, allowPublicKeyRetrieval: true });
+    await tried(other, 'START TRANSACTION', 'ROLLBACK');
+    await other.end();
+  });
+});
