@@ -12,7 +12,7 @@
 -- snapshot of its own. The time is UTC, whatever the zone of the session.
 -- Each call is a transaction of its own at READ COMMITTED, in which no gap is locked: there is no
 -- unique index but primary keys, rows are locked by their whole primary key, and all else is read
--- without locks. So the store's own verbs cannot wait for each other in a circle. Answers are sent
+-- without locks, by statements that only read (a subquery of IF or SET would lock). So the store's own verbs cannot wait for each other in a circle. Answers are sent
 -- when it is committed, so that no lock ever waits for a client to read them, and then those whom
 -- it concerns are woken: each process sleeps in a call of its own, which `ring` interrupts.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
@@ -134,8 +134,8 @@ BEGIN
   FROM holdfast_store FOR UPDATE;
   CALL holdfast_micros(_now);
   SET _max_ttl = GREATEST(_max_ttl, JSON_EXTRACT(_settings, '$.maxTtl') * 1000);
-  SET _witness = _before = _history
-    AND EXISTS (SELECT 1 FROM holdfast_witness w WHERE w.history = _history);
+  SELECT COUNT(*) > 0 AND _before = _history INTO _witness FROM holdfast_witness w
+  WHERE w.history = _history;
   IF NOT _witness THEN
     IF _before <> '' AND (_was_fast OR _before <> _history)
       AND JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <> 'true' THEN
@@ -207,24 +207,24 @@ BEGIN
   DECLARE _patience BIGINT DEFAULT JSON_EXTRACT(_settings, '$.patience') * 1000;
   DECLARE _now BIGINT DEFAULT _began;
   DECLARE _i INT DEFAULT 0;
-  DECLARE _name, _free VARBINARY(1280);
+  DECLARE _name, _free, _there VARBINARY(1280);
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  WHILE _i < JSON_LENGTH(_claims) DO
-    SET _free = NULL,
+  probe: WHILE _i < JSON_LENGTH(_claims) DO
+    SET _free = NULL, _there = NULL,
       _name = CAST(JSON_UNQUOTE(JSON_EXTRACT(_claims, CONCAT('$[', _i, '].resource'))) AS BINARY);
     SELECT r.name INTO _free FROM holdfast_resource r WHERE r.name = _name FOR UPDATE SKIP LOCKED;
     SET _i = _i + 1;
-    IF _free IS NULL AND EXISTS (SELECT 1 FROM holdfast_resource r WHERE r.name = _name) THEN
-      ROLLBACK;
-      IF _now > _began + _patience THEN
-        SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'A row is locked';
-      END IF;
-      DO SLEEP(0.005);
-      SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-      START TRANSACTION READ WRITE;
-      CALL holdfast_micros(_now);
-      SET _i = 0;
+    SELECT r.name INTO _there FROM holdfast_resource r WHERE r.name = _name;
+    IF _free <=> _there THEN ITERATE probe; END IF;
+    ROLLBACK;
+    IF _now > _began + _patience THEN
+      SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'A row is locked';
     END IF;
+    DO SLEEP(0.005);
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION READ WRITE;
+    CALL holdfast_micros(_now);
+    SET _i = 0;
   END WHILE;
 END //
 
@@ -258,11 +258,10 @@ CREATE PROCEDURE holdfast_missing(
   _id CHAR(32) CHARSET ascii, _now BIGINT, _open_at BIGINT, OUT _line LONGTEXT CHARSET utf8mb4
 )
 BEGIN
-  SET _line = (
-    SELECT CONCAT('g ', g.why, ' ', COALESCE(g.detail, '')) FROM holdfast_grave g
-    WHERE g.id = _id AND g.until > _now
-  );
-  IF _line IS NULL THEN SET _line = IF(_now >= _open_at, 'g expired ', 'g store-reset '); END IF;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SET _line = IF(_now >= _open_at, 'g expired ', 'g store-reset ');
+  SELECT CONCAT('g ', g.why, ' ', COALESCE(g.detail, '')) INTO _line FROM holdfast_grave g
+  WHERE g.id = _id AND g.until > _now;
 END //
 
 -- The claim that stood alone gets company.
@@ -290,6 +289,7 @@ BEGIN
   DECLARE _sealed, _ended VARCHAR(8) CHARSET ascii;
   DECLARE _detail TEXT CHARSET utf8mb4;
   DECLARE _limit VARCHAR(20) CHARSET ascii;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   SELECT c.admitted, c.capacity, c.expires, c.ended, c.ended_by, c.sealed, c.detail, r.waiters
   INTO _admitted, _capacity, _expires, _ended, _ended_by, _sealed, _detail, _waiters
   FROM holdfast_claim c, holdfast_resource r
@@ -311,11 +311,9 @@ BEGIN
     ) AS counted;
     IF _before > 100 THEN SET _before = GREATEST(_before, _waiters - 1); END IF;
     -- The first waits for the earliest death of a holder, others for that of the one before.
-    SET _retry = (
-      SELECT w.expires FROM holdfast_claim w
-      WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number AND w.expires > _now
-      ORDER BY w.number DESC LIMIT 1
-    );
+    SELECT w.expires INTO _retry FROM holdfast_claim w
+    WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number AND w.expires > _now
+    ORDER BY w.number DESC LIMIT 1;
     SET _line = CONCAT_WS(' ', 'w', CEIL((_expires - _now) / 1000), _count + _before, _limit,
       IF(_now < _open_at, 'data-loss', 'queue'),
       CEIL(GREATEST(IF(_now < _open_at, _open_at, COALESCE(_retry, _death, 0)) - _now, 0) / 1000));
@@ -672,6 +670,7 @@ BEGIN
     DEFAULT CAST(JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.resource')) AS BINARY);
   DECLARE _id CHAR(32) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.id'));
   DECLARE _after BIGINT DEFAULT JSON_EXTRACT(_claim, '$.after');
+  DECLARE _only CHAR(32) CHARSET ascii;
   DECLARE _unanswered BOOLEAN
     DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.unanswered')) = 'true';
   DECLARE _number BIGINT;
@@ -679,9 +678,8 @@ BEGIN
   DECLARE _sealed VARCHAR(8) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
-  IF (SELECT r.id FROM holdfast_resource r WHERE r.name = _name) = _id THEN
-    CALL holdfast_spread(_name);
-  END IF;
+  SELECT r.id INTO _only FROM holdfast_resource r WHERE r.name = _name;
+  IF _only = _id THEN CALL holdfast_spread(_name); END IF;
   SELECT c.number, c.admitted, c.sealed INTO _number, _admitted, _sealed FROM holdfast_claim c
   WHERE c.id = _id AND c.resource = _name AND c.expires > _now;
   IF _number IS NULL OR _unanswered THEN
@@ -938,7 +936,7 @@ END //
 DROP PROCEDURE IF EXISTS holdfast_sweep //
 CREATE PROCEDURE holdfast_sweep() SQL SECURITY DEFINER
 BEGIN
-  DECLARE _long_ago, _highest, _number BIGINT;
+  DECLARE _long_ago, _highest, _number, _living BIGINT;
   DECLARE _over BOOLEAN DEFAULT FALSE;
   DECLARE _id, _found CHAR(32) CHARSET ascii;
   DECLARE _name VARBINARY(1280);
@@ -979,17 +977,24 @@ BEGIN
     WHERE r.name = _name AND r.number < LEAST(_long_ago, _highest + 1) AND r.graves < _long_ago
       AND (r.id IS NULL OR r.expires < _long_ago)
     FOR UPDATE SKIP LOCKED;
-    IF _number IS NOT NULL AND NOT EXISTS (
-      SELECT 1 FROM holdfast_claim c WHERE c.resource = _name AND c.expires >= _long_ago
-    ) THEN
-      DELETE FROM holdfast_claim WHERE resource = _name;
-      DELETE FROM holdfast_resource WHERE name = _name;
+    IF _number IS NOT NULL THEN
+      SELECT COUNT(*) INTO _living FROM holdfast_claim c
+      WHERE c.resource = _name AND c.expires >= _long_ago;
+      IF _living = 0 THEN
+        dead: LOOP
+          SET _number = NULL;
+          SELECT c.number INTO _number FROM holdfast_claim c WHERE c.resource = _name LIMIT 1;
+          IF _number IS NULL THEN LEAVE dead; END IF;
+          DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+        END LOOP;
+        DELETE FROM holdfast_resource WHERE name = _name;
+      END IF;
     END IF;
     SET _over = FALSE;
   END LOOP;
   CLOSE _idle;
   COMMIT;
-  SET _number = (SELECT MAX(r.number) FROM holdfast_resource r WHERE r.number < _long_ago);
+  SELECT MAX(r.number) INTO _number FROM holdfast_resource r WHERE r.number < _long_ago;
   IF _number > _highest THEN
     UPDATE holdfast_store SET highest = GREATEST(highest, _number);
   END IF;
