@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import change from './lua/change.lua';
 import claim from './lua/claim.lua';
 import clock from './lua/clock.lua';
+import handOff from './lua/hand-off.lua';
+import join from './lua/join.lua';
 import plain from './lua/plain.lua';
 import queue from './lua/queue.lua';
 import record from './lua/record.lua';
@@ -30,6 +32,8 @@ const PARTS: Readonly<Record<string, string>> = {
   'clock.lua': clock,
   'record.lua': record,
   'queue.lua': queue,
+  'join.lua': join,
+  'hand-off.lua': handOff,
   'plain.lua': plain,
 };
 

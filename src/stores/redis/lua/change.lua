@@ -37,6 +37,7 @@ local function evict(number, reason, atOnce)
   for _, claim in ipairs(all(q)) do
     if claim.number == number then
       claim.sealed, claim.detail = 'evicted', reason
+      q.queue.number = nil
       q.dirty[claim.id], q.changed = true, true
       if claim.address ~= '-' then q.evicted = claim end
       if atOnce or not claim.admitted then

@@ -23,63 +23,77 @@ for i = 2, #KEYS do
   end
 end
 if #rest > 0 then
-  -- include queue.lua
-  local function enter(key, id, try, text)
-    local q = load(key)
-    q.asking = id
-    local late = buried(q, id)
-    if late then return late end
-    local own = find(q, id)
-    if own and own.expires <= now and not own.admitted then remove(q, own) end
-    settle(q)
-    local queue = q.queue
-    own = find(q, id)
-    if own then
-      local answer = status(q, own)
+  -- include join.lua
+  -- Made when it is needed, for it is long.
+  local function wholeQueue()
+    -- include queue.lua
+    local function enter(key, id, try, text)
+      local q = load(key)
+      q.asking = id
+      local late = buried(q, id)
+      if late then return late end
+      local own = find(q, id)
+      if own and own.expires <= now and not own.admitted then remove(q, own) end
+      settle(q)
+      local queue = q.queue
+      own = find(q, id)
+      if own then
+        local answer = status(q, own)
+        save(q)
+        return answer
+      end
+      local claim = terms(id, text)
+      local occupied = queue.count + queue.waiters > 0
+      if occupied and queue.kind ~= claim.kind
+        and (queue.kind == 'm' or queue.kind == 'p' or claim.kind == 'm' or claim.kind == 'p') then
+        save(q)
+        return 'g mismatch ' .. queue.kind
+      end
+      local admitted = queue.waiters == 0 and fits(q, claim)
+      if not admitted and try then
+        save(q)
+        return 'g refused '
+      end
+      local _, _, maxWaiters = settings()
+      if not admitted and queue.waiters >= tonumber(maxWaiters) then
+        save(q)
+        return 'g full maxWaiters is ' .. maxWaiters
+      end
+      claim.number, claim.expires, claim.place = fresh(queue.last), now + claim.ttl, queue.next
+      queue.last, queue.next, queue.kind = claim.number, queue.next + 1, claim.kind
+      q.claims[id], q.dirty[id], q.changed = claim, true, true
+      if admitted then
+        queue.first = queue.next
+        admit(q, claim)
+      else
+        claim.waits = true
+        queue.waiters = queue.waiters + 1
+        q.ids[claim.place], queue.newest = id, id
+        if queue.waiters == 1 then
+          queue.first, queue.told = claim.place, claim.place
+          queue.fore = claim.expires
+          for _, holder in ipairs(holders(q)) do tell(q, holder) end
+        end
+      end
+      local answer = status(q, claim)
       save(q)
       return answer
     end
-    local claim = terms(id, text)
-    local occupied = queue.count + queue.waiters > 0
-    if occupied and queue.kind ~= claim.kind
-      and (queue.kind == 'm' or queue.kind == 'p' or claim.kind == 'm' or claim.kind == 'p') then
-      save(q)
-      return 'g mismatch ' .. queue.kind
+    return function(key, asked)
+      return apart(function()
+        return enter(key, sub(asked, 1, 32), sub(asked, 33, 33) == 't', sub(asked, 34))
+      end)
     end
-    local admitted = queue.waiters == 0 and fits(q, claim)
-    if not admitted and try then
-      save(q)
-      return 'g refused '
-    end
-    local _, _, maxWaiters = settings()
-    if not admitted and queue.waiters >= tonumber(maxWaiters) then
-      save(q)
-      return 'g full maxWaiters is ' .. maxWaiters
-    end
-    claim.number, claim.expires, claim.place = fresh(queue.last), now + claim.ttl, queue.next
-    queue.last, queue.next, queue.kind = claim.number, queue.next + 1, claim.kind
-    q.claims[id], q.dirty[id], q.changed = claim, true, true
-    if admitted then
-      queue.first = queue.next
-      admit(q, claim)
-    else
-      claim.waits = true
-      queue.waiters = queue.waiters + 1
-      q.ids[claim.place] = id
-      if queue.waiters == 1 then
-        queue.first, queue.told = claim.place, claim.place
-        for _, holder in ipairs(holders(q)) do tell(q, holder) end
-      end
-    end
-    local answer = status(q, claim)
-    save(q)
-    return answer
   end
+  local enter
   for _, i in ipairs(rest) do
-    local asked = ARGV[ARGS + i - 1]
-    answers[i] = apart(function()
-      return enter(KEYS[i], sub(asked, 1, 32), sub(asked, 33, 33) == 't', sub(asked, 34))
-    end)
+    local key, asked = KEYS[i], ARGV[ARGS + i - 1]
+    local answer = join(key, asked)
+    if not answer then
+      enter = enter or wholeQueue()
+      answer = enter(key, asked)
+    end
+    answers[i] = answer
   end
 end
 keep()

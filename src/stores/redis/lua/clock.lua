@@ -1,5 +1,6 @@
 -- What every script begins with. The clock of the server alone counts.
 local call, sub, format = redis.call, string.sub, string.format
+local pack, unpacked = cmsgpack.pack, cmsgpack.unpack
 local ARGS = 1
 local REMEMBER = 600000
 local time = call('TIME')

@@ -32,7 +32,9 @@ if #rest > 0 then
         q.dirty[id], q.changed = true, true
         local queue = q.queue
         if claim.admitted and queue.count == 1 then
-          queue.only, queue.death = id, claim.expires
+          queue.only, queue.death, queue.number = id, claim.expires, claim.number
+        elseif claim.place == queue.first then
+          queue.fore = claim.expires
         end
       end
       answer = status(q, claim)

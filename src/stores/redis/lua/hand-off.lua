@@ -1,0 +1,50 @@
+-- The common way out of a queue: who holds all there is leaves, and the first waiter, who lives and
+-- wants as much, comes in. Says what queue.lua would, to whom it would, and leaves the queue as it
+-- would, with less to read and without its functions; whatever is not plain is left to it, before
+-- anything is written. The head knows enough: whose the only hold is (only), its number, unless it
+-- is sealed, and that it lives (death).
+local function handOff(key, asked)
+  local id = sub(asked, 1, 32)
+  local head = sub(asked, 33, 33) == '-' and open and redis.pcall('HGET', key, '#')
+  if type(head) ~= 'string' then return nil end
+  local queue = unpacked(head)
+  local first, waiters = queue.first, queue.waiters - 1
+  if queue.only ~= id or not queue.number or now >= queue.death or queue.used ~= queue.limit
+    or waiters < 0 or queue.told ~= first or queue.ended or queue.raised
+    or queue.last > math.max(highest, micros) then
+    return nil
+  end
+  local ids = call('HMGET', key, first, first + 1)
+  if not ids[1] or waiters > 0 and not ids[2] then return nil end
+  local texts = call('HMGET', key, ids[1], ids[2] or ids[1])
+  if not texts[1] or not texts[2] then return nil end
+  local claim, follower = unpacked(texts[1]), waiters > 0 and unpacked(texts[2])
+  local expires = claim.expires
+  if expires <= now or claim.permits ~= queue.used or claim.limit ~= queue.limit
+    or follower and (follower.expires <= now or follower.limit ~= queue.limit)
+    or expires + REMEMBER / 2 > queue.keptTo then
+    return nil
+  end
+  claim.admitted, claim.waits, claim.ended, claim.endedBy = true, nil, 'released', queue.number
+  queue.only, queue.number, queue.death, queue.waiters = claim.id, claim.number, expires, waiters
+  queue.first = queue.next
+  if follower then
+    queue.first, queue.told, queue.fore = first + 1, first + 1, follower.expires
+  end
+  call('HDEL', key, id, first)
+  call('HSET', key, claim.id, pack(claim), '#', pack(queue))
+  local _, _, _, prefix = settings()
+  local letter = claim.address ~= '-' and format('%s h %.0f %.0f %.0f - released %.0f',
+    claim.tag, claim.number, expires - now, waiters, claim.endedBy)
+  if follower and follower.address ~= '-' then
+    local line = format('%s w %.0f 1 - queue %.0f',
+      follower.tag, follower.expires - now, expires - now)
+    if letter and follower.address == claim.address then
+      letter = letter .. '\n' .. line
+    else
+      call('PUBLISH', prefix .. follower.address, line)
+    end
+  end
+  if letter then call('PUBLISH', prefix .. claim.address, letter) end
+  return 1
+end
