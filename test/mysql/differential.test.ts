@@ -13,7 +13,7 @@ const LONG_MS = 700_000;
 
 /** The procedures with a clock that can be stepped. */
 async function install(server: MysqlServer): Promise<void> {
-  await server.query('create table step (us bigint); insert into step values (0)');
+  await server.query('create table step (us bigint) engine = memory; insert into step values (0)');
   const now = '(UTC_TIMESTAMP(6) + INTERVAL (SELECT us FROM step) MICROSECOND)';
   const text = mysqlMigration().replaceAll('UTC_TIMESTAMP(6)', now);
   // The mode of a session is that of the procedures it makes.

@@ -12,9 +12,10 @@
 -- snapshot of its own. The time is UTC, whatever the zone of the session.
 -- Each call is a transaction of its own at READ COMMITTED, in which no gap is locked: there is no
 -- unique index but primary keys, rows are locked by their whole primary key, and all else is read
--- without locks, by statements that only read (a subquery of IF or SET would lock). So the store's own verbs cannot wait for each other in a circle. Answers are sent
--- when it is committed, so that no lock ever waits for a client to read them, and then those whom
--- it concerns are woken: each process sleeps in a call of its own, which `ring` interrupts.
+-- without locks, by statements that only read (a subquery of IF or SET would lock). So the store's
+-- own verbs cannot wait for each other in a circle. Answers are sent when it is committed, so that
+-- no lock ever waits for a client to read them, and then those whom it concerns are woken: each
+-- process sleeps in a call of its own, which `ring` interrupts.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
 -- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
 -- server forgets (`begin` notices that and makes everybody wait).
@@ -306,8 +307,7 @@ BEGIN
     -- Exact where it is short; a long queue is not counted for each who waits in it.
     SELECT COUNT(*) INTO _before FROM (
       SELECT 1 FROM holdfast_claim w
-      WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number AND w.expires > _now
-      LIMIT 101
+      WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number LIMIT 101
     ) AS counted;
     IF _before > 100 THEN SET _before = GREATEST(_before, _waiters - 1); END IF;
     -- The first waits for the earliest death of a holder, others for that of the one before.
@@ -317,6 +317,43 @@ BEGIN
     SET _line = CONCAT_WS(' ', 'w', CEIL((_expires - _now) / 1000), _count + _before, _limit,
       IF(_now < _open_at, 'data-loss', 'queue'),
       CEIL(GREATEST(IF(_now < _open_at, _open_at, COALESCE(_retry, _death, 0)) - _now, 0) / 1000));
+  END IF;
+END //
+
+-- Whoever died right before this waiting claim, where only he could see it, goes.
+DROP PROCEDURE IF EXISTS holdfast_close_ranks //
+CREATE PROCEDURE holdfast_close_ranks(_name VARBINARY(1280), _number BIGINT, _now BIGINT)
+ranks: BEGIN
+  DECLARE _admitted BOOLEAN;
+  DECLARE _before, _expires BIGINT;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT c.admitted INTO _admitted FROM holdfast_claim c
+  WHERE c.resource = _name AND c.number = _number;
+  WHILE NOT _admitted DO
+    SET _before = NULL;
+    SELECT w.number, w.expires INTO _before, _expires FROM holdfast_claim w
+    WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number
+    ORDER BY w.number DESC LIMIT 1;
+    IF _before IS NULL OR _expires > _now THEN LEAVE ranks; END IF;
+    DELETE FROM holdfast_claim WHERE resource = _name AND number = _before;
+    UPDATE holdfast_resource SET waiters = waiters - 1 WHERE name = _name;
+  END WHILE;
+END //
+
+-- How a hold ended concerns who is admitted in the same step, or comes next where nobody holds.
+DROP PROCEDURE IF EXISTS holdfast_save //
+CREATE PROCEDURE holdfast_save(_name VARBINARY(1280))
+BEGIN
+  DECLARE _ended VARCHAR(8) CHARSET ascii;
+  DECLARE _count INT DEFAULT 0;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT r.ended INTO _ended FROM holdfast_resource r WHERE r.name = _name;
+  IF _ended IS NOT NULL AND _ended <> 'released' THEN
+    SELECT COUNT(*) INTO _count FROM holdfast_claim c
+    WHERE c.resource = _name AND c.admitted = TRUE;
+  END IF;
+  IF _ended = 'released' OR _count > 0 THEN
+    UPDATE holdfast_resource SET ended = NULL WHERE name = _name;
   END IF;
 END //
 
@@ -345,7 +382,6 @@ settle: BEGIN
   SELECT COUNT(*), COALESCE(SUM(c.permits), 0), MIN(c.capacity), MIN(c.expires)
   INTO _count, _used, _least, _death
   FROM holdfast_claim c WHERE c.resource = _name AND c.admitted = TRUE;
-  -- How a hold ended concerns who is admitted in the same step, or comes next where nobody holds.
   IF _count > 0 OR _ended = 'released' THEN SET _ended = NULL; END IF;
   IF _how IS NOT NULL THEN SET _ended = _how, _ended_by = _by; END IF;
   IF _death <= _now THEN
@@ -386,7 +422,6 @@ settle: BEGIN
       _least = LEAST(COALESCE(_least, _capacity), _capacity);
     CALL holdfast_rouse(_address, _rings);
   END LOOP;
-  IF _count > 0 OR _ended = 'released' THEN SET _ended = NULL; END IF;
   UPDATE holdfast_resource SET crowd = _count > 0 OR _waiters > 0, waiters = _waiters,
     ended = _ended, ended_by = _ended_by
   WHERE name = _name;
@@ -398,7 +433,7 @@ CREATE PROCEDURE holdfast_enter(
   _claim LONGTEXT CHARSET utf8mb4, _max_waiters INT, _now BIGINT, _open_at BIGINT, _highest BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
 )
-enter: BEGIN
+BEGIN
   DECLARE _name VARBINARY(1280);
   DECLARE _id, _only CHAR(32) CHARSET ascii;
   DECLARE _kind, _present CHAR(1) CHARSET ascii;
@@ -421,70 +456,75 @@ enter: BEGIN
     address VARCHAR(32) PATH '$.address', tag VARCHAR(32) PATH '$.tag',
     holder TEXT CHARSET utf8mb4 PATH '$.holder'
   )) AS c;
-  SELECT r.graves, r.id, r.number, r.expires INTO _graves, _only, _last, _expires
-  FROM holdfast_resource r WHERE r.name = _name;
-  IF _graves > _now THEN
-    CALL holdfast_missing(_id, _now, 0, _line);
-    IF _line <> 'g expired ' THEN LEAVE enter; END IF;
-    SET _line = NULL;
-  END IF;
-  IF _only = _id AND _expires > _now THEN
-    SET _line = CONCAT('h ', _last, ' ', CEIL((_expires - _now) / 1000), ' 0 - - 0');
-    LEAVE enter;
-  END IF;
-  -- One that has died in the queue may not come back in its old place.
-  SELECT c.number, c.expires, c.admitted INTO _number, _own_expires, _own_admitted
-  FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name;
-  IF _own_expires <= _now AND NOT _own_admitted THEN
-    DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
-    UPDATE holdfast_resource SET waiters = waiters - 1 WHERE name = _name;
-  END IF;
-  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
-  SET _number = NULL;
-  SELECT c.number INTO _number FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name;
-  IF _number IS NOT NULL THEN
+  enter: BEGIN
+    SELECT r.graves, r.id, r.number, r.expires INTO _graves, _only, _last, _expires
+    FROM holdfast_resource r WHERE r.name = _name;
+    IF _graves > _now THEN
+      CALL holdfast_missing(_id, _now, 0, _line);
+      IF _line <> 'g expired ' THEN LEAVE enter; END IF;
+      SET _line = NULL;
+    END IF;
+    IF _only = _id AND _expires > _now THEN
+      SET _line = CONCAT('h ', _last, ' ', CEIL((_expires - _now) / 1000), ' 0 - - 0');
+      LEAVE enter;
+    END IF;
+    -- One that has died in the queue may not come back in its old place.
+    SELECT c.number, c.expires, c.admitted INTO _number, _own_expires, _own_admitted
+    FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name;
+    IF _own_expires <= _now AND NOT _own_admitted THEN
+      DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+      UPDATE holdfast_resource SET waiters = waiters - 1 WHERE name = _name;
+    END IF;
+    CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+    SET _number = NULL;
+    SELECT c.number INTO _number FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name;
+    IF _number IS NOT NULL THEN
+      CALL holdfast_close_ranks(_name, _number, _now);
+      CALL holdfast_status(_name, _number, _now, _open_at, _line);
+      LEAVE enter;
+    END IF;
+    SELECT r.kind, r.crowd, r.id, r.number, r.waiters, r.ended, r.ended_by, r.permits, r.capacity
+    INTO _present, _crowd, _only, _last, _waiters, _ended, _ended_by, _used, _least
+    FROM holdfast_resource r WHERE r.name = _name;
+    IF (_crowd OR _only IS NOT NULL) AND _present <> _kind
+      AND (_present IN ('m', 'p') OR _kind IN ('m', 'p')) THEN
+      SET _line = CONCAT('g mismatch ', _present);
+      LEAVE enter;
+    END IF;
+    IF _only IS NULL THEN
+      SELECT COALESCE(SUM(c.permits), 0), MIN(c.capacity) INTO _used, _least
+      FROM holdfast_claim c WHERE c.resource = _name AND c.admitted = TRUE;
+    END IF;
+    SET _admitted = _now >= _open_at AND _waiters = 0
+      AND _used + _permits <= LEAST(COALESCE(_least, _capacity), _capacity);
+    IF NOT _admitted AND NOT _queue THEN
+      SET _line = 'g refused ';
+      LEAVE enter;
+    END IF;
+    IF NOT _admitted AND _waiters >= _max_waiters THEN
+      SET _line = CONCAT('g full maxWaiters is ', _max_waiters);
+      LEAVE enter;
+    END IF;
+    CALL holdfast_spread(_name);
+    SET _number = GREATEST(_last + 1, _now, _highest + 1);
+    UPDATE holdfast_resource SET kind = _kind, number = _number,
+      waiters = _waiters + IF(_admitted, 0, 1)
+    WHERE name = _name;
+    INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity,
+      ttl, address, tag, holder, ended, ended_by, news)
+    VALUES (_name, _number, _id, _admitted, _now + _ttl * 1000, _kind, _permits, _capacity, _ttl,
+      _address, _tag, _holder, IF(_admitted, _ended, NULL), _ended_by, IF(_waiters = 0, 0, NULL));
+    IF NOT _admitted AND _waiters = 0 THEN
+      UPDATE holdfast_claim FORCE INDEX (queue) SET news = _now
+      WHERE resource = _name AND admitted = TRUE;
+      SELECT GROUP_CONCAT(DISTINCT c.address SEPARATOR ' ') INTO _rung FROM holdfast_claim c
+      WHERE c.resource = _name AND c.admitted = TRUE AND c.address <> '-';
+      IF _rung IS NOT NULL THEN SET _rings = CONCAT(_rings, _rung, ' '); END IF;
+    END IF;
+    CALL holdfast_close_ranks(_name, _number, _now);
     CALL holdfast_status(_name, _number, _now, _open_at, _line);
-    LEAVE enter;
-  END IF;
-  SELECT r.kind, r.crowd, r.id, r.number, r.waiters, r.ended, r.ended_by, r.permits, r.capacity
-  INTO _present, _crowd, _only, _last, _waiters, _ended, _ended_by, _used, _least
-  FROM holdfast_resource r WHERE r.name = _name;
-  IF (_crowd OR _only IS NOT NULL) AND _present <> _kind
-    AND (_present IN ('m', 'p') OR _kind IN ('m', 'p')) THEN
-    SET _line = CONCAT('g mismatch ', _present);
-    LEAVE enter;
-  END IF;
-  IF _only IS NULL THEN
-    SELECT COALESCE(SUM(c.permits), 0), MIN(c.capacity) INTO _used, _least
-    FROM holdfast_claim c WHERE c.resource = _name AND c.admitted = TRUE;
-  END IF;
-  SET _admitted = _now >= _open_at AND _waiters = 0
-    AND _used + _permits <= LEAST(COALESCE(_least, _capacity), _capacity);
-  IF NOT _admitted AND NOT _queue THEN
-    SET _line = 'g refused ';
-    LEAVE enter;
-  END IF;
-  IF NOT _admitted AND _waiters >= _max_waiters THEN
-    SET _line = CONCAT('g full maxWaiters is ', _max_waiters);
-    LEAVE enter;
-  END IF;
-  CALL holdfast_spread(_name);
-  SET _number = GREATEST(_last + 1, _now, _highest + 1);
-  UPDATE holdfast_resource SET kind = _kind, number = _number, waiters = _waiters + IF(_admitted, 0, 1),
-    ended = IF(_admitted, NULL, _ended)
-  WHERE name = _name;
-  INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity, ttl,
-    address, tag, holder, ended, ended_by, news)
-  VALUES (_name, _number, _id, _admitted, _now + _ttl * 1000, _kind, _permits, _capacity, _ttl,
-    _address, _tag, _holder, IF(_admitted, _ended, NULL), _ended_by, IF(_waiters = 0, 0, NULL));
-  IF NOT _admitted AND _waiters = 0 THEN
-    UPDATE holdfast_claim FORCE INDEX (queue) SET news = _now
-    WHERE resource = _name AND admitted = TRUE;
-    SELECT GROUP_CONCAT(DISTINCT c.address SEPARATOR ' ') INTO _rung FROM holdfast_claim c
-    WHERE c.resource = _name AND c.admitted = TRUE AND c.address <> '-';
-    IF _rung IS NOT NULL THEN SET _rings = CONCAT(_rings, _rung, ' '); END IF;
-  END IF;
-  CALL holdfast_status(_name, _number, _now, _open_at, _line);
+  END;
+  CALL holdfast_save(_name);
 END //
 
 -- Enters the queues, or tells where ids already in them stand. Never extends a claim.
@@ -569,8 +609,10 @@ BEGIN
       UPDATE holdfast_claim SET expires = _now + _ttl * 1000
       WHERE resource = _name AND number = _number;
     END IF;
+    CALL holdfast_close_ranks(_name, _number, _now);
     CALL holdfast_status(_name, _number, _now, _open_at, _line);
   END IF;
+  CALL holdfast_save(_name);
 END //
 
 -- Heartbeat and status in one. Never revives a claim.
@@ -691,6 +733,7 @@ BEGIN
     UPDATE holdfast_claim SET sealed = 'unknown', expires = _now + _after * 1000
     WHERE resource = _name AND number = _number;
   END IF;
+  CALL holdfast_save(_name);
   SET _line = IF(_number IS NULL, '0', '1');
 END //
 
@@ -798,9 +841,11 @@ BEGIN
         WHERE resource = _name AND number = _number;
         CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
       END IF;
+      CALL holdfast_close_ranks(_name, _number, _now);
       CALL holdfast_status(_name, _number, _now, _open_at, _line);
     END IF;
   END IF;
+  CALL holdfast_save(_name);
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _line;
@@ -822,6 +867,7 @@ BEGIN
   FOR UPDATE;
   CALL holdfast_micros(_now);
   CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  CALL holdfast_save(_name);
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT CONCAT_WS(' ', IF(c.admitted, 'h', 'w'), c.number, c.kind, c.permits, c.capacity, c.ttl,
