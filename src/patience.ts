@@ -21,8 +21,15 @@ export function answerWithin<T>(
       reject(new StoreError(message, { retryable: true, outcome: 'unknown' }));
     }, ms);
     timer.unref();
-    Promise.resolve(answer)
-      .then(resolve, reject)
-      .finally(() => clock.clearTimeout(timer));
+    Promise.resolve(answer).then(
+      (value) => {
+        clock.clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clock.clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }

@@ -1,3 +1,4 @@
+import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { TRIES_PER_TTL } from './patience.ts';
 import type { Claim, Store, Wake } from './store.ts';
@@ -19,6 +20,7 @@ export function subscribe(
   let waits = true;
   let stopped = false;
   let watching: AsyncDisposable | undefined;
+  let patience: Timer | undefined;
   const go = (): void => {
     if (!waits) return;
     waits = false;
@@ -27,19 +29,22 @@ export function subscribe(
   };
   const stop = (): void => {
     stopped = true;
-    void dispose(watching);
+    if (watching) dispose(watching);
     watching = undefined;
   };
-  const patience = store.traits.synchronous
-    ? undefined
-    : clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
-  patience?.unref();
-  watch(store, claim, wake)
-    .then((subscribed) => {
-      watching = subscribed;
-      if (stopped) stop();
-    })
-    .then(go, go);
+  watch(store, claim, wake).then((subscribed) => {
+    watching = subscribed;
+    if (stopped) stop();
+    go();
+  }, go);
+  // Most stores listen already, and a timer for nothing costs more than all else here.
+  if (!store.traits.synchronous) {
+    queueMicrotask(() => {
+      if (!waits) return;
+      patience = clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
+      patience.unref();
+    });
+  }
   return stop;
 }
 
@@ -52,10 +57,13 @@ function watch(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposable 
   }
 }
 
-async function dispose(watching: AsyncDisposable | undefined): Promise<void> {
+/** Hints that still come find the claim over, so it is no matter if it fails. */
+function dispose(watching: AsyncDisposable): void {
   try {
-    await watching?.[Symbol.asyncDispose]();
+    Promise.resolve(watching[Symbol.asyncDispose]()).catch(ignore);
   } catch {
-    // Hints that still come find the claim over.
+    // The same.
   }
 }
+
+function ignore(): void {}

@@ -18,6 +18,8 @@ export interface Ear {
   listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
 }
 
+const DONE = Promise.resolve();
+
 export class Wakes {
   /** Of this process; the channel's name ends in it. */
   readonly address: string = randomId().slice(0, 16);
@@ -40,17 +42,18 @@ export class Wakes {
   }
 
   /** Resolves when no message can be missed, or when there is no way to listen now. */
-  async watch({ id }: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch({ id }: Claim, wake: Wake): Promise<AsyncDisposable> {
     const tag = (++this.#count).toString(36);
     this.#wakes.set(tag, wake);
     this.#tags.set(id, tag);
-    await this.#listen();
-    return {
-      [Symbol.asyncDispose]: async () => {
+    const watching = {
+      [Symbol.asyncDispose]: () => {
         this.#wakes.delete(tag);
         if (this.#tags.get(id) === tag) this.#tags.delete(id);
+        return DONE;
       },
     };
+    return this.#listen().then(() => watching);
   }
 
   #listen(): Promise<void> {

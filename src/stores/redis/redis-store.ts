@@ -64,7 +64,7 @@ export class RedisStore implements Store {
     });
   }
 
-  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     return this.#statuses('claim', claims, this.#terms);
   }
 
@@ -156,17 +156,28 @@ export class RedisStore implements Store {
 
   readonly #terms = (claim: Claim): string => {
     const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
-    const terms = [letterOf(kind), permits, limit, Math.ceil(ttlMs), this.#wakes.tagOf(claim)];
-    return `${id}${queue ? 'q' : 't'}${terms.join(' ')} ${JSON.stringify(holder)}`;
+    const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
+    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
   };
 
   /** Asks the server of each slot, all at the same time; answers in the order of the claims. */
-  async #spread<R>(
+  #spread<R>(
+    claims: readonly Claim[],
+    ask: (those: readonly Claim[]) => Promise<readonly R[]>,
+  ): Promise<readonly R[]> {
+    try {
+      if (!this.#parts.places.many || claims.length === 1) return ask(claims);
+      return this.#spreadOut(claims, ask);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #spreadOut<R>(
     claims: readonly Claim[],
     ask: (those: readonly Claim[]) => Promise<readonly R[]>,
   ): Promise<readonly R[]> {
     const { places } = this.#parts;
-    if (!places.many || claims.length === 1) return ask(claims);
     const groups = new Map<string, number[]>();
     claims.forEach(({ resource }, i) => {
       const record = places.recordOf(places.keyOf(resource));
@@ -186,7 +197,7 @@ export class RedisStore implements Store {
     return answers;
   }
 
-  async #verb(
+  #verb(
     verb: keyof Scripts,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
@@ -194,7 +205,7 @@ export class RedisStore implements Store {
     const keys: string[] = [];
     const args: string[] = [];
     for (const claim of claims) {
-      keys.push(...this.#parts.places.keysOf(claim));
+      for (const key of this.#parts.places.keysOf(claim)) keys.push(key);
       args.push(argumentOf(claim));
     }
     const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
@@ -212,10 +223,11 @@ export class RedisStore implements Store {
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
-    return this.#spread(claims, async (those) => {
-      const replies = await this.#verb(verb, those, argumentOf);
-      return those.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs));
-    });
+    return this.#spread(claims, (those) =>
+      this.#verb(verb, those, argumentOf).then((replies) =>
+        those.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs)),
+      ),
+    );
   }
 
   async #change(resource: string, ...args: readonly string[]): Promise<Reply> {

@@ -14,7 +14,10 @@ export function replyOf(raw: unknown, depth = 0): Reply {
   if (typeof raw === 'bigint') return String(raw);
   if (Buffer.isBuffer(raw)) return raw.toString();
   if (typeof raw !== 'object' || raw instanceof Error || depth > DEEPEST) throw unexpected();
-  return Array.from(partsOf(raw), (part) => replyOf(part, depth + 1));
+  const parts: Reply[] = [];
+  // As in core's answers.ts: sees holes, and is faster than `Array.from`.
+  for (const part of partsOf(raw)) parts.push(replyOf(part, depth + 1));
+  return parts;
 }
 
 function partsOf(raw: object): Iterable<unknown> {

@@ -31,6 +31,13 @@ export interface Spread {
   readonly ms: number;
 }
 
+interface Call {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  readonly spread: Spread | undefined;
+}
+
 export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
 
@@ -42,35 +49,50 @@ export class ScriptRunner {
    * What the script answers for each of these keys, which are of one slot.
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
-  async run(
+  run(
     script: Script,
     keys: readonly string[],
     args: readonly string[],
     spread?: Spread,
   ): Promise<readonly Reply[]> {
-    const { link, places, hazards, clockWatch, known, fresh } = this.#parts;
-    const key = keys[0] as string;
-    const record = places.recordOf(key);
-    const checked = hazards.check(key);
-    if (checked) await checked;
+    const call = { script, keys, args, spread };
+    const checked = this.#parts.hazards.check(keys[0] as string);
+    return checked ? checked.then(() => this.#try(call)) : this.#try(call);
+  }
+
+  #try(call: Call): Promise<readonly Reply[]> {
+    const { places, clockWatch, known, fresh } = this.#parts;
     const sentAt = clockWatch.now();
-    const send = (settings: string): Promise<Reply> => {
-      const head = ['EVALSHA', script.sha, String(keys.length + 1), record];
-      const command = [...head, ...keys, settings, ...args];
-      return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
-    };
-    let reply: Reply;
-    try {
-      // In a cluster another slot may have made the script known.
-      reply = await send(places.many ? fresh : known);
-    } catch (error) {
-      if (refusalCode(error) !== 'NOSCRIPT') throw error;
-      await hazards.check(key, true);
-      await link.send(key, ['SCRIPT', 'LOAD', script.text]);
-      reply = await send(fresh);
-    }
+    // In a cluster another slot may have made the script known.
+    return this.#send(call, places.many ? fresh : known).then(
+      (reply) => this.#read(call, reply, sentAt),
+      async (error) => {
+        if (refusalCode(error) !== 'NOSCRIPT') throw error;
+        return this.#read(call, await this.#load(call), sentAt);
+      },
+    );
+  }
+
+  async #load(call: Call): Promise<Reply> {
+    const { link, hazards, fresh } = this.#parts;
+    const key = call.keys[0] as string;
+    await hazards.check(key, true);
+    await link.send(key, ['SCRIPT', 'LOAD', call.script.text]);
+    return this.#send(call, fresh);
+  }
+
+  #send({ script, keys, args, spread }: Call, settings: string): Promise<Reply> {
+    const { link, places } = this.#parts;
+    const key = keys[0] as string;
+    const head = ['EVALSHA', script.sha, String(keys.length + 1), places.recordOf(key)];
+    const command = head.concat(keys, settings, args);
+    return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
+  }
+
+  #read({ keys }: Call, reply: Reply, sentAt: number): readonly Reply[] {
     if (!Array.isArray(reply) || typeof reply[0] !== 'number') throw garbled(reply);
-    clockWatch.see(record, reply[0], sentAt);
+    const { places, clockWatch } = this.#parts;
+    clockWatch.see(places.recordOf(keys[0] as string), reply[0], sentAt);
     return reply.slice(1);
   }
 

@@ -115,22 +115,22 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...subscription,
     name: 'claiming comes before subscribing',
-    find: 'patience?.unref();',
-    replace: 'patience?.unref();\n  go();',
+    find: '  }, go);\n',
+    replace: '  }, go);\n  go();\n',
     why: 'the hint that falls between the two is missed',
   },
   {
     ...subscription,
     name: 'no claim is made when subscribing fails',
-    find: '.then(go, go);',
-    replace: '.then(go, () => {});',
+    find: '  }, go);\n',
+    replace: '  }, () => {});\n',
     why: 'without hints nothing works, although hints are a courtesy',
   },
   {
     ...subscription,
     name: 'a subscription that cannot be ended is an unhandled rejection',
-    find: 'void dispose(watching);',
-    replace: 'void watching?.[Symbol.asyncDispose]();',
+    find: 'Promise.resolve(watching[Symbol.asyncDispose]()).catch(ignore);',
+    replace: 'void watching[Symbol.asyncDispose]();',
     why: 'a closed connection ends the whole process',
   },
   {
