@@ -6,6 +6,21 @@ declare const db: import('holdfast/fence').SqliteConnection;
 /** All or nothing: BEGIN, the work, COMMIT; ROLLBACK and the error if it throws. */
 declare function transaction<T>(connection: typeof db, work: () => T): T;
 
+/** A database on a server, as its clients have it. */
+declare const pool: import('pg').Pool;
+declare const kysely: import('kysely').Kysely<{
+  stock: { sku: string; n: number; reserved: number };
+}>;
+declare const drizzle: import('drizzle-orm/node-postgres').NodePgDatabase;
+declare const sql: import('postgres').Sql;
+declare const mysql: import('mysql2/promise').Pool;
+/** As much of Prisma's client as the pages use. */
+interface Prisma {
+  $queryRawUnsafe(sql: string, ...values: unknown[]): Promise<unknown>;
+  $executeRawUnsafe(sql: string, ...values: unknown[]): Promise<number>;
+}
+declare const prisma: Prisma & { $transaction<T>(work: (tx: Prisma) => Promise<T>): Promise<T> };
+
 declare const sku: string;
 declare function sell(connection: typeof db, sku: string): void;
 declare function countStock(connection: typeof db, sku: string): number;
@@ -39,3 +54,4 @@ declare class SlowPost {
 }
 declare function sendInvoices(locks: import('holdfast').Locks, post: SlowPost): Promise<boolean>;
 declare function record(name: string, locks: object, to: object): void;
+declare function readToken(): Promise<string>;

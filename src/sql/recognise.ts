@@ -93,13 +93,13 @@ function postgresLink(sql: Postgres): Link {
 
 interface Kysely {
   readonly isTransaction: boolean;
-  getExecutor(): { readonly adapter?: Answer };
+  /** Has the properties of the dialect under `adapter`. */
+  getExecutor(): Readonly<Record<string, Answer>>;
   executeQuery(query: object): PromiseLike<Answer>;
 }
 
 function kyselyLink(db: Kysely): Link | undefined {
-  const { adapter } = db.getExecutor();
-  const dialect = adapter && kyselyDialect(adapter);
+  const dialect = kyselyDialect(db.getExecutor().adapter);
   if (!dialect) return undefined;
   const send = (sql: string, parameters: Bound[]): PromiseLike<Answer> => {
     const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] };
@@ -113,8 +113,8 @@ function kyselyLink(db: Kysely): Link | undefined {
 }
 
 /** SQLite has RETURNING alone, SQL Server transactional DDL alone. */
-function kyselyDialect(adapter: Answer): Link['dialect'] | undefined {
-  const { supportsReturning, supportsTransactionalDdl } = adapter;
+function kyselyDialect(has: Answer = {}): Link['dialect'] | undefined {
+  const { supportsReturning, supportsTransactionalDdl } = has;
   if (supportsReturning !== supportsTransactionalDdl) return undefined;
   return supportsReturning ? 'postgres' : 'mysql';
 }
