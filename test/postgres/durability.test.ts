@@ -1,10 +1,13 @@
 /** What a loss of data does to locks, and what is no loss. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
 import { asked, Caller, install, numberOf, type Settings } from './routines.ts';
 
 /** Long enough for a quarantine to be seen, and short enough to be waited for. */
 const MAX_TTL_MS = 4000;
+
+// Servers start and stop many at a time, on a machine that may be busy.
+vi.setConfig({ testTimeout: 90_000 });
 
 /** Commits that nobody waits for are so late on disk that a crash comes first. */
 const LAZY = ['wal_writer_delay = 10s', 'wal_writer_flush_after = 0'];

@@ -19,7 +19,10 @@ const MEMORY = /^test\/conformance\/(memory|chaos)/;
 
 /** The folder of the unit tests of a source. */
 export function partOf(source: string): string {
-  return /^src\/(?:stores\/|layers\/)?(sqlite|redis|quorum|fence)\//.exec(source)?.[1] ?? 'unit';
+  return (
+    /^src\/(?:stores\/|layers\/)?(sqlite|redis|postgres|mysql|quorum|fence)\//.exec(source)?.[1] ??
+    'unit'
+  );
 }
 
 /** What takes another course in every run does not notice the same fault each time. */
@@ -34,6 +37,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   const part = partOf(source);
   if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
   if (part === 'redis') return ofRedis(file);
+  if (part === 'postgres' || part === 'mysql') return ofSql(file, part);
   if (part === 'quorum') return ofQuorum(file);
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
@@ -46,6 +50,14 @@ function ofRedis(file: string): Kind | undefined {
   return /^test\/redis\/[^/]+$/.test(file) ? 'servers' : undefined;
 }
 
+/** What calls the routines themselves is quicker than the suite. */
+function ofSql(file: string, part: string): Kind | undefined {
+  if (new RegExp(`^test/${part}/(schema|durability|differential)`).test(file)) return 'conformance';
+  return new RegExp(`^test/${part}/conformance/(pg|mariadb-mariadb)\\.test`).test(file)
+    ? 'servers'
+    : undefined;
+}
+
 /** Its simulation is quick; models and servers are not about this. */
 function ofQuorum(file: string): Kind | undefined {
   if (/^test\/quorum\/(quorum|simulation)/.test(file)) return 'units';
@@ -54,5 +66,5 @@ function ofQuorum(file: string): Kind | undefined {
 
 /** The simulation knows neither servers nor files nor fences. */
 export function isSimulated(source: string): boolean {
-  return !/^src\/(stores\/(sqlite|redis)|layers|fence|signals)/.test(source);
+  return !/^src\/(stores\/(sqlite|redis|sql|postgres|mysql)|sql|layers|fence|signals)/.test(source);
 }

@@ -1,0 +1,109 @@
+import type { Fault } from '../fault.ts';
+
+const schema = { file: 'src/stores/postgres/schema.sql' };
+
+/** What the routines of a database can get wrong. */
+export const POSTGRES_FAULTS: readonly Fault[] = [
+  {
+    ...schema,
+    name: 'postgres: the time is that of the beginning of the transaction',
+    find: 'extract(epoch FROM clock_timestamp())',
+    replace: 'extract(epoch FROM now())',
+    why: 'whoever waited for a lock of the database is taken to live in the past',
+  },
+  {
+    ...schema,
+    name: 'postgres: claims lock their resources in the order in which they come',
+    find: `"limit" integer, ttl integer, address text, tag text, holder text)
+    ORDER BY c.resource COLLATE "C"`,
+    replace: `"limit" integer, ttl integer, address text, tag text, holder text)
+    ORDER BY md5(c.id::text)`,
+    why: 'two batches wait for each other, and one of them fails',
+  },
+  {
+    ...schema,
+    name: 'postgres: the quick way does not look for tombstones',
+    find: `AND r.ended IS NULL
+      AND r.graves <= holdfast.micros()`,
+    replace: 'AND r.ended IS NULL',
+    why: 'a late copy of a claim that was released holds until its TTL ends',
+  },
+  {
+    ...schema,
+    name: 'postgres: whoever asks first is let in past those who wait',
+    find: 'c.admitted := open AND r.waiters = 0\n      AND',
+    replace: 'c.admitted := open\n      AND',
+    why: 'a writer waits for ever while readers come and go',
+  },
+  {
+    ...schema,
+    name: 'postgres: numbers are nothing but the time',
+    find: `      number = greatest(r.number + 1, holdfast.micros(), s.highest + 1),`,
+    replace: `      number = holdfast.micros(),`,
+    why: 'when the clock goes back, a later holder has a smaller token',
+  },
+  {
+    ...schema,
+    name: 'postgres: what is swept away leaves no number behind',
+    find: 'SET highest = greatest(highest, (SELECT max(number) FROM swept))',
+    replace: 'SET highest = highest',
+    why: 'when the clock goes back, a later holder has a smaller token',
+  },
+  {
+    ...schema,
+    name: 'postgres: a heartbeat revives what is dead',
+    find: 'WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()\n    RETURNING r.name, r.number, r.ttl, r.id',
+    replace: 'WHERE r.id = excluded.concerns[1]\n    RETURNING r.name, r.number, r.ttl, r.id',
+    why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
+  },
+  {
+    ...schema,
+    name: 'postgres: anybody releases',
+    find: 'WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()\n    RETURNING r.name, r.number\n',
+    replace: 'WHERE r.id IS NOT NULL\n    RETURNING r.name, r.number\n',
+    why: 'a late release takes the lock from another holder',
+  },
+  {
+    ...schema,
+    name: 'postgres: a claim that leaves the front tells nobody who comes next',
+    find: `        r.told := next.number;
+        r.concerns := r.concerns || next.id;`,
+    replace: '        r.told := next.number;',
+    why: 'when the next holder dies, the first waiter learns of it late',
+  },
+  {
+    ...schema,
+    name: 'postgres: another history counts as no loss',
+    find: 'IF (s.fast OR s.history <> present) AND',
+    replace: 'IF s.fast AND',
+    why: 'after a fail-over two hold what only the old primary had granted',
+  },
+  {
+    ...schema,
+    name: 'postgres: nobody remembers that commits were not waited for',
+    find: 's.fast := s.fast OR wants_fast;',
+    replace: 's.fast := false;',
+    why: 'after a crash two hold what was not on disk',
+  },
+  {
+    ...schema,
+    name: 'postgres: the witness is not looked at',
+    find: 'FROM holdfast.store known, holdfast.witness\n',
+    replace: 'FROM holdfast.store known\n',
+    why: 'after a loss of data two hold the same lock',
+  },
+  {
+    ...schema,
+    name: 'postgres: a strict grant is not waited for where the server would not',
+    find: "ELSIF current_setting('synchronous_commit') = 'off' THEN",
+    replace: "ELSIF current_setting('synchronous_commit') = 'none' THEN",
+    why: 'after a crash two hold what was not on disk',
+  },
+  {
+    ...schema,
+    name: 'postgres: who waits for a lock waits as long as it takes',
+    find: "PERFORM set_config('lock_timeout', settings->>'patience', true);",
+    replace: '',
+    why: 'one stopped session keeps everybody’s heartbeats from the server',
+  },
+];
