@@ -33,10 +33,10 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  * - `redis://user:password@host:6379/0`, `rediss:` for TLS, `redis+unix:///run/redis.sock?db=0`,
  *   `redis+sentinel://host1:26379,host2:26379/name/0`, `redis+cluster://host1:6379,host2:6379`,
  *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`,
- * - `postgres://user:password@host:5432/database`, with options of `postgresStore` and of the client
- *   as its query: `?schema=locks&sslmode=require`,
- * - `mysql://user:password@host:3306/database` or `mariadb://…`, with options of `mysqlStore` and of
- *   the client as its query: `?prefix=locks_`.
+ * - `postgres://user:password@host:5432/database`, with options of `postgresStore` and of the
+ *   client as its query: `?schema=locks&sslmode=require`,
+ * - `mysql://user:password@host:3306/database` or `mariadb://…`, with options of `mysqlStore` and
+ *   of the client as its query: `?prefix=locks_`.
  *
  * Clients are loaded when they are needed, so this is for programs that are not bundled.
  * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed or

@@ -140,7 +140,7 @@ export function anotherLayout(found: string, known: number): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-/** The SQLSTATE, if this error of a client is an answer of the server: system errors have no severity. */
+/** The SQLSTATE, if this is an answer of the server: errors of the system have no severity. */
 function stateOf(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
   const answered = typeof severity === 'string' && typeof code === 'string';
