@@ -13,11 +13,11 @@ export interface Result {
   readonly met?: boolean | undefined;
 }
 
-/** What could not be measured is NaN, and left out. */
+/** What could not be measured is no finite number, and left out. */
 export function report(result: Result): void {
-  const known = Object.entries(result.measured).filter(([, value]) => !Number.isNaN(value));
+  const known = Object.entries(result.measured).filter(([, value]) => Number.isFinite(value));
   const { ratio, ...rest } = { ...result, measured: Object.fromEntries(known) };
-  console.log(JSON.stringify({ ...rest, ...(!Number.isNaN(ratio) && { ratio }) }));
+  console.log(JSON.stringify({ ...rest, ...(Number.isFinite(ratio) && { ratio }) }));
 }
 
 /** A ratio that has to stay on one side of a limit. */

@@ -8,19 +8,24 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
-import { startCluster } from '../test/servers/cluster.ts';
-import { closeAll, type RedisServer } from '../test/servers/redis-server.ts';
-import { startFive, startSingle } from '../test/servers/topologies.ts';
 import { load, machine } from './machine.ts';
 import { picture } from './redis/picture.ts';
 import type { Result } from './result.ts';
+import { closeServers, serversFor } from './servers.ts';
 import { stage } from './stage.ts';
 import { table } from './table.ts';
+
+/** Of each store in a database. */
+const STORE_FIGURES = [
+  ...['uncontended', 'statements', 'processes', 'waiters'],
+  ...['leases', 'waiting'],
+];
 
 const FIGURES = [
   ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'],
   ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
   ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster', 'quorum'],
+  ...['postgres', 'mysql'].flatMap((one) => STORE_FIGURES.map((figure) => `${one}/${figure}`)),
 ];
 
 const PICTURE = 'docs/images/redis-waiters.svg';
@@ -41,32 +46,22 @@ console.error(`${conditions}\n`);
 const figures = FIGURES.filter(
   (name) => asked.length === 0 || asked.some((one) => among(name, one)),
 );
-const redis = figures.some((name) => among(name, 'redis')) ? await startSingle() : undefined;
 const folder = stage();
 for (const figure of figures) {
   console.error(`${figure} …`);
-  // Or every process that uses it would be warned.
-  const config = ['min-replicas-to-write 1'];
-  const cluster = figure === 'redis/cluster' ? await startCluster({ config }) : undefined;
-  const five = figure === 'quorum' ? await startFive() : [];
-  const results = await measure(figure, {
-    ...(five.length > 0 && { BENCH_QUORUM: five.map(({ url }) => url).join() }),
-    ...(redis && { BENCH_REDIS_URL: redis.url }),
-    ...(cluster && { BENCH_REDIS_CLUSTER: cluster.nodes.map(({ url }) => url).join() }),
-  });
-  await cluster?.close();
-  await closeAll(five);
-  const server = redis && among(figure, 'redis') ? `; Redis ${await versionOf(redis)}` : '';
-  const text = `${table(results)}\n\n${conditions}${server}.\n`;
+  const { env, names } = await serversFor(figure);
+  const results = await measure(figure, env);
+  const text = `${table(results)}\n\n${[conditions, ...names].join('; ')}.\n`;
   console.error(`\n${text}`);
   await putText('bench/README.md', figure, text);
   if (figure === 'redis/waiters') writeFileSync(join(ROOT, PICTURE), picture(results));
 }
-await redis?.close();
+await closeServers();
 
 /** Runs one script by itself, and shows its results as they come. */
-async function measure(figure: string, env: Record<string, string>): Promise<Result[]> {
-  const child = spawn(process.execPath, ['--expose-gc', join(folder, `${figure}.js`)], {
+async function measure(figure: string, env: NodeJS.ProcessEnv): Promise<Result[]> {
+  const script = `${figure.replace(/^(postgres|mysql)\//, 'sql-stores/')}.js`;
+  const child = spawn(process.execPath, ['--expose-gc', join(folder, script)], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -79,9 +74,4 @@ async function measure(figure: string, env: Record<string, string>): Promise<Res
   const code = await ended;
   if (code !== 0) throw new Error(`${figure} ended with ${code}`);
   return results;
-}
-
-async function versionOf(server: RedisServer): Promise<string> {
-  const info = String(await server.command('INFO', 'server'));
-  return /redis_version:(\S+)/.exec(info)?.[1] ?? 'of unknown version';
 }

@@ -25,6 +25,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = [
   ...['libsql', 'esbuild', 'ioredis', 'redis'],
   ...['redlock', 'redis-semaphore', '@verrou/core', 'redlock-universal'],
+  ...['pg', 'postgres', 'mysql2', 'mariadb', 'kysely', 'advisory-lock'],
 ];
 
 const COMPILER_OPTIONS: ts.CompilerOptions = {

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sleep } from '../processes.ts';
 import { median, quantile } from '../result.ts';
 
 const HERE = fileURLToPath(import.meta.url);
@@ -19,6 +20,11 @@ export interface Job {
    * many. Default: each task asks again as soon as it has released.
    */
   readonly drained?: number;
+  /**
+   * What happens until then does not count, nor what happens after `forMs`: a queue that has yet to
+   * form asks for more than one that stands, and one that is emptied for less. Default: all counts.
+   */
+  readonly settleMs?: number;
 }
 
 /** The same for one of them. */
@@ -77,12 +83,30 @@ export class Crew<C extends string> {
     const resource = `${job.contender}:${this.#rounds++}`;
     const own: OwnJob = { ...job, resource, tasks: job.tasks / processes };
     await Promise.all(members.map((member) => member.ask(own)));
-    const before = await this.#work(job.contender);
-    const all = await Promise.all(members.map((member) => member.ask('go') as Promise<Happened>));
-    const after = await this.#work(job.contender);
+    const go = (): Promise<Happened[]> =>
+      Promise.all(members.map((member) => member.ask('go') as Promise<Happened>));
+    const { all, before, after } = await this.#watch(job, go);
     all.forEach(({ stuck }, n) => stuck && members[n]?.end());
     this.#members = this.#members.filter((member) => member.alive);
-    return summary(all, difference(after, before));
+    const counted = job.settleMs === undefined ? all : between(all, before.at, after.at);
+    return summary(counted, difference(after.work, before.work));
+  }
+
+  async #watch(job: Job, go: () => Promise<Happened[]>): Promise<Watched<C>> {
+    const look = async (): Promise<Look<C>> => {
+      const work = await this.#work(job.contender);
+      return { at: Number(process.hrtime.bigint()), work };
+    };
+    if (job.settleMs === undefined) {
+      const before = await look();
+      return { before, all: await go(), after: await look() };
+    }
+    const going = go();
+    await sleep(job.settleMs);
+    const before = await look();
+    await sleep(job.forMs - job.settleMs);
+    const after = await look();
+    return { before, all: await going, after };
   }
 
   end(): void {
@@ -115,6 +139,24 @@ class Member {
     this.alive = false;
     this.#process.kill('SIGKILL');
   }
+}
+
+interface Look<C extends string> {
+  readonly at: number;
+  readonly work: Work<C>;
+}
+
+interface Watched<C extends string> {
+  readonly all: readonly Happened[];
+  readonly before: Look<C>;
+  readonly after: Look<C>;
+}
+
+function between(all: readonly Happened[], from: number, to: number): Happened[] {
+  return all.map((one) => {
+    const turns = one.turns.filter(([, granted]) => granted >= from && granted < to);
+    return { ...one, turns, acquisitions: turns.length };
+  });
 }
 
 function difference<C extends string>(after: Work<C>, before: Work<C>): Work<C> {

@@ -12,6 +12,7 @@ export interface Setting<C extends string> {
   /** In all processes together. */
   readonly tasks: number;
   readonly drained?: number;
+  readonly settleMs?: number;
   readonly rounds: number;
   /** Of one contender in one round. */
   readonly roundMs: number;
@@ -22,13 +23,18 @@ export async function versus<C extends string>(
   setting: Setting<C>,
   goals: (contender: string, measured: Columns<C>, ratio: number) => Partial<Result>,
 ): Promise<void> {
-  const { figure, url, crew, contenders, processes, tasks, drained, roundMs } = setting;
+  const { figure, url, crew, contenders, processes, tasks, roundMs } = setting;
+  const { drained, settleMs } = setting;
   for (const holdMs of [1, 0]) {
     const rounds = new Map<string, CrowdRound<C>[]>(contenders.map((name) => [name, []]));
     for (let n = 0; n < setting.rounds; n++) {
       for (const contender of shuffled(contenders)) {
         const job = { contender, url, tasks, holdMs, forMs: roundMs };
-        const all = { ...job, ...(drained !== undefined && { drained }) };
+        const all = {
+          ...job,
+          ...(drained !== undefined && { drained }),
+          ...(settleMs !== undefined && { settleMs }),
+        };
         rounds.get(contender)?.push(await crew.round(all, processes));
       }
     }

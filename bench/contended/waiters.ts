@@ -17,18 +17,22 @@ export interface Crowds<C extends string> {
   readonly rounds: number;
   /** Of one contender in one round. */
   readonly roundMs: number;
+  readonly settleMs?: number;
 }
 
 /** `goals` are ours; `growth` is that of the gap since the smallest crowd. */
 export async function moreAndMore<C extends string>(
-  { figure, url, crew, contenders, processes, tasks, ...extent }: Crowds<C>,
+  { figure, url, crew, contenders, processes, tasks, settleMs, ...extent }: Crowds<C>,
   goals: (contender: string, measured: Columns<C>, growth: number) => Partial<Result>,
 ): Promise<void> {
   const rounds = new Map<string, CrowdRound<C>[]>();
   for (let n = 0; n < extent.rounds; n++) {
     for (const many of tasks) {
       for (const contender of shuffled(contenders)) {
-        const job = { contender, url, tasks: many, holdMs: 1, forMs: extent.roundMs };
+        const job = {
+          ...{ contender, url, tasks: many, holdMs: 1, forMs: extent.roundMs },
+          ...(settleMs !== undefined && { settleMs }),
+        };
         const row = `${contender}, ${many} waiters`;
         const own = rounds.get(row) ?? [];
         rounds.set(row, own);

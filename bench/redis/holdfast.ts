@@ -1,9 +1,9 @@
-/** Ours, with default options but for the TTL, which all contenders share. */
-import { createLocks } from 'holdfast';
+/** Ours, with each client package. */
 import { redisStore } from 'holdfast/redis';
 import { Cluster, Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { type Connected, TTL_MS } from '../contender.ts';
+import { locksOf } from '../holdfast.ts';
 
 type Client = Parameters<typeof redisStore>[0];
 
@@ -25,18 +25,5 @@ export async function holdfastNodeRedis(url: string): Promise<Connected> {
 }
 
 function connected(client: Client, fair: boolean, end: () => Promise<unknown>): Connected {
-  const locks = createLocks(redisStore(client, { maxTtl: TTL_MS }), { ttl: TTL_MS });
-  return {
-    task: (resource) => {
-      const lock = locks.mutex(resource, { fair });
-      return async () => {
-        const lease = await lock.acquire();
-        return () => lease.release();
-      };
-    },
-    close: async () => {
-      await locks.close();
-      await end();
-    },
-  };
+  return locksOf(redisStore(client, { maxTtl: TTL_MS }), fair, end);
 }

@@ -2,7 +2,6 @@
  * The other libraries, each as its README uses it: with its defaults, or tuned for contention, with
  * short delays between its tries and as many tries as it takes.
  */
-import { Verrou } from '@verrou/core';
 import { redisStore as verrouStore } from '@verrou/core/drivers/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
@@ -10,12 +9,8 @@ import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { createLock, IoredisAdapter, NodeRedisAdapter } from 'redlock-universal';
 import { type Connected, TTL_MS } from '../contender.ts';
+import { DELAY_MS, verrouOn } from '../verrou.ts';
 
-/**
- * Between two tries when tuned. With 1 ms a hand-off in one process takes a third to a half of the
- * time, and an acquisition up to three times as many commands; across processes it is no faster.
- */
-const DELAY_MS = 5;
 const EVER = 1_000_000;
 
 export async function redlock(url: string, tuned: boolean): Promise<Connected> {
@@ -49,19 +44,7 @@ export async function redisSemaphore(url: string, tuned: boolean): Promise<Conne
 
 export async function verrou(url: string, tuned: boolean): Promise<Connected> {
   const client = new Redis(url);
-  const store = { driver: verrouStore({ connection: client }) };
-  const locks = new Verrou({ default: 'redis', stores: { redis: store } });
-  const options = tuned ? { retry: { delay: DELAY_MS } } : {};
-  return {
-    task: (resource) => {
-      const lock = locks.createLock(`verrou:${resource}`, TTL_MS);
-      return async () => {
-        if (!(await lock.acquire(options))) throw new Error('Verrou gave up.');
-        return () => lock.release();
-      };
-    },
-    close: () => client.quit(),
-  };
+  return verrouOn(verrouStore({ connection: client }), tuned, () => client.quit());
 }
 
 type UniversalClient = ConstructorParameters<typeof IoredisAdapter>[0];

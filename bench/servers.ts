@@ -1,0 +1,99 @@
+/** The servers that figures need. One that several need is started for the first of them. */
+import { startCluster } from '../test/servers/cluster.ts';
+import { startMariadb } from '../test/servers/mariadb-server.ts';
+import { startPostgres } from '../test/servers/postgres-server.ts';
+import { startFive, startSingle } from '../test/servers/topologies.ts';
+
+export interface Servers {
+  /** Where a figure finds them. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What they are, for the line below its table. */
+  readonly names: readonly string[];
+}
+
+interface Closable {
+  close(): Promise<unknown>;
+}
+
+/** As they are by default; what the tests have made smaller for themselves is put back. */
+const POSTGRES = [
+  'max_connections = 700',
+  'shared_buffers = 128MB',
+  'max_wal_size = 1GB',
+  'shared_preload_libraries = pg_stat_statements',
+  // One figure lets an hour pass within a minute.
+  'autovacuum_naptime = 1s',
+];
+const MARIADB = [
+  '--max-connections=700',
+  '--innodb-buffer-pool-size=128M',
+  '--innodb-log-file-size=96M',
+];
+
+const STARTS: Readonly<Record<string, () => Promise<Servers>>> = {
+  redis: async () => {
+    const server = opened(await startSingle());
+    const version = /redis_version:(\S+)/.exec(String(await server.command('INFO', 'server')))?.[1];
+    return { env: { BENCH_REDIS_URL: server.url }, names: [`Redis ${version}`] };
+  },
+  cluster: async () => {
+    // Or every process that uses it would be warned.
+    const { nodes } = opened(await startCluster({ config: ['min-replicas-to-write 1'] }));
+    return { env: { BENCH_REDIS_CLUSTER: nodes.map(({ url }) => url).join() }, names: [] };
+  },
+  quorum: async () => {
+    const five = await startFive();
+    five.forEach(opened);
+    return { env: { BENCH_QUORUM: five.map(({ url }) => url).join() }, names: [] };
+  },
+  postgres: async () => {
+    const server = opened(await startPostgres({ config: POSTGRES }));
+    const [row] = await server.query('SHOW server_version');
+    return databaseAt('postgres', server, `PostgreSQL ${row?.server_version}`);
+  },
+  mysql: async () => {
+    const server = opened(await startMariadb({ config: MARIADB }));
+    const [row] = await server.query('SELECT VERSION() AS version');
+    return databaseAt('mysql', server, String(row?.version));
+  },
+};
+
+const started = new Map<string, Servers>();
+const open: Closable[] = [];
+
+export async function serversFor(figure: string): Promise<Servers> {
+  const [part = ''] = figure.split('/');
+  const all: Servers[] = [];
+  for (const name of figure === 'redis/cluster' ? [part, 'cluster'] : [part]) {
+    const servers = started.get(name) ?? (await STARTS[name]?.());
+    if (!servers) continue;
+    started.set(name, servers);
+    all.push(servers);
+  }
+  return {
+    env: Object.assign({}, ...all.map(({ env }) => env)),
+    names: all.flatMap(({ names }) => names),
+  };
+}
+
+export async function closeServers(): Promise<void> {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+}
+
+function opened<T extends Closable>(server: T): T {
+  open.push(server);
+  return server;
+}
+
+function databaseAt(
+  name: string,
+  { url, pid }: { readonly url: string; readonly pid: number },
+  version: string,
+): Servers {
+  const env = {
+    BENCH_DATABASE: name,
+    BENCH_DATABASE_URL: url,
+    BENCH_DATABASE_PID: String(pid),
+  };
+  return { env, names: [version] };
+}
