@@ -3,6 +3,8 @@ import type { Fault } from '../fault.ts';
 const record = { file: 'src/stores/redis/lua/record.lua' };
 const queue = { file: 'src/stores/redis/lua/queue.lua' };
 const claim = { file: 'src/stores/redis/lua/claim.lua' };
+const join = { file: 'src/stores/redis/lua/join.lua' };
+const handOff = { file: 'src/stores/redis/lua/hand-off.lua' };
 const renew = { file: 'src/stores/redis/lua/renew.lua' };
 const release = { file: 'src/stores/redis/lua/release.lua' };
 const change = { file: 'src/stores/redis/lua/change.lua' };
@@ -180,6 +182,41 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: '    if number > newest then newest = number end\n',
     replace: '',
     why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
+  },
+  {
+    ...join,
+    name: 'Redis: the common way in does not look whether the first waiter lives',
+    find: ' or now >= (queue.fore or 0) then',
+    replace: ' then',
+    why: 'who comes after a dead one is not told that it is the first',
+  },
+  {
+    ...join,
+    name: 'Redis: the common way in does not count those who wait',
+    find: ' or waiters >= tonumber(maxWaiters)',
+    replace: '',
+    why: 'a queue grows without end while nobody gets on',
+  },
+  {
+    ...handOff,
+    name: 'Redis: the common way out does not look who holds',
+    find: 'if queue.only ~= id or not',
+    replace: 'if not',
+    why: 'a waiter that gives up takes the lock away from its holder',
+  },
+  {
+    ...handOff,
+    name: 'Redis: the common way out admits the dead',
+    find: 'if expires <= now or claim',
+    replace: 'if claim',
+    why: 'the lock is granted to nobody, and all wait for one more TTL',
+  },
+  {
+    ...handOff,
+    name: 'Redis: the common way out tells nobody',
+    find: "  if letter then call('PUBLISH', prefix .. claim.address, letter) end\n",
+    replace: '',
+    why: 'a hand-off takes a heartbeat',
   },
   {
     ...change,
