@@ -7,7 +7,7 @@
  * loader of the C library. They run through that loader: an old C library is no obstacle.
  */
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from './programs.ts';
@@ -46,12 +46,12 @@ export interface Packages {
   /** Its code name. */
   readonly release: string;
   readonly packages: readonly string[];
-  /** Where the release is, if not on the machine's mirrors, and the packages with its keyring. */
+  /** Of another distribution: the packages that know its keys and its mirror, and in which files. */
   readonly archive?: {
-    readonly mirror: string;
-    readonly keys: Packages;
+    readonly known: Packages;
     /** Below `/usr`. */
     readonly keyring: string;
+    readonly mirror: { readonly file: string; readonly line: RegExp };
   };
 }
 
@@ -102,12 +102,11 @@ async function download(folder: string, debian: Debian): Promise<string[]> {
   await writeFile(join(folder, 'status'), needless.map(installed).join(''));
   const env = { ...process.env, APT_CONFIG: await settings(folder) };
   const apt = (...args: string[]): Promise<unknown> => run('apt-get', args, { env });
-  const keyring = archive
-    ? join(await unpackedIn({ ...archive.keys, cache }), 'usr', archive.keyring)
-    : KEYRING;
+  const known = archive && join(await unpackedIn({ ...archive.known, cache }), 'usr');
+  const keyring = archive && known ? join(known, archive.keyring) : KEYRING;
   const signed = (await exists(keyring)) ? `[signed-by=${keyring}] ` : '';
   const failures: unknown[] = [];
-  for (const mirror of archive ? [archive.mirror] : await mirrors()) {
+  for (const mirror of archive && known ? [await mirrorIn(known, archive)] : await mirrors()) {
     try {
       await writeFile(join(folder, 'sources.list'), `deb ${signed}${mirror} ${release} main\n`);
       await apt('update', '--error-on=any');
@@ -162,6 +161,16 @@ async function settings(folder: string): Promise<string> {
   await writeFile(lastFile, last.join('\n'));
   await writeFile(firstFile, `Dir::Etc::main "${lastFile}";`);
   return firstFile;
+}
+
+async function mirrorIn(
+  folder: string,
+  { mirror }: NonNullable<Packages['archive']>,
+): Promise<string> {
+  const text = await readFile(join(folder, mirror.file), 'utf8');
+  const [, found] = mirror.line.exec(text) ?? [];
+  if (found === undefined) throw new Error(`${mirror.file} names no mirror`);
+  return found;
 }
 
 /** What the machine's own sources name, the likeliest first: where an update would begin. */

@@ -40,16 +40,16 @@ const BOOKWORM = {
 };
 const TRIXIE = {
   release: 'trixie',
-  packages: ['redis-server', 'valkey-server', 'tcc', 'openssl', 'ubuntu-keyring'],
+  packages: ['redis-server', 'valkey-server', 'tcc', 'openssl', 'ubuntu-keyring', 'debootstrap'],
 };
-/** Debian has no MySQL, but the keys of Ubuntu, which has it. */
+/** Debian has no MySQL 8, but it knows where Ubuntu is, which has it, and by which keys. */
 const NOBLE = {
   release: 'noble',
   packages: ['mysql-server-core-8.0'],
   archive: {
-    mirror: 'http://archive.ubuntu.com/ubuntu',
-    keys: TRIXIE,
+    known: TRIXIE,
     keyring: 'share/keyrings/ubuntu-archive-keyring.gpg',
+    mirror: { file: 'share/debootstrap/scripts/gutsy', line: /default_mirror (\S+)/ },
   },
 };
 
