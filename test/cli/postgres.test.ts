@@ -1,0 +1,67 @@
+/** The command line on PostgreSQL; the rest of it is the same on every store. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
+import { Place } from './program.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+
+const SECRET = 'canary-4711';
+
+it('migrates, runs a command under a lock, and shows it', async () => {
+  const place = new Place();
+  const refused = await place.fate('run', 'a', '--store', server.url, '--', 'true');
+  expect(refused).toMatchObject({ status: 69, err: expect.stringMatching(/holdfast migrate/) });
+  const done = 'The tables of the locks are up to date.\n';
+  const migrated = await place.fate('migrate', '--store', server.url);
+  expect(migrated).toMatchObject({ status: 0, out: done, err: '' });
+  const again = await place.fate('migrate', '--store', server.url, '--json');
+  expect(again).toMatchObject({ status: 0, out: '{"migrated":true}\n', err: '' });
+  const script = `export HOLDFAST_STORE='${server.url}'
+    $holdfast run a -- sh -c '$holdfast show a --json'`;
+  const { status, out, err } = await place.shell(script).fate;
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  expect(JSON.parse(out).holders).toHaveLength(1);
+});
+
+it('prints what it would do, without asking anybody', async () => {
+  const store = 'postgres://no-such-host.invalid/x?schema=mine';
+  const { status, out, err } = await new Place().fate('migrate', '--store', store, '--print');
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  expect(out).toMatch(/^BEGIN;\n/);
+  await server.query('CREATE DATABASE printed');
+  await server.query(out, [], { database: 'printed' });
+  const url = `${server.urlOf({ database: 'printed' })}?schema=mine`;
+  const ran = await new Place().fate('run', 'a', '--store', url, '--', 'true');
+  expect(ran).toMatchObject({ status: 0, err: '' });
+});
+
+it.each([
+  ['nobody listens', 'postgres://127.0.0.1:1', 69, /ECONNREFUSED/],
+  ['nobody is called that', 'postgres://no-such-host.invalid', 69, /ENOTFOUND|EAI_AGAIN/],
+  ['the user is unknown', `postgres://me:${SECRET}@HERE/postgres`, 69, /does not let this user/],
+  ['the URL has a mistake', `postgres://me:${SECRET}#@HERE`, 78, /malformed/],
+  ['an option is wrong', `postgres://me:${SECRET}@HERE/x?schema=a-b`, 78, /schema must be/],
+])('where %s', async (_, url, expected, says) => {
+  const store = url.replace('HERE', `127.0.0.1:${server.port}`);
+  for (const verb of [['run', 'a', '--wait', '1s'], ['migrate']]) {
+    const command = verb[0] === 'run' ? ['--', 'true'] : [];
+    const { status, err } = await new Place().fate(...verb, '--store', store, ...command);
+    expect({ status, err }).toEqual({ status: expected, err: expect.stringMatching(says) });
+    expect(err).not.toContain(SECRET);
+    expect(err.trim().split('\n')).toHaveLength(1);
+  }
+});
+
+it.each([
+  [['migrate', '--store', 'redis://host'], 78, /only for postgres/],
+  [['migrate', '--store', 'nonsense'], 78, /Nothing is migrated/],
+  [['migrate', 'a', '--store', 'postgres://host'], 64, /one word too many/],
+  [['migrate', '--try'], 64, /no flag "--try"/],
+])('%j is a mistake', async (args, expected, says) => {
+  const { status, err } = await new Place().fate(...args);
+  expect({ status, err }).toEqual({ status: expected, err: expect.stringMatching(says) });
+});
