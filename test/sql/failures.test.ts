@@ -109,11 +109,13 @@ describe.each(PRODUCTS)('$name', (product) => {
       // What the client throws in the end may be about the rollback.
       let seen: unknown;
       const waiter = client.transaction(async (tx) => {
+        const own = postgres() ? 'pg_backend_pid()' : 'CONNECTION_ID()';
+        const [me] = await on(tx).rows(`SELECT ${own} AS "id"`);
         const work = lock(tx, 'a').catch((error: unknown) => {
           seen = error;
           throw error;
         });
-        await Promise.all([work, kill(what, () => seen !== undefined)]);
+        await Promise.all([work, kill(what, Number(me?.id))]);
       });
       await expect(waiter).rejects.toThrow();
       end.give();
@@ -121,21 +123,19 @@ describe.each(PRODUCTS)('$name', (product) => {
       expect(seen).toMatchObject({ reason, retryable: true, outcome: 'failed' });
     });
 
-    /** Ends whoever waits for a row: the statement, or the connection; until it is `done`. */
-    async function kill(what: 'QUERY' | 'CONNECTION', done: () => boolean): Promise<void> {
-      // What MySQL shows of transactions is up to 100 ms old.
+    /** Ends the statement or the connection of that session, once it waits for a row. */
+    async function kill(what: 'QUERY' | 'CONNECTION', id: number): Promise<void> {
+      // What MySQL shows of transactions is up to 100 ms old, and the connection was used before.
       await new Promise((resolve) => setTimeout(resolve, 150));
       const admin = product.plain(server.url);
-      const verb = what === 'QUERY' ? 'pg_cancel_backend' : 'pg_terminate_backend';
       const waiting = postgres()
-        ? `SELECT ${verb}(pid) AS "id" FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
-        : `SELECT trx_mysql_thread_id AS "id" FROM information_schema.innodb_trx
-           WHERE trx_state = 'LOCK WAIT'`;
-      await until('somebody waits', async () => {
-        const [row] = await on(admin.db).rows(waiting);
-        if (row && !postgres()) await on(admin.db).count(`KILL ${what} ${Number(row.id)}`);
-        return done();
-      });
+        ? `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = ${id}`
+        : `SELECT 1 FROM information_schema.innodb_trx
+           WHERE trx_state = 'LOCK WAIT' AND trx_mysql_thread_id = ${id}`;
+      await until('waits', async () => (await on(admin.db).rows(waiting)).length > 0);
+      const verb = what === 'QUERY' ? 'pg_cancel_backend' : 'pg_terminate_backend';
+      if (postgres()) await on(admin.db).rows(`SELECT ${verb}(${id})`);
+      else await on(admin.db).count(`KILL ${what} ${id}`);
       await admin.close();
     }
   });
