@@ -166,7 +166,8 @@ async function dialled({ host, port, path }: Place, signal: AbortSignal): Promis
 
 async function load(): Promise<NewInstance> {
   try {
-    const { default: postgres } = await import('postgres');
+    // A bundle for users of `pg` is made where this package is missing.
+    const { default: postgres } = await import(/* webpackIgnore: true */ 'postgres');
     return postgres as unknown as NewInstance;
   } catch (cause) {
     const message = 'The package postgres cannot be loaded, although a client of it is used.';
