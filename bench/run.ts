@@ -9,9 +9,10 @@ import { createInterface } from 'node:readline';
 import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
 import { load, machine } from './machine.ts';
-import { picture } from './redis/picture.ts';
+import { picture as waitersPicture } from './redis/picture.ts';
 import type { Result } from './result.ts';
 import { closeServers, serversFor } from './servers.ts';
+import { picture as whichPicture } from './sql/picture.ts';
 import { stage } from './stage.ts';
 import { table } from './table.ts';
 
@@ -26,9 +27,13 @@ const FIGURES = [
   ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
   ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster', 'quorum'],
   ...['postgres', 'mysql'].flatMap((one) => STORE_FIGURES.map((figure) => `${one}/${figure}`)),
+  'sql/which',
 ];
 
-const PICTURE = 'docs/images/redis-waiters.svg';
+const PICTURES: Readonly<Record<string, (results: readonly Result[]) => string>> = {
+  'redis/waiters': waitersPicture,
+  'sql/which': whichPicture,
+};
 
 const asked = process.argv.slice(2);
 /** A folder stands for all figures in it. */
@@ -54,7 +59,9 @@ for (const figure of figures) {
   const text = `${table(results)}\n\n${[conditions, ...names].join('; ')}.\n`;
   console.error(`\n${text}`);
   await putText('bench/README.md', figure, text);
-  if (figure === 'redis/waiters') writeFileSync(join(ROOT, PICTURE), picture(results));
+  const picture = PICTURES[figure]?.(results);
+  const file = `docs/images/${figure.replace('/', '-')}.svg`;
+  if (picture !== undefined) writeFileSync(join(ROOT, file), picture);
 }
 await closeServers();
 

@@ -62,7 +62,8 @@ const started = new Map<string, Servers>();
 const open: Closable[] = [];
 
 export async function serversFor(figure: string): Promise<Servers> {
-  const [part = ''] = figure.split('/');
+  const [folder = ''] = figure.split('/');
+  const part = folder === 'sql' ? 'postgres' : folder;
   const all: Servers[] = [];
   for (const name of figure === 'redis/cluster' ? [part, 'cluster'] : [part]) {
     const servers = started.get(name) ?? (await STARTS[name]?.());
