@@ -41,7 +41,7 @@ export abstract class Bed<Options extends StoreOptions = StoreOptions, At extend
   abstract store(at: Place, options?: Options): Store;
 
   /** The same store as a URL, for other processes. */
-  abstract urlOf(at: At): string;
+  abstract urlOf(at: At, maxTtlMs: number): string;
 
   /** When everybody has left, nothing stays but what passes. */
   abstract expectNothingLeft(server: At): Promise<void>;

@@ -1,12 +1,12 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, a module, or
- * `redis` for a server of its own that suffers as well, `--seed` the first; `--without lease` or
- * `--without fence` makes a control, which has to be found illegal.
+ * `redis`, `postgres` or `postgres-fast` for a server of its own that suffers as well, `--seed` the
+ * first; `--without lease` or `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
-import { sufferingRedis } from './suffering-redis.ts';
+import { type Suffering, sufferingPostgres, sufferingRedis } from './suffering.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,8 +17,13 @@ const { values } = parseArgs({
     without: { type: 'string' },
   },
 });
-const onRedis = values.store === 'redis' ? await sufferingRedis() : undefined;
-const { store, server } = onRedis ?? { store: values.store, server: undefined };
+const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
+  redis: sufferingRedis,
+  postgres: () => sufferingPostgres('strict'),
+  'postgres-fast': () => sufferingPostgres('fast'),
+};
+const suffering = await SUFFERING[values.store]?.();
+const { store, server } = suffering ?? { store: values.store, server: undefined };
 const seconds = Number(values.seconds);
 const first = Number(values.seed);
 const without = values.without as 'lease' | 'fence' | undefined;
@@ -50,5 +55,5 @@ operations: ${sum(({ operations }) => operations)}, unknown ${sum(({ unknown }) 
 refused: tries ${sum(({ refused }) => refused)}, stale tokens ${sum(({ stale }) => stale)}
 faults: ${faults.join(', ')}
 checking: ${sum(({ checkMs }) => checkMs).toFixed(0)} ms`);
-await onRedis?.close();
+await suffering?.close();
 process.exitCode = all.every(isLegal) ? 0 : 1;

@@ -50,8 +50,8 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer> {
     return this.use(postgresStore(this.clientOf(client, at), { ...known, ...options }));
   }
 
-  urlOf(at: Place): string {
-    return `${this.#loginAt(at)}?schema=${this.name}&maxTtl=${MAX_TTL_MS}ms`;
+  urlOf(at: Place, maxTtlMs: number): string {
+    return `${this.#loginAt(at)}?schema=${this.name}&maxTtl=${maxTtlMs}ms`;
   }
 
   /** Never connected itself: the store makes connections like it. */

@@ -12,10 +12,17 @@ const PATIENCE_MS = 25_000;
 export class Child {
   readonly process: ChildProcess;
   readonly #heard: { readonly type?: string }[] = [];
+  readonly #patienceMs: number;
   #errors = '';
   #news: () => void = () => {};
 
-  constructor(script: 'holder' | 'contender', options: object) {
+  /** @param patienceMs how long it is waited for a message. */
+  constructor(
+    script: 'holder' | 'contender' | 'stormer',
+    options: object,
+    patienceMs: number = PATIENCE_MS,
+  ) {
+    this.#patienceMs = patienceMs;
     const path = fileURLToPath(new URL(`children/${script}.ts`, import.meta.url));
     this.process = fork(path, [JSON.stringify(options)], {
       execArgv: ['--import', './scripts/sources.mjs'],
@@ -55,7 +62,7 @@ export class Child {
 
   /** Waits for the first message of this type. */
   async next<T>(type: string): Promise<T> {
-    const end = performance.now() + PATIENCE_MS;
+    const end = performance.now() + this.#patienceMs;
     for (;;) {
       const [message] = this.heard<T>(type);
       if (message !== undefined) return message;

@@ -33,8 +33,8 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
     return this.use(redisStore(clientOf(client, at), { maxTtl: MAX_TTL_MS, ...options }));
   }
 
-  urlOf({ url }: RedisServer): string {
-    return `${url}?maxTtl=${MAX_TTL_MS}ms`;
+  urlOf({ url }: RedisServer, maxTtlMs: number): string {
+    return `${url}?maxTtl=${maxTtlMs}ms`;
   }
 
   /** Nothing but the record of the store, and graves. */

@@ -4,34 +4,12 @@
  * out, is shown with the file that processes share (test/processes/histories.test.ts). Long runs:
  * `test/histories/run.ts --store redis`.
  */
-import { expect, test } from 'vitest';
-import { record } from '../histories/record.ts';
-import { sufferingRedis } from '../histories/suffering-redis.ts';
-
-/** On a busy machine it takes many processes long to start. */
-const PATIENCE_MS = 120_000;
+import { test } from 'vitest';
+import { expectLegal, HISTORY_PATIENCE_MS } from '../histories/legal.ts';
+import { sufferingRedis } from '../histories/suffering.ts';
 
 test.concurrent.each([1, 2])(
   'four processes and their server suffer: history %i is legal',
-  {
-    timeout: PATIENCE_MS,
-  },
-  async (seed) => {
-    const { store, server, close } = await sufferingRedis();
-    try {
-      const { lock, counter, operations, faults } = await record({
-        store,
-        server,
-        seed,
-        seconds: 5,
-      });
-      expect(lock.disorders.map(({ message }) => message)).toEqual([]);
-      expect(counter.disorders.map(({ message }) => message)).toEqual([]);
-      expect(operations).toBeGreaterThan(50);
-      expect(faults.filter((fault) => fault.startsWith('server')).length).toBeGreaterThan(0);
-      expect(faults.filter((fault) => !fault.startsWith('server')).length).toBeGreaterThan(0);
-    } finally {
-      await close();
-    }
-  },
+  { timeout: HISTORY_PATIENCE_MS },
+  async (seed) => expectLegal(await sufferingRedis(), { seed }),
 );

@@ -17,6 +17,8 @@ export interface HolderOptions {
    * turn. `stop`: stops itself between its check and its write.
    */
   readonly how: 'watch' | 'block' | 'stop';
+  /** Its `Date` is wrong by so much; default 0. */
+  readonly clockOffMs?: number;
 }
 
 /** What the holder found when its lease was no longer held. */
@@ -31,7 +33,8 @@ export interface Found {
   readonly write: string;
 }
 
-const { store, file, ttl, how } = given<HolderOptions>();
+const { store, file, ttl, how, clockOffMs = 0 } = given<HolderOptions>();
+shiftDate(clockOffMs);
 const locks = createLocks(await openStore(store), { ttl });
 const lease = await locks.mutex('mutex').acquire();
 const { signal, token } = lease;
@@ -62,6 +65,15 @@ function look(): boolean {
   if (!lease.held) return false;
   lastHeldAt = at;
   return true;
+}
+
+function shiftDate(ms: number): void {
+  const real = Date;
+  const now = (): number => real.now() + ms;
+  globalThis.Date = new Proxy(real, {
+    construct: (_, args: unknown[]) => Reflect.construct(real, args.length > 0 ? args : [now()]),
+    get: (_, key) => (key === 'now' ? now : Reflect.get(real, key)),
+  });
 }
 
 /** Writes to the guarded database, behind its fence. */

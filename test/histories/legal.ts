@@ -1,0 +1,24 @@
+import { expect } from 'vitest';
+import { record } from './record.ts';
+import type { Suffering } from './suffering.ts';
+
+/** On a busy machine it takes many processes long to start. */
+export const HISTORY_PATIENCE_MS = 120_000;
+
+/** Four processes and their server suffer for a while; what they write down is linearizable. */
+export async function expectLegal(
+  { store, server, close }: Suffering,
+  { seed }: { readonly seed: number },
+): Promise<void> {
+  try {
+    const judged = await record({ store, server, seed, seconds: 5 });
+    const { lock, counter, operations, faults } = judged;
+    expect(lock.disorders.map(({ message }) => message)).toEqual([]);
+    expect(counter.disorders.map(({ message }) => message)).toEqual([]);
+    expect(operations).toBeGreaterThan(50);
+    expect(faults.filter((fault) => fault.startsWith('server')).length).toBeGreaterThan(0);
+    expect(faults.filter((fault) => !fault.startsWith('server')).length).toBeGreaterThan(0);
+  } finally {
+    await close();
+  }
+}

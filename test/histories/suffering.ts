@@ -1,0 +1,46 @@
+/** Servers for one history at a time, which suffer as the processes do. */
+import { migratePostgres } from 'holdfast/postgres';
+import { Client } from 'pg';
+import { startPostgres } from '../servers/postgres-server.ts';
+import { RedisServer } from '../servers/redis-server.ts';
+import type { Sufferer } from './record.ts';
+
+export interface Suffering {
+  /** Its URL, as `record` takes it. */
+  readonly store: string;
+  readonly server: Sufferer;
+  close(): Promise<void>;
+}
+
+/** Hardly more than the TTL of the clients, so that quarantines leave time for work. */
+const MAX_TTL = 'maxTtl=500ms';
+
+/** It loses its data when it crashes. */
+export async function sufferingRedis(): Promise<Suffering> {
+  const server = await RedisServer.start();
+  return {
+    store: `${server.url}?${MAX_TTL}`,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart({ keepData: false }),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, or with `fast` perhaps not the last of them. */
+export async function sufferingPostgres(durability: 'strict' | 'fast'): Promise<Suffering> {
+  const lazy = ['wal_writer_delay = 10s', 'wal_writer_flush_after = 0'];
+  const server = await startPostgres({ config: durability === 'fast' ? lazy : [] });
+  await migratePostgres(new Client({ connectionString: server.url }));
+  return {
+    store: `${server.url}?${MAX_TTL}&durability=${durability}`,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}
