@@ -39,7 +39,7 @@ export async function startTls(options: RedisServerOptions = {}): Promise<TlsSer
 }
 
 /** New certificates of an authority and a server, and the server's key, by file name. */
-async function certificates(): Promise<Record<string, string>> {
+export async function certificates(): Promise<Record<string, string>> {
   const [openssl, ...before] = await findProgram('openssl');
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-tls-'));
   const make = async (name: string, ...more: string[]): Promise<void> => {
