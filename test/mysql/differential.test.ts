@@ -11,10 +11,10 @@ import { statementsIn } from './statements.ts';
 /** Beyond what a queue that nobody is in is remembered for. */
 const LONG_MS = 700_000;
 
-/** The procedures with a clock that can be stepped. */
+/** The procedures with a clock that stands still unless it is stepped. */
 async function install(server: MysqlServer): Promise<void> {
   await server.query('create table step (us bigint) engine = memory; insert into step values (0)');
-  const now = '(UTC_TIMESTAMP(6) + INTERVAL (SELECT us FROM step) MICROSECOND)';
+  const now = "('2030-01-01' + INTERVAL (SELECT us FROM step) MICROSECOND)";
   const text = mysqlMigration().replaceAll('UTC_TIMESTAMP(6)', now);
   // The mode of a session is that of the procedures it makes.
   for (const statement of statementsIn(text)) {

@@ -1,11 +1,12 @@
 /**
- * News, although MySQL sends none: the process sleeps in a call of its own, and whoever has news
- * for it interrupts that call (`ring` in schema.sql), as of the commit that made them.
+ * News, although MySQL sends none: a session of the process waits for a named lock, the gate, that
+ * its other session holds, and whoever has news for it interrupts that (`ring` in schema.sql), as
+ * of the commit that made them.
  *
  * Invariant: no news are missed while the call repeats. Each call begins with a look at what is
- * committed, and one that is interrupted after it has begun ends with an error and is repeated. The
- * one who rings finds the session by the named lock that it holds, so a connection that has ended
- * is never mistaken for another.
+ * committed, and one that is interrupted after it has begun ends, and is repeated. The one who
+ * rings finds the session by the named lock of its channel, so a connection that has ended is never
+ * mistaken for another. When the other session ends, the gate opens, and this one ends as well.
  * A look goes back a while before the last one, for a commit may come later than its time says; so
  * it is told what has been seen.
  * What would break it: a proxy that gives the session to others while it holds a named lock; those
@@ -15,10 +16,11 @@ import type { WireTerms } from '../sql/wire.ts';
 import { type Connect, type Connection, literal } from './connection.ts';
 import { numberOf } from './errors.ts';
 
-/** A session whose process has died sleeps on for so long, in s. */
-const SLEEP_S = 5;
-/** So much later than it should have woken, it is taken for dead, in ms. */
+/** How long it waits for the gate, in s. */
+const WAIT_S = 15;
+/** So much later than it should have answered, it is taken for dead, in ms. */
 const LATE_MS = 3000;
+const CONNECT_MS = 5000;
 /** Longer than any transaction of ours takes, in µs. */
 const BACK = 10_000_000;
 /** Interrupted, or ended by a time limit of the server. */
@@ -30,18 +32,21 @@ export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
   readonly connect: Connect;
   readonly prefix: string;
   readonly channel: string;
+  /** Of a named lock that another session of this process holds. */
+  readonly gate: string;
 }
 
 /** Resolved when no news can be missed; gives what ends it. */
 export async function listen(parts: BellParts): Promise<() => void> {
-  const { connect, channel, prefix, heard, lost } = parts;
+  const { connect, channel, gate, prefix, heard, lost } = parts;
   const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(SLEEP_S * 1000)]);
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(CONNECT_MS)]);
   const connection = await connect({ signal, lost });
   const seen = new Map<string, number>();
   const look = async (since: number, seconds: number): Promise<readonly unknown[]> => {
-    const args = [literal(channel), since, literal(JSON.stringify(Object.fromEntries(seen)))];
-    const call = `CALL ${prefix}listen(${args.join(', ')}, ${seconds})`;
+    const known = literal(JSON.stringify(Object.fromEntries(seen)));
+    const args = [literal(channel), literal(gate), since, known, seconds];
+    const call = `CALL ${prefix}listen(${args.join(', ')})`;
     const [[answers] = []] = await inTime(connection, call);
     return JSON.parse(String(answers)) as readonly unknown[];
   };
@@ -58,7 +63,7 @@ export async function listen(parts: BellParts): Promise<() => void> {
     ready();
     while (!over.signal.aborted) {
       try {
-        const [at, ...lines] = await look(now - BACK, SLEEP_S);
+        const [at, ...lines] = await look(now - BACK, WAIT_S);
         now = Number(at);
         tell(lines);
         for (const [tag, at] of seen) if (at < now - BACK) seen.delete(tag);
@@ -87,7 +92,7 @@ export async function listen(parts: BellParts): Promise<() => void> {
 function inTime(connection: Connection, call: string): ReturnType<Connection['query']> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error('ETIMEDOUT'));
-    const timer = setTimeout(late, SLEEP_S * 1000 + LATE_MS).unref();
+    const timer = setTimeout(late, WAIT_S * 1000 + LATE_MS).unref();
     connection
       .query(call)
       .then(resolve, reject)

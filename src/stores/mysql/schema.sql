@@ -15,7 +15,7 @@
 -- without locks, by statements that only read (a subquery of IF or SET would lock). So the store's
 -- own verbs cannot wait for each other in a circle. Answers are sent when it is committed, so that
 -- no lock ever waits for a client to read them, and then those whom it concerns are woken: each
--- process sleeps in a call of its own, which `ring` interrupts.
+-- process waits in a call of its own, which `ring` interrupts.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
 -- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
 -- server forgets (`begin` notices that and makes everybody wait).
@@ -358,17 +358,17 @@ BEGIN
 END //
 
 -- Whoever is dead and in the way goes, whoever fits is admitted, in order. `_how` and `_by` say
--- which hold has just ended.
+-- which hold has just ended. Who asks has the news from the answer.
 DROP PROCEDURE IF EXISTS holdfast_settle //
 CREATE PROCEDURE holdfast_settle(
-  _name VARBINARY(1280), _now BIGINT, _open_at BIGINT, _how VARCHAR(8) CHARSET ascii, _by BIGINT,
-  INOUT _rings LONGTEXT CHARSET ascii
+  _name VARBINARY(1280), _asking CHAR(32) CHARSET ascii, _now BIGINT, _open_at BIGINT,
+  _how VARCHAR(8) CHARSET ascii, _by BIGINT, INOUT _rings LONGTEXT CHARSET ascii
 )
 settle: BEGIN
   DECLARE _crowd BOOLEAN;
   DECLARE _id CHAR(32) CHARSET ascii;
   DECLARE _count, _waiters, _permits, _capacity, _least INT;
-  DECLARE _used, _death, _expires, _number, _news, _ended_by BIGINT;
+  DECLARE _used, _death, _expires, _number, _known, _news, _ended_by BIGINT;
   DECLARE _ended, _sealed VARCHAR(8) CHARSET ascii;
   DECLARE _address VARCHAR(32) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -400,8 +400,10 @@ settle: BEGIN
   END IF;
   waiting: LOOP
     SET _number = NULL;
-    SELECT c.number, c.expires, c.permits, c.capacity, c.address, c.news
-    INTO _number, _expires, _permits, _capacity, _address, _news FROM holdfast_claim c
+    SELECT c.number, c.expires, c.permits, c.capacity, c.news,
+      IF(c.id <=> _asking, 0, GREATEST(_now, COALESCE(c.news, 0) + 1)),
+      IF(c.id <=> _asking, '-', c.address)
+    INTO _number, _expires, _permits, _capacity, _known, _news, _address FROM holdfast_claim c
     WHERE c.resource = _name AND c.admitted = FALSE ORDER BY c.number LIMIT 1;
     IF _number IS NULL THEN LEAVE waiting; END IF;
     IF _expires <= _now THEN
@@ -410,13 +412,13 @@ settle: BEGIN
       ITERATE waiting;
     END IF;
     IF _now < _open_at OR _used + _permits > LEAST(COALESCE(_least, _capacity), _capacity) THEN
-      IF _news IS NULL THEN
-        UPDATE holdfast_claim SET news = _now WHERE resource = _name AND number = _number;
+      IF _known IS NULL THEN
+        UPDATE holdfast_claim SET news = _news WHERE resource = _name AND number = _number;
         CALL holdfast_rouse(_address, _rings);
       END IF;
       LEAVE waiting;
     END IF;
-    UPDATE holdfast_claim SET admitted = TRUE, ended = _ended, ended_by = _ended_by, news = _now
+    UPDATE holdfast_claim SET admitted = TRUE, ended = _ended, ended_by = _ended_by, news = _news
     WHERE resource = _name AND number = _number;
     SET _waiters = _waiters - 1, _count = _count + 1, _used = _used + _permits,
       _least = LEAST(COALESCE(_least, _capacity), _capacity);
@@ -475,7 +477,7 @@ BEGIN
       DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
       UPDATE holdfast_resource SET waiters = waiters - 1 WHERE name = _name;
     END IF;
-    CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+    CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
     SET _number = NULL;
     SELECT c.number INTO _number FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name;
     IF _number IS NOT NULL THEN
@@ -515,7 +517,8 @@ BEGIN
     VALUES (_name, _number, _id, _admitted, _now + _ttl * 1000, _kind, _permits, _capacity, _ttl,
       _address, _tag, _holder, IF(_admitted, _ended, NULL), _ended_by, IF(_waiters = 0, 0, NULL));
     IF NOT _admitted AND _waiters = 0 THEN
-      UPDATE holdfast_claim FORCE INDEX (queue) SET news = _now
+      UPDATE holdfast_claim FORCE INDEX (queue)
+      SET news = GREATEST(_now, COALESCE(news, 0) + 1)
       WHERE resource = _name AND admitted = TRUE;
       SELECT GROUP_CONCAT(DISTINCT c.address SEPARATOR ' ') INTO _rung FROM holdfast_claim c
       WHERE c.resource = _name AND c.admitted = TRUE AND c.address <> '-';
@@ -599,7 +602,7 @@ BEGIN
   DECLARE _number BIGINT;
   DECLARE _sealed VARCHAR(8) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   SELECT c.number, c.sealed INTO _number, _sealed FROM holdfast_claim c
   WHERE c.id = _id AND c.resource = _name AND c.expires > _now;
   IF _number IS NULL THEN
@@ -683,7 +686,8 @@ END //
 -- Leaves the queue; what it held is free for the next ones.
 DROP PROCEDURE IF EXISTS holdfast_depart //
 CREATE PROCEDURE holdfast_depart(
-  _name VARBINARY(1280), _number BIGINT, _now BIGINT, _open_at BIGINT,
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _number BIGINT, _now BIGINT,
+  _open_at BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii
 )
 BEGIN
@@ -693,11 +697,11 @@ BEGIN
   WHERE c.resource = _name AND c.number = _number;
   DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
   IF _admitted THEN
-    CALL holdfast_settle(_name, _now, _open_at, IF(_sealed = 'evicted', 'evicted', 'released'),
+    CALL holdfast_settle(_name, _id, _now, _open_at, IF(_sealed = 'evicted', 'evicted', 'released'),
       _number, _rings);
   ELSE
     UPDATE holdfast_resource SET waiters = waiters - 1 WHERE name = _name;
-    CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+    CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   END IF;
 END //
 
@@ -719,7 +723,7 @@ BEGIN
   DECLARE _admitted BOOLEAN;
   DECLARE _sealed VARCHAR(8) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   SELECT r.id INTO _only FROM holdfast_resource r WHERE r.name = _name;
   IF _only = _id THEN CALL holdfast_spread(_name); END IF;
   SELECT c.number, c.admitted, c.sealed INTO _number, _admitted, _sealed FROM holdfast_claim c
@@ -728,7 +732,7 @@ BEGIN
     CALL holdfast_bury(_name, _id, _now + JSON_EXTRACT(_claim, '$.ttl') * 1000, 'unknown', NULL);
   END IF;
   IF _number IS NOT NULL AND (_after <= 0 OR NOT _admitted) THEN
-    CALL holdfast_depart(_name, _number, _now, _open_at, _rings);
+    CALL holdfast_depart(_name, _id, _number, _now, _open_at, _rings);
   ELSEIF _number IS NOT NULL AND _sealed IS NULL THEN
     UPDATE holdfast_claim SET sealed = 'unknown', expires = _now + _after * 1000
     WHERE resource = _name AND number = _number;
@@ -812,7 +816,7 @@ BEGIN
   SELECT r.id, r.number INTO _only, _number FROM holdfast_resource r WHERE r.name = _name
   FOR UPDATE;
   CALL holdfast_micros(_now);
-  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   IF _only = _id OR _only IS NOT NULL AND _number = _by THEN CALL holdfast_spread(_name); END IF;
   SET _number = NULL;
   IF _verb = 'evict' THEN
@@ -821,13 +825,14 @@ BEGIN
     WHERE c.resource = _name AND c.number = _by AND c.expires > _now;
     SET _line = IF(_number IS NULL, '0', '1');
     IF _number IS NOT NULL THEN
-      UPDATE holdfast_claim SET sealed = 'evicted', detail = _reason, news = _now
+      UPDATE holdfast_claim SET sealed = 'evicted', detail = _reason,
+        news = GREATEST(_now, COALESCE(news, 0) + 1)
       WHERE resource = _name AND number = _number;
       CALL holdfast_rouse(_address, _rings);
       IF JSON_UNQUOTE(JSON_EXTRACT(_change, '$.now')) = 'true' OR NOT _admitted THEN
         CALL holdfast_bury(_name, _id, _now + _ttl * 1000, 'evicted', _reason);
         UPDATE holdfast_grave SET address = _address, tag = _tag, news = _now WHERE id = _id;
-        CALL holdfast_depart(_name, _number, _now, _open_at, _rings);
+        CALL holdfast_depart(_name, _id, _number, _now, _open_at, _rings);
       END IF;
     END IF;
   ELSE
@@ -839,7 +844,7 @@ BEGIN
       IF _admitted AND _kind = 'w' THEN
         UPDATE holdfast_claim SET kind = 'r', permits = 1
         WHERE resource = _name AND number = _number;
-        CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+        CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
       END IF;
       CALL holdfast_close_ranks(_name, _number, _now);
       CALL holdfast_status(_name, _number, _now, _open_at, _line);
@@ -866,7 +871,7 @@ BEGIN
   SELECT r.name INTO _name FROM holdfast_resource r WHERE r.name = CAST(_asked AS BINARY)
   FOR UPDATE;
   CALL holdfast_micros(_now);
-  CALL holdfast_settle(_name, _now, _open_at, NULL, NULL, _rings);
+  CALL holdfast_settle(_name, NULL, _now, _open_at, NULL, NULL, _rings);
   CALL holdfast_save(_name);
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
@@ -921,14 +926,15 @@ BEGIN
   SELECT _answers;
 END //
 
--- Sleeps until there is news for the process of this channel, or for so many seconds, then answers
--- the time and the news since then that it has not seen, by tag and time. Who is rung for gets an
--- error and calls again. That cannot be missed: news of a commit before this call is found here,
--- and what is rung later ends it.
+-- Waits until there is news for the process of this channel, or for so many seconds, then answers
+-- the time and the news since then that it has not seen, by tag and time. Who is rung for calls
+-- again. That cannot be missed: news of a commit before this call is found here, and what is rung
+-- later ends it. It waits for the gate, a named lock of the process's other session, and so ends
+-- with that as well. (To interrupt SLEEP stops MariaDB for 2 s, now and then.)
 DROP PROCEDURE IF EXISTS holdfast_listen //
 CREATE PROCEDURE holdfast_listen(
-  _channel VARCHAR(64) CHARSET ascii, _since BIGINT, _seen LONGTEXT CHARSET utf8mb4,
-  _seconds DOUBLE
+  _channel VARCHAR(64) CHARSET ascii, _gate VARCHAR(64) CHARSET ascii, _since BIGINT,
+  _seen LONGTEXT CHARSET utf8mb4, _seconds INT
 ) SQL SECURITY DEFINER
 BEGIN
   DECLARE _now, _open_at, _number, _news BIGINT;
@@ -970,7 +976,10 @@ BEGIN
     END LOOP;
     CLOSE _fresh;
     IF _seconds <= 0 OR JSON_LENGTH(_answers) > 1 THEN LEAVE look; END IF;
-    DO SLEEP(_seconds);
+    IF GET_LOCK(_gate, _seconds) = 1 THEN
+      DO RELEASE_LOCK(_gate);
+      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The session that this one belongs to is over';
+    END IF;
     SET _seconds = 0;
   END LOOP;
   SELECT _answers;

@@ -1,4 +1,5 @@
 /** The routines of `schema.sql`, called over connections of a client package. */
+import { randomId } from '../../random-id.ts';
 import type { Routine, Source, Wire, WireTerms } from '../sql/wire.ts';
 import { listen } from './bell.ts';
 import { type Connect, type Connection, literal, type Row } from './connection.ts';
@@ -40,7 +41,11 @@ function wireOf(connection: Connection, { wakes, ...parts }: Parts): Wire {
   let closed = false;
   let hangUp = (): void => {};
   const answer = async (channel: string): Promise<void> => {
-    hangUp = await listen({ ...parts, channel });
+    const gate = `${channel}_${randomId().slice(0, 16)}`;
+    const [[held] = []] = await connection.query(`SELECT GET_LOCK(${literal(gate)}, 0)`);
+    // NULL is an error, and nobody else knows the name.
+    if (held !== '1') throw new Error('GET_LOCK failed');
+    hangUp = await listen({ ...parts, channel, gate });
     if (closed) hangUp();
   };
   return {
