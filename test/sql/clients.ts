@@ -57,16 +57,23 @@ function mysqlBegin(isolation: Isolation | undefined): string[] {
 
 const CONNECTIONS = 20;
 
-function ofPg(url: string): Client {
+/** Tests end connections, which is no reason for a process to end. */
+function pgPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
   pool.on('error', () => {});
+  return pool.on('connect', (client) => {
+    client.on('error', () => {});
+  });
+}
+
+function ofPg(url: string): Client {
+  const pool = pgPool(url);
   return {
     dialect: 'postgres',
     db: pool,
     transaction: async (work, isolation) => {
       const begin = [`BEGIN${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}`];
       const connection = await pool.connect();
-      connection.on('error', () => {});
       return byHand(connection, (sql) => connection.query(sql), { begin, work });
     },
     close: () => pool.end(),
@@ -136,7 +143,7 @@ function ofKysely(dialect: 'postgres' | 'mysql'): Open {
     const db = new Kysely<Record<string, unknown>>({
       dialect:
         dialect === 'postgres'
-          ? new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: CONNECTIONS }) })
+          ? new PostgresDialect({ pool: pgPool(url) })
           : new MysqlDialect({ pool: createPool({ uri: url, connectionLimit: CONNECTIONS }) }),
     });
     return {
@@ -152,7 +159,7 @@ function ofKysely(dialect: 'postgres' | 'mysql'): Open {
 }
 
 function ofDrizzlePg(url: string): Client {
-  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
+  const pool = pgPool(url);
   const db = drizzlePg({ client: pool });
   return {
     dialect: 'postgres',
@@ -189,7 +196,7 @@ function ofDrizzleMysql(url: string): Client {
 
 /** What `Prisma` and others would be wrapped in. */
 function ofOther(url: string): Client {
-  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
+  const pool = pgPool(url);
   const wrapped = (client: pg.Pool | pg.PoolClient): SqlTransaction => ({
     dialect: 'postgres',
     transaction: client !== pool,
