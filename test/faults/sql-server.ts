@@ -165,4 +165,22 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     await scene.expectSucceeded();
     await scene.leave(server);
   });
+
+  test.concurrent('the row of one lease: the others have their heartbeats', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const locks = bed.locksOn(bed.store(server));
+    // Not in the order of the alphabet, nor in the middle.
+    const names = Array.from({ length: 11 }, (_, n) => `lease ${n * 7}`);
+    const [stuck, ...free] = await Promise.all(names.map((name) => patiently(locks.mutex(name))));
+    const other = await bed.block(server, stuck!.resource);
+    await until('was the one lost', async () => stuck!.state === 'lost');
+    // Longer than a TTL: without heartbeats they would be dead.
+    await sleep(TTL_MS * 1.2);
+    expect(free.map(({ held }) => held)).toEqual(free.map(() => true));
+    await other.close();
+    await Promise.all(free.map((lease) => lease.release()));
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
 }

@@ -139,6 +139,7 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
   const unknown = number === undefined || found.outcome === 'unknown';
   return {
     broken: number === undefined || found.broken === true,
+    blocked: number === 1205,
     error: new StoreError(`The MySQL server ${found.advice} (${said}).`, {
       cause: plain(error instanceof Error ? error.name : 'Error', said),
       // A server that has answered well before has only stumbled.

@@ -117,6 +117,7 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
   const unknown = state === undefined || found.outcome === 'unknown';
   return {
     broken,
+    blocked: state === '55P03',
     error: new StoreError(`The PostgreSQL server ${found.advice} (${said}).`, {
       cause: plain(error instanceof Error ? error.name : 'Error', said),
       // A server that has answered well before has only stumbled.

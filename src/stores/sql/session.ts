@@ -19,7 +19,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, StoreError } from '../../errors.ts';
 import { abortable } from '../abortable.ts';
-import type { Routine, Source, Wire } from './wire.ts';
+import { markBlocked } from './apart.ts';
+import type { Judgement, Routine, Source, Wire } from './wire.ts';
 
 /** For so long a call waits for a connection, and then for its turn. */
 const CONNECT_MS = 1000;
@@ -134,8 +135,9 @@ export class Session {
     try {
       await abortable(open.over.signal, request.run(open.wire));
     } catch (cause) {
-      const { error, broken } = this.#judge(cause, 'call');
+      const { error, broken, blocked } = this.#judge(cause, 'call');
       if (broken) this.#drop(open, cause);
+      if (blocked) markBlocked(error);
       request.fail(error);
     }
     clearTimeout(silence);
@@ -204,7 +206,7 @@ export class Session {
     for (const request of queue) request.fail(error);
   }
 
-  #judge(cause: unknown, during: 'open' | 'call'): { error: StoreError; broken: boolean } {
+  #judge(cause: unknown, during: 'open' | 'call'): Judgement {
     if (isLockError(cause, 'STORE')) return { error: cause as StoreError, broken: false };
     return this.#source.judge(cause, during);
   }

@@ -6,10 +6,12 @@
  * that transaction is committed. Here is no rule about locks, only how verbs become calls.
  */
 import type { Clock } from '../../clock.ts';
+import type { StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
 import { fromText, toText } from '../name-text.ts';
 import { garbled, letterOf, standingIn, statusIn } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
+import { askApart } from './apart.ts';
 import type { Lane, SqlLink } from './link.ts';
 import { Polling } from './polling.ts';
 import { Sweeper } from './sweeper.ts';
@@ -84,7 +86,7 @@ export class SqlStore implements Store {
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const args = [this.#settings(this.maxTtlMs), toText(resource)];
+    const args = [this.#settings(patienceFor(this.maxTtlMs)), toText(resource)];
     const lines = await this.#parts.link.call('inspect', args, 'claims');
     const standings = lines.map(standingIn);
     const members = (held: boolean) =>
@@ -157,7 +159,8 @@ export class SqlStore implements Store {
   ): Promise<readonly ClaimStatus[]> {
     const lines = await this.#batch(verb, claims, termsOf);
     return claims.map((claim, i) => {
-      const status = statusIn(lines[i] ?? '');
+      const line = lines[i] ?? '';
+      const status = typeof line === 'string' ? statusIn(line) : errorStatus(line);
       this.#polling.saw(claim, status);
       return status;
     });
@@ -167,14 +170,17 @@ export class SqlStore implements Store {
     verb: 'claim' | 'renew' | 'release',
     claims: readonly Claim[],
     termsOf: (claim: Claim) => object,
-  ): Promise<readonly string[]> {
-    const settings = this.#settings(Math.min(...claims.map(({ ttlMs }) => ttlMs)));
+  ): Promise<readonly (string | StoreError)[]> {
     const lane: Lane = verb === 'claim' ? 'claims' : 'heartbeats';
-    return this.#parts.link.call(verb, [settings, JSON.stringify(claims.map(termsOf))], lane);
+    const patience = patienceFor(Math.min(...claims.map(({ ttlMs }) => ttlMs)));
+    return askApart(claims, patience, (some, patienceMs) => {
+      const args = [this.#settings(patienceMs), JSON.stringify(some.map(termsOf))];
+      return this.#parts.link.call(verb, args, lane);
+    });
   }
 
   async #change(change: object, ttlMs: number): Promise<string> {
-    const args = [this.#settings(ttlMs), JSON.stringify(change)];
+    const args = [this.#settings(patienceFor(ttlMs)), JSON.stringify(change)];
     const [line = ''] = await this.#parts.link.call('change', args, 'claims');
     return line;
   }
@@ -184,18 +190,26 @@ export class SqlStore implements Store {
     return new Map(lines.map((line) => [line.slice(0, 32), statusIn(line.slice(33))]));
   }
 
-  #settings(shortestTtlMs: number): string {
+  #settings(patience: number): string {
     const { maxTtlMs, maxWaiters, trust, fast } = this.#parts;
-    const patience = Math.min(shortestTtlMs * PATIENCE_PER_TTL, LONGEST_PATIENCE_MS);
     return JSON.stringify({
       ...{ maxTtl: maxTtlMs, maxWaiters, trust, fast, wake: CHANNEL },
-      // None at all would be for ever.
-      patience: Math.max(1, Math.floor(patience)),
+      patience,
     });
   }
 }
 
-function yesOrNo(line: string): boolean {
+/** How long to wait for a lock, in whole ms. None at all would be for ever. */
+function patienceFor(ttlMs: number): number {
+  return Math.max(1, Math.floor(Math.min(ttlMs * PATIENCE_PER_TTL, LONGEST_PATIENCE_MS)));
+}
+
+function errorStatus(error: StoreError): ClaimStatus {
+  return { state: 'error', error };
+}
+
+function yesOrNo(line: string | StoreError): boolean {
+  if (typeof line !== 'string') throw line;
   if (line === '1' || line === '0') return line === '1';
   const status = statusIn(line);
   throw status.state === 'error' ? status.error : garbled(line);

@@ -63,4 +63,6 @@ export interface Judgement {
   readonly error: StoreError;
   /** Nothing more can be expected of the wire. */
   readonly broken: boolean;
+  /** Somebody else has had the lock of a row for longer than was to be waited. */
+  readonly blocked?: boolean;
 }
