@@ -150,6 +150,12 @@ export class Session {
     this.#opening = true;
     try {
       const open = await this.#attempt();
+      // It may be over before anybody had it.
+      const { signal } = this.#closing.signal.aborted ? this.#closing : open.over;
+      if (signal.aborted) {
+        open.wire.close();
+        throw signal.reason;
+      }
       this.#failures = 0;
       this.#failure = undefined;
       this.#open = open;
