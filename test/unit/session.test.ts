@@ -89,7 +89,7 @@ test('one connection, one call at a time, in their order', async () => {
   expect([lines.length, most]).toEqual([1, 1]);
 });
 
-test('what was written when it breaks is unknown, and not written again; others go on', async () => {
+test('what was written when it breaks is unknown, and not written again', async () => {
   const { session, lines } = scene();
   await session.call('look', ['1']);
   await turn();
@@ -110,7 +110,7 @@ test('what was written when it breaks is unknown, and not written again; others 
   expect(lines).toHaveLength(2);
 });
 
-test('a refusal leaves the connection, and an error that is none of the server does not', async () => {
+test('a refusal leaves the connection, and a broken one does not stay', async () => {
   const { session, lines } = scene();
   await session.call('look', []);
   const [first] = lines as [Line];
@@ -122,7 +122,7 @@ test('a refusal leaves the connection, and an error that is none of the server d
   expect([lines.length, first.closed]).toEqual([2, 1]);
 });
 
-test('one that breaks while it is made fails whoever waits, and the next call tries again', async () => {
+test('one that breaks while it is made fails whoever waits, nobody later', async () => {
   const { session, lines } = scene((line) => {
     if (lines.length === 1) line.terms.lost('broken');
   });
@@ -181,7 +181,7 @@ test('without an answer for three seconds it is taken for dead', async () => {
   expect(lines[0]?.closed).toBe(1);
 });
 
-test('who listens has a new connection at once, hears of the gap, and asks now and then', async () => {
+test('who listens has a new connection at once, and hears of the gap', async () => {
   vi.useFakeTimers();
   const { session, lines } = scene();
   const heard: string[] = [];
