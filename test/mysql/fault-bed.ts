@@ -43,8 +43,8 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer> {
     return this.use(mysqlStore(this.clientOf(client, at), { ...known, ...options }));
   }
 
-  urlOf(at: Place): string {
-    return `${this.#loginAt(at)}?prefix=${this.name}&maxTtl=${MAX_TTL_MS}ms`;
+  urlOf(at: Place, maxTtlMs: number): string {
+    return `${this.#loginAt(at)}?prefix=${this.name}&maxTtl=${maxTtlMs}ms`;
   }
 
   /** The store makes connections like it. */

@@ -24,7 +24,7 @@ export async function check(connection: Connection, prefix: string): Promise<boo
   const rows = await connection.query(LOOK);
   const values = new Map(rows.map(([name, value]) => [String(name).toLowerCase(), value ?? '']));
   judgeServer((name) => values.get(name) ?? '');
-  await connection.query('SET NAMES utf8mb4');
+  await connection.query('SET NAMES utf8mb4, autocommit = 1');
   const [[facts] = []] = await connection.query(`CALL ${prefix}facts()`);
   const [layout = '', wakes] = String(facts).split(' ');
   if (layout !== String(LAYOUT)) throw anotherLayout(layout, LAYOUT);

@@ -1053,6 +1053,7 @@ BEGIN
   IF _number > _highest THEN
     UPDATE holdfast_store SET highest = GREATEST(highest, _number);
   END IF;
+  COMMIT;
 END //
 
 -- What a program has to know before it begins: the layout, and whether its sleep can be ended.
