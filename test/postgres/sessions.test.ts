@@ -192,13 +192,15 @@ describe.each(CLIENTS)('%s', (client) => {
   test.concurrent('limits and habits of the role do not matter', async () => {
     await using bed = new Bed();
     const server = await bed.server();
+    await server.query('CREATE ROLE limited LOGIN');
+    await server.query('GRANT USAGE ON SCHEMA holdfast TO limited');
     for (const setting of [
       ...["statement_timeout = '500ms'", "idle_session_timeout = '300ms'"],
       ...["default_transaction_isolation = 'serializable'", "client_encoding = 'LATIN1'"],
       ...["DateStyle = 'German'", "search_path = 'nowhere'", 'standard_conforming_strings = off'],
       ...["lock_timeout = '1ms'", "bytea_output = 'escape'", 'check_function_bodies = off'],
     ]) {
-      await server.query(`ALTER ROLE postgres SET ${setting}`);
+      await server.query(`ALTER ROLE limited SET ${setting}`);
     }
     const [one, two] = [bed.store(server, { client }), bed.store(server, { client })];
     const name = "naïve 🔒 \u0000 \\ '";
