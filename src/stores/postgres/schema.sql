@@ -7,7 +7,8 @@
 -- lock. So the store's own verbs cannot wait for each other in a circle, and a session at REPEATABLE
 -- READ or SERIALIZABLE gets 40001 instead of a stale queue. The same statement does what is common,
 -- for the whole batch: to take an idle resource, or to renew or release the only claim, which is
--- kept in the resource's row itself. The rest goes the long way, claim by claim.
+-- kept in the resource's row itself; of several claims of one resource, for the first. The rest goes
+-- the long way, claim by claim, in their order.
 -- The clock is read after the lock is taken, and tombstones are looked for in a later statement:
 -- a statement's snapshot is older than the lock that it waits for. Nobody is told before COMMIT.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
@@ -417,12 +418,14 @@ BEGIN
   WITH taken AS (
     INSERT INTO holdfast.resource AS r (name, kind, number, id, expires, permits, capacity, ttl,
       address, tag, holder)
-    SELECT c.resource, c.kind, greatest(holdfast.micros(), s.highest + 1),
-      CASE WHEN open THEN c.id END, holdfast.micros() + c.ttl * 1000::bigint, c.permits, c."limit",
-      c.ttl, c.address, c.tag, c.holder
-    FROM json_to_recordset(claims) AS c (resource text, id uuid, kind text, permits integer,
-      "limit" integer, ttl integer, address text, tag text, holder text)
-    ORDER BY c.resource COLLATE "C"
+    SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, c.kind,
+      greatest(holdfast.micros(), s.highest + 1), CASE WHEN open THEN c.id END,
+      holdfast.micros() + c.ttl * 1000::bigint, c.permits, c."limit", c.ttl, c.address, c.tag,
+      c.holder
+    FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, kind text,
+      permits integer, "limit" integer, ttl integer, address text, tag text, holder text))
+      WITH ORDINALITY AS c
+    ORDER BY c.resource COLLATE "C", c.ordinality
     ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, id = excluded.id,
       number = greatest(r.number + 1, holdfast.micros(), s.highest + 1),
       expires = holdfast.micros() + excluded.ttl * 1000::bigint, permits = excluded.permits,
@@ -430,12 +433,12 @@ BEGIN
       tag = excluded.tag, holder = excluded.holder
     WHERE open AND r.id IS NULL AND NOT r.crowd AND r.ended IS NULL
       AND r.graves <= holdfast.micros()
-    RETURNING r.name, r.number, r.ttl
+    RETURNING r.id, r.number, r.ttl
   )
-  SELECT jsonb_object_agg(t.name, format('h %s %s 0 - - 0', t.number, t.ttl)) INTO taken
+  SELECT jsonb_object_agg(t.id, format('h %s %s 0 - - 0', t.number, t.ttl)) INTO taken
   FROM taken t WHERE open;
   RETURN QUERY
-  SELECT coalesce(taken->>c.resource, holdfast.enter(
+  SELECT coalesce(taken->>c.id::text, holdfast.enter(
     ROW(c.resource, 0, c.id, false, 0, c.kind, c.permits, c."limit", c.ttl, c.address, c.tag,
       c.holder, NULL, NULL, NULL, NULL)::holdfast.claim, c.queue, settings, s))
   FROM json_to_recordset(claims) AS c (resource text, id uuid, kind text, permits integer,
@@ -456,6 +459,10 @@ DECLARE
   answer text;
 BEGIN
   r := holdfast.settle(r, now, open);
+  IF r.id = asked THEN
+    UPDATE holdfast.resource SET expires = now + beat.ttl * 1000, ttl = beat.ttl WHERE name = r.name;
+    RETURN format('h %s %s 0 - - 0', r.number, beat.ttl);
+  END IF;
   UPDATE holdfast.claim c SET expires = now + beat.ttl * 1000
   WHERE c.id = asked AND c.expires > now AND c.sealed IS NULL;
   SELECT * INTO own FROM holdfast.claim c WHERE c.id = asked AND c.expires > now;
@@ -479,18 +486,19 @@ DECLARE
 BEGIN
   WITH renewed AS (
     INSERT INTO holdfast.resource AS r (name, kind, number, ttl, concerns)
-    SELECT c.resource, 'm', 0, c.ttl, ARRAY[c.id]
-    FROM json_to_recordset(claims) AS c (resource text, id uuid, ttl integer)
-    ORDER BY c.resource COLLATE "C"
+    SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, 'm', 0, c.ttl, ARRAY[c.id]
+    FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, ttl integer))
+      WITH ORDINALITY AS c
+    ORDER BY c.resource COLLATE "C", c.ordinality
     ON CONFLICT (name) DO UPDATE SET ttl = excluded.ttl,
       expires = holdfast.micros() + excluded.ttl * 1000::bigint
     WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()
-    RETURNING r.name, r.number, r.ttl, r.id
+    RETURNING r.number, r.ttl, r.id
   )
-  SELECT jsonb_object_agg(n.name, format('h %s %s 0 - - 0', n.number, n.ttl)) INTO renewed
+  SELECT jsonb_object_agg(n.id, format('h %s %s 0 - - 0', n.number, n.ttl)) INTO renewed
   FROM renewed n WHERE n.id IS NOT NULL;
   RETURN QUERY
-  SELECT coalesce(renewed->>c.resource, holdfast.beat(c.resource, c.id, c.ttl, settings, s))
+  SELECT coalesce(renewed->>c.id::text, holdfast.beat(c.resource, c.id, c.ttl, settings, s))
   FROM json_to_recordset(claims) AS c (resource text, id uuid, ttl bigint);
 END $$;
 
@@ -558,21 +566,25 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
-  released text[];
+  released uuid[];
 BEGIN
-  WITH released AS (
+  WITH asked AS (
+    SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, c.id,
+      NOT c.unanswered AND c.after <= 0 AS simply
+    FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, unanswered boolean,
+      after bigint)) WITH ORDINALITY AS c
+    ORDER BY c.resource COLLATE "C", c.ordinality
+  ), released AS (
     INSERT INTO holdfast.resource AS r (name, kind, number, concerns)
-    SELECT c.resource, 'm', 0,
-      CASE WHEN NOT c.unanswered AND c.after <= 0 THEN ARRAY[c.id] END
-    FROM json_to_recordset(claims) AS c (resource text, id uuid, unanswered boolean, after bigint)
-    ORDER BY c.resource COLLATE "C"
+    SELECT a.resource, 'm', 0, CASE WHEN a.simply THEN ARRAY[a.id] END FROM asked a
     ON CONFLICT (name) DO UPDATE SET id = NULL
     WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()
     RETURNING r.name, r.number
   )
-  SELECT array_agg(d.name) INTO released FROM released d WHERE d.number > 0;
+  SELECT array_agg(a.id) INTO released
+  FROM released d JOIN asked a ON a.resource = d.name WHERE d.number > 0;
   RETURN QUERY
-  SELECT CASE WHEN c.resource = ANY (released) THEN '1'
+  SELECT CASE WHEN c.id = ANY (released) THEN '1'
     ELSE holdfast.leave(c.resource, c.id, c.ttl, c.unanswered, c.after, settings, s) END
   FROM json_to_recordset(claims)
     AS c (resource text, id uuid, ttl bigint, unanswered boolean, after bigint);
