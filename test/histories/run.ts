@@ -1,12 +1,18 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, a module, or
- * `redis`, `postgres` or `postgres-fast` for a server of its own that suffers as well, `--seed` the
- * first; `--without lease` or `--without fence` makes a control, which has to be found illegal.
+ * `redis`, `postgres`, `mariadb`, or the latter two with `-fast`, for a server of its own that suffers
+ * as well, `--seed` the first; `--without lease` or `--without fence` makes a control, which has to
+ * be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
-import { type Suffering, sufferingPostgres, sufferingRedis } from './suffering.ts';
+import {
+  type Suffering,
+  sufferingMariadb,
+  sufferingPostgres,
+  sufferingRedis,
+} from './suffering.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +27,8 @@ const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   redis: sufferingRedis,
   postgres: () => sufferingPostgres('strict'),
   'postgres-fast': () => sufferingPostgres('fast'),
+  mariadb: () => sufferingMariadb('strict'),
+  'mariadb-fast': () => sufferingMariadb('fast'),
 };
 const suffering = await SUFFERING[values.store]?.();
 const { store, server } = suffering ?? { store: values.store, server: undefined };

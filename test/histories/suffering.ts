@@ -1,6 +1,9 @@
 /** Servers for one history at a time, which suffer as the processes do. */
+import { migrateMysql } from 'holdfast/mysql';
 import { migratePostgres } from 'holdfast/postgres';
+import { createPool } from 'mysql2';
 import { Client } from 'pg';
+import { startMariadb } from '../servers/mariadb-server.ts';
 import { startPostgres } from '../servers/postgres-server.ts';
 import { RedisServer } from '../servers/redis-server.ts';
 import type { Sufferer } from './record.ts';
@@ -36,6 +39,23 @@ export async function sufferingPostgres(durability: 'strict' | 'fast'): Promise<
   await migratePostgres(new Client({ connectionString: server.url }));
   return {
     store: `${server.url}?${MAX_TTL}&durability=${durability}`,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, or with `fast` perhaps not the last of them. */
+export async function sufferingMariadb(durability: 'strict' | 'fast'): Promise<Suffering> {
+  const lazy = ['--innodb-flush-log-at-trx-commit=0', '--innodb-flush-log-at-timeout=10'];
+  const server = await startMariadb({ config: durability === 'fast' ? lazy : [] });
+  const { host, port } = server;
+  await migrateMysql(createPool({ host, port, user: 'root', database: 'test' }));
+  return {
+    store: `${server.url}?${MAX_TTL}`,
     server: {
       pause: () => server.pause(),
       resume: () => server.resume(),

@@ -16,14 +16,17 @@ export type Connect = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<Con
 /** How long a goodbye may take, in ms. */
 const GOODBYE_MS = 1000;
 
-/** Ends the connection after `goodbye`, which is sent when what was asked before is answered. */
-export function hangUp(socket: { destroy(): unknown }, goodbye: () => void): void {
+/**
+ * Ends the connection after `goodbye`, which is sent when what was asked before is answered. One
+ * that is broken may have no socket any more.
+ */
+export function hangUp(socket: { destroy(): unknown } | undefined, goodbye: () => void): void {
   try {
     goodbye();
   } catch {
     // It is broken already.
   }
-  setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+  setTimeout(() => socket?.destroy(), GOODBYE_MS).unref();
 }
 
 /** The rows of the first result; a procedure answers with an array of results. */

@@ -34,7 +34,7 @@ interface Borrowed {
 interface Base {
   readonly opts: Readonly<Record<string, unknown>>;
   readonly constructor: unknown;
-  readonly socket: { destroy(): unknown };
+  readonly socket?: { destroy(): unknown };
   connect(): Promise<unknown>;
   on(event: 'error' | 'end', listener: (said: unknown) => void): unknown;
   query(query: object, resolve: (results: unknown) => void, reject: (e: unknown) => void): void;
