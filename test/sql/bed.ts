@@ -1,5 +1,4 @@
 /** The servers, and a table of things to sell on each. */
-import type { SqlDatabase } from 'holdfast/sql';
 import { afterAll, beforeAll } from 'vitest';
 import { startMariadb } from '../servers/mariadb-server.ts';
 import { startMysql } from '../servers/mysql-server.ts';
@@ -62,11 +61,6 @@ export function useServer({ start, plain }: Product): { readonly url: string } {
   });
   afterAll(() => server?.close());
   return bed;
-}
-
-export async function numberLeft(db: SqlDatabase, id: string): Promise<number> {
-  const [row] = await on(db).rows('SELECT n FROM stock WHERE id = ?', [id]);
-  return Number(row?.n);
 }
 
 /** A promise that is settled from outside. */

@@ -2,8 +2,8 @@
 import { sqlFence } from 'holdfast/fence';
 import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { numberLeft, PRODUCTS, Signal, soon, useServer } from './bed.ts';
-import { type Client, on } from './clients.ts';
+import { PRODUCTS, Signal, soon, useServer } from './bed.ts';
+import { type Client, numberLeft, on } from './clients.ts';
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);

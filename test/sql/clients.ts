@@ -31,6 +31,12 @@ export function on(client: SqlDatabase): Session {
   return sessionOf(client);
 }
 
+/** Of what the tests sell. */
+export async function numberLeft(db: SqlDatabase, id: string): Promise<number> {
+  const [row] = await on(db).rows('SELECT n FROM stock WHERE id = ?', [id]);
+  return Number(row?.n);
+}
+
 /** BEGIN, the work, and COMMIT or ROLLBACK, by hand. */
 async function byHand<C extends SqlTransaction & { release(): unknown }, T>(
   connection: C,

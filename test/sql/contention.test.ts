@@ -2,8 +2,8 @@
 import type { TransactionError } from 'holdfast';
 import { changeState, isRetryable, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { numberLeft, PRODUCTS, useServer } from './bed.ts';
-import { type Client, type Isolation, on } from './clients.ts';
+import { PRODUCTS, useServer } from './bed.ts';
+import { type Client, type Isolation, numberLeft, on } from './clients.ts';
 
 const WORKERS = 8;
 const LEVELS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable'];

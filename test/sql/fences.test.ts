@@ -3,8 +3,8 @@ import { isLockError } from 'holdfast';
 import { type EnterToken, type SqlFence, sqlFence } from 'holdfast/fence';
 import { isRetryable } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { numberLeft, PRODUCTS, useServer } from './bed.ts';
-import { type Client, type Isolation, on } from './clients.ts';
+import { PRODUCTS, useServer } from './bed.ts';
+import { type Client, type Isolation, numberLeft, on } from './clients.ts';
 
 const LEVELS: readonly (Isolation | undefined)[] = [
   undefined,
