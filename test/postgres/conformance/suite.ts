@@ -1,4 +1,5 @@
 /** The conformance suite on PostgreSQL, through one kind of client. */
+import type { Store } from 'holdfast';
 import {
   migratePostgres,
   type PostgresClient,
@@ -9,6 +10,7 @@ import { conformance, type Fixture } from 'holdfast/testkit';
 import { Client } from 'pg';
 import { afterAll, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+import { claimOf } from '../bed.ts';
 
 /** The database that all cases share, and how to reach it. */
 export interface Place {
@@ -38,7 +40,7 @@ export function suite({ server, client, deaf, close }: Place, given: PostgresOpt
     create: ({ maxWaiters, quarantineMs }) => {
       const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
-      return { connect: () => postgresStore(client, options) };
+      return { connect: () => opened(client, options) };
     },
     traits: postgresStore(client, given).traits,
     lacks: ['raise'],
@@ -56,11 +58,19 @@ export function suite({ server, client, deaf, close }: Place, given: PostgresOpt
     await first.close?.();
     const tables = ['resource', 'claim', 'grave', 'witness'].map((table) => `${schema}.${table}`);
     return {
-      connect: () => postgresStore(client, options),
+      connect: () => opened(client, options),
       forget: () => server.query(`TRUNCATE ${tables.join(', ')}`).then(() => {}),
       dispose: () => server.query(`DROP SCHEMA ${schema} CASCADE`).then(() => {}),
     };
   }
+}
+
+/** Both of its sessions are open, for many cases are about lives in which few more would fit. */
+async function opened(client: PostgresClient, options: PostgresOptions): Promise<Store> {
+  const store = postgresStore(client, options);
+  const watching = await store.watch?.(claimOf('a'), () => {});
+  await Promise.all([store.inspect('a'), watching?.[Symbol.asyncDispose]()]);
+  return store;
 }
 
 /** A server of its own, and a client to it that `end` ends. */
