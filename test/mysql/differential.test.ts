@@ -51,7 +51,8 @@ describe.each([
     // The first one remembers the numbers.
     for (const _ of [1, 2, 3, 4]) await server.query('call holdfast_sweep()');
     const left = await server.query(`select (select count(*) from holdfast_resource) as resources,
-      (select count(*) from holdfast_claim) as claims, (select count(*) from holdfast_grave) as graves`);
+      (select count(*) from holdfast_claim) as claims,
+      (select count(*) from holdfast_grave) as graves`);
     expect(left).toEqual([{ resources: 0, claims: 0, graves: 0 }]);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * What the error numbers of MySQL and MariaDB and a client's connection errors mean to whoever wants
- * a lock.
+ * What the error numbers of MySQL and MariaDB and a client's connection errors mean to whoever
+ * wants a lock.
  *
  * Each call is one transaction, which is rolled back before the server refuses, so it has not
- * happened; only where a call is interrupted or the connection breaks, it may have committed before.
- * A session that was interrupted may still be in its transaction, and goes. A cause is a copy of
+ * happened; only where a call is interrupted or the connection breaks, it may have committed
+ * before. A session that was interrupted may still be in its transaction, and goes. A cause is a copy of
  * number and message: clients put statements into their errors, and claim ids are in those.
  */
 import { isLockError, StoreError } from '../../errors.ts';
@@ -121,7 +121,7 @@ const BREAKS: readonly (readonly [sign: RegExp, Meaning])[] = [
     { retryable: true, advice: 'cannot be reached. Look at the network and at firewalls' },
   ],
   [
-    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version number|EPROTO|\bSSL\b|tlsv1|HANDSHAKE_NO_SSL/i,
+    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version|EPROTO|\bSSL\b|_NO_SSL|tlsv1/i,
     {
       retryable: false,
       advice: "and the client do not agree on TLS. Check the client's ssl options and certificates",
@@ -163,7 +163,7 @@ export function anotherLayout(found: string, known: number): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-/** The error number, if this is an answer of the server; clients number their own from 45,000 on. */
+/** The error number, if the server answered; clients number their own from 45,000 on. */
 export function numberOf(error: unknown): number | undefined {
   const { errno, sqlState, syscall, fatal } = (error ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof errno !== 'number' || errno < 1000 || errno >= 45_000) return undefined;
