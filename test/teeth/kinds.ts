@@ -19,10 +19,11 @@ const MEMORY = /^test\/conformance\/(memory|chaos)/;
 
 /** The folder of the unit tests of a source. */
 export function partOf(source: string): string {
-  return (
-    /^src\/(?:stores\/|layers\/)?(sqlite|redis|postgres|mysql|quorum|fence)\//.exec(source)?.[1] ??
-    'unit'
-  );
+  const [, store, part] =
+    /^src\/(?:(?:stores\/|layers\/)?(sqlite|redis|postgres|mysql|quorum|fence)|(sql))\//.exec(
+      source,
+    ) ?? [];
+  return store ?? part ?? 'unit';
 }
 
 /** What takes another course in every run does not notice the same fault each time. */
@@ -39,6 +40,8 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'redis') return ofRedis(file);
   if (part === 'postgres' || part === 'mysql') return ofSql(file, part);
   if (part === 'quorum') return ofQuorum(file);
+  if (part === 'sql') return ofTransactions(file);
+  if (part === 'fence' && ofTransactions(file)) return 'servers';
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'sqlite' ? /^test\/conformance\/sqlite/ : MEMORY;
@@ -56,6 +59,11 @@ function ofSql(file: string, part: string): Kind | undefined {
   return new RegExp(`^test/${part}/conformance/(pg|mariadb-mariadb)\\.test`).test(file)
     ? 'servers'
     : undefined;
+}
+
+/** What goes wrong between transactions. */
+function ofTransactions(file: string): Kind | undefined {
+  return /^test\/sql\/(contention|fences)\.test/.test(file) ? 'servers' : undefined;
 }
 
 /** Its simulation is quick; models and servers are not about this. */

@@ -1,0 +1,66 @@
+import type { Fault } from '../fault.ts';
+
+const row = { file: 'src/sql/row-lock.ts' };
+const version = { file: 'src/sql/version.ts' };
+const name = { file: 'src/sql/transaction-lock.ts' };
+const fence = { file: 'src/fence/server-rows.ts' };
+
+/** Locks and fences inside of the caller's own transaction. */
+export const SQL_FAULTS: readonly Fault[] = [
+  {
+    ...row,
+    name: 'sql: a missing row is looked for before it is made, on MySQL as well',
+    find: "if (postgres || !insert || mode === 'share' || wait !== 'block') {",
+    replace: 'if (insert !== null) {',
+    why: 'two who make a row at once lock the gap for each other, and one is rolled back',
+  },
+  {
+    ...row,
+    name: 'sql: a row is locked for sharing where it is to be written',
+    find: "if (mode === 'update') return",
+    replace: 'if (mode === undefined) return',
+    why: 'two read the same, and one is rolled back when both write',
+  },
+  {
+    ...version,
+    name: 'sql: a write leaves the version as it was',
+    find: ' + 1`;',
+    replace: ' + 0`;',
+    why: 'the next who read the same writes over it',
+  },
+  {
+    ...version,
+    name: 'sql: a time as a version may stay the same within its precision',
+    find: " microseconds')`",
+    replace: " microseconds' * 0)`",
+    why: 'of two writes within a second, one is lost',
+  },
+  {
+    ...name,
+    name: 'sql: who waits for a name does not wait',
+    find: "await session.rows(ask('')",
+    replace: "await session.rows(ask('try_')",
+    why: 'two are in at once',
+  },
+  {
+    ...fence,
+    name: 'sql: on MySQL a fence lets a writer pass a newer reader',
+    find: 'seen.token === token && seen.floor <= token',
+    replace: 'seen.token === token',
+    why: 'what a reader has read is changed by a holder that lost the lock before',
+  },
+  {
+    ...fence,
+    name: 'sql: on MySQL an older holder takes the fence back',
+    find: 'AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)',
+    replace: 'AND floor <= VALUES(token), VALUES(token), token)',
+    why: 'an old holder writes after a new one',
+  },
+  {
+    ...fence,
+    name: 'sql: on MySQL a fence lets a reader pass a newer writer',
+    find: "return kind === 'read' ? seen.token <= token :",
+    replace: "return kind === 'read' ? true :",
+    why: 'a reader that lost the lock reads what is half written',
+  },
+];
