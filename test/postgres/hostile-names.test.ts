@@ -1,4 +1,4 @@
-/** Whatever a lock is called, nothing but a lock comes of it: also where values stand in the text. */
+/** Whatever a lock is called, nothing but a lock comes of it, also where values are in the text. */
 import fc from 'fast-check';
 import type { Claim, Store } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
