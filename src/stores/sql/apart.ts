@@ -1,9 +1,9 @@
 /**
- * Claims do not share a fate, though they share a call: when one of their rows is locked by somebody
- * who stands still, the call fails for all of them. They are then asked about in ever smaller parts,
- * with hardly any patience, for that has been had; in the end whose row is locked fails alone.
- * One row that is locked costs two calls for each time that the batch can be halved, and the others
- * have their heartbeats within the patience of one.
+ * Claims do not share a fate, though they share a call: when one of their rows is locked by
+ * somebody who stands still, the call fails for all of them. They are then asked about in ever
+ * smaller parts, with hardly any patience, for that has been had; in the end whose row is locked
+ * fails alone. One row that is locked costs two calls for each time that the batch can be halved,
+ * and the others have their heartbeats within the patience of one.
  */
 import type { StoreError } from '../../errors.ts';
 import type { Claim } from '../../store.ts';
