@@ -23,8 +23,8 @@ const LATE_MS = 3000;
 const CONNECT_MS = 5000;
 /** Longer than any transaction of ours takes, in µs. */
 const BACK = 10_000_000;
-/** Interrupted, or ended by a time limit of the server. */
-const RUNG: readonly (number | undefined)[] = [1317, 1969, 3024];
+/** Interrupted, at the end of a cursor, or ended by a time limit of the server. */
+const RUNG: readonly (number | undefined)[] = [1317, 1329, 1969, 3024];
 /** Later than anything. */
 const NEVER = 2 ** 53;
 
@@ -59,14 +59,15 @@ export async function listen(parts: BellParts): Promise<() => void> {
     }
   };
   const repeat = async (): Promise<void> => {
-    let now = Number((await look(NEVER, 0))[0]);
-    ready();
+    let now: number | undefined;
     while (!over.signal.aborted) {
       try {
-        const [at, ...lines] = await look(now - BACK, WAIT_S);
+        const waited = now === undefined ? look(NEVER, 0) : look(now - BACK, WAIT_S);
+        const [at, ...lines] = await waited;
         now = Number(at);
+        ready();
         tell(lines);
-        for (const [tag, at] of seen) if (at < now - BACK) seen.delete(tag);
+        for (const [tag, then] of seen) if (then < now - BACK) seen.delete(tag);
       } catch (error) {
         if (!RUNG.includes(numberOf(error))) throw error;
       }

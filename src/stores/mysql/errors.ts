@@ -4,8 +4,8 @@
  *
  * Each call is one transaction, which is rolled back before the server refuses, so it has not
  * happened; only where a call is interrupted or the connection breaks, it may have committed
- * before. A session that was interrupted may still be in its transaction, and goes. A cause is a copy of
- * number and message: clients put statements into their errors, and claim ids are in those.
+ * before. A session that was interrupted may still be in its transaction, and goes. A cause is a
+ * copy of number and message: clients put statements into their errors, and claim ids are in those.
  */
 import { isLockError, StoreError } from '../../errors.ts';
 import type { Judgement } from '../sql/wire.ts';

@@ -36,16 +36,19 @@ CREATE TABLE IF NOT EXISTS holdfast_store (
   highest BIGINT NOT NULL,
   -- The server did not wait for its commits to be on disk.
   fast BOOLEAN NOT NULL,
-  -- Which server this is; of none yet, there is nothing to lose.
+  -- Which server this is.
   history VARCHAR(600) NOT NULL
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4, COLLATE utf8mb4_bin //
-
-INSERT IGNORE INTO holdfast_store VALUES (TRUE, 1, 0, 0, 0, FALSE, '') //
 
 -- A restart empties it, and on a replica it names another server: otherwise nothing was lost.
 CREATE TABLE IF NOT EXISTS holdfast_witness (
   history VARCHAR(600) NOT NULL
 ) ENGINE = MEMORY, CHARACTER SET utf8mb4, COLLATE utf8mb4_bin //
+
+INSERT IGNORE INTO holdfast_store SELECT TRUE, 1, 0, 0, 0, FALSE, /*!80000 @@server_uuid */
+  /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */ //
+-- What is new has lost nothing.
+INSERT INTO holdfast_witness SELECT history FROM holdfast_store WHERE ROW_COUNT() > 0 //
 
 CREATE TABLE IF NOT EXISTS holdfast_resource (
   name VARBINARY(1280) PRIMARY KEY,
@@ -119,8 +122,9 @@ BEGIN
 END //
 
 -- Somebody asks for more than is recorded, or the witness has gone. A loss is possible if commits
--- were not waited for, or if this is another server. The witness is no part of any transaction, so
--- it comes when what it stands for is committed.
+-- were not waited for, or if this is another server. That they were not is itself committed in that
+-- way, and may be lost: so it counts as well that they are not waited for now. The witness is no
+-- part of any transaction, so it comes when what it stands for is committed.
 DROP PROCEDURE IF EXISTS holdfast_record //
 CREATE PROCEDURE holdfast_record(
   _settings LONGTEXT CHARSET utf8mb4, _history VARCHAR(600) CHARSET utf8mb4, _fast BOOLEAN
@@ -138,7 +142,7 @@ BEGIN
   SELECT COUNT(*) > 0 AND _before = _history INTO _witness FROM holdfast_witness w
   WHERE w.history = _history;
   IF NOT _witness THEN
-    IF _before <> '' AND (_was_fast OR _before <> _history)
+    IF (_was_fast OR _fast OR _before <> _history)
       AND JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <> 'true' THEN
       SET _open_at = _now + _max_ttl;
     END IF;
@@ -796,7 +800,7 @@ CREATE PROCEDURE holdfast_change(
   _settings LONGTEXT CHARSET utf8mb4, _change LONGTEXT CHARSET utf8mb4
 ) SQL SECURITY DEFINER
 BEGIN
-  DECLARE _now, _open_at, _highest, _number, _by BIGINT;
+  DECLARE _now, _open_at, _highest, _number, _by, _news BIGINT;
   DECLARE _name VARBINARY(1280)
     DEFAULT CAST(JSON_UNQUOTE(JSON_EXTRACT(_change, '$.resource')) AS BINARY);
   DECLARE _verb VARCHAR(16) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_change, '$.verb'));
@@ -820,18 +824,18 @@ BEGIN
   IF _only = _id OR _only IS NOT NULL AND _number = _by THEN CALL holdfast_spread(_name); END IF;
   SET _number = NULL;
   IF _verb = 'evict' THEN
-    SELECT c.number, c.id, c.admitted, c.ttl, c.address, c.tag
-    INTO _number, _id, _admitted, _ttl, _address, _tag FROM holdfast_claim c
+    SELECT c.number, c.id, c.admitted, c.ttl, c.address, c.tag,
+      GREATEST(_now, COALESCE(c.news, 0) + 1)
+    INTO _number, _id, _admitted, _ttl, _address, _tag, _news FROM holdfast_claim c
     WHERE c.resource = _name AND c.number = _by AND c.expires > _now;
     SET _line = IF(_number IS NULL, '0', '1');
     IF _number IS NOT NULL THEN
-      UPDATE holdfast_claim SET sealed = 'evicted', detail = _reason,
-        news = GREATEST(_now, COALESCE(news, 0) + 1)
+      UPDATE holdfast_claim SET sealed = 'evicted', detail = _reason, news = _news
       WHERE resource = _name AND number = _number;
       CALL holdfast_rouse(_address, _rings);
       IF JSON_UNQUOTE(JSON_EXTRACT(_change, '$.now')) = 'true' OR NOT _admitted THEN
         CALL holdfast_bury(_name, _id, _now + _ttl * 1000, 'evicted', _reason);
-        UPDATE holdfast_grave SET address = _address, tag = _tag, news = _now WHERE id = _id;
+        UPDATE holdfast_grave SET address = _address, tag = _tag, news = _news WHERE id = _id;
         CALL holdfast_depart(_name, _id, _number, _now, _open_at, _rings);
       END IF;
     END IF;
