@@ -13,10 +13,14 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   },
   {
     ...schema,
-    name: 'postgres: claims lock their resources in the order in which they come',
-    find: `"limit" integer, ttl integer, address text, tag text, holder text)
-    ORDER BY c.resource COLLATE "C"`,
-    replace: `"limit" integer, ttl integer, address text, tag text, holder text)
+    name: 'postgres: releases lock their resources in no order',
+    find: `SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, c.id,
+      NOT c.unanswered AND c.after <= 0 AS simply
+    FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, unanswered boolean,
+      after bigint)) WITH ORDINALITY AS c
+    ORDER BY c.resource COLLATE "C", c.ordinality`,
+    replace: `SELECT c.resource, c.id, NOT c.unanswered AND c.after <= 0 AS simply
+    FROM json_to_recordset(claims) AS c (resource text, id uuid, unanswered boolean, after bigint)
     ORDER BY md5(c.id::text)`,
     why: 'two batches wait for each other, and one of them fails',
   },
@@ -52,8 +56,8 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   {
     ...schema,
     name: 'postgres: a heartbeat revives what is dead',
-    find: 'WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()\n    RETURNING r.name, r.number, r.ttl, r.id',
-    replace: 'WHERE r.id = excluded.concerns[1]\n    RETURNING r.name, r.number, r.ttl, r.id',
+    find: 'WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()\n    RETURNING r.number, r.ttl, r.id',
+    replace: 'WHERE r.id = excluded.concerns[1]\n    RETURNING r.number, r.ttl, r.id',
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
   },
   {
