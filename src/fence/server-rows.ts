@@ -138,7 +138,8 @@ function mysqlStatements(table: string): Statements {
 IF(${same} AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)`,
     raiseFloor: `${row} VALUES (?, ?, 0, ?) ON DUPLICATE KEY UPDATE floor =
 IF(${same} AND token <= VALUES(floor) AND floor < VALUES(floor), VALUES(floor), floor)`,
-    look: `SELECT HEX(lineage) AS lineage, CAST(token AS char) AS token, CAST(floor AS char) AS floor
+    look: `SELECT HEX(lineage) AS lineage,
+CAST(token AS char) AS token, CAST(floor AS char) AS floor
 FROM ${table} WHERE resource = ? FOR UPDATE`,
     adopt: `${row} VALUES (?, ?, ?, 0) ON DUPLICATE KEY UPDATE
 lineage = VALUES(lineage), token = VALUES(token), floor = 0`,

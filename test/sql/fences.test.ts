@@ -114,7 +114,7 @@ describe.each(PRODUCTS)('$name', (product) => {
       expect(await numberLeft(client.db, id)).toBeNaN();
     });
 
-    test('what is no lease, or for another database, is refused before anything is sent', async () => {
+    test('what is no lease, or for another database, is refused unsent', async () => {
       await client.transaction(async (tx) => {
         const lease = { ...at('bad'), token: 1n };
         for (const token of [0n, -1n, '', '0x10', 2n ** 63n, 5 as unknown as bigint]) {
