@@ -15,6 +15,7 @@ import {
   type Store,
 } from 'holdfast';
 import { expect } from 'vitest';
+import { until } from '../servers/until.ts';
 import {
   type Bed,
   claimOf,
@@ -141,7 +142,10 @@ export class Scene<At extends Place> {
     await hasWaiter(waiting, 'queued');
     const prober = await open(others);
     // It has a connection before anything breaks.
-    await prober.inspect('probed');
+    await until('was it connected', async () => {
+      await prober.inspect('probed');
+      return true;
+    });
     for (const belief of [probed, queued]) bed.use(belief);
     const leave = async (server: At): Promise<void> => {
       await bed.leave();

@@ -1,4 +1,5 @@
 /** What the fault tests of databases need besides. */
+import { vi } from 'vitest';
 import { Bed, type Place, type StoreOptions } from './bed.ts';
 
 export interface SqlServer extends Place {
@@ -23,4 +24,12 @@ export abstract class SqlBed<
 
   /** Sessions of stores that wait for the lock of a row. */
   abstract blocked(server: At): Promise<readonly number[]>;
+}
+
+/**
+ * For files whose tests have a server each: so many at a time that all start before leases die, and
+ * patience for what a busy machine takes.
+ */
+export function serversOfTheirOwn(): void {
+  vi.setConfig({ maxConcurrency: 4, testTimeout: 60_000 });
 }

@@ -7,11 +7,14 @@ import { MAX_TTL_MS, sleep } from '../faults/bed.ts';
 import { Crowd } from '../faults/crowd.ts';
 import { Fenced } from '../faults/fenced.ts';
 import { Belief, firstGrant, patiently, Scene } from '../faults/scene.ts';
+import { serversOfTheirOwn } from '../faults/sql-bed.ts';
 import { hearWarnings } from '../faults/warnings.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
 import { Bed } from './fault-bed.ts';
+
+serversOfTheirOwn();
 
 /** A promotion fits in, and two who believe can be looked at, on the busiest machine. */
 const LONG_TTL_MS = 6000;

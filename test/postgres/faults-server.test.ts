@@ -2,8 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_TTL_MS } from '../faults/bed.ts';
 import { firstGrant, Scene } from '../faults/scene.ts';
+import { serversOfTheirOwn } from '../faults/sql-bed.ts';
 import { rowFaults, serverFaults } from '../faults/sql-server.ts';
 import { Bed } from './fault-bed.ts';
+
+serversOfTheirOwn();
 
 /** So lazy that a crash comes before what is committed is on disk. */
 const LAZY = ['wal_writer_delay = 10s', 'wal_writer_flush_after = 0'];

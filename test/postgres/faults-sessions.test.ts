@@ -5,9 +5,12 @@ import { Client, Pool } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { claimOf, TTL_MS } from '../faults/bed.ts';
 import { Scene } from '../faults/scene.ts';
+import { serversOfTheirOwn } from '../faults/sql-bed.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';
 import { until } from '../servers/until.ts';
 import { Bed } from './fault-bed.ts';
+
+serversOfTheirOwn();
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const PATIENT_TTL_MS = 3000;
