@@ -10,11 +10,11 @@ import { type Connected, TTL_MS } from './contender.ts';
 export const DELAY_MS = 5;
 
 export function verrouOn(
-  driver: StoreFactory['driver'],
+  connected: StoreFactory['driver'],
   tuned: boolean,
   close: () => Promise<unknown>,
 ): Connected {
-  const locks = new Verrou({ default: 'one', stores: { one: { driver } } });
+  const locks = new Verrou({ default: 'one', stores: { one: { driver: connected } } });
   const options = tuned ? { retry: { delay: DELAY_MS } } : {};
   return {
     task: (resource) => {

@@ -9,7 +9,7 @@ import { cpuMicros } from './server.ts';
 
 /** Two heartbeats, whenever it begins. */
 const FOR_MS = (2 * TTL_MS) / 3;
-/** A waiter has heartbeats too, one in a third of its ttl, and asks for nothing else; rounded up. */
+/** A waiter has heartbeats too, one in a third of its ttl, and asks nothing else; rounded up. */
 const BEATS = 0.4;
 /** The first moments of a wait are not like those that follow. */
 const SETTLE_MS = 500;

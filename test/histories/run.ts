@@ -1,7 +1,7 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, a module, or
- * `redis`, `postgres`, `mariadb`, or the latter two with `-fast`, for a server of its own that suffers
+ * `redis`, `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that suffers
  * as well, `--seed` the first; `--without lease` or `--without fence` makes a control, which has to
  * be found illegal.
  */

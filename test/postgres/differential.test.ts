@@ -51,6 +51,7 @@ test('PostgreSQL answers and tells as memory does', { timeout: 120_000 }, async 
   await pool.end();
   const left = await server.query(`
     select (select count(*) from holdfast.resource) as resources,
-      (select count(*) from holdfast.claim) as claims, (select count(*) from holdfast.grave) as graves`);
+      (select count(*) from holdfast.claim) as claims,
+      (select count(*) from holdfast.grave) as graves`);
   expect(left).toEqual([{ resources: '0', claims: '0', graves: '0' }]);
 });

@@ -43,7 +43,7 @@ test.concurrent('a new schema has nothing to lose', async () => {
   await server.close();
 });
 
-test.concurrent('a crash loses nothing that was waited for: claims stay, and nobody has to wait', async () => {
+test.concurrent('a crash loses nothing that was waited for, so nobody has to wait', async () => {
   const server = await ready([...LAZY, 'synchronous_commit = off']);
   const kept = asked('kept');
   const number = await once(server, async (one) => numberOf((await one.claim([kept]))[0]));
@@ -55,7 +55,7 @@ test.concurrent('a crash loses nothing that was waited for: claims stay, and nob
   await server.close();
 });
 
-test.concurrent('after a crash where somebody did not wait, all wait until every claim is over', async () => {
+test.concurrent('after a crash where somebody did not wait, all wait for all claims', async () => {
   const server = await ready(LAZY);
   await claim(server, 'before', { fast: true });
   const lost = asked('lost');

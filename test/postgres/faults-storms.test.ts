@@ -1,4 +1,4 @@
-/** Sixteen processes at once, where the server orders transactions strictly; and what they record. */
+/** Sixteen processes at once, where the server orders transactions strictly; and their record. */
 import { expect, test } from 'vitest';
 import { expectOrderIn, STORM_PATIENCE_MS, STORM_TTL_MS } from '../faults/storm.ts';
 import { startPgbouncer } from '../servers/pgbouncer.ts';

@@ -88,7 +88,7 @@ test('the time that a call waits for its lock counts', async () => {
   numberOf((await waiting)[0]);
 });
 
-test('sixteen sessions with batches that overlap exclude each other, without a deadlock', async () => {
+test('sixteen sessions with batches that overlap never meet in a deadlock', async () => {
   const holders = new Map<string, number>();
   const last = new Map<string, bigint>();
   const trouble: unknown[] = [];

@@ -46,7 +46,7 @@ export interface Packages {
   /** Its code name. */
   readonly release: string;
   readonly packages: readonly string[];
-  /** Of another distribution: the packages that know its keys and its mirror, and in which files. */
+  /** Of another distribution: the packages that know its keys and its mirror, and in what files. */
   readonly archive?: {
     readonly known: Packages;
     /** Below `/usr`. */

@@ -56,14 +56,17 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   {
     ...schema,
     name: 'postgres: a heartbeat revives what is dead',
-    find: 'WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()\n    RETURNING r.number, r.ttl, r.id',
-    replace: 'WHERE r.id = excluded.concerns[1]\n    RETURNING r.number, r.ttl, r.id',
+    find: ` AND r.expires > holdfast.micros()
+    RETURNING r.number, r.ttl, r.id`,
+    replace: '\n    RETURNING r.number, r.ttl, r.id',
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
   },
   {
     ...schema,
     name: 'postgres: anybody releases',
-    find: 'WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()\n    RETURNING r.name, r.number\n',
+    find: `WHERE r.id = excluded.concerns[1] AND r.expires > holdfast.micros()
+    RETURNING r.name, r.number
+`,
     replace: 'WHERE r.id IS NOT NULL\n    RETURNING r.name, r.number\n',
     why: 'a late release takes the lock from another holder',
   },
