@@ -800,7 +800,7 @@ CREATE PROCEDURE holdfast_change(
   _settings LONGTEXT CHARSET utf8mb4, _change LONGTEXT CHARSET utf8mb4
 ) SQL SECURITY DEFINER
 BEGIN
-  DECLARE _now, _open_at, _highest, _number, _by BIGINT;
+  DECLARE _now, _open_at, _highest, _number, _by, _news BIGINT;
   DECLARE _name VARBINARY(1280)
     DEFAULT CAST(JSON_UNQUOTE(JSON_EXTRACT(_change, '$.resource')) AS BINARY);
   DECLARE _verb VARCHAR(16) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_change, '$.verb'));
@@ -824,18 +824,18 @@ BEGIN
   IF _only = _id OR _only IS NOT NULL AND _number = _by THEN CALL holdfast_spread(_name); END IF;
   SET _number = NULL;
   IF _verb = 'evict' THEN
-    SELECT c.number, c.id, c.admitted, c.ttl, c.address, c.tag
-    INTO _number, _id, _admitted, _ttl, _address, _tag FROM holdfast_claim c
+    SELECT c.number, c.id, c.admitted, c.ttl, c.address, c.tag,
+      GREATEST(_now, COALESCE(c.news, 0) + 1)
+    INTO _number, _id, _admitted, _ttl, _address, _tag, _news FROM holdfast_claim c
     WHERE c.resource = _name AND c.number = _by AND c.expires > _now;
     SET _line = IF(_number IS NULL, '0', '1');
     IF _number IS NOT NULL THEN
-      UPDATE holdfast_claim SET sealed = 'evicted', detail = _reason,
-        news = GREATEST(_now, COALESCE(news, 0) + 1)
+      UPDATE holdfast_claim SET sealed = 'evicted', detail = _reason, news = _news
       WHERE resource = _name AND number = _number;
       CALL holdfast_rouse(_address, _rings);
       IF JSON_UNQUOTE(JSON_EXTRACT(_change, '$.now')) = 'true' OR NOT _admitted THEN
         CALL holdfast_bury(_name, _id, _now + _ttl * 1000, 'evicted', _reason);
-        UPDATE holdfast_grave SET address = _address, tag = _tag, news = _now WHERE id = _id;
+        UPDATE holdfast_grave SET address = _address, tag = _tag, news = _news WHERE id = _id;
         CALL holdfast_depart(_name, _id, _number, _now, _open_at, _rings);
       END IF;
     END IF;
