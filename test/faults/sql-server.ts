@@ -1,9 +1,9 @@
 /** The server of a database dies, stands still, or ends sessions; and rows that somebody locks. */
 import { expect, test } from 'vitest';
 import { until } from '../servers/until.ts';
-import { claimOf, hasWaiter, type StoreOptions, sleep, TTL_MS } from './bed.ts';
+import { claimOf, hasWaiter, MAX_TTL_MS, type StoreOptions, sleep, TTL_MS } from './bed.ts';
 import { Crowd } from './crowd.ts';
-import { patiently, Scene } from './scene.ts';
+import { firstGrant, patiently, Scene } from './scene.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
@@ -169,18 +169,47 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
   test.concurrent('the row of one lease: the others have their heartbeats', async () => {
     await using bed = newBed();
     const server = await bed.server();
-    const locks = bed.locksOn(bed.store(server));
+    const options = { maxTtl: PATIENT_TTL_MS } as Options;
+    const locks = bed.locksOn(bed.store(server, options), PATIENT_TTL_MS);
     // Not in the order of the alphabet, nor in the middle.
     const names = Array.from({ length: 11 }, (_, n) => `lease ${n * 7}`);
     const [stuck, ...free] = await Promise.all(names.map((name) => patiently(locks.mutex(name))));
     const other = await bed.block(server, stuck!.resource);
     await until('was the one lost', async () => stuck!.state === 'lost');
     // Longer than a TTL: without heartbeats they would be dead.
-    await sleep(TTL_MS * 1.2);
+    await sleep(PATIENT_TTL_MS * 1.2);
     expect(free.map(({ held }) => held)).toEqual(free.map(() => true));
     await other.close();
     await Promise.all(free.map((lease) => lease.release()));
     await bed.leave();
     await bed.expectNothingLeft(server);
   });
+}
+
+interface Lazy<Options extends StoreOptions, At extends SqlServer> {
+  readonly bed: SqlBed<Options, At>;
+  /** Whose commits are answered before they are on disk. */
+  readonly server: At;
+  readonly options?: Options;
+}
+
+/** It may have forgotten all leases, or one alone, or none. */
+export async function expectContainedLoss<Options extends StoreOptions, At extends SqlServer>({
+  bed,
+  server,
+  options,
+}: Lazy<Options, At>): Promise<void> {
+  const both = { holder: server, others: server };
+  const scene = await Scene.set(bed, options ? { ...both, options } : both);
+  const fell = Date.now();
+  await server.restart();
+  const fresh = await firstGrant(scene.prober, 'fresh');
+  // What was granted before may have been renewed until the fall.
+  expect(fresh.at).toBeGreaterThanOrEqual(fell + MAX_TTL_MS);
+  for (const { lease, lastHeldAt } of [scene.probed, scene.queued]) {
+    if (lease.loss) expect(lastHeldAt).toBeLessThanOrEqual(fresh.at);
+    await lease.release();
+  }
+  await scene.prober.release([fresh.claim]);
+  await scene.leave(server);
 }
