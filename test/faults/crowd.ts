@@ -51,7 +51,9 @@ export class Crowd {
   #see(name: string, lease: Lease): void {
     const last = this.#last.get(name);
     if (last?.held) this.violations.push(`${name} was granted while it was held`);
-    if (last && lease.token <= last.token) this.violations.push(`a token of ${name} did not grow`);
+    if (last && lease.token <= last.token) {
+      this.violations.push(`a token of ${name} did not grow: ${lease.token} after ${last.token}`);
+    }
     this.#last.set(name, lease);
     this.#grants.set(name, (this.#grants.get(name) ?? 0) + 1);
   }

@@ -5,7 +5,7 @@ import { createPool as mariadbPool } from 'mariadb';
 import { createPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import { expect } from 'vitest';
-import { MAX_TTL_MS, type Place } from '../faults/bed.ts';
+import { MAX_TTL_MS, type Place, sleep } from '../faults/bed.ts';
 import { SqlBed } from '../faults/sql-bed.ts';
 import { startMariadb } from '../servers/mariadb-server.ts';
 import type { MysqlServer, MysqlOptions as ServerOptions } from '../servers/mysql-server.ts';
@@ -83,7 +83,9 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer> {
     return this.#idsWhere(server, 'true');
   }
 
-  blocked(server: MysqlServer): Promise<number[]> {
+  async blocked(server: MysqlServer): Promise<number[]> {
+    // The server looks anew only if nobody has asked for a tenth of a second.
+    await sleep(150);
     return this.#idsWhere(
       server,
       `id in (select trx_mysql_thread_id from information_schema.innodb_trx
