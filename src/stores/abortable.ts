@@ -11,3 +11,30 @@ export function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> 
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
   });
 }
+
+/**
+ * Does `work` with a signal that aborts after `ms`, or with one of the others. That is what
+ * `AbortSignal.any` is for, but Node 20 forgets a time-out in it when memory is cleared up, and
+ * what waits for it waits for ever.
+ */
+export async function limited<T>(
+  ms: number,
+  others: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  const timer = setTimeout(() => limit.abort(late), ms).unref();
+  const stops = others.map((other) => {
+    const stop = (): void => limit.abort(other.reason);
+    if (other.aborted) stop();
+    else other.addEventListener('abort', stop, { once: true });
+    return () => other.removeEventListener('abort', stop);
+  });
+  try {
+    return await work(limit.signal);
+  } finally {
+    clearTimeout(timer);
+    for (const stop of stops) stop();
+  }
+}

@@ -12,6 +12,7 @@
  * What would break it: a proxy that gives the session to others while it holds a named lock; those
  * that are known do not.
  */
+import { limited } from '../abortable.ts';
 import type { WireTerms } from '../sql/wire.ts';
 import { type Connect, type Connection, literal } from './connection.ts';
 import { numberOf } from './errors.ts';
@@ -40,8 +41,9 @@ export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
 export async function listen(parts: BellParts): Promise<() => void> {
   const { connect, channel, gate, prefix, heard, lost } = parts;
   const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(CONNECT_MS)]);
-  const connection = await connect({ signal, lost });
+  const connection = await limited(CONNECT_MS, [over.signal], (signal) =>
+    connect({ signal, lost }),
+  );
   const seen = new Map<string, number>();
   const look = async (since: number, seconds: number): Promise<readonly unknown[]> => {
     const known = literal(JSON.stringify(Object.fromEntries(seen)));

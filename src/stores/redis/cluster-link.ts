@@ -11,6 +11,7 @@
  * What would break it: a client that follows MOVED for a single command of a row.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { limited } from '../abortable.ts';
 import type { Link, Refusal, Reply } from './client.ts';
 import { Connection, closed, type Source } from './connection.ts';
 import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
@@ -206,8 +207,7 @@ export class ClusterLink implements Link {
     if (rest > 0) await sleep(rest, undefined, { signal: closing });
     closing.throwIfAborted();
     try {
-      const limit = AbortSignal.timeout(ATTEMPT_MS);
-      const topology = await this.#discover(AbortSignal.any([closing, limit]));
+      const topology = await limited(ATTEMPT_MS, [closing], this.#discover);
       this.#topology = topology;
       this.#forget(new Set(topology.slots));
       return topology;

@@ -19,6 +19,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
+import { limited } from '../abortable.ts';
 import type { Refusal, Reply } from './client.ts';
 import { connectionError, refusalCode, refusalIn, refused } from './errors.ts';
 import { replyOf } from './replies.ts';
@@ -173,7 +174,6 @@ export class Connection {
         signal: closing,
       });
     }
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(ATTEMPT_MS)]);
     let wire: Wire | undefined;
     let broken = false;
     let reason: unknown;
@@ -182,7 +182,7 @@ export class Connection {
       reason ??= cause;
       if (wire) this.#drop(wire);
     };
-    wire = await this.#source.open({ signal, lost });
+    wire = await limited(ATTEMPT_MS, [closing], (signal) => this.#source.open({ signal, lost }));
     broken ||= closing.aborted;
     if (!broken) return this.#opened(wire);
     wire.close();

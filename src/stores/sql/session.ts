@@ -18,7 +18,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, StoreError } from '../../errors.ts';
-import { abortable } from '../abortable.ts';
+import { abortable, limited } from '../abortable.ts';
 import { markBlocked } from './apart.ts';
 import type { Judgement, Routine, Source, Wire } from './wire.ts';
 
@@ -172,7 +172,10 @@ export class Session {
     const closing = this.#closing.signal;
     if (this.#failures > 0) await sleep(pauseAfter(this.#failures), undefined, { signal: closing });
     const over = new AbortController();
-    const signal = AbortSignal.any([closing, over.signal, AbortSignal.timeout(ATTEMPT_MS)]);
+    return limited(ATTEMPT_MS, [closing, over.signal], (signal) => this.#tryToOpen(over, signal));
+  }
+
+  async #tryToOpen(over: AbortController, signal: AbortSignal): Promise<Open> {
     const opening = this.#source.open({
       signal,
       lost: (cause) => this.#lost(over, cause),
