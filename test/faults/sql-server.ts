@@ -93,7 +93,7 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
     await bed.expectNothingLeft(server);
   });
 
-  test.concurrent('dies in the middle of a claim: it is asked again, and is one claim', async () => {
+  test.concurrent('dies in the middle of a claim: asked again, it is one claim', async () => {
     await using bed = newBed();
     const server = await bed.server();
     const locks = bed.patientLocks(server);

@@ -1,4 +1,4 @@
-/** Limits of the server, of its sessions and of the user's pool; and a session that stands still. */
+/** Limits of the server, of its sessions and of the user's pool; a session that stands still. */
 import type { Store } from 'holdfast';
 import { postgresStore } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
@@ -18,7 +18,7 @@ const PATIENT_TTL_MS = 3000;
 const FAILED = { code: 'STORE', retryable: true, outcome: 'failed' };
 
 describe.concurrent('a session of the server', () => {
-  test('stands still in the middle of a claim: others go on but there, and then there', async () => {
+  test('stands still in a claim: others go on elsewhere, and then there', async () => {
     await using bed = new Bed();
     const server = await bed.server();
     const ttl = PATIENT_TTL_MS;

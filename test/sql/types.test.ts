@@ -1,4 +1,4 @@
-/** What is in no transaction does not even compile. That what is does, test/sql/clients.ts shows. */
+/** What is in no transaction does not even compile. What is in one does: test/sql/clients.ts. */
 import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { type Row, rowLock } from 'holdfast/sql';
