@@ -541,7 +541,8 @@ CREATE PROCEDURE holdfast_claim(
 ) SQL SECURITY DEFINER
 BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
-  DECLARE _call BIGINT UNSIGNED DEFAULT UUID_SHORT();
+  -- A short one (UUID_SHORT) comes again when the server starts twice in a second.
+  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
@@ -629,7 +630,8 @@ CREATE PROCEDURE holdfast_renew(
 ) SQL SECURITY DEFINER
 BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
-  DECLARE _call BIGINT UNSIGNED DEFAULT UUID_SHORT();
+  -- A short one (UUID_SHORT) comes again when the server starts twice in a second.
+  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _claim TEXT CHARSET utf8mb4;
@@ -752,7 +754,8 @@ CREATE PROCEDURE holdfast_release(
 ) SQL SECURITY DEFINER
 BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
-  DECLARE _call BIGINT UNSIGNED DEFAULT UUID_SHORT();
+  -- A short one (UUID_SHORT) comes again when the server starts twice in a second.
+  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
