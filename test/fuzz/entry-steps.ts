@@ -117,7 +117,7 @@ const MAKERS = [
     [
       options(
         {
-          dialect: slot((value) => value === 'sqlite', plain('sqlite'), plain('postgres', 1n)),
+          dialect: slot((value) => value === 'sqlite', plain('sqlite'), plain('oracle', 1n)),
           table: slot(
             maybe((value) => typeof value === 'string' && /^[a-z_]\w{0,62}$/i.test(value)),
             plain('fences', 'T_1', undefined),
