@@ -53,7 +53,7 @@ function ofRedis(file: string): Kind | undefined {
   return /^test\/redis\/[^/]+$/.test(file) ? 'servers' : undefined;
 }
 
-/** What calls the routines themselves is quicker than the suite, and than a thousand worlds. */
+/** What calls the routines themselves is quicker than the suite, and than hundreds of worlds. */
 function ofSql(file: string, part: string): Kind | undefined {
   if (new RegExp(`^test/${part}/(schema|durability)`).test(file)) return 'conformance';
   return new RegExp(`^test/${part}/(differential|conformance/(pg|mariadb-mariadb))\\.test`).test(

@@ -10,7 +10,13 @@ const CONTRACT = new Set(
   [
     ...['store', 'admission', 'errors', 'duration', 'names', 'clock', 'line', 'read-options'],
     ...['show', 'max-waiters', 'random-id', 'answers', 'patience'],
-    ...['stores/status-lines', 'stores/wakes', 'stores/name-text', 'stores/abortable'],
+    ...[
+      'stores/status-lines',
+      'stores/causes',
+      'stores/wakes',
+      'stores/name-text',
+      'stores/abortable',
+    ],
   ].map((name) => `src/${name}.ts`),
 );
 /** Parts that keep to themselves and the contract: `src/stores/sqlite`, `src/layers/quorum`. */

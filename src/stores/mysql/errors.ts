@@ -8,6 +8,7 @@
  * copy of number and message: clients put statements into their errors, and claim ids are in those.
  */
 import { isLockError, StoreError } from '../../errors.ts';
+import { copyOf, describe, type Reading, withoutSecrets } from '../causes.ts';
 import type { Judgement } from '../sql/wire.ts';
 
 interface Meaning {
@@ -134,14 +135,14 @@ const BROKEN: Meaning = { retryable: true, advice: 'broke the connection' };
 export function judge(error: unknown, during: 'open' | 'call'): Judgement {
   if (isLockError(error)) return { error: error as StoreError, broken: false };
   const number = numberOf(error);
-  const said = describe(error);
+  const said = describe(error, READING);
   const found = number === undefined ? breakOf(said) : (MEANINGS.get(number) ?? REFUSED);
   const unknown = number === undefined || found.outcome === 'unknown';
   return {
     broken: number === undefined || found.broken === true,
     blocked: number === 1205,
     error: new StoreError(`The MySQL server ${found.advice} (${said}).`, {
-      cause: plain(error instanceof Error ? error.name : 'Error', said),
+      cause: copyOf(error instanceof Error ? error.name : 'Error', said),
       // A server that has answered well before has only stumbled.
       retryable: found.retryable || (number === undefined && during === 'call'),
       outcome: unknown && during === 'call' ? 'unknown' : 'failed',
@@ -176,32 +177,11 @@ function breakOf(said: string): Meaning {
   return BREAKS.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
 }
 
-/** The codes of all the addresses that were tried are in `errors`, with an empty message. */
-function describe(error: unknown): string {
-  if (typeof error === 'string') return error;
-  if (!(error instanceof Error)) return 'no reason given';
-  const { code, errors, sqlMessage } = error as Readonly<Record<string, unknown>> & Error;
-  if (error.message === '' && Array.isArray(errors)) return errors.map(describe).join(', ');
-  const text = typeof sqlMessage === 'string' ? sqlMessage : error.message;
-  const said = withoutSecrets(text || String(code ?? error.name));
-  return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
-}
-
 /** A client adds the statement, and a syntax error quotes of it. */
-function withoutSecrets(text: string): string {
-  return text
-    .replace(/ near '.*$/s, '')
-    .replace(/\bsql: .*$/is, '')
-    .replace(/\/\/\S*@/g, '//***@')
-    .replace(/[\r\n]+/g, ' ')
-    .slice(0, 300)
-    .trim();
-}
-
-function plain(name: string, message: string): Error {
-  const cause = new Error(message);
-  cause.name = name;
-  // The stack would only tell where the copy was made.
-  cause.stack = `${name}: ${message}`;
-  return cause;
-}
+const READING: Reading = {
+  clean: (text) => withoutSecrets(text.replace(/ near '.*$/s, '').replace(/\bsql: .*$/is, '')),
+  messageOf: (error) => {
+    const { sqlMessage } = error as { sqlMessage?: unknown };
+    return typeof sqlMessage === 'string' ? sqlMessage : error.message;
+  },
+};

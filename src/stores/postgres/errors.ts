@@ -6,6 +6,7 @@
  * message: clients put statements and their values into their errors, and claim ids are in those.
  */
 import { isLockError, StoreError } from '../../errors.ts';
+import { copyOf, describe } from '../causes.ts';
 import type { Judgement } from '../sql/wire.ts';
 
 interface Meaning {
@@ -111,7 +112,7 @@ const BROKEN: Meaning = { retryable: true, advice: 'broke the connection' };
 export function judge(error: unknown, during: 'open' | 'call'): Judgement {
   if (isLockError(error, 'STORE')) return { error: error as StoreError, broken: false };
   const state = stateOf(error);
-  const said = withoutSecrets(describe(error));
+  const said = describe(error);
   const found = state === undefined ? breakOf(said) : meaningOf(state);
   const broken = state === undefined || found.broken === true;
   const unknown = state === undefined || found.outcome === 'unknown';
@@ -119,7 +120,7 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
     broken,
     blocked: state === '55P03',
     error: new StoreError(`The PostgreSQL server ${found.advice} (${said}).`, {
-      cause: plain(error instanceof Error ? error.name : 'Error', said),
+      cause: copyOf(error instanceof Error ? error.name : 'Error', said),
       // A server that has answered well before has only stumbled.
       retryable: found.retryable || (state === undefined && during === 'call'),
       outcome: unknown && during === 'call' ? 'unknown' : 'failed',
@@ -158,30 +159,4 @@ function meaningOf(state: string): Meaning {
 
 function breakOf(said: string): Meaning {
   return BREAKS.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
-}
-
-/** The codes of all the addresses that were tried are in `errors`, with an empty message. */
-function describe(error: unknown): string {
-  if (typeof error === 'string') return error;
-  if (!(error instanceof Error)) return 'no reason given';
-  const { code, errors } = error as { code?: unknown; errors?: unknown };
-  if (error.message === '' && Array.isArray(errors)) return errors.map(describe).join(', ');
-  const said = error.message || String(code ?? error.name);
-  return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
-}
-
-function withoutSecrets(text: string): string {
-  return text
-    .replace(/\/\/\S*@/g, '//***@')
-    .replace(/[\r\n]+/g, ' ')
-    .slice(0, 300)
-    .trim();
-}
-
-function plain(name: string, message: string): Error {
-  const cause = new Error(message);
-  cause.name = name;
-  // The stack would only tell where the copy was made.
-  cause.stack = `${name}: ${message}`;
-  return cause;
 }

@@ -8,6 +8,7 @@
  * dropped, wherever the client or the server put them, so a cause is a copy of name and message.
  */
 import { isLockError, StoreError } from '../../errors.ts';
+import { copyOf, describe, withoutSecrets } from '../causes.ts';
 import type { Refusal, Reply } from './client.ts';
 
 interface Meaning {
@@ -156,7 +157,7 @@ const CODE = /^([A-Z][A-Z0-9_]+)(?: |$)/;
 /** What the server answered, if this error of a client is an answer of the server. */
 export function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error) || 'syscall' in error) return undefined;
-  return CODE.test(error.message) ? withoutSecrets(error.message) : undefined;
+  return CODE.test(error.message) ? clean(error.message) : undefined;
 }
 
 export function isRefusal(answer: Reply | Refusal): answer is Refusal {
@@ -171,12 +172,12 @@ export function refusalCode(refusal: unknown): string | undefined {
 
 /** What the server refused, as a `StoreError` that says what to do. */
 export function refused(refusal: string): StoreError {
-  const said = withoutSecrets(refusal);
+  const said = clean(refusal);
   const found = refusals.find(([start]) => said.startsWith(start));
   const { retryable, advice } = found?.[1] ?? { retryable: NEVER, advice: 'refused' };
   const halfWay = said.includes('script:') || said.includes('user_script');
   return new StoreError(`The Redis server ${advice} (${said}).`, {
-    cause: plain('ReplyError', said),
+    cause: copyOf('ReplyError', said),
     retryable,
     outcome: halfWay ? 'unknown' : 'failed',
   });
@@ -187,40 +188,17 @@ export function connectionError(error: unknown, written: boolean): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
   const refusal = refusalIn(error);
   if (refusal !== undefined) return refused(refusal);
-  const said = withoutSecrets(describe(error));
+  const said = describe(error, { clean });
   const { retryable, advice } = breaks.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
   return new StoreError(`The Redis server ${advice} (${said}).`, {
-    cause: plain(error instanceof Error ? error.name : 'Error', said),
+    cause: copyOf(error instanceof Error ? error.name : 'Error', said),
     // A server that has answered well before has only stumbled.
     retryable: retryable || written,
     outcome: written && !NEVER_WRITTEN.test(said) ? 'unknown' : 'failed',
   });
 }
 
-/** The codes of all the addresses that were tried are in `errors`, with an empty message. */
-function describe(error: unknown): string {
-  if (typeof error === 'string') return error;
-  if (!(error instanceof Error)) return 'no reason given';
-  const { code, errors } = error as { code?: unknown; errors?: unknown };
-  if (error.message === '' && Array.isArray(errors)) return errors.map(describe).join(', ');
-  const said = error.message || String(code ?? error.name);
-  return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
-}
-
-/** Servers repeat the arguments of a command that they do not know, and URLs have passwords. */
-function withoutSecrets(text: string): string {
-  return text
-    .replace(/,? with args beginning with:?.*$/is, '')
-    .replace(/\/\/\S*@/g, '//***@')
-    .replace(/[\r\n]+/g, ' ')
-    .slice(0, 300)
-    .trim();
-}
-
-function plain(name: string, message: string): Error {
-  const cause = new Error(message);
-  cause.name = name;
-  // The stack would only tell where the copy was made.
-  cause.stack = `${name}: ${message}`;
-  return cause;
+/** Servers repeat the arguments of a command that they do not know. */
+function clean(text: string): string {
+  return withoutSecrets(text.replace(/,? with args beginning with:?.*$/is, ''));
 }
