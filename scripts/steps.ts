@@ -14,6 +14,8 @@ export interface Tally {
   readonly passed: number;
   /** What failed, by name. */
   readonly failed: readonly string[];
+  /** What failed first and passed when it was asked again with nothing beside it. */
+  readonly onlyAlone?: readonly string[];
   readonly skipped: readonly Skip[];
 }
 

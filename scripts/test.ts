@@ -6,7 +6,7 @@
 import { packageSteps } from './package-steps.ts';
 import { program, type Skip, type Step, StepError, type Tally } from './steps.ts';
 import { teethStep } from './teeth-step.ts';
-import { vitestStep } from './vitest-step.ts';
+import { timedVitestStep, vitestStep } from './vitest-step.ts';
 
 const STEPS: readonly Step[] = [
   program('format', 'biome', 'ci', '--error-on-warnings', '.'),
@@ -23,8 +23,8 @@ const STEPS: readonly Step[] = [
     '--calls',
     '500000',
   ),
-  vitestStep('processes'),
-  vitestStep('servers'),
+  timedVitestStep('processes'),
+  timedVitestStep('servers'),
   teethStep,
   ...packageSteps(),
 ];
@@ -40,13 +40,19 @@ async function runSteps(chosen: readonly string[]): Promise<boolean> {
     ({ name }) => chosen.length === 0 || chosen.some((start) => name.startsWith(start)),
   );
   if (steps.length === 0) throw new Error(`No step begins with ${chosen.join(' or ')}.`);
-  const total = { passed: 0, failed: [] as string[], skipped: [] as Skip[] };
+  const total = {
+    passed: 0,
+    failed: [] as string[],
+    onlyAlone: [] as string[],
+    skipped: [] as Skip[],
+  };
   const brokenGroups = new Set<string>();
   for (const step of steps) {
     const tally = await runStep(step, brokenGroups);
     if (tally.failed.length > 0 && step.group !== undefined) brokenGroups.add(step.group);
     total.passed += tally.passed;
     total.failed.push(...tally.failed);
+    total.onlyAlone.push(...(tally.onlyAlone ?? []));
     total.skipped.push(...tally.skipped);
   }
   return summarize(total);
@@ -90,7 +96,7 @@ function showClock(step: Step, seconds: () => string): () => void {
 }
 
 /** Prints what failed, what was skipped and why, then the totals; answers whether all is well. */
-function summarize({ passed, failed, skipped }: Tally): boolean {
+function summarize({ passed, failed, onlyAlone = [], skipped }: Tally): boolean {
   const reasons = new Map<string, number>();
   for (const { test, reason = `no reason given: ${test}` } of skipped) {
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -99,6 +105,7 @@ function summarize({ passed, failed, skipped }: Tally): boolean {
     'Skipped',
     [...reasons].map(([reason, times]) => `${times} × ${reason}`),
   );
+  list('Passed only when asked again, with nothing beside it', onlyAlone);
   list('Failed', failed);
   const gaps = skipped.filter(({ reason }) => !reason?.startsWith(NOT_PROMISED));
   const unexplained = gaps.some(({ reason }) => reason === undefined);

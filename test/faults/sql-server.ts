@@ -6,8 +6,8 @@ import { Crowd } from './crowd.ts';
 import { firstGrant, patiently, Scene } from './scene.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';
 
-/** Two heartbeats may fail and the lease goes on, also on a busy machine. */
-const PATIENT_TTL_MS = 3000;
+/** Two heartbeats may fail and the lease goes on, also while a busy machine starts a server. */
+const PATIENT_TTL_MS = 6000;
 
 type NewBed<Options extends StoreOptions, At extends SqlServer> = () => SqlBed<Options, At>;
 
