@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Claim, createLocks, type Duration, type Locks, type Store } from 'holdfast';
 import { until } from '../servers/until.ts';
+import { Lifetime } from './lifetime.ts';
 
 /** Three heartbeats fit even when the machine is busy, and a few lives fit into a test. */
 export const TTL_MS = 1000;
@@ -23,17 +24,11 @@ export interface StoreOptions {
   readonly maxTtl?: Duration;
 }
 
-interface Closable {
-  close?(): unknown;
-}
-
 /** Of one kind of server. */
-export abstract class Bed<Options extends StoreOptions = StoreOptions, At extends Place = Place>
-  implements AsyncDisposable
-{
-  readonly #servers: Closable[] = [];
-  readonly #users: Closable[] = [];
-
+export abstract class Bed<
+  Options extends StoreOptions = StoreOptions,
+  At extends Place = Place,
+> extends Lifetime {
   /** A server that provably has nothing to lose, so that nobody waits for the first grant. */
   abstract server(): Promise<At>;
 
@@ -45,28 +40,6 @@ export abstract class Bed<Options extends StoreOptions = StoreOptions, At extend
 
   /** When everybody has left, nothing stays but what passes. */
   abstract expectNothingLeft(server: At): Promise<void>;
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.leave();
-    await Promise.all(this.#servers.splice(0).map((server) => server.close?.()));
-  }
-
-  /** Stores and locks close, those that came last first; servers go on. */
-  async leave(): Promise<void> {
-    for (const user of this.#users.splice(0).reverse()) await user.close?.();
-  }
-
-  /** Closes it with the test: a server, or what stands before one. */
-  serve<T extends Closable>(server: T): T {
-    this.#servers.push(server);
-    return server;
-  }
-
-  /** Closes it before the servers. */
-  use<T extends Closable>(user: T): T {
-    this.#users.push(user);
-    return user;
-  }
 
   locks(at: Place, options?: Options): Locks {
     return this.locksOn(this.store(at, options));

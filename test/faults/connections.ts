@@ -146,6 +146,8 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     const [slow, fast] = [bed.store(proxy), bed.store(server)];
     const [claim, next] = [claimOf('overtaken'), claimOf('overtaken')];
     await slow.claim([claim]);
+    // What heartbeats go through is there, too.
+    await slow.renew([claim]);
     proxy.toServer.set({ flow: 'hold' });
     const late = slow.renew([claim]);
     await fast.release([{ ...claim, unanswered: true }]);

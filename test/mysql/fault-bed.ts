@@ -4,12 +4,20 @@ import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'h
 import { createPool as mariadbPool } from 'mariadb';
 import { createPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
-import { expect } from 'vitest';
 import { MAX_TTL_MS, type Place, sleep } from '../faults/bed.ts';
 import { SqlBed } from '../faults/sql-bed.ts';
 import { startMariadb } from '../servers/mariadb-server.ts';
-import type { MysqlServer, MysqlOptions as ServerOptions } from '../servers/mysql-server.ts';
-import { until } from '../servers/until.ts';
+import {
+  type MysqlServer,
+  type MysqlOptions as ServerOptions,
+  startMysql,
+} from '../servers/mysql-server.ts';
+
+/** What starts one of each. */
+export const PRODUCTS: readonly [['MariaDB', typeof startMariadb], ['MySQL', typeof startMysql]] = [
+  ['MariaDB', startMariadb],
+  ['MySQL', startMysql],
+];
 
 export type ClientName = 'mysql2' | 'mariadb';
 
@@ -18,26 +26,8 @@ export interface StoreOptions extends MysqlOptions {
   readonly client?: ClientName;
 }
 
-let beds = 0;
-
-export class Bed extends SqlBed<StoreOptions, MysqlServer> {
-  /** How the names of the tables begin, and the user that stores connect as. */
-  readonly name: string = `bed_${++beds}_`;
-  readonly #shared: MysqlServer | undefined;
-
-  /** A server that several use at a time must not suffer. Default: each time another one. */
-  constructor(shared?: MysqlServer) {
-    super();
-    this.#shared = shared;
-  }
-
-  async server(options?: ServerOptions): Promise<MysqlServer> {
-    const server = this.#shared ?? this.serve(await startMariadb(options));
-    await server.query(`create user ${this.name}@'%'; grant all on test.* to ${this.name}@'%'`);
-    await migrateMysql(this.clientOf('mysql2', server), { prefix: this.name });
-    return server;
-  }
-
+/** The names of the tables begin with the name of the bed. */
+export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
   store(at: Place, { client = 'mysql2', ...options }: StoreOptions = {}): Store {
     const known = { prefix: this.name, maxTtl: MAX_TTL_MS };
     return this.use(mysqlStore(this.clientOf(client, at), { ...known, ...options }));
@@ -56,13 +46,6 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer> {
     return pool;
   }
 
-  async endSessions(server: MysqlServer): Promise<void> {
-    for (const id of await this.sessions(server)) {
-      // It may have ended by itself.
-      await server.query(`kill ${id}`).catch(() => {});
-    }
-  }
-
   async block(server: MysqlServer, resource: string): Promise<{ close(): Promise<void> }> {
     const { host, port } = server;
     const connection = await createConnection({ host, port, user: 'root', database: 'test' });
@@ -78,7 +61,6 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer> {
     return other;
   }
 
-  /** Connection numbers of the sessions of stores. */
   sessions(server: MysqlServer): Promise<number[]> {
     return this.#idsWhere(server, 'true');
   }
@@ -93,26 +75,31 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer> {
     );
   }
 
-  /** No sessions, no claims; and what is kept for a while is swept when it is over. */
-  async expectNothingLeft(server: MysqlServer): Promise<void> {
-    // The server hears of a closed connection a moment later.
-    await until('were all sessions over', async () => (await this.sessions(server)).length === 0);
-    // Whom a release did not reach in time passes by itself.
-    await until('were all claims over', async () => {
-      const [names] = await server.query(`call ${this.name}names('', 100)`);
-      return Array.isArray(names) && names.length === 0;
-    });
-    // As if an hour had passed since.
+  protected async prepare(server: MysqlServer): Promise<void> {
+    await server.query(`create user ${this.name}@'%'; grant all on test.* to ${this.name}@'%'`);
+    await migrateMysql(this.clientOf('mysql2', server), { prefix: this.name });
+  }
+
+  protected async call(server: MysqlServer, routine: string): Promise<unknown[]> {
+    const [rows] = await server.query(`call ${this.name}${routine}`);
+    return Array.isArray(rows) ? rows : [];
+  }
+
+  protected rows(server: MysqlServer, table: string): Promise<unknown[]> {
+    return server.query(`select * from ${this.name}${table}`);
+  }
+
+  protected async passHour(server: MysqlServer): Promise<void> {
     const hour = 3_600_000_000;
     await server.query(`update ${this.name}resource set number = number - ${hour},
       expires = expires - ${hour}, graves = graves - ${hour};
       update ${this.name}claim set expires = expires - ${hour};
       update ${this.name}grave set until = until - ${hour}`);
-    // The first one remembers the numbers, the second forgets.
-    for (const _ of [1, 2]) await server.query(`call ${this.name}sweep()`);
-    for (const table of ['resource', 'claim', 'grave']) {
-      expect(await server.query(`select * from ${this.name}${table}`), table).toEqual([]);
-    }
+  }
+
+  protected endSession(server: MysqlServer, id: number): Promise<unknown> {
+    // It may have ended by itself.
+    return server.query(`kill ${id}`).catch(() => {});
   }
 
   async #idsWhere(server: MysqlServer, condition: string): Promise<number[]> {

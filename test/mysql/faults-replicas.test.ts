@@ -4,6 +4,7 @@ import { Crowd } from '../faults/crowd.ts';
 import { Fenced } from '../faults/fenced.ts';
 import { Belief, firstGrant, patiently, Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
+import { startMariadb } from '../servers/mariadb-server.ts';
 import type { MysqlServer } from '../servers/mysql-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
@@ -32,7 +33,7 @@ async function pair(bed: Bed): Promise<Pair> {
 
 describe.concurrent('a replica', () => {
   test('is promoted under load: nobody is granted what is held, and all get on', async () => {
-    await using bed = new Bed();
+    await using bed = new Bed(startMariadb);
     const { primary, replica } = await pair(bed);
     const address = bed.serve(await TcpProxy.start(primary.port));
     const clients = ['mysql2', 'mariadb', 'mysql2'] as const;
@@ -56,7 +57,7 @@ describe.concurrent('a replica', () => {
   });
 
   test('has a lease, which goes on when it is promoted', async () => {
-    await using bed = new Bed();
+    await using bed = new Bed(startMariadb);
     const { primary, replica } = await pair(bed);
     const address = bed.serve(await TcpProxy.start(primary.port));
     const ttl = LONG_TTL_MS;
@@ -71,7 +72,7 @@ describe.concurrent('a replica', () => {
   });
 
   test('lacks a lease: once promoted, it makes all wait until the holder is told', async () => {
-    await using bed = new Bed();
+    await using bed = new Bed(startMariadb);
     const { primary, replica, between } = await pair(bed);
     between.set({ flow: 'swallow' });
     const belief = bed.use(new Belief(await patiently(bed.locks(primary).mutex('lacking'))));
@@ -85,7 +86,7 @@ describe.concurrent('a replica', () => {
   });
 
   test('takes no locks, says why, and does when it is promoted', async () => {
-    await using bed = new Bed();
+    await using bed = new Bed(startMariadb);
     const { primary, replica } = await pair(bed);
     const locks = bed.locks(replica);
     const refused = { code: 'STORE', retryable: true, outcome: 'failed' };
@@ -98,7 +99,7 @@ describe.concurrent('a replica', () => {
   });
 
   test('is promoted beside a primary that lives on: two believe, and the fence holds', async () => {
-    await using bed = new Bed();
+    await using bed = new Bed(startMariadb);
     const { primary, replica } = await pair(bed);
     const options = { maxTtl: LONG_TTL_MS };
     const lease = await patiently(bed.locks(primary, options).mutex('split'));

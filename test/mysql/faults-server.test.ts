@@ -2,21 +2,23 @@
 import { describe, test } from 'vitest';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
 import { expectContainedLoss, rowFaults, serverFaults } from '../faults/sql-server.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, PRODUCTS } from './fault-bed.ts';
 
 serversOfTheirOwn();
 
 /** So lazy that a crash comes before what is committed is on disk, its own laziness included. */
 const LAZY = ['--innodb-flush-log-at-trx-commit=0', '--innodb-flush-log-at-timeout=10'];
 
-describe.concurrent('a server', () => serverFaults(() => new Bed()));
+describe.concurrent.each(PRODUCTS)('%s', (_, start) => {
+  describe('a server', () => serverFaults(() => new Bed(start)));
 
-describe.concurrent('a transaction locks', () => rowFaults(() => new Bed()));
+  describe('a transaction locks', () => rowFaults(() => new Bed(start)));
 
-describe.concurrent('a server that does not wait for its disk', () => {
-  test('dies and comes back: whatever it forgot, nobody gets it before it is over', async () => {
-    await using bed = new Bed();
-    const server = await bed.server({ config: LAZY });
-    await expectContainedLoss({ bed, server });
+  describe('a server that does not wait for its disk', () => {
+    test('dies and comes back: whatever it forgot, nobody gets it before it is over', async () => {
+      await using bed = new Bed(start);
+      const server = await bed.server({ config: LAZY });
+      await expectContainedLoss({ bed, server });
+    });
   });
 });

@@ -7,61 +7,63 @@ import { Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
 import type { MysqlServer } from '../servers/mysql-server.ts';
 import { until } from '../servers/until.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, PRODUCTS } from './fault-bed.ts';
 
 serversOfTheirOwn();
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const PATIENT_TTL_MS = 3000;
 
-describe.concurrent('a server', () => {
-  test('that limits statements and sessions keeps locks all the same', async () => {
-    await using bed = new Bed();
-    const config = [
-      '--max-statement-time=0.25',
-      '--wait-timeout=1',
-      '--idle-transaction-timeout=1',
-    ];
-    const server = await bed.server({ config });
-    const ttl = PATIENT_TTL_MS;
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl });
-    await scene.expectUndisturbed(ttl * 1.2);
-    await scene.leave(server);
+const LIMITS = {
+  MariaDB: ['--max-statement-time=0.25', '--idle-transaction-timeout=1'],
+  MySQL: ['--max-execution-time=250'],
+} as const;
+
+describe.concurrent.each(PRODUCTS)('%s', (product, start) => {
+  describe('a server', () => {
+    test('that limits statements and sessions keeps locks all the same', async () => {
+      await using bed = new Bed(start);
+      const server = await bed.server({ config: [...LIMITS[product], '--wait-timeout=1'] });
+      const ttl = PATIENT_TTL_MS;
+      const scene = await Scene.set(bed, { holder: server, others: server, ttl });
+      await scene.expectUndisturbed(ttl * 1.2);
+      await scene.leave(server);
+    });
+
+    test('that has no connection left says so, and whoever is in goes on', async () => {
+      await using bed = new Bed(start);
+      const server = await bed.server({ config: ['--max-connections=14'] });
+      const ttl = PATIENT_TTL_MS;
+      const scene = await Scene.set(bed, { holder: server, others: server, ttl });
+      const leave = await crowdOut(bed, server);
+      const store = bed.store(server);
+      const full = { code: 'STORE', retryable: true, outcome: 'failed' };
+      const message = expect.stringContaining('max_connections');
+      await expect(store.inspect('a')).rejects.toMatchObject({ ...full, message });
+      await scene.expectUndisturbed(ttl * 1.2);
+      await leave();
+      await until('was there room', async () => (await store.inspect('a')).holders.length === 0);
+      await scene.leave(server);
+    });
   });
 
-  test('that has no connection left says so, and whoever is in goes on', async () => {
-    await using bed = new Bed();
-    const server = await bed.server({ config: ['--max-connections=14'] });
-    const ttl = PATIENT_TTL_MS;
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl });
-    const leave = await crowdOut(bed, server);
-    const store = bed.store(server);
-    const full = { code: 'STORE', retryable: true, outcome: 'failed' };
-    const message = expect.stringContaining('max_connections');
-    await expect(store.inspect('a')).rejects.toMatchObject({ ...full, message });
-    await scene.expectUndisturbed(ttl * 1.2);
-    await leave();
-    await until('was there room', async () => (await store.inspect('a')).holders.length === 0);
-    await scene.leave(server);
-  });
-});
-
-describe.concurrent("the user's pool", () => {
-  test.each([1, 2])('of size %i is exhausted, in transactions: locks go on', async (size) => {
-    await using bed = new Bed();
-    const { host, port } = await bed.server();
-    const place = { host, port, user: bed.name, database: 'test' };
-    const pool = createPool({ ...place, connectionLimit: size });
-    for (let i = 0; i < size; i++) {
-      const connection = await pool.getConnection();
-      await connection.query('start transaction');
-      bed.use({ close: () => connection.destroy() });
-    }
-    const known = { prefix: bed.name, maxTtl: PATIENT_TTL_MS };
-    const open = async (): Promise<Store> => bed.use(mysqlStore(pool, known));
-    const ttl = PATIENT_TTL_MS;
-    const scene = await Scene.set(bed, { holder: open, others: open, ttl });
-    await scene.expectUndisturbed(ttl * 1.2);
+  describe("the user's pool", () => {
+    test.each([1, 2])('of size %i is exhausted, in transactions: locks go on', async (size) => {
+      await using bed = new Bed(start);
+      const { host, port } = await bed.server();
+      const place = { host, port, user: bed.name, database: 'test' };
+      const pool = createPool({ ...place, connectionLimit: size });
+      for (let i = 0; i < size; i++) {
+        const connection = await pool.getConnection();
+        await connection.query('start transaction');
+        bed.use({ close: () => connection.destroy() });
+      }
+      const known = { prefix: bed.name, maxTtl: PATIENT_TTL_MS };
+      const open = async (): Promise<Store> => bed.use(mysqlStore(pool, known));
+      const ttl = PATIENT_TTL_MS;
+      const scene = await Scene.set(bed, { holder: open, others: open, ttl });
+      await scene.expectUndisturbed(ttl * 1.2);
+    });
   });
 });
 

@@ -11,7 +11,7 @@ const newBed = (): Bed => new Bed(server);
 
 holdersFaults(newBed, {
   pg: { client: 'pg' },
-  'postgres.js': { client: 'postgres.js' },
+  'postgres.js': { client: 'postgres' },
 });
 
 describe('what comes late', () => lateness(newBed));
