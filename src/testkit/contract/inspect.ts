@@ -80,8 +80,8 @@ export const inspect: Topic = {
         const look = async (): Promise<number> => (await bed.look()).holders[0]?.leftMs ?? 0;
         let [before, after] = [0, 0];
         // Many times the rounding of a store's clock, then more than the looks may be late.
-        for (let pause = 30 + 5 * bed.slackMs; after <= before && pause < 5000; pause *= 3) {
-          await bed.sleep(pause);
+        for (let tries = 1; after <= before && tries < 5; tries++) {
+          await bed.sleep(tries * (30 + 5 * bed.slackMs));
           before = await look();
           await bed.beat(a);
           after = await look();
