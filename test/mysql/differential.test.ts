@@ -1,31 +1,16 @@
-import { mysqlMigration, mysqlStore } from 'holdfast/mysql';
+import { mysqlStore } from 'holdfast/mysql';
 import { createPool } from 'mysql2';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store.ts';
 import { differ } from '../differential/differ.ts';
 import { MAX_TTL_MS } from '../differential/steps.ts';
-import { startMariadb } from '../servers/mariadb-server.ts';
-import { type MysqlServer, startMysql } from '../servers/mysql-server.ts';
-import { statementsIn } from './statements.ts';
+import { PRODUCTS } from './fault-bed.ts';
+import { install, step } from './routines.ts';
 
 /** Beyond what a queue that nobody is in is remembered for. */
 const LONG_MS = 700_000;
 
-/** The procedures with a clock that stands still unless it is stepped. */
-async function install(server: MysqlServer): Promise<void> {
-  await server.query('create table step (us bigint) engine = memory; insert into step values (0)');
-  const now = "('2030-01-01' + INTERVAL (SELECT us FROM step) MICROSECOND)";
-  const text = mysqlMigration().replaceAll('UTC_TIMESTAMP(6)', now);
-  // The mode of a session is that of the procedures it makes.
-  for (const statement of statementsIn(text)) {
-    await server.query(`SET NAMES utf8mb4; SET sql_mode = 'STRICT_ALL_TABLES'; ${statement}`);
-  }
-}
-
-describe.each([
-  ['MariaDB', startMariadb],
-  ['MySQL', startMysql],
-] as const)('%s', (_, start) => {
+describe.each(PRODUCTS)('%s', (_, start) => {
   const ends: (() => unknown)[] = [];
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
@@ -34,8 +19,9 @@ describe.each([
   test('answers and tells as memory does', { timeout: 240_000 }, async () => {
     const server = await start();
     ends.push(() => server.close());
-    await install(server);
-    const pass = (ms: number) => server.query(`update step set us = us + ${ms * 1000}`);
+    // It stands still unless it is stepped.
+    await install(server, "'2030-01-01'");
+    const pass = (ms: number): Promise<void> => step(server, ms);
     const client = createPool(server.url.replace('mariadb:', 'mysql:'));
     await differ({
       open: (options): Store => {

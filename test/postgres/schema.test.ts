@@ -1,7 +1,7 @@
 /** What the routines promise whoever calls them, at whatever isolation. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectCalmStorm } from '../faults/sql-calls.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
-import { Chance } from '../simulation/chance.ts';
 import { asked, Caller, install, numberOf, refusal } from './routines.ts';
 
 let server: PostgresServer;
@@ -89,42 +89,7 @@ test('the time that a call waits for its lock counts', async () => {
 });
 
 test('sixteen sessions with batches that overlap never meet in a deadlock', async () => {
-  const holders = new Map<string, number>();
-  const last = new Map<string, bigint>();
-  const trouble: unknown[] = [];
-  await Promise.all(
-    Array.from({ length: 16 }, async (_, seed) => {
-      const chance = new Chance(seed);
-      const session = await caller();
-      for (let round = 0; round < 40; round++) {
-        const resources = ['a', 'b', 'c', 'd', 'e'].filter(() => chance.share(0.6));
-        // In any order: the routines have one of their own.
-        const claims = resources
-          .sort(() => chance.below(2) - 0.5)
-          .map((name) => asked(`storm ${name}`, { queue: chance.share(0.3) }));
-        if (claims.length === 0) continue;
-        const lines = await session.claim(claims).catch((error: Error) => {
-          trouble.push(error.message);
-          return [];
-        });
-        lines.forEach((line, i) => {
-          if (!line.startsWith('h ')) return;
-          const { resource } = claims[i]!;
-          const number = numberOf(line);
-          if (holders.has(resource)) trouble.push(`${resource} is held twice`);
-          if (number <= (last.get(resource) ?? 0n)) trouble.push(`${resource}: a number regressed`);
-          holders.set(resource, seed);
-          last.set(resource, number);
-        });
-        for (const { resource } of claims) {
-          if (holders.get(resource) === seed) holders.delete(resource);
-        }
-        // Some of those who wait are admitted by a release of others, and leave at once.
-        await session.release(claims).catch((error: Error) => trouble.push(error.message));
-      }
-    }),
-  );
-  expect(trouble).toEqual([]);
+  await expectCalmStorm(caller);
 });
 
 test('what is idle goes after ten minutes, and its numbers are not given again', async () => {

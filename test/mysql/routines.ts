@@ -1,0 +1,73 @@
+/** The procedures of the schema in a session of their own, with a clock that can be stepped. */
+import { mysqlMigration } from 'holdfast/mysql';
+import { type Connection, createConnection } from 'mysql2/promise';
+import { sleep } from '../faults/bed.ts';
+import { Caller as AnyCaller } from '../faults/sql-calls.ts';
+import type { MysqlServer } from '../servers/mysql-server.ts';
+
+/**
+ * As an operator does, but for the clock: it says the time `from`, in SQL, and what `step` adds.
+ */
+export async function install(server: MysqlServer, from = 'UTC_TIMESTAMP(6)'): Promise<void> {
+  await server.query('create table step (us bigint) engine = memory; insert into step values (0)');
+  const now = `(${from} + INTERVAL (SELECT us FROM step) MICROSECOND)`;
+  const text = mysqlMigration().replaceAll('UTC_TIMESTAMP(6)', now);
+  // The mode of a session is that of the procedures it makes.
+  for (const statement of statementsIn(text)) {
+    await server.query(`SET NAMES utf8mb4; SET sql_mode = 'STRICT_ALL_TABLES'; ${statement}`);
+  }
+}
+
+/** Whoever waits for a lock meanwhile sees it, too. */
+export async function step(server: MysqlServer, ms: number): Promise<void> {
+  await server.query(`update step set us = us + ${ms * 1000}`);
+}
+
+/** Somebody waits for the lock of a row. */
+export async function waitsForRow(server: MysqlServer): Promise<boolean> {
+  // The server looks anew only if nobody has asked for a tenth of a second.
+  await sleep(150);
+  const waiting = "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+  return (await server.query(waiting)).length > 0;
+}
+
+/** The statements of a text for the program `mysql`, one by one. */
+function statementsIn(text: string): string[] {
+  return text
+    .replace(/^(DELIMITER .*|--.*)$/gm, '')
+    .split(/ *\/\/$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
+
+/** It ends with its server at the latest. */
+export class Caller extends AnyCaller {
+  readonly connection: Connection;
+
+  static async open({ host, port }: MysqlServer): Promise<Caller> {
+    const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+    connection.on('error', () => {});
+    return new Caller(connection);
+  }
+
+  private constructor(connection: Connection) {
+    super();
+    this.connection = connection;
+  }
+
+  sweep(): Promise<unknown> {
+    return this.connection.query('call holdfast_sweep()');
+  }
+
+  async close(): Promise<void> {
+    this.connection.destroy();
+  }
+
+  protected async call(routine: string, args: readonly string[]): Promise<string[]> {
+    const text = `call holdfast_${routine}(?, ?)`;
+    const [results] = await this.connection.query({ sql: text, rowsAsArray: true }, [...args]);
+    const [[[answers]]] = results as unknown as readonly [readonly [readonly [unknown]]];
+    const lines = typeof answers === 'string' ? JSON.parse(answers) : answers;
+    return Object.values((lines ?? {}) as object).map(String);
+  }
+}

@@ -1,0 +1,199 @@
+/** What the procedures promise whoever calls them. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { asked, expectCalmStorm, numberOf, refusal, type Settings } from '../faults/sql-calls.ts';
+import type { MysqlServer } from '../servers/mysql-server.ts';
+import { until } from '../servers/until.ts';
+import { PRODUCTS } from './fault-bed.ts';
+import { Caller, install, step, waitsForRow } from './routines.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Beyond what an idle resource is remembered for. */
+const LONG_MS = 11 * MINUTE_MS;
+
+const held = expect.stringMatching(/^h /);
+const queued = expect.stringMatching(/^w .* queue \d+$/);
+const quarantined = expect.stringMatching(/^w .* data-loss \d+$/);
+
+describe.each(PRODUCTS)('%s', (_, start) => {
+  let server: MysqlServer;
+  const callers: Caller[] = [];
+
+  beforeAll(async () => {
+    server = await start();
+    await install(server);
+  });
+  afterAll(async () => {
+    for (const each of callers) await each.close();
+    await server.close();
+  });
+
+  async function caller(): Promise<Caller> {
+    const opened = await Caller.open(server);
+    callers.push(opened);
+    return opened;
+  }
+
+  /** Somebody stands still in a transaction in which this row is locked, until it is ended. */
+  async function block(resource: string): Promise<() => Promise<unknown>> {
+    const { connection } = await caller();
+    await connection.query('start transaction');
+    const lock = 'select name from holdfast_resource where name = ? for update';
+    await connection.query(lock, [resource]);
+    return () => connection.query('rollback');
+  }
+
+  test('who waits for a lock holds up nobody else, and not for long', async () => {
+    const [one, two] = [await caller(), await caller()];
+    await one.claim([asked('stuck')]);
+    const unblock = await block('stuck');
+    const waiting = refusal(one.claim([asked('stuck')], { patience: 1000 }));
+    numberOf((await two.claim([asked('free')]))[0]);
+    expect(await waiting).toBe(1205);
+    await unblock();
+  });
+
+  test('the time that a call waits for its lock counts', async () => {
+    const [one, two] = [await caller(), await caller()];
+    await one.claim([asked('late', { ttl: 1000 })]);
+    const unblock = await block('late');
+    const waiting = two.claim([asked('late')]);
+    await until('did it wait', () => waitsForRow(server));
+    // The hold ends meanwhile.
+    await step(server, 2000);
+    await unblock();
+    numberOf((await waiting)[0]);
+  });
+
+  test('late copies of a claim that has left are told so, and let in nobody', async () => {
+    const one = await caller();
+    const [overtaken, released] = [asked('left'), asked('left')];
+    expect(await one.release([{ ...overtaken, unanswered: true }])).toEqual(['0']);
+    expect(await one.claim([overtaken])).toEqual(['g unknown ']);
+    await one.claim([released]);
+    expect(await one.release([{ ...released, unanswered: true }])).toEqual(['1']);
+    expect(await one.claim([released])).toEqual(['g unknown ']);
+    expect(await one.claim([asked('left')])).toEqual([held]);
+    expect(await one.claim([released])).toEqual(['g unknown ']);
+  });
+
+  test('whoever comes stands behind those who wait, even if it would fit', async () => {
+    const one = await caller();
+    const permits = (n: number) => asked('permits', { kind: 'p', permits: n, limit: 2 });
+    expect(await one.claim([permits(1)])).toEqual([held]);
+    expect(await one.claim([permits(2)])).toEqual([queued]);
+    expect(await one.claim([permits(1)])).toEqual([queued]);
+  });
+
+  test('so many wait and no more', async () => {
+    const one = await caller();
+    for (const expected of [held, queued, queued, 'g full maxWaiters is 2']) {
+      expect(await one.claim([asked('full')], { maxWaiters: 2 })).toEqual([expected]);
+    }
+  });
+
+  test('a heartbeat revives nothing, and a release frees nothing that is not its own', async () => {
+    const one = await caller();
+    const [dead, living] = [asked('dead', { ttl: 1000 }), asked('living')];
+    await one.claim([dead, living]);
+    await step(server, 2000);
+    expect(await one.renew([dead, living])).toEqual(['g expired ', held]);
+    expect(await one.release([asked('living')])).toEqual(['0']);
+    expect(await one.claim([asked('living', { queue: false })])).toEqual(['g refused ']);
+  });
+
+  test('what is idle goes after ten minutes, and its numbers are not given again', async () => {
+    const one = await caller();
+    const claims = [asked('swept'), asked('swept too')];
+    const before = (await one.claim(claims)).map(numberOf);
+    await one.release(claims);
+    const rows = () => server.query(`select name from holdfast_resource where name like 'swept%'`);
+    // The first one remembers the numbers.
+    for (const _ of [1, 2]) await one.sweep();
+    expect(await rows()).toHaveLength(2);
+    await step(server, LONG_MS);
+    for (const _ of [1, 2]) await one.sweep();
+    expect(await rows()).toEqual([]);
+    // An hour back.
+    await step(server, -60 * MINUTE_MS);
+    const alone = await one.claim([asked('swept')]);
+    const together = await one.claim([asked('swept too'), asked('another')]);
+    for (const number of [...alone, ...together].map(numberOf)) {
+      for (const each of before) expect(number).toBeGreaterThan(each);
+    }
+    await step(server, 60 * MINUTE_MS);
+  });
+
+  test('a server that is read-only is refused, whoever asks', async () => {
+    const one = await caller();
+    await server.query('set global read_only = 1');
+    expect(await refusal(one.claim([asked('read-only')]))).toBe(1836);
+    await server.query('set global read_only = 0');
+    expect(await one.claim([asked('read-only')])).toEqual([held]);
+  });
+
+  test('sixteen sessions with batches that overlap never meet in a deadlock', async () => {
+    await expectCalmStorm(async (n) => {
+      const session = await caller();
+      // Not what the procedures would choose.
+      const level = n % 2 ? 'serializable' : 'repeatable read';
+      await session.connection.query(`set session transaction isolation level ${level}`);
+      await session.connection.query(`set autocommit = ${n % 3 === 0 ? 0 : 1}`);
+      return session;
+    });
+    expect(await server.query('select * from holdfast_claim')).toEqual([]);
+  });
+
+  describe('after a restart', () => {
+    let one: Caller;
+    beforeEach(async () => {
+      await server.query('set global innodb_flush_log_at_trx_commit = 1');
+      await server.query('update holdfast_store set open_at = 0, max_ttl = 0');
+      one = await caller();
+      await fresh();
+    });
+
+    const fresh = async (settings: Partial<Settings> = {}): Promise<string> => {
+      const [line] = await one.claim([asked(`fresh ${Math.random()}`)], settings);
+      return line ?? '';
+    };
+    const notWaitFor = (disk: boolean) =>
+      server.query(`set global innodb_flush_log_at_trx_commit = ${disk ? 1 : 2}`);
+    const restart = () => server.query('delete from holdfast_witness');
+
+    test('nobody waits where commits were on disk', async () => {
+      await restart();
+      expect(await fresh()).toEqual(held);
+    });
+
+    test('all wait for the longest claim where one was not', async () => {
+      await fresh({ maxTtl: MINUTE_MS });
+      await notWaitFor(false);
+      await fresh({ maxTtl: 1000 });
+      await notWaitFor(true);
+      await restart();
+      const line = await fresh({ maxTtl: 1000 });
+      expect(line).toEqual(quarantined);
+      expect(Number(line.split(' ').at(-1))).toBeGreaterThan(MINUTE_MS / 2);
+      await step(server, MINUTE_MS);
+      expect(await fresh({ maxTtl: 1000 })).toEqual(held);
+    });
+
+    test('all wait where commits are not waited for now: that they were is not known', async () => {
+      await notWaitFor(false);
+      await restart();
+      expect(await fresh()).toEqual(quarantined);
+    });
+
+    test('all wait on another server, which may lack some', async () => {
+      await server.query(`update holdfast_store set history = 'another'`);
+      expect(await fresh()).toEqual(quarantined);
+    });
+
+    test('nobody waits who trusts', async () => {
+      await notWaitFor(false);
+      await restart();
+      expect(await fresh({ trust: true })).toEqual(held);
+    });
+  });
+});
