@@ -14,6 +14,8 @@ const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
   ['pgbouncer', '--version', /^PgBouncer 1\.18\./],
   ['mariadb', '--version', /Ver 10\.11\..*MariaDB/],
   ['mysql', '--version', /Ver 8\.0\./],
+  ['etcd', '--version', /^etcd Version: 3\.4\./],
+  ['etcd-3.5', '--version', /^etcd Version: 3\.5\./],
   ['cc', '-v', /^tcc version/],
   ['openssl', 'version', /^OpenSSL 3\./],
 ];

@@ -8,7 +8,7 @@ import { debianProgram, type Packages } from './debian.ts';
 /** How to start it: the program, and what comes before its own arguments. */
 export type Command = readonly [program: string, ...args: string[]];
 
-/** `redis` is the oldest that is supported, or what the machine has. */
+/** `redis` and `etcd` are the oldest that are supported, or what the machine has. */
 export type ProgramName =
   | 'redis'
   | 'redis-8'
@@ -17,6 +17,8 @@ export type ProgramName =
   | 'pgbouncer'
   | 'mariadb'
   | 'mysql'
+  | 'etcd'
+  | 'etcd-3.5'
   | 'cc'
   | 'openssl'
   | 'spin';
@@ -53,6 +55,11 @@ const NOBLE = {
   },
 };
 
+const etcdOf = (release: string): Packages => ({
+  release,
+  packages: ['etcd-server', 'etcd-client'],
+});
+
 interface Source {
   readonly onPath: string | undefined;
   readonly debian: Packages;
@@ -72,6 +79,8 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   pgbouncer: { onPath: 'pgbouncer', debian: BOOKWORM, inDebian: 'sbin/pgbouncer' },
   mariadb: { onPath: 'mariadbd', debian: BOOKWORM, inDebian: 'sbin/mariadbd' },
   mysql: { onPath: 'mysqld', debian: NOBLE, inDebian: 'sbin/mysqld' },
+  etcd: { onPath: 'etcd', debian: etcdOf('bookworm'), inDebian: 'bin/etcd' },
+  'etcd-3.5': { onPath: undefined, debian: etcdOf('trixie'), inDebian: 'bin/etcd' },
   cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'bin/tcc' },
   spin: { onPath: 'spin', debian: BOOKWORM, inDebian: 'bin/spin' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },

@@ -1,0 +1,247 @@
+/** A real etcd, alone or as one of several. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort, giveBack } from './ports.ts';
+import { beside, type Command, findProgram, type ProgramName } from './programs.ts';
+import { ServerProcess } from './server-process.ts';
+import { certificates } from './tls.ts';
+
+export interface EtcdOptions {
+  /** Default: `etcd`. */
+  readonly program?: ProgramName & ('etcd' | 'etcd-3.5');
+  /** Options of its command line, which win over those of every server. */
+  readonly config?: readonly string[];
+  /** Speaks TLS to clients; `client-certificates`: and wants certificates of them. */
+  readonly tls?: boolean | 'client-certificates';
+  /** Users besides root, whose password is `root`. Default: whoever comes is let in. */
+  readonly users?: readonly EtcdUser[];
+}
+
+export interface EtcdUser {
+  readonly name: string;
+  readonly password: string;
+  /** May read and write the keys that begin so. */
+  readonly prefix: string;
+}
+
+/** What a server of a cluster is told of it. */
+export interface Membership {
+  readonly name: string;
+  readonly peerPort: number;
+  /** The servers' names, and where others find them. */
+  readonly peers: readonly (readonly [name: string, url: string])[];
+  readonly certificates: Readonly<Record<string, string>> | undefined;
+}
+
+/** How long a question may take, in ms: only a server that hangs takes longer. */
+const PATIENCE_MS = 20_000;
+
+const ROOT = { name: 'root', password: 'root' };
+
+/** It elects itself soon, checks passwords quickly, and grants leases of one second. */
+const CONFIG = ['--heartbeat-interval=20', '--election-timeout=200', '--bcrypt-cost=4'];
+
+export class EtcdServer {
+  readonly host = '127.0.0.1';
+  readonly port: number;
+  readonly peerPort: number;
+  /** The certificate of the authority that a client has to trust, if it speaks TLS. */
+  readonly ca: string;
+  readonly #program: Command;
+  readonly #metricsPort: number;
+  readonly #process = new ServerProcess('etcd', { refusesRoot: false });
+  readonly #args: readonly string[];
+  readonly #tls: EtcdOptions['tls'];
+  #withPasswords = false;
+
+  static async start(options: EtcdOptions = {}): Promise<EtcdServer> {
+    const [certified, peerPort] = [await certificatesFor(options), await freePort()];
+    const peers = [['alone', `http://127.0.0.1:${peerPort}`]] as const;
+    const membership = { name: 'alone', peerPort, peers, certificates: certified };
+    const server = await EtcdServer.member(membership, options);
+    try {
+      await server.start();
+      await server.letIn(options.users);
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  /** Not started: it answers when most members are there. */
+  static async member(membership: Membership, options: EtcdOptions): Promise<EtcdServer> {
+    const program = await findProgram(options.program ?? 'etcd');
+    const ports = [await freePort(), await freePort()] as const;
+    return new EtcdServer(program, ports, membership, options);
+  }
+
+  private constructor(
+    program: Command,
+    [port, metricsPort]: readonly [number, number],
+    { name, peerPort, peers, certificates: files = {} }: Membership,
+    { config = [], tls = false }: EtcdOptions,
+  ) {
+    this.#program = program;
+    this.port = port;
+    this.peerPort = peerPort;
+    this.#metricsPort = metricsPort;
+    this.#tls = tls;
+    this.ca = files['ca.crt'] ?? '';
+    for (const [file, text] of Object.entries(files)) writeFileSync(this.#file(file), text);
+    this.#args = [
+      `--name=${name}`,
+      `--data-dir=${this.#file('data')}`,
+      `--listen-client-urls=${this.clientUrl}`,
+      `--advertise-client-urls=${this.clientUrl}`,
+      `--listen-metrics-urls=http://${this.host}:${metricsPort}`,
+      `--listen-peer-urls=http://${this.host}:${peerPort}`,
+      `--initial-advertise-peer-urls=${new Map(peers).get(name)}`,
+      `--initial-cluster=${peers.map((peer) => peer.join('=')).join(',')}`,
+      ...CONFIG,
+      ...(tls ? [`--cert-file=${this.#file('server.crt')}`] : []),
+      ...(tls ? [`--key-file=${this.#file('server.key')}`] : []),
+      ...(tls === 'client-certificates' ? ['--client-cert-auth', this.#trusted] : []),
+      ...config,
+    ];
+  }
+
+  /** As the locks are given it; without the name of a user. */
+  get url(): string {
+    return `${this.#tls ? 'etcds' : 'etcd'}://${this.host}:${this.port}`;
+  }
+
+  /** As etcd's own programs are given it. */
+  get clientUrl(): string {
+    return `${this.#tls ? 'https' : 'http'}://${this.host}:${this.port}`;
+  }
+
+  get folder(): string {
+    return this.#process.folder;
+  }
+
+  get running(): boolean {
+    return this.#process.running;
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** What it has logged, from its first start on. */
+  get log(): string {
+    return this.#process.log;
+  }
+
+  /** Starts it on the same ports, with the data that it left, and waits until it can be written. */
+  async start(): Promise<void> {
+    const env = process.arch === 'x64' ? {} : { ETCD_UNSUPPORTED_ARCH: process.arch };
+    const args = [...this.#program, ...this.#args];
+    await this.#process.start(args, { ...process.env, ...env }, () => this.healthy());
+  }
+
+  /** Ends it as a crash does. Asked to end it would take seconds. */
+  async kill(): Promise<void> {
+    await this.#process.kill();
+  }
+
+  /** Kills it and starts it again. What it has answered is there; tokens of users are not. */
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  /** It stands still: connections stay open and nothing is answered. */
+  pause(): void {
+    this.#process.pause();
+  }
+
+  resume(): void {
+    this.#process.resume();
+  }
+
+  /** Whether it has a leader, and can be written. */
+  async healthy(): Promise<boolean> {
+    return (await this.#page('health')).includes('"health":"true"');
+  }
+
+  async leads(): Promise<boolean> {
+    return /^etcd_server_is_leader 1$/m.test(await this.#page('metrics'));
+  }
+
+  async hasLeader(): Promise<boolean> {
+    return /^etcd_server_has_leader 1$/m.test(await this.#page('metrics'));
+  }
+
+  /** What etcd's own program prints, run as root if there are users. */
+  async etcdctl(...args: readonly string[]): Promise<string> {
+    const [program = '', ...before] = this.etcdctlCommand;
+    const command = [...before, ...args];
+    const env = { ...process.env, ETCDCTL_API: '3' };
+    const { stdout } = await promisify(execFile)(program, command, { env, timeout: PATIENCE_MS });
+    return stdout;
+  }
+
+  /** How to start it, up to what it is to do; it wants `ETCDCTL_API=3` in its environment. */
+  get etcdctlCommand(): readonly string[] {
+    const user = this.#withPasswords ? [`--user=${ROOT.name}:${ROOT.password}`] : [];
+    const ca = this.#tls ? [`--cacert=${this.#file('ca.crt')}`] : [];
+    const certificate = [`--cert=${this.#file('server.crt')}`, `--key=${this.#file('server.key')}`];
+    return [
+      ...beside(this.#program, 'etcdctl'),
+      `--endpoints=${this.clientUrl}`,
+      ...[...ca, ...(this.#tls === 'client-certificates' ? certificate : []), ...user],
+    ];
+  }
+
+  /** From now on none but root and these. */
+  async letIn(users: readonly EtcdUser[] | undefined): Promise<void> {
+    if (users === undefined) return;
+    await this.etcdctl('user', 'add', `${ROOT.name}:${ROOT.password}`);
+    await this.etcdctl('user', 'grant-role', ROOT.name, 'root');
+    for (const { name, password, prefix } of users) {
+      await this.etcdctl('user', 'add', `${name}:${password}`);
+      await this.etcdctl('role', 'add', name);
+      const keys = prefix === '' ? ['', '--from-key'] : [prefix, '--prefix'];
+      await this.etcdctl('role', 'grant-permission', name, 'readwrite', ...keys);
+      await this.etcdctl('user', 'grant-role', name, name);
+    }
+    await this.etcdctl('auth', 'enable');
+    this.#withPasswords = true;
+  }
+
+  /** The other members of its cluster were told to let in only users. */
+  knowUsers(): void {
+    this.#withPasswords = true;
+  }
+
+  /** Ends it and removes its folder. */
+  async close(): Promise<void> {
+    await this.#process.close();
+    for (const port of [this.port, this.#metricsPort, this.peerPort]) giveBack(port);
+  }
+
+  #file(name: string): string {
+    return join(this.folder, name);
+  }
+
+  get #trusted(): string {
+    return `--trusted-ca-file=${this.#file('ca.crt')}`;
+  }
+
+  async #page(path: string): Promise<string> {
+    const url = `http://${this.host}:${this.#metricsPort}/${path}`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    return response.text();
+  }
+}
+
+export function startEtcd(options: EtcdOptions = {}): Promise<EtcdServer> {
+  return EtcdServer.start(options);
+}
+
+export async function certificatesFor({ tls }: EtcdOptions): Promise<Membership['certificates']> {
+  return tls ? certificates() : undefined;
+}
