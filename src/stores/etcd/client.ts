@@ -55,8 +55,8 @@ export type Operation =
 /** All comparisons, also of transactions within it, are made before anything is written. */
 export interface Txn {
   readonly compare?: readonly Compare[];
-  readonly then: readonly Operation[];
-  readonly else?: readonly Operation[];
+  readonly success: readonly Operation[];
+  readonly failure?: readonly Operation[];
 }
 
 export interface RangeAnswer {

@@ -1,0 +1,80 @@
+/**
+ * Where things are in etcd.
+ *
+ * A claim is `<prefix><name>/<id>`, as etcd's own `concurrency` package lays out its locks, so that
+ * programs in Go and `etcdctl lock <prefix><name>` stand in the same queues. What stands deeper, a
+ * lock of theirs whose name has a slash, is none of ours.
+ * Right before the claims of a name, and before nothing else, is the note on how the last hold
+ * ended: one watch sees both, in order. Tombstones are at `<prefix>%/<id>`, which is no name.
+ * Names are written as they are, but for what would make two of them one, or one a part of another.
+ */
+import type { Keys } from './client.ts';
+
+/** Greater than all text that names are made of. */
+const LAST = '\u{10ffff}';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be found.
+const SPECIAL = /[%/\u0000-\u001f\u007f\u{10ffff}]/gu;
+
+export class KeySpace {
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  claim(resource: string, id: string): string {
+    return `${this.#of(resource)}/${id}`;
+  }
+
+  claims(resource: string): Required<Keys> {
+    const of = this.#of(resource);
+    return { key: `${of}/`, end: `${of}0` };
+  }
+
+  /** How the last hold ended. */
+  note(resource: string): string {
+    return `${this.#of(resource)}.${LAST}`;
+  }
+
+  /** The note and the claims. */
+  queue(resource: string): Required<Keys> {
+    const of = this.#of(resource);
+    return { key: `${of}.${LAST}`, end: `${of}0` };
+  }
+
+  grave(id: string): string {
+    return `${this.#prefix}%/${id}`;
+  }
+
+  /** All that belongs to names that begin so. */
+  beginning(name: string): Required<Keys> {
+    const of = this.#of(name);
+    return { key: of, end: of === '' ? LAST : `${of}${LAST}` };
+  }
+
+  /** Whose claim has this key; undefined if it is none. */
+  resourceOf(key: string): string | undefined {
+    const parts = key.slice(this.#prefix.length).split('/');
+    const [name = '', id = ''] = parts;
+    if (parts.length !== 2 || name === '%' || id === '') return undefined;
+    try {
+      return decodeURIComponent(name.replace(/%(?![0-9A-F]{2})/g, '%25'));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #of(resource: string): string {
+    return this.#prefix + resource.replace(SPECIAL, encodeURIComponent);
+  }
+}
+
+/** The last part of a key of a claim. */
+export function idIn(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
+}
+
+/** Right after this key. */
+export function after(key: string): string {
+  return `${key}\0`;
+}

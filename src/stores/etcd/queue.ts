@@ -1,0 +1,152 @@
+/**
+ * A queue as its keys tell it, without any state but theirs.
+ *
+ * Invariant: the claims stand in the order of their create revisions, and those of the longest
+ * prefix that fits are admitted (admission.ts). Which claims are before one never changes but by
+ * their departure or by a downgrade, so who is admitted stays so, and a look at those before is
+ * enough. A key that is not of ours is a lock of etcd's `concurrency` package: it has the whole
+ * resource, and waits for all before it.
+ * What would break it: two claims of one resource in one transaction, which share a revision.
+ */
+import { admissible, limitOf, type Standing, sameQueue } from '../../admission.ts';
+import {
+  type Claim,
+  type GoneStatus,
+  type Holder,
+  type Kind,
+  MAX_PERMITS,
+  type Takeover,
+} from '../../store.ts';
+import type { KeyValue } from './client.ts';
+
+export interface Place extends Standing {
+  readonly key: string;
+  /** Place in the order, and token. */
+  readonly number: bigint;
+  readonly lease: bigint;
+  readonly ttlMs: number | undefined;
+  readonly holder: Holder;
+  /** Why it takes no more heartbeats. */
+  readonly sealed: GoneStatus | undefined;
+  readonly foreign: boolean;
+}
+
+interface Terms {
+  readonly kind: Kind;
+  readonly permits: number;
+  readonly limit: number;
+  readonly ttl: number;
+  readonly holder: Holder;
+  readonly sealed?: 'unknown' | 'evicted' | undefined;
+  readonly detail?: string | undefined;
+}
+
+export function valueOf({ kind, permits, limit, ttlMs, holder }: Claim): string {
+  return JSON.stringify({ kind, permits, limit, ttl: ttlMs, holder } satisfies Terms);
+}
+
+/** The same claim, which takes no more heartbeats; of a stranger, a claim of ours like it. */
+export function sealedValue(place: Place, sealed: 'unknown' | 'evicted', detail?: string): string {
+  const { kind, permits, limit, ttlMs = 0, holder } = place;
+  return JSON.stringify({ kind, permits, limit, ttl: ttlMs, holder, sealed, detail });
+}
+
+export function placeOf({ key, value, createRevision, lease }: KeyValue): Place {
+  const terms = termsIn(value);
+  const own = { key, number: createRevision, lease, admitted: false };
+  if (!terms) {
+    const label = value === '' ? 'a lock of etcd' : value;
+    return {
+      ...{ ...own, kind: 'mutex', permits: MAX_PERMITS, limit: MAX_PERMITS, ttlMs: undefined },
+      ...{ holder: { host: 'etcd', pid: 0, label, since: 0 }, sealed: undefined, foreign: true },
+    };
+  }
+  const { kind, permits, limit, ttl, holder, sealed, detail } = terms;
+  const gone: GoneStatus | undefined = sealed && {
+    ...{ state: 'gone', why: sealed },
+    ...(detail !== undefined && { detail }),
+  };
+  return { ...own, kind, permits, limit, ttlMs: ttl, holder, sealed: gone, foreign: false };
+}
+
+function termsIn(value: string): Terms | undefined {
+  if (!value.startsWith('{')) return undefined;
+  try {
+    const terms = JSON.parse(value) as Terms;
+    const numbers = [terms.permits, terms.limit, terms.ttl];
+    return numbers.every(Number.isFinite) && typeof terms.holder?.host === 'string'
+      ? terms
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The oldest places of a queue, in order, and how many there are. */
+export class QueueView {
+  readonly places: readonly Place[];
+  readonly total: number;
+  /** How the last hold ended, where that is noted. */
+  readonly ended: Takeover | undefined;
+  /** How many are admitted; all of them are known if one is known that is not. */
+  readonly admitted: number;
+
+  constructor(places: readonly Place[], total: number, ended?: Takeover) {
+    this.places = places;
+    this.total = total;
+    this.ended = ended;
+    this.admitted = admissible(places);
+  }
+
+  /** Whether nothing that is not known here can matter for a claim of this kind. */
+  knows(kind: Kind): boolean {
+    const exclusive = kind === 'mutex' || kind === 'write';
+    return this.places.length === this.total || exclusive || this.admitted < this.places.length;
+  }
+
+  find(key: string): number {
+    return this.places.findIndex((place) => place.key === key);
+  }
+
+  get waiters(): number {
+    return this.total - this.admitted;
+  }
+
+  /** The limit in force for this place, where it is another's. */
+  limitAt(index: number): number | undefined {
+    const own = this.places[index]?.limit ?? 0;
+    const before = this.places.slice(0, Math.min(this.admitted, index));
+    const limit = limitOf(before);
+    return limit < own ? limit : undefined;
+  }
+
+  /** Whether a claim at the end would be admitted. */
+  admits(claim: Claim): boolean {
+    const all = [...this.places, { ...claim, admitted: false }];
+    return admissible(all) === all.length;
+  }
+
+  /** A claim of a kind that cannot stand in this queue is told why. */
+  misfit(kind: Kind, key: string): GoneStatus | undefined {
+    const first = this.places.find((place) => place.key !== key && !place.foreign);
+    if (!first || sameQueue(first.kind, kind)) return undefined;
+    return { state: 'gone', why: 'mismatch', detail: `its queue holds ${first.kind} claims` };
+  }
+}
+
+export function noteOf({ reason, token }: Takeover): string {
+  return `${reason} ${token}`;
+}
+
+export function takeoverIn(note: string): Takeover | undefined {
+  const [, reason, token] = /^(released|expired|evicted) (\d+)$/.exec(note) ?? [];
+  return reason && token
+    ? { reason: reason as Takeover['reason'], token: BigInt(token) }
+    : undefined;
+}
+
+/** How the hold of a place that was there to its end ended, but for a release at once. */
+export function endOf({ sealed }: Place): Takeover['reason'] {
+  if (sealed?.why === 'evicted') return 'evicted';
+  return sealed ? 'released' : 'expired';
+}
