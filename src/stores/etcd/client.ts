@@ -97,8 +97,13 @@ export interface Change {
 }
 
 export interface Watcher extends Keys {
-  /** The first revision to be told of. */
-  readonly from: bigint;
+  /**
+   * The first revision to be told of. Default: what comes after `started`. A watch that has to catch
+   * up is served by etcd every 100 ms only.
+   */
+  readonly from?: bigint;
+  /** The server has it, once: whatever is written after this revision will be told. */
+  readonly started: (revision: bigint) => void;
   /** All of one revision at once, in their order; never skipping any, never twice. */
   readonly changed: (changes: readonly Change[], revision: bigint) => void;
   /** What was to be told is no longer known (compacted): read again, then watch again. */

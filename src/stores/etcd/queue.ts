@@ -41,7 +41,7 @@ interface Terms {
   readonly detail?: string | undefined;
 }
 
-export function valueOf({ kind, permits, limit, ttlMs, holder }: Claim): string {
+export function textOf({ kind, permits, limit, ttlMs, holder }: Claim): string {
   return JSON.stringify({ kind, permits, limit, ttl: ttlMs, holder } satisfies Terms);
 }
 
