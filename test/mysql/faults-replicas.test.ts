@@ -1,14 +1,14 @@
 /** A primary and its replica part: one dies, the other is promoted, or both live on. */
 import { describe, expect, test } from 'vitest';
 import { Crowd } from '../faults/crowd.ts';
-import { Fenced } from '../faults/fenced.ts';
 import { Belief, firstGrant, patiently, Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
-import { startMariadb } from '../servers/mariadb-server.ts';
+import { expectFenceHolds } from '../faults/two-believe.ts';
 import type { MysqlServer } from '../servers/mysql-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
-import { Bed } from './fault-bed.ts';
+import { MYSQL_CLIENTS } from '../sql/clients.ts';
+import { Bed, PRODUCTS } from './fault-bed.ts';
 
 serversOfTheirOwn();
 
@@ -31,9 +31,9 @@ async function pair(bed: Bed): Promise<Pair> {
   return { primary, replica, between };
 }
 
-describe.concurrent('a replica', () => {
+describe.concurrent.each(PRODUCTS)('a replica of %s', (_, start) => {
   test('is promoted under load: nobody is granted what is held, and all get on', async () => {
-    await using bed = new Bed(startMariadb);
+    await using bed = new Bed(start);
     const { primary, replica } = await pair(bed);
     const address = bed.serve(await TcpProxy.start(primary.port));
     const clients = ['mysql2', 'mariadb', 'mysql2'] as const;
@@ -57,7 +57,7 @@ describe.concurrent('a replica', () => {
   });
 
   test('has a lease, which goes on when it is promoted', async () => {
-    await using bed = new Bed(startMariadb);
+    await using bed = new Bed(start);
     const { primary, replica } = await pair(bed);
     const address = bed.serve(await TcpProxy.start(primary.port));
     const ttl = LONG_TTL_MS;
@@ -72,7 +72,7 @@ describe.concurrent('a replica', () => {
   });
 
   test('lacks a lease: once promoted, it makes all wait until the holder is told', async () => {
-    await using bed = new Bed(startMariadb);
+    await using bed = new Bed(start);
     const { primary, replica, between } = await pair(bed);
     between.set({ flow: 'swallow' });
     const belief = bed.use(new Belief(await patiently(bed.locks(primary).mutex('lacking'))));
@@ -86,7 +86,7 @@ describe.concurrent('a replica', () => {
   });
 
   test('takes no locks, says why, and does when it is promoted', async () => {
-    await using bed = new Bed(startMariadb);
+    await using bed = new Bed(start);
     const { primary, replica } = await pair(bed);
     const locks = bed.locks(replica);
     const refused = { code: 'STORE', retryable: true, outcome: 'failed' };
@@ -99,8 +99,9 @@ describe.concurrent('a replica', () => {
   });
 
   test('is promoted beside a primary that lives on: two believe, and the fence holds', async () => {
-    await using bed = new Bed(startMariadb);
+    await using bed = new Bed(start);
     const { primary, replica } = await pair(bed);
+    const shop = bed.serve(await start());
     const options = { maxTtl: LONG_TTL_MS };
     const lease = await patiently(bed.locks(primary, options).mutex('split'));
     await replica.inStep();
@@ -108,13 +109,8 @@ describe.concurrent('a replica', () => {
     const belief = bed.use(new Belief(lease));
     const grant = await firstGrant(bed.store(replica, options), 'split');
     await until('believed both', async () => belief.lastHeldAt > grant.at);
-    const fenced = bed.use(new Fenced());
     const { resource, lineage } = lease;
-    const token = grant.token * 1024n;
-    expect(fenced.write(lease, 'the first')).toBe('written');
-    expect(fenced.write({ resource, lineage, token }, 'the new')).toBe('written');
-    expect(lease.held).toBe(true);
-    expect(fenced.write(lease, 'the first again')).toBe('STALE_TOKEN');
-    expect(fenced.writer).toBe('the new');
+    const newest = { resource, lineage, token: grant.token * 1024n };
+    await expectFenceHolds(bed.use(MYSQL_CLIENTS.mysql2!(shop.url)), lease, newest);
   });
 });

@@ -5,13 +5,14 @@ import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
 import { MAX_TTL_MS, sleep } from '../faults/bed.ts';
 import { Crowd } from '../faults/crowd.ts';
-import { Fenced } from '../faults/fenced.ts';
 import { Belief, firstGrant, patiently, Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
+import { expectFenceHolds } from '../faults/two-believe.ts';
 import { hearWarnings } from '../faults/warnings.ts';
-import type { PostgresServer } from '../servers/postgres-server.ts';
+import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
+import { POSTGRES_CLIENTS } from '../sql/clients.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();
@@ -126,6 +127,7 @@ describe('a primary that lives on beside the one that was promoted', () => {
   test('is warned of; two believe, and the fence holds', async () => {
     await using bed = new Bed();
     const { primary, standby } = await pair(bed);
+    const shop = bed.serve(await startPostgres());
     const heard = bed.use(hearWarnings());
     const options = { maxTtl: LONG_TTL_MS };
     const lease = await patiently(bed.locks(primary, options).mutex('split'));
@@ -136,13 +138,8 @@ describe('a primary that lives on beside the one that was promoted', () => {
     const belief = bed.use(new Belief(lease));
     const grant = await firstGrant(bed.store(standby, options), 'split');
     await until('believed both', async () => belief.lastHeldAt > grant.at);
-    const fenced = bed.use(new Fenced());
     const { resource, lineage } = lease;
-    const token = grant.token * 1024n;
-    expect(fenced.write(lease, 'the first')).toBe('written');
-    expect(fenced.write({ resource, lineage, token }, 'the new')).toBe('written');
-    expect(lease.held).toBe(true);
-    expect(fenced.write(lease, 'the first again')).toBe('STALE_TOKEN');
-    expect(fenced.writer).toBe('the new');
+    const newest = { resource, lineage, token: grant.token * 1024n };
+    await expectFenceHolds(bed.use(POSTGRES_CLIENTS.pg!(shop.url)), lease, newest);
   });
 });
