@@ -1,0 +1,89 @@
+/** Whoever has news is rung, all of them and nobody else, and finds them once. */
+import type { Claim, ClaimStatus, Store } from 'holdfast';
+import { afterAll, describe, expect, test } from 'vitest';
+import { claimOf, sleep } from '../faults/bed.ts';
+import { until } from '../servers/until.ts';
+import { Bed, PRODUCTS } from './fault-bed.ts';
+
+interface Seat {
+  readonly store: Store;
+  readonly claim: Claim;
+  /** `?` is news without a status. */
+  readonly heard: (ClaimStatus['state'] | '?')[];
+}
+
+describe.each(PRODUCTS)('%s', async (_, start) => {
+  const server = await start();
+  afterAll(() => server.close());
+
+  /** A process with a claim in the queue of this resource. */
+  async function seat(bed: Bed, over: Partial<Claim> = {}): Promise<Seat> {
+    const store = bed.store(server);
+    const claim = claimOf('a', over);
+    const heard: Seat['heard'] = [];
+    await store.watch?.(claim, (hint) => heard.push(hint?.state ?? '?'));
+    await store.claim([claim]);
+    return { store, claim, heard };
+  }
+
+  test('all that a release lets in are rung, and the next', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const permits = (n: number) => ({ kind: 'permits', permits: n, limit: 3 }) as const;
+    const holder = await seat(bed, permits(3));
+    const readers = [await seat(bed, permits(1)), await seat(bed, permits(1))];
+    const next = await seat(bed, permits(3));
+    const last = await seat(bed, permits(1));
+    await holder.store.release([holder.claim]);
+    await until('were all rung', async () => readers.every(({ heard }) => heard.includes('held')));
+    await until('was the next rung', async () => next.heard.includes('waiting'));
+    expect(next.heard).not.toContain('held');
+    expect(last.heard).toEqual([]);
+  });
+
+  test('the holder is rung when somebody begins to wait, and when it is evicted', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const holder = await seat(bed);
+    const waiter = await seat(bed);
+    await until('was it rung', async () => holder.heard.length === 1);
+    const { holders } = await waiter.store.inspect('a');
+    const evict = { reason: 'test', now: true };
+    expect(await waiter.store.evict?.('a', holders[0]?.number ?? 0n, evict)).toBe(true);
+    await until('was it rung', async () => holder.heard.length === 2);
+    expect(holder.heard).toEqual(['held', '?']);
+    await until('was the waiter let in', async () => waiter.heard.includes('held'));
+  });
+
+  test('news are told once, over the same session', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const holder = await seat(bed);
+    const waiter = await seat(bed);
+    await until('was it rung', async () => holder.heard.length === 1);
+    const before = await bed.sessions(server);
+    await holder.store.release([holder.claim]);
+    await until('was it rung', async () => waiter.heard.length === 1);
+    // It looks again at once, and found the same if it did not say what it has seen.
+    await sleep(300);
+    expect([holder.heard, waiter.heard]).toEqual([['held'], ['held']]);
+    expect((await bed.sessions(server)).sort()).toEqual(before.sort());
+  });
+
+  test('news of a commit that took long are heard', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const holder = await seat(bed);
+    const waiter = await seat(bed);
+    // It has looked since then.
+    await until('was it rung', async () => holder.heard.length === 1);
+    await server.query(`update ${bed.name}claim set news = news - 3000000 where news > 0`);
+    const [row] = await server.query<{ address: string }>(
+      `select address from ${bed.name}claim where admitted`,
+    );
+    holder.heard.splice(0);
+    await server.query(`call ${bed.name}ring('{"wake":"holdfast_"}', '${row?.address} ')`);
+    await until('was it rung', async () => holder.heard.length > 0);
+    expect(waiter.heard).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+/** What a store makes of deadlocks that others bring about, and of named locks. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { connectLike } from '../../src/stores/mysql/client.ts';
+import type { Connect } from '../../src/stores/mysql/connection.ts';
+import { sourceOf } from '../../src/stores/mysql/source.ts';
+import { claimOf } from '../faults/bed.ts';
+import { until } from '../servers/until.ts';
+import { Bed, PRODUCTS } from './fault-bed.ts';
+import { Caller, waitsForRow } from './routines.ts';
+
+describe.each(PRODUCTS)('%s', async (_, start) => {
+  const server = await start();
+  afterAll(() => server.close());
+
+  test('a call that lost a deadlock with somebody else is made again', async () => {
+    await using bed = new Bed(server);
+    const store = bed.store(await bed.server());
+    const [a, b] = [claimOf('a'), claimOf('b')];
+    await store.claim([a, b]);
+    await store.release([a, b]);
+    const { connection } = bed.use(await Caller.open(server));
+    const lock = `select name from ${bed.name}resource where name = ? for update`;
+    await connection.query('create table if not exists work (n int)');
+    await connection.query('start transaction');
+    // Whoever has written less is the one that the server rolls back.
+    const rows = Array.from({ length: 1000 }, (_, n) => [n]);
+    await connection.query('insert into work values ?', [rows]);
+    await connection.query(lock, ['b']);
+    const claimed = store.claim([claimOf('a'), claimOf('b')]);
+    await until('did it wait', () => waitsForRow(server));
+    await connection.query(lock, ['a']);
+    await connection.query('commit');
+    expect(await claimed).toMatchObject([{ state: 'held' }, { state: 'held' }]);
+  });
+
+  test('NULL for a named lock is an error, not somebody else who has it', async () => {
+    await using bed = new Bed(server);
+    const connect = connectLike(bed.clientOf('mysql2', await bed.server()));
+    // As the server says when it has no memory, or the wait was killed.
+    const nulls: Connect = async (terms) => {
+      const real = await connect(terms);
+      const query = (text: string) =>
+        real.query(text.replace(/GET_LOCK\(.*\)$/, "NULLIF(GET_LOCK('held', 0), 1)"));
+      return { ...real, query };
+    };
+    const { signal } = new AbortController();
+    const terms = { signal, lost: () => {}, heard: () => {} };
+    const wire = await sourceOf(nulls, bed.name).open(terms);
+    bed.use({ close: () => wire.close() });
+    await expect(wire.listen?.('holdfast_channel')).rejects.toThrow('GET_LOCK');
+  });
+});
