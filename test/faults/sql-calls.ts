@@ -87,6 +87,9 @@ export function numberOf(line: string | undefined): bigint {
 const SESSIONS = 16;
 const ROUNDS = 40;
 
+/** Thousands of calls take long on a busy machine. */
+export const CALM: { readonly timeout: number } = { timeout: 120_000 };
+
 /** Sessions with batches that overlap never meet in a deadlock, and hold one after the other. */
 export async function expectCalmStorm(open: (seed: number) => Promise<Caller>): Promise<void> {
   const holders = new Map<string, number>();
