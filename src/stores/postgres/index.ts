@@ -60,7 +60,7 @@ export function postgresStore(client: PostgresClient, options: PostgresOptions =
   const opening = { schema: checkSchema(schema), fast, warnings: new Warnings() };
   return new SqlStore({
     ...settingsOf(given),
-    ...{ name: 'postgres', traits: TRAITS, lineage: `postgres:${schema}`, fast },
+    ...{ name: 'postgres', traits: TRAITS, lineage: `postgres:${schema}`, fast, singles: true },
     link: linkOf(sourceOf(connectLike(client), opening)),
     clock: systemClock(),
   });

@@ -91,13 +91,10 @@ export function pgConnect(client: PgPool | PgClient): Connect {
 
 function connectionOf(session: Session): Connection {
   return {
-    async query({ text, values = [], name }: Statement) {
-      const named = name !== undefined && { name };
-      const query = {
-        ...{ text, values: [...values], rowMode: 'array', types: AS_TEXT },
-        ...named,
-      };
-      return (await session.query(query)).rows;
+    query({ text, values = [], name }: Statement) {
+      const query = { text, values: [...values], rowMode: 'array', types: AS_TEXT };
+      const asked = session.query(name === undefined ? query : { ...query, name });
+      return asked.then(({ rows }) => rows);
     },
     get pid() {
       return session.processID ?? undefined;

@@ -8,7 +8,9 @@
 -- READ or SERIALIZABLE gets 40001 instead of a stale queue. The same statement does what is common,
 -- for the whole batch: to take an idle resource, or to renew or release the only claim, which is
 -- kept in the resource's row itself; of several claims of one resource, for the first. The rest goes
--- the long way, claim by claim, in their order.
+-- the long way, claim by claim, in their order. A claim that comes alone is spared JSON, and where
+-- one holds and others wait, a short way in and out of the queue: `claim_one`, `release_one`. A
+-- release that does not find its claim in the row locks it then, and decides under that lock.
 -- The clock is read after the lock is taken, and tombstones are looked for in a later statement:
 -- a statement's snapshot is older than the lock that it waits for. Nobody is told before COMMIT.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
@@ -142,23 +144,40 @@ BEGIN
   RETURN s;
 END $$;
 
+-- How this transaction waits and commits. What is assigned needs no statement of its own.
+CREATE OR REPLACE FUNCTION holdfast.prepare(patience text, fast boolean) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  done text := set_config('lock_timeout', patience, true);
+BEGIN
+  IF fast THEN
+    done := set_config('synchronous_commit', 'off', true);
+  ELSIF current_setting('synchronous_commit') = 'off' THEN
+    done := set_config('synchronous_commit', 'on', true);
+  END IF;
+  RETURN true;
+END $$;
+
 -- What comes first in every verb: how this transaction waits and commits, and whether data is lost.
-CREATE OR REPLACE FUNCTION holdfast.begin(settings json) RETURNS holdfast.store
+CREATE OR REPLACE FUNCTION holdfast.begin(
+  settings text, patience text, max_ttl bigint, fast boolean
+) RETURNS holdfast.store
 LANGUAGE plpgsql AS $$
 DECLARE
   s holdfast.store;
-  wants_fast boolean := (settings->>'fast')::boolean;
+  ready boolean := holdfast.prepare(patience, fast);
 BEGIN
-  PERFORM set_config('lock_timeout', settings->>'patience', true);
-  IF wants_fast THEN
-    PERFORM set_config('synchronous_commit', 'off', true);
-  ELSIF current_setting('synchronous_commit') = 'off' THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
-  END IF;
   SELECT known.* INTO s FROM holdfast.store known, holdfast.witness
-  WHERE known.max_ttl >= (settings->>'maxTtl')::bigint * 1000 AND known.fast >= wants_fast;
-  IF NOT FOUND THEN RETURN holdfast.record(settings); END IF;
+  WHERE known.max_ttl >= begin.max_ttl * 1000 AND known.fast >= begin.fast;
+  IF NOT FOUND THEN RETURN holdfast.record(settings::json); END IF;
   RETURN s;
+END $$;
+
+CREATE OR REPLACE FUNCTION holdfast.begin(settings json) RETURNS holdfast.store
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN holdfast.begin(settings::text, settings->>'patience', (settings->>'maxTtl')::bigint,
+    (settings->>'fast')::boolean);
 END $$;
 
 CREATE OR REPLACE FUNCTION holdfast.missing(asked uuid, now bigint, open boolean) RETURNS text
@@ -445,6 +464,74 @@ BEGIN
     "limit" integer, ttl integer, queue boolean, address text, tag text, holder text);
 END $$;
 
+-- The common way into a queue: one holds all there is, and others wait already. Says what `enter`
+-- would, and leaves the queue as it would, with less to read; whatever is not plain is left to it,
+-- before anything is written.
+CREATE OR REPLACE FUNCTION holdfast.join(c holdfast.claim, settings text, s holdfast.store)
+RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  now bigint := holdfast.micros();
+  r holdfast.resource;
+  front holdfast.claim[];
+  before holdfast.claim;
+BEGIN
+  SELECT * INTO r FROM holdfast.resource WHERE name = c.resource;
+  IF r.waiters = 0 OR r.waiters >= (settings::json->>'maxWaiters')::integer OR r.kind <> c.kind
+    OR r.ended IS NOT NULL OR r.graves > now OR s.open_at > now THEN
+    RETURN NULL;
+  END IF;
+  front := ARRAY(
+    SELECT f FROM holdfast.claim f WHERE f.resource = c.resource ORDER BY f.number LIMIT 2
+  );
+  SELECT * INTO before FROM holdfast.claim b WHERE b.resource = c.resource
+  ORDER BY b.number DESC LIMIT 1;
+  IF (front[1].admitted AND front[1].expires > now AND front[1].permits = front[1].capacity
+    AND front[1].capacity = c.capacity AND r.told = front[2].number AND front[2].expires > now
+    AND before.expires > now) IS NOT TRUE THEN
+    RETURN NULL;
+  END IF;
+  c.number := greatest(r.number + 1, now, s.highest + 1);
+  INSERT INTO holdfast.claim (resource, number, id, admitted, expires, kind, permits, capacity,
+    ttl, address, tag, holder)
+  VALUES (c.resource, c.number, c.id, false, now + c.ttl * 1000::bigint, c.kind, c.permits,
+    c.capacity, c.ttl, c.address, c.tag, c.holder)
+  ON CONFLICT (id) DO NOTHING;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  UPDATE holdfast.resource SET number = c.number, waiters = r.waiters + 1 WHERE name = c.resource;
+  RETURN format('w %s %s - queue %s', c.ttl, r.waiters + 1, ceil((before.expires - now) / 1000.0));
+END $$;
+
+-- The same for one, without JSON as long as it can do without.
+CREATE OR REPLACE FUNCTION holdfast.claim_one(
+  settings text, patience text, max_ttl bigint, fast boolean, resource text, id uuid, kind text,
+  permits integer, capacity integer, ttl integer, queue boolean, address text, tag text, holder text
+) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  s holdfast.store := holdfast.begin(settings, patience, max_ttl, fast);
+  open boolean := holdfast.micros() >= s.open_at;
+  given bigint;
+  c holdfast.claim;
+BEGIN
+  INSERT INTO holdfast.resource AS r (name, kind, number, id, expires, permits, capacity, ttl,
+    address, tag, holder)
+  VALUES (resource, kind, greatest(holdfast.micros(), s.highest + 1), CASE WHEN open THEN id END,
+    holdfast.micros() + ttl * 1000::bigint, permits, capacity, ttl, address, tag, holder)
+  ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, id = excluded.id,
+    number = greatest(r.number + 1, holdfast.micros(), s.highest + 1),
+    expires = holdfast.micros() + excluded.ttl * 1000::bigint, permits = excluded.permits,
+    capacity = excluded.capacity, ttl = excluded.ttl, address = excluded.address,
+    tag = excluded.tag, holder = excluded.holder
+  WHERE open AND r.id IS NULL AND NOT r.crowd AND r.ended IS NULL AND r.graves <= holdfast.micros()
+  RETURNING r.number INTO given;
+  IF FOUND AND open THEN RETURN format('h %s %s 0 - - 0', given, ttl); END IF;
+  c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder);
+  RETURN coalesce(CASE WHEN queue THEN holdfast.join(c, settings, s) END,
+    holdfast.enter(c, queue, settings::json, s));
+END $$;
+
 -- The long way of a heartbeat.
 CREATE OR REPLACE FUNCTION holdfast.beat(
   resource text, asked uuid, ttl bigint, settings json, s holdfast.store
@@ -588,6 +675,83 @@ BEGIN
     ELSE holdfast.leave(c.resource, c.id, c.ttl, c.unanswered, c.after, settings, s) END
   FROM json_to_recordset(claims)
     AS c (resource text, id uuid, ttl bigint, unanswered boolean, after bigint);
+END $$;
+
+-- The common way out of a queue: who holds all there is leaves, and the first waiter comes in, who
+-- wants as much. Says what `leave` would, to whom it would, and leaves the queue as it would, with
+-- less to read; whatever is not plain is left to it, before anything is written.
+CREATE OR REPLACE FUNCTION holdfast.hand_off(
+  r holdfast.resource, asked uuid, settings text, s holdfast.store
+) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  now bigint := holdfast.micros();
+  wake text := settings::json->>'wake';
+  own holdfast.claim;
+  front holdfast.claim[];
+  next holdfast.claim;
+  follower holdfast.claim;
+  news text;
+  done text;
+BEGIN
+  front := ARRAY(SELECT f FROM holdfast.claim f WHERE f.resource = r.name ORDER BY f.number LIMIT 3);
+  own := front[1];
+  next := front[2];
+  follower := front[3];
+  IF (own.id = asked AND own.admitted AND own.expires > now AND own.sealed IS NULL
+    AND own.permits = own.capacity AND now >= s.open_at AND r.ended IS NULL AND r.told = next.number
+    AND next.expires > now AND next.permits = own.permits AND next.capacity = own.capacity
+    AND (r.waiters = 1 OR follower.expires > now AND follower.capacity = own.capacity)
+  ) IS NOT TRUE THEN
+    RETURN NULL;
+  END IF;
+  DELETE FROM holdfast.claim WHERE id = asked;
+  UPDATE holdfast.claim SET admitted = true, ended = 'released', ended_by = own.number
+  WHERE id = next.id;
+  UPDATE holdfast.resource SET waiters = r.waiters - 1, told = coalesce(follower.number, r.told)
+  WHERE name = r.name;
+  IF follower.address <> '-' THEN
+    news := format('%s w %s 1 - queue %s', follower.tag, ceil((follower.expires - now) / 1000.0),
+      ceil((next.expires - now) / 1000.0));
+  END IF;
+  IF next.address <> '-' THEN
+    IF news IS NOT NULL AND follower.address <> next.address THEN
+      done := pg_notify(wake || follower.address, news);
+      news := NULL;
+    END IF;
+    news := concat_ws(E'\n', format('%s h %s %s %s - released %s', next.tag, next.number,
+      ceil((next.expires - now) / 1000.0), r.waiters - 1, own.number), news);
+    done := pg_notify(wake || next.address, news);
+  ELSIF news IS NOT NULL THEN
+    done := pg_notify(wake || follower.address, news);
+  END IF;
+  RETURN 1;
+END $$;
+
+-- The same for one that is to leave at once, without JSON as long as it can do without.
+CREATE OR REPLACE FUNCTION holdfast.release_one(
+  settings text, patience text, max_ttl bigint, fast boolean, resource text, asked uuid, ttl bigint
+) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  ready boolean := holdfast.prepare(patience, fast);
+  locked holdfast.resource;
+  s holdfast.store;
+BEGIN
+  UPDATE holdfast.resource r SET id = NULL
+  WHERE r.name = resource AND r.id = asked AND r.expires > holdfast.micros();
+  IF FOUND THEN RETURN '1'; END IF;
+  SELECT * INTO locked FROM holdfast.resource r WHERE r.name = resource FOR UPDATE;
+  IF FOUND THEN
+    s := holdfast.begin(settings, patience, max_ttl, fast);
+    RETURN coalesce(
+      CASE WHEN locked.waiters > 0 THEN holdfast.hand_off(locked, asked, settings, s) END,
+      holdfast.leave(resource, asked, ttl, false, 0, settings::json, s));
+  END IF;
+  -- Nobody has ever claimed it, or it was swept away.
+  RETURN holdfast.release(settings::json, json_build_array(json_build_object('resource', resource,
+    'id', asked, 'ttl', ttl, 'unanswered', false, 'after', 0)));
 END $$;
 
 -- The rarer verbs, on one claim.

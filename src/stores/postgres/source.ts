@@ -7,8 +7,13 @@ import { quoted } from './schema-name.ts';
 
 const TYPES: Readonly<Record<Routine, readonly string[]>> = {
   claim: ['json', 'json'],
+  claim_one: [
+    ...['text', 'text', 'bigint', 'boolean'],
+    ...['text', 'uuid', 'text', 'integer', 'integer', 'integer', 'boolean', 'text', 'text', 'text'],
+  ],
   renew: ['json', 'json'],
   release: ['json', 'json'],
+  release_one: ['text', 'text', 'bigint', 'boolean', 'text', 'uuid', 'bigint'],
   change: ['json', 'json'],
   inspect: ['json', 'text'],
   names: ['text', 'integer'],
@@ -17,10 +22,12 @@ const TYPES: Readonly<Record<Routine, readonly string[]>> = {
 };
 
 export function sourceOf(connect: Connect, parts: OpeningParts): Source {
-  const textOf = (routine: Routine): string => {
-    const values = TYPES[routine].map((type, n) => `$${n + 1}::${type}`);
-    return `SELECT * FROM ${quoted(parts.schema)}.${routine}(${values.join(', ')})`;
-  };
+  const texts = Object.fromEntries(
+    Object.entries(TYPES).map(([routine, types]) => {
+      const values = types.map((type, n) => `$${n + 1}::${type}`).join(', ');
+      return [routine, `SELECT ${quoted(parts.schema)}.${routine}(${values})`];
+    }),
+  ) as Readonly<Record<Routine, string>>;
   return {
     judge,
     async open(terms) {
@@ -33,9 +40,9 @@ export function sourceOf(connect: Connect, parts: OpeningParts): Source {
       });
       terms.signal.removeEventListener('abort', end);
       return {
-        async call(routine, values) {
+        call(routine, values) {
           const name = direct && { name: `holdfast_${routine}` };
-          return columnOf(await connection.query({ text: textOf(routine), values, ...name }));
+          return connection.query({ text: texts[routine], values, ...name }).then(columnOf);
         },
         listen: direct ? (channel) => connection.listen(channel) : undefined,
         ping: () => connection.query({ text: 'SELECT 1' }),

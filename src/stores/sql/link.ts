@@ -3,8 +3,12 @@ import type { Ear } from '../wakes.ts';
 import { Session } from './session.ts';
 import type { Routine, Source } from './wire.ts';
 
-/** Heartbeats, releases and messages must not wait for a claim that waits for a lock. */
-export type Lane = 'claims' | 'heartbeats';
+/**
+ * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release goes
+ * where claims go as long as nothing is under way there, for the session that has just been used is
+ * the quicker one; its own claim has been answered by then, or given up.
+ */
+export type Lane = 'claims' | 'heartbeats' | 'releases';
 
 export interface SqlLink extends Ear {
   /**
@@ -21,7 +25,11 @@ export interface SqlLink extends Ear {
 export function linkOf(source: Source): SqlLink {
   const sessions = { claims: new Session(source), heartbeats: new Session(source) };
   return {
-    call: (routine, args, lane) => sessions[lane].call(routine, args),
+    call(routine, args, lane) {
+      const { claims, heartbeats } = sessions;
+      const withClaims = lane === 'claims' || (lane === 'releases' && claims.idle);
+      return (withClaims ? claims : heartbeats).call(routine, args);
+    },
     hears: () => sessions.heartbeats.hears(),
     listen: (channel, received, resumed) =>
       sessions.heartbeats.listen({ channel, received, resumed }),

@@ -35,8 +35,11 @@ const SILENCE_MS = 3000;
 const PING_MS = 5000;
 
 interface Request {
-  readonly run: (wire: Wire) => Promise<void>;
+  /** Never rejects. */
+  readonly run: (open: Open) => Promise<void>;
   readonly fail: (error: StoreError) => void;
+  /** Until it has its turn. */
+  timer?: NodeJS.Timeout;
 }
 
 interface Open {
@@ -58,7 +61,10 @@ export class Session {
   readonly #queue = new Set<Request>();
   #open: Open | undefined;
   #opening = false;
-  #busy = false;
+  /** On the open wire. */
+  #running: Request | undefined;
+  /** One for all calls, for a timer for each would cost more than the rest of this. */
+  #silence: NodeJS.Timeout | undefined;
   #failures = 0;
   #failure: StoreError | undefined;
   #listener: Listener | undefined;
@@ -72,9 +78,16 @@ export class Session {
     return this.#ask((wire) => wire.call(routine, args));
   }
 
+  /** A call would be written at once. */
+  get idle(): boolean {
+    return this.#open !== undefined && !this.#running;
+  }
+
   /** Whether messages can come. */
-  hears(): Promise<boolean> {
-    return this.#ask(async (wire) => wire.listen !== undefined);
+  async hears(): Promise<boolean> {
+    const { wire } = this.#open ?? {};
+    if (wire) return wire.listen !== undefined;
+    return this.#ask(async (opened) => opened.listen !== undefined);
   }
 
   /** Resolved when no message can be missed; from then on also on the connections that follow. */
@@ -88,6 +101,7 @@ export class Session {
   close(): void {
     const reason = closed();
     clearTimeout(this.#pinging);
+    clearTimeout(this.#silence);
     this.#listener = undefined;
     this.#closing.abort(reason);
     this.#failAll(reason);
@@ -97,51 +111,70 @@ export class Session {
   #ask<T>(ask: (wire: Wire) => Promise<T>): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     return new Promise((resolve, reject) => {
-      const late = (): void => {
-        this.#queue.delete(request);
-        reject(this.#failure ?? notYet());
-      };
-      let timer = setTimeout(() => {
-        if (this.#open) timer = setTimeout(late, TURN_MS);
-        else late();
-      }, CONNECT_MS);
       const request: Request = {
-        run: (wire) => {
-          clearTimeout(timer);
-          return ask(wire).then(resolve);
-        },
-        fail: (error) => {
-          clearTimeout(timer);
-          reject(error);
-        },
+        run: (open) =>
+          ask(open.wire).then(
+            (answer) => {
+              resolve(answer);
+              this.#over(request);
+            },
+            (cause) => this.#failed(open, request, cause),
+          ),
+        fail: reject,
       };
-      this.#queue.add(request);
-      this.#next();
+      if (this.idle && this.#open) this.#run(this.#open, request);
+      else this.#line(request);
     });
+  }
+
+  #line(request: Request): void {
+    const late = (): void => {
+      this.#queue.delete(request);
+      request.fail(this.#failure ?? notYet());
+    };
+    request.timer = setTimeout(() => {
+      if (this.#open) request.timer = setTimeout(late, TURN_MS);
+      else late();
+    }, CONNECT_MS);
+    this.#queue.add(request);
+    this.#next();
   }
 
   #next(): void {
     const [request] = this.#queue;
-    if (this.#busy || !request) return;
-    if (this.#open) void this.#run(this.#open, request);
-    else if (!this.#opening) void this.#connect();
+    if (this.#running || !request) return;
+    if (!this.#open) {
+      if (!this.#opening) void this.#connect();
+      return;
+    }
+    this.#queue.delete(request);
+    clearTimeout(request.timer);
+    this.#run(this.#open, request);
   }
 
-  /** Never rejects. */
-  async #run(open: Open, request: Request): Promise<void> {
-    this.#queue.delete(request);
-    this.#busy = true;
-    const silence = setTimeout(() => this.#drop(open, silent()), SILENCE_MS);
-    try {
-      await abortable(open.over.signal, request.run(open.wire));
-    } catch (cause) {
-      const { error, broken, blocked } = this.#judge(cause, 'call');
-      if (broken) this.#drop(open, cause);
-      if (blocked) markBlocked(error);
-      request.fail(error);
-    }
-    clearTimeout(silence);
-    this.#busy = false;
+  #run(open: Open, request: Request): void {
+    this.#running = request;
+    this.#silence ??= setTimeout(() => {
+      if (this.#open && this.#running) this.#drop(this.#open, silent());
+    }, SILENCE_MS).unref();
+    this.#silence.refresh();
+    void request.run(open);
+  }
+
+  #over(request: Request): void {
+    if (this.#running !== request) return;
+    this.#running = undefined;
+    this.#next();
+  }
+
+  /** Of a connection that was dropped since, it was told already. */
+  #failed(open: Open, request: Request, cause: unknown): void {
+    if (this.#running !== request) return;
+    this.#running = undefined;
+    const { error, broken, blocked } = this.#judge(cause, 'call');
+    if (broken) this.#drop(open, cause);
+    if (blocked) markBlocked(error);
+    request.fail(error);
     this.#next();
   }
 
@@ -203,16 +236,21 @@ export class Session {
 
   #drop(open: Open, cause: unknown): void {
     if (open.over.signal.aborted) return;
+    const running = this.#open === open ? this.#running : undefined;
     if (this.#open === open) this.#open = undefined;
     open.over.abort(cause);
     open.wire.close();
+    if (running) this.#failed(open, running, cause);
     if (this.#listener) this.#ping(0);
   }
 
   #failAll(error: StoreError): void {
     const queue = [...this.#queue];
     this.#queue.clear();
-    for (const request of queue) request.fail(error);
+    for (const request of queue) {
+      clearTimeout(request.timer);
+      request.fail(error);
+    }
   }
 
   #judge(cause: unknown, during: 'open' | 'call'): Judgement {

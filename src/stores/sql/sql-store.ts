@@ -27,10 +27,16 @@ export interface SqlStoreParts {
   readonly trust: boolean;
   /** A commit need not be on disk before it is answered. */
   readonly fast: boolean;
+  /** There are `claim_one` and `release_one`. */
+  readonly singles?: boolean;
 }
 
 /** How the names of channels begin; the address of a process follows. */
 const CHANNEL = 'holdfast_';
+
+const LANES: Readonly<Record<'claim' | 'renew' | 'release', Lane>> = {
+  ...{ claim: 'claims', renew: 'heartbeats', release: 'releases' },
+};
 
 /** How many names are asked for at once. */
 const PAGE = 1000;
@@ -48,6 +54,7 @@ export class SqlStore implements Store {
   readonly #wakes: Wakes;
   readonly #polling: Polling;
   readonly #sweeper: Sweeper;
+  #known = { patience: 0, settings: '' };
 
   constructor(parts: SqlStoreParts) {
     const { link, clock } = parts;
@@ -62,7 +69,11 @@ export class SqlStore implements Store {
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const statuses = await this.#statuses('claim', claims, this.#terms);
+    const [claim] = claims;
+    const single = this.#parts.singles && claims.length === 1 && claim;
+    const statuses = await (single
+      ? this.#claimOne(single)
+      : this.#statuses('claim', claims, this.#terms));
     this.#sweeper.due();
     return statuses;
   }
@@ -78,6 +89,10 @@ export class SqlStore implements Store {
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
+    const [claim] = claims;
+    if (this.#parts.singles && claims.length === 1 && claim && !claim.unanswered && afterMs === 0) {
+      return this.#releaseOne(claim);
+    }
     const lines = await this.#batch('release', claims, ({ resource, id, ttlMs, unanswered }) => ({
       ...{ resource: toText(resource), id, ttl: Math.ceil(ttlMs) },
       ...{ unanswered: unanswered === true, after: afterMs },
@@ -152,6 +167,27 @@ export class SqlStore implements Store {
     };
   };
 
+  async #claimOne(claim: Claim): Promise<readonly ClaimStatus[]> {
+    const { resource, id, kind, permits, limit, ttlMs, queue, holder } = claim;
+    const terms = [
+      ...[toText(resource), id, letterOf(kind), String(permits), String(limit)],
+      ...[String(Math.ceil(ttlMs)), String(queue), ...this.#wakes.tagOf(claim).split(' ')],
+      JSON.stringify(holder),
+    ];
+    const args = [...this.#plainSettings(patienceFor(ttlMs)), ...terms];
+    const [line = ''] = await this.#parts.link.call('claim_one', args, 'claims');
+    const status = statusIn(line);
+    this.#polling.saw(claim, status);
+    return [status];
+  }
+
+  async #releaseOne({ resource, id, ttlMs }: Claim): Promise<readonly boolean[]> {
+    const terms = [toText(resource), id, String(Math.ceil(ttlMs))];
+    const args = [...this.#plainSettings(patienceFor(ttlMs)), ...terms];
+    const [line = ''] = await this.#parts.link.call('release_one', args, 'releases');
+    return [yesOrNo(line)];
+  }
+
   async #statuses(
     verb: 'claim' | 'renew',
     claims: readonly Claim[],
@@ -171,7 +207,7 @@ export class SqlStore implements Store {
     claims: readonly Claim[],
     termsOf: (claim: Claim) => object,
   ): Promise<readonly (string | StoreError)[]> {
-    const lane: Lane = verb === 'claim' ? 'claims' : 'heartbeats';
+    const lane = LANES[verb];
     const patience = patienceFor(Math.min(...claims.map(({ ttlMs }) => ttlMs)));
     return askApart(claims, patience, (some, patienceMs) => {
       const args = [this.#settings(patienceMs), JSON.stringify(some.map(termsOf))];
@@ -190,12 +226,19 @@ export class SqlStore implements Store {
     return new Map(lines.map((line) => [line.slice(0, 32), statusIn(line.slice(33))]));
   }
 
+  /** The same as JSON mostly, which is not made anew for that. */
   #settings(patience: number): string {
     const { maxTtlMs, maxWaiters, trust, fast } = this.#parts;
-    return JSON.stringify({
-      ...{ maxTtl: maxTtlMs, maxWaiters, trust, fast, wake: CHANNEL },
-      patience,
-    });
+    if (patience !== this.#known.patience) {
+      const settings = { maxTtl: maxTtlMs, maxWaiters, trust, fast, wake: CHANNEL, patience };
+      this.#known = { patience, settings: JSON.stringify(settings) };
+    }
+    return this.#known.settings;
+  }
+
+  #plainSettings(patience: number): string[] {
+    const { maxTtlMs, fast } = this.#parts;
+    return [this.#settings(patience), String(patience), String(maxTtlMs), String(fast)];
   }
 }
 

@@ -12,12 +12,18 @@ import type { StoreError } from '../../errors.ts';
  * - `names`: after which name, and how many at most; resources with living claims, in byte order;
  * - `look`: an array of ids; `id status` for those that live. It locks nothing;
  * - `sweep`: nothing; the answer is not looked at.
- * What is more than one text is JSON.
+ * What is more than one text is JSON. Where they are, the same for one claim, of plain values, for
+ * JSON costs more than all else that is common:
+ * - `claim_one`: settings, and of these `patience`, `maxTtl` and `fast`; resource, id, kind,
+ *   permits, limit, ttl, queue, address, tag, holder;
+ * - `release_one`, at once and of a claim that was answered: the same settings; resource, id, ttl.
  */
 export type Routine =
   | 'claim'
+  | 'claim_one'
   | 'renew'
   | 'release'
+  | 'release_one'
   | 'change'
   | 'inspect'
   | 'names'

@@ -109,8 +109,45 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   {
     ...schema,
     name: 'postgres: who waits for a lock waits as long as it takes',
-    find: "PERFORM set_config('lock_timeout', settings->>'patience', true);",
-    replace: '',
+    find: "done text := set_config('lock_timeout', patience, true);",
+    replace: 'done text;',
     why: 'one stopped session keeps everybody’s heartbeats from the server',
+  },
+  {
+    ...schema,
+    name: 'postgres: a claim that comes alone does not look for tombstones',
+    find: `AND r.ended IS NULL AND r.graves <= holdfast.micros()
+  RETURNING r.number INTO given;`,
+    replace: `AND r.ended IS NULL
+  RETURNING r.number INTO given;`,
+    why: 'a late copy of a claim that was released holds until its TTL ends',
+  },
+  {
+    ...schema,
+    name: 'postgres: a release that comes alone is anybody’s',
+    find: `WHERE r.name = resource AND r.id = asked AND r.expires > holdfast.micros();`,
+    replace: `WHERE r.name = resource AND r.id IS NOT NULL;`,
+    why: 'a late release takes the lock from another holder',
+  },
+  {
+    ...schema,
+    name: 'postgres: the short way into a queue passes by a dead holder',
+    find: 'front[1].admitted AND front[1].expires > now AND front[1].permits',
+    replace: 'front[1].admitted AND front[1].permits',
+    why: 'nobody is let in although nobody holds, as long as others come',
+  },
+  {
+    ...schema,
+    name: 'postgres: the short way out of a queue is open to who waits',
+    find: 'IF (own.id = asked AND own.admitted',
+    replace: 'IF (own.admitted',
+    why: 'two hold when somebody gives up waiting',
+  },
+  {
+    ...schema,
+    name: 'postgres: the short way out of a queue lets in the dead',
+    find: 'r.told = next.number\n    AND next.expires > now',
+    replace: 'r.told = next.number',
+    why: 'nobody hears of it, and the others wait for a dead one',
   },
 ];
