@@ -1,0 +1,161 @@
+/**
+ * Requests with one answer, and the streams that last.
+ *
+ * A request has three seconds, whatever becomes of it. It goes to another server only if the first
+ * has surely not carried it out: it did not leave, or the server has no leader, which is asked for
+ * with every request. With another token it is sent again only when it was refused for the old one.
+ */
+import type { Channel, Request } from './channel.ts';
+import type { Channels } from './channels.ts';
+import { isLeaderless, isTokenOld, NoAnswer, Refusal, storeError } from './errors.ts';
+import { authenticateRequest, authenticateResponse } from './messages.ts';
+import { decode, encode, type Message } from './protobuf.ts';
+import type { Received, RpcStream } from './rpc-stream.ts';
+
+/** No answer after so long is of use to a lock; a server that is well answers within one second. */
+export const DEADLINE_MS = 3000;
+
+export interface Method<Q, A> {
+  readonly path: string;
+  readonly request: Message<Q>;
+  readonly answer: Message<A>;
+}
+
+export interface User {
+  readonly name: string;
+  readonly password: string;
+}
+
+const AUTHENTICATE: Method<User, { token: string }> = {
+  path: '/etcdserverpb.Auth/Authenticate',
+  request: authenticateRequest,
+  answer: authenticateResponse,
+};
+
+const WITH_LEADER = { hasleader: 'true' };
+
+interface Attempt {
+  readonly channel: Channel;
+  readonly token: string | undefined;
+}
+
+export class Calls {
+  readonly #channels: Channels;
+  readonly #user: User | undefined;
+  /** Empty: the server knows no users. */
+  #token: string | undefined;
+  #renewing: Promise<string> | undefined;
+
+  constructor(channels: Channels, user: User | undefined) {
+    this.#channels = channels;
+    this.#user = user;
+  }
+
+  /** Rejects with a StoreError. */
+  async call<Q, A>(method: Method<Q, A>, request: Q): Promise<A> {
+    const message = encode(method.request, request);
+    const end = performance.now() + DEADLINE_MS;
+    let moves = this.#channels.endpoints;
+    let tokens = this.#user ? 1 : 0;
+    for (;;) {
+      let attempt: Attempt | undefined;
+      try {
+        attempt = this.#ready() ?? (await before(end, this.#attempt(end)));
+        const { path } = method;
+        const metadata = { ...WITH_LEADER, ...metadataOf(attempt.token) };
+        const answer = attempt.channel.call({ path, metadata }, message, left(end));
+        return decoded(method.answer, await answer);
+      } catch (error) {
+        if (attempt && isTokenOld(error) && tokens-- > 0) this.forget(attempt.token);
+        else if (!attempt || !isElsewhere(error) || --moves <= 0) throw storeError(error);
+        else attempt.channel.retire('another server may be better');
+      }
+    }
+  }
+
+  /** Resolves when the stream is there, which tells `received` of its end. Rejects as calls do. */
+  async stream(path: string, received: Received): Promise<RpcStream | undefined> {
+    const end = performance.now() + DEADLINE_MS;
+    const { channel, token } = this.#ready() ?? (await this.#attempt(end));
+    const request: Request = { path, metadata: { ...WITH_LEADER, ...metadataOf(token) } };
+    const ended = (error: Refusal | NoAnswer | undefined): void => {
+      if (isTokenOld(error)) this.forget(token);
+      else if (isLeaderless(error)) channel.retire('it has no leader');
+      received.ended(error);
+    };
+    return channel.stream(request, { ...received, ended });
+  }
+
+  /** The next request asks for another. */
+  forget(token: string | undefined = this.#token): void {
+    if (this.#token === token) this.#token = undefined;
+  }
+
+  #ready(): Attempt | undefined {
+    const { current: channel } = this.#channels;
+    if (channel === undefined) return undefined;
+    if (this.#user === undefined) return { channel, token: undefined };
+    return this.#token === undefined ? undefined : { channel, token: this.#token };
+  }
+
+  async #attempt(end: number): Promise<Attempt> {
+    const channel = await this.#channels.get();
+    if (this.#user === undefined) return { channel, token: undefined };
+    if (this.#token === undefined) {
+      this.#renewing ??= this.#authenticate(channel, this.#user, left(end)).finally(() => {
+        this.#renewing = undefined;
+      });
+      this.#token = await this.#renewing;
+    }
+    return { channel, token: this.#token };
+  }
+
+  async #authenticate(channel: Channel, user: User, ms: number): Promise<string> {
+    const { path, request, answer } = AUTHENTICATE;
+    try {
+      const message = await channel.call(
+        { path, metadata: WITH_LEADER },
+        encode(request, user),
+        ms,
+      );
+      return decoded(answer, message).token;
+    } catch (error) {
+      if (error instanceof Refusal && /authentication is not enabled/.test(error.message))
+        return '';
+      if (isLeaderless(error)) channel.retire('it has no leader');
+      // The request itself has not left.
+      throw error instanceof NoAnswer ? new NoAnswer(false, error) : error;
+    }
+  }
+}
+
+/** It has not been carried out, and another server may be able to. */
+function isElsewhere(error: unknown): boolean {
+  return isLeaderless(error) || (error instanceof NoAnswer && !error.sent);
+}
+
+function metadataOf(token: string | undefined): Record<string, string> {
+  return token ? { token } : {};
+}
+
+function left(end: number): number {
+  return Math.max(1, Math.ceil(end - performance.now()));
+}
+
+/** What is not there by then has not been sent. */
+function before<T>(end: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new NoAnswer(false, `no connection within ${DEADLINE_MS} ms`));
+    const timer = setTimeout(late, left(end));
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** The request has been carried out, but nobody can say how. */
+function decoded<A>(kind: Message<A>, bytes: Buffer): A {
+  try {
+    return decode(kind, bytes);
+  } catch (error) {
+    throw new NoAnswer(true, error);
+  }
+}

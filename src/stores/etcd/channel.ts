@@ -1,0 +1,209 @@
+/**
+ * One connection to a server of etcd: gRPC over HTTP/2.
+ *
+ * A request that was refused, or that the server says it has not looked at, has not been carried
+ * out; of any other that has left and has no answer nothing is known. A connection is taken into
+ * use only after the server has said what all servers of HTTP/2 say first: a port where somebody
+ * else listens, or behind which nobody is, so never gets a request.
+ *
+ * A connection may be dead without anybody being told. So as long as an answer or a change is
+ * awaited and the server is silent, it is asked something that any gRPC server answers at once and
+ * by itself. (Pings of HTTP/2 are not for that: etcd closes a connection on which more than a few
+ * come within five seconds of each other.) Two seconds of silence end it. What would break it:
+ * taking our own standing still for the server's silence; therefore what has arrived meanwhile is
+ * read before the silence is judged.
+ */
+import { type ClientHttp2Session, connect } from 'node:http2';
+import type { ConnectionOptions } from 'node:tls';
+import { NoAnswer } from './errors.ts';
+import { type Course, type Received, RpcStream } from './rpc-stream.ts';
+import { MalformedError } from './wire-format.ts';
+
+/** After so long of silence the server is asked whether it is there, and then taken for dead. */
+const SILENCE_MS = 1000;
+
+/** How much may be on its way to us, in bytes: thousands of changes at once. */
+const WINDOW = 4 * 1024 * 1024;
+
+const PROBE = '/grpc.health.v1.Health/Check';
+
+export interface Endpoint {
+  readonly url: string;
+  /** For an `https:` URL. */
+  readonly tls: ConnectionOptions;
+}
+
+export interface Request {
+  readonly path: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export class Channel implements Course {
+  readonly endpoint: Endpoint;
+  readonly #session: ClientHttp2Session;
+  readonly #retired: (channel: Channel) => void;
+  readonly #lasting = new Set<RpcStream>();
+  #cause: unknown;
+  #usable = true;
+  /** The server looks at no stream with a higher number. */
+  #last = Number.POSITIVE_INFINITY;
+  #expected = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #silent = false;
+  #asked = false;
+
+  /** Rejects with NoAnswer. `retired` is called when it takes no requests any more. */
+  static open(
+    endpoint: Endpoint,
+    signal: AbortSignal,
+    retired: (channel: Channel) => void,
+  ): Promise<Channel> {
+    const settings = { enablePush: false, initialWindowSize: WINDOW };
+    const session = connect(endpoint.url, { ...endpoint.tls, settings });
+    const channel = new Channel(endpoint, session, retired);
+    return new Promise((resolve, reject) => {
+      const abort = (): void => channel.destroy(signal.reason);
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort);
+      session.once('remoteSettings', () => {
+        signal.removeEventListener('abort', abort);
+        session.setLocalWindowSize(WINDOW);
+        resolve(channel);
+      });
+      session.once('close', () => {
+        signal.removeEventListener('abort', abort);
+        reject(new NoAnswer(false, channel.cause));
+      });
+    });
+  }
+
+  private constructor(
+    endpoint: Endpoint,
+    session: ClientHttp2Session,
+    retired: (channel: Channel) => void,
+  ) {
+    this.endpoint = endpoint;
+    this.#session = session;
+    this.#retired = retired;
+    // Those who wait for an answer have timers of their own.
+    session.unref();
+    session.on('error', (error) => {
+      this.#cause ??= error;
+    });
+    session.on('goaway', (_code, last) => {
+      this.#last = last;
+      this.retire('the server closes the connection');
+    });
+    session.once('close', () => {
+      this.#cause ??= new Error('the connection was closed');
+      this.retire('the connection was closed');
+    });
+  }
+
+  get usable(): boolean {
+    return this.#usable;
+  }
+
+  get cause(): unknown {
+    return this.#cause;
+  }
+
+  /** The only message of the answer. Rejects with a Refusal or NoAnswer. */
+  call(request: Request, message: Buffer, ms: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      let answer: Buffer | undefined;
+      const late = (): void => stream?.end(new NoAnswer(true, `no answer within ${ms} ms`));
+      const timer = setTimeout(late, ms);
+      const stream = this.#begin(request, {
+        message: (bytes) => {
+          answer = bytes;
+        },
+        ended: (error) => {
+          clearTimeout(timer);
+          if (error) reject(error);
+          else if (answer) resolve(answer);
+          else reject(new NoAnswer(true, new MalformedError('the answer is empty')));
+        },
+      });
+      stream?.expect(true);
+      stream?.finish(message);
+    });
+  }
+
+  /** One that lasts: it ends when the connection takes no more requests. */
+  stream(request: Request, received: Received): RpcStream | undefined {
+    const stream = this.#begin(request, {
+      message: (bytes) => received.message(bytes),
+      ended: (error) => {
+        if (stream) this.#lasting.delete(stream);
+        received.ended(error);
+      },
+    });
+    if (stream) this.#lasting.add(stream);
+    return stream;
+  }
+
+  /** It takes no more requests, and is closed when the last answer has come. */
+  retire(why: string): void {
+    if (!this.#usable) return;
+    this.#usable = false;
+    this.#retired(this);
+    for (const stream of this.#lasting) stream.end(new NoAnswer(true, why));
+    if (!this.#session.destroyed) this.#session.close();
+  }
+
+  /** Ends it at once: what is unanswered gets no answer any more. */
+  destroy(cause: unknown): void {
+    this.#cause ??= cause;
+    this.#session.destroy();
+  }
+
+  heard(): void {
+    this.#silent = false;
+    this.#asked = false;
+  }
+
+  expecting(change: 1 | -1): void {
+    this.#expected += change;
+    if (this.#expected > 0 && this.#timer === undefined) this.#listen();
+  }
+
+  reached(stream: number | undefined): boolean {
+    return stream !== undefined && stream <= this.#last;
+  }
+
+  /** Undefined, and told so, if the connection takes no requests any more. */
+  #begin({ path, metadata }: Request, received: Received): RpcStream | undefined {
+    const headers = {
+      ...{ ':method': 'POST', ':path': path, te: 'trailers' },
+      ...{ 'content-type': 'application/grpc', ...metadata },
+    };
+    try {
+      return new RpcStream(this.#session.request(headers), this, received);
+    } catch (error) {
+      received.ended(new NoAnswer(false, error));
+      return undefined;
+    }
+  }
+
+  #listen(): void {
+    const due = performance.now() + SILENCE_MS;
+    this.#silent = true;
+    const judge = (): void => {
+      this.#timer = undefined;
+      if (this.#expected === 0 || this.#session.destroyed) return;
+      const stoodStill = performance.now() > due + SILENCE_MS / 2;
+      if (!this.#silent || stoodStill) this.#listen();
+      else if (this.#asked) this.destroy(`it has been silent for ${2 * SILENCE_MS} ms`);
+      else this.#ask();
+    };
+    this.#timer = setTimeout(() => setImmediate(judge), SILENCE_MS).unref();
+  }
+
+  #ask(): void {
+    this.#asked = true;
+    const nothing = { message: () => {}, ended: () => {} };
+    this.#begin({ path: PROBE, metadata: {} }, nothing)?.finish(Buffer.alloc(0));
+    this.#listen();
+  }
+}

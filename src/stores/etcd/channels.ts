@@ -1,0 +1,123 @@
+/**
+ * The one connection that is used, to any of the servers. The first is chosen at random, so that
+ * many clients do not all ask the same one; one that was left is tried last. A server that does not
+ * take the connection holds up the others only for a moment.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limited } from '../abortable.ts';
+import { Channel, type Endpoint } from './channel.ts';
+import { closedError, NoAnswer } from './errors.ts';
+
+/** After so long an attempt is given up; a server on another continent takes less. */
+const ATTEMPT_MS = 1500;
+/** After so long the next server is tried as well. */
+const NEXT_MS = 250;
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+
+export class Channels {
+  readonly #order: Endpoint[];
+  readonly #closing = new AbortController();
+  #current: Channel | undefined;
+  #opening: Promise<Channel> | undefined;
+  #failures = 0;
+
+  constructor(endpoints: readonly Endpoint[]) {
+    this.#order = shuffled(endpoints);
+  }
+
+  get endpoints(): number {
+    return this.#order.length;
+  }
+
+  get current(): Channel | undefined {
+    return this.#current;
+  }
+
+  /** Rejects with NoAnswer when none of the servers is there, or with the error of the close. */
+  get(): Promise<Channel> {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    if (this.#current) return Promise.resolve(this.#current);
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  close(): void {
+    if (this.#closing.signal.aborted) return;
+    const reason = closedError();
+    this.#closing.abort(reason);
+    this.#current?.destroy(reason);
+  }
+
+  async #open(): Promise<Channel> {
+    const { signal } = this.#closing;
+    if (this.#failures > 0) {
+      const pause = SHORTEST_PAUSE_MS * 2 ** Math.min(this.#failures, 10);
+      const ms = Math.min(pause, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+      await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+    }
+    signal.throwIfAborted();
+    try {
+      const channel = await this.#first([...this.#order]);
+      this.#failures = 0;
+      if (!channel.usable) throw new NoAnswer(false, channel.cause);
+      this.#current = channel;
+      return channel;
+    } catch (error) {
+      this.#failures++;
+      signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /** The server that is there first; the others are left. */
+  #first(endpoints: readonly Endpoint[]): Promise<Channel> {
+    return new Promise((resolve, reject) => {
+      const found = new AbortController();
+      const stop = (): void => found.abort(this.#closing.signal.reason);
+      this.#closing.signal.addEventListener('abort', stop, { once: true });
+      let [next, trying] = [0, 0];
+      const tryNext = (): void => {
+        const endpoint = endpoints[next++];
+        if (endpoint === undefined || found.signal.aborted) return;
+        trying++;
+        const timer = setTimeout(tryNext, NEXT_MS).unref();
+        const { signal } = found;
+        limited(ATTEMPT_MS, [signal], (s) => Channel.open(endpoint, s, this.#retired))
+          .then(
+            (channel) => {
+              if (signal.aborted) return channel.destroy(signal.reason);
+              resolve(channel);
+              this.#closing.signal.removeEventListener('abort', stop);
+              found.abort(new Error('another server was there before'));
+            },
+            (error: unknown) => {
+              this.#putLast(endpoint);
+              trying--;
+              if (next < endpoints.length) tryNext();
+              else if (trying === 0) reject(error);
+            },
+          )
+          .finally(() => clearTimeout(timer));
+      };
+      tryNext();
+    });
+  }
+
+  readonly #retired = (channel: Channel): void => {
+    if (this.#current === channel) this.#current = undefined;
+    this.#putLast(channel.endpoint);
+  };
+
+  #putLast(endpoint: Endpoint): void {
+    const at = this.#order.indexOf(endpoint);
+    this.#order.push(...this.#order.splice(at, 1));
+  }
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const order = items.map((item) => ({ item, at: Math.random() }));
+  return order.sort((a, b) => a.at - b.at).map(({ item }) => item);
+}

@@ -1,0 +1,189 @@
+/**
+ * What etcd's refusals, and connections that break, mean to whoever wants a lock.
+ *
+ * Most refusals come before a request is proposed to the cluster, or from carrying it out as a
+ * whole, which then did nothing. Those that say that a server has waited in vain say nothing about
+ * the outcome, and neither does a connection that breaks under a request that has left. What is not
+ * known here may have happened.
+ */
+import { isLockError, StoreError } from '../../errors.ts';
+import { copyOf, describe, withoutSecrets } from '../causes.ts';
+
+/** The numbers of gRPC's states that are looked at here. */
+export const Status = {
+  ok: 0,
+  unknown: 2,
+  deadlineExceeded: 4,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** The server's answer to a request, if it is no good one. */
+export class Refusal extends Error {
+  override readonly name = 'EtcdRefusal';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** No answer came. */
+export class NoAnswer extends Error {
+  override readonly name = 'EtcdNoAnswer';
+  /** False: the request has surely not been carried out. */
+  readonly sent: boolean;
+
+  constructor(sent: boolean, cause: unknown) {
+    super(describe(cause), { cause });
+    this.sent = sent;
+  }
+}
+
+interface Meaning {
+  readonly retryable: boolean;
+  readonly outcome: 'failed' | 'unknown';
+  readonly advice: string;
+}
+
+const refused = (retryable: boolean, advice: string): Meaning => ({
+  ...{ retryable, advice },
+  outcome: 'failed',
+});
+const unclear = (advice: string): Meaning => ({ retryable: true, outcome: 'unknown', advice });
+
+const NO_LEADER = 'etcdserver: no leader';
+const LEASE_GONE = 'etcdserver: requested lease not found';
+
+/** What an answer begins with. */
+const refusals: readonly (readonly [starts: string, Meaning])[] = [
+  [NO_LEADER, refused(true, 'has no leader, or is cut off from it')],
+  ['raft proposal dropped', refused(true, 'has no leader')],
+  ['etcdserver: not leader', refused(true, 'is not the leader any more')],
+  ['etcdserver: too many requests', refused(true, 'is too busy')],
+  [LEASE_GONE, refused(true, 'does not know the lease (any more)')],
+  ['etcdserver: leader changed', unclear('has got another leader meanwhile')],
+  ['etcdserver: request timed out', unclear('has waited too long for the other servers')],
+  ['etcdserver: server stopped', unclear('was stopped')],
+  [
+    'etcdserver: mvcc: database space exceeded',
+    refused(
+      true,
+      'has used up its quota. Compact and defragment it, then clear the alarm with etcdctl',
+    ),
+  ],
+  ['etcdserver: corrupt cluster', refused(false, 'has found its data corrupt')],
+  [
+    'etcdserver: permission denied',
+    refused(
+      false,
+      'does not permit this user to do that. docs/stores/etcd.md has the role that is needed',
+    ),
+  ],
+  [
+    'etcdserver: authentication failed',
+    refused(false, 'does not know this user name and password. Check those that it was given'),
+  ],
+  [
+    'etcdserver: user name is empty',
+    refused(false, 'wants a user name and password. Put them into the address'),
+  ],
+  ['etcdserver: invalid auth token', refused(true, 'does not know the token of this user')],
+  ['etcdserver: revision of auth store is old', refused(true, 'has new users or roles')],
+  [
+    'etcdserver: request is too large',
+    refused(false, 'does not take requests of this size. Look at its --max-request-bytes'),
+  ],
+  [
+    'etcdserver: too many operations in txn request',
+    refused(false, 'does not take so many operations at once. Look at its --max-txn-ops'),
+  ],
+];
+
+/** Answers that nobody gave by name, by the state of gRPC. */
+const states = new Map<number, Meaning>([
+  [Status.unimplemented, refused(false, 'is no etcd, or older than 3.4')],
+  [Status.unauthenticated, refused(true, 'does not know the token of this user')],
+  [Status.resourceExhausted, refused(true, 'has no room for this request')],
+  [Status.unknown, unclear('failed')],
+  [Status.deadlineExceeded, unclear('took too long')],
+  [Status.internal, unclear('failed')],
+  [Status.unavailable, unclear('is not available')],
+]);
+
+/** A connection error's code, or words of its message where it has none. */
+const breaks: readonly (readonly [sign: RegExp, retryable: boolean, advice: string])[] = [
+  [/ECONNREFUSED/, true, 'is not there: nobody listens at that address'],
+  [/ENOTFOUND|EAI_AGAIN/, true, 'could not be found: its host name is not known'],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
+    true,
+    'cannot be reached. Look at the network and at firewalls',
+  ],
+  [
+    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version number|EPROTO|tlsv1/i,
+    false,
+    'and the client do not agree on TLS. Check the scheme and the tls options of the address',
+  ],
+  [/ERR_HTTP2_ERROR|MalformedError|not of etcd/, false, 'gave an answer that is not of etcd'],
+];
+
+/** What the server or the connection said, as a `StoreError` that says what to do. */
+export function storeError(error: unknown): StoreError {
+  if (isLockError(error, 'STORE')) return error as StoreError;
+  if (error instanceof Refusal) return ofRefusal(error);
+  const said = error instanceof NoAnswer ? withoutSecrets(error.message) : describe(error);
+  const sent = !(error instanceof NoAnswer) || error.sent;
+  const [, retryable, advice] = breaks.find(([sign]) => sign.test(said)) ?? [
+    ...['', true],
+    'broke the connection',
+  ];
+  return new StoreError(`The etcd server ${advice} (${said}).`, {
+    cause: copyOf('EtcdNoAnswer', said),
+    retryable: retryable as boolean,
+    outcome: sent ? 'unknown' : 'failed',
+  });
+}
+
+function ofRefusal({ name, status, message }: Refusal): StoreError {
+  const said = withoutSecrets(message) || `gRPC state ${status}`;
+  const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
+  const { retryable, outcome, advice } = known ?? states.get(status) ?? refused(false, 'refused');
+  return new StoreError(`The etcd server ${advice} (${said}).`, {
+    cause: copyOf(name, said),
+    ...{ retryable, outcome },
+  });
+}
+
+/** True if a request failed because the lease that it was to use is gone. */
+export function isLeaseGone(error: unknown): boolean {
+  return saidBy(error).startsWith(LEASE_GONE);
+}
+
+/** True if the server may not be asked, but others may. */
+export function isLeaderless(error: unknown): boolean {
+  return /^(etcdserver: no leader|raft proposal dropped)/.test(saidBy(error));
+}
+
+/** True if another token may help; the request was surely not carried out. */
+export function isTokenOld(error: unknown): boolean {
+  return /^etcdserver: (invalid auth token|revision of auth store|user name is empty)/.test(
+    saidBy(error),
+  );
+}
+
+function saidBy(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  if (!isLockError(error, 'STORE')) return '';
+  const { cause } = error;
+  return cause instanceof Error && cause.name === 'EtcdRefusal' ? cause.message : '';
+}
+
+export function closedError(): StoreError {
+  const message = 'The connection of the locks to etcd is closed.';
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}

@@ -1,0 +1,77 @@
+/** The client for etcd that needs no package. */
+import { type EtcdAddress, readAddress } from './address.ts';
+import { Calls, type Method } from './calls.ts';
+import { Channels } from './channels.ts';
+import type { EtcdClient } from './client.ts';
+import { isLeaseGone, storeError } from './errors.ts';
+import { KeepAlives } from './keep-alives.ts';
+import * as messages from './messages.ts';
+import { replyOf, txnRequestOf } from './transactions.ts';
+import { Watches } from './watches.ts';
+
+const { txnRequest, txnResponse, grantRequest, leaseRequest, leaseResponse } = messages;
+
+const TXN: Method<messages.TxnRequest, messages.TxnResponse> = {
+  path: '/etcdserverpb.KV/Txn',
+  ...{ request: txnRequest, answer: txnResponse },
+};
+const GRANT: Method<{ ttl: bigint }, messages.LeaseMessage> = {
+  path: '/etcdserverpb.Lease/LeaseGrant',
+  ...{ request: grantRequest, answer: leaseResponse },
+};
+const REVOKE: Method<{ id: bigint }, messages.LeaseMessage> = {
+  path: '/etcdserverpb.Lease/LeaseRevoke',
+  ...{ request: leaseRequest, answer: leaseResponse },
+};
+const TIME_TO_LIVE: Method<{ id: bigint }, messages.LeaseMessage> = {
+  path: '/etcdserverpb.Lease/LeaseTimeToLive',
+  ...{ request: leaseRequest, answer: leaseResponse },
+};
+
+/**
+ * Connects with its first request, to any of the servers.
+ * @throws UsageError if the address is malformed.
+ */
+export function etcdClient(address: string | readonly string[] | EtcdAddress): EtcdClient {
+  const { endpoints, user } = readAddress(address);
+  const channels = new Channels(endpoints);
+  const calls = new Calls(channels, user);
+  const keepAlives = new KeepAlives(calls);
+  const watches = new Watches(calls);
+  return {
+    txn: async (txn) => {
+      const response = await calls.call(TXN, txnRequestOf(txn));
+      return understood(() => replyOf(response));
+    },
+    grant: async (ttlMs) => {
+      const { id, ttl } = await calls.call(GRANT, { ttl: BigInt(Math.ceil(ttlMs / 1000)) });
+      return { id, ttlMs: msOf(ttl) };
+    },
+    keepAlive: async (lease) => msOf(await keepAlives.keepAlive(lease)),
+    revoke: async (id) => {
+      await calls.call(REVOKE, { id }).catch((error: unknown) => {
+        if (!isLeaseGone(error)) throw error;
+      });
+    },
+    timeToLive: async (id) => msOf((await calls.call(TIME_TO_LIVE, { id })).ttl),
+    watch: (watcher) => watches.watch(watcher),
+    close: () => {
+      watches.close();
+      keepAlives.close();
+      channels.close();
+    },
+  };
+}
+
+/** It is -1 for a lease that is gone. */
+function msOf(seconds: bigint): number {
+  return Math.max(0, Number(seconds) * 1000);
+}
+
+function understood<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw storeError(error);
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * As much of protocol buffers as etcd's messages need, driven by tables of their fields. Unknown
+ * fields are skipped, as newer servers may send them.
+ */
+import { MalformedError, Reader, Writer } from './wire-format.ts';
+
+/** How values of one kind are written and read. */
+export interface Kind<T> {
+  /** How a field says where it ends: 0, by itself; 2, by its length. */
+  readonly wire: 0 | 2;
+  /** What a reader finds where nothing was written; undefined: that nothing was. */
+  readonly absent: T | undefined;
+  write(writer: Writer, value: T): void;
+  read(reader: Reader): T;
+}
+
+export interface Field<T> {
+  readonly number: number;
+  readonly kind: Kind<T>;
+  /** `always`: written even if its value is what readers assume; `many`: any number of times. */
+  readonly is: 'plain' | 'always' | 'many';
+}
+
+type FieldOf<V> = [V] extends [readonly (infer Item)[]] ? Field<Item> : Field<NonNullable<V>>;
+
+/** The fields of a message by their names. */
+export type Fields<M> = { readonly [Name in keyof M]-?: FieldOf<M[Name]> };
+
+/** A message, which may be the whole. */
+export interface Message<M> extends Kind<M> {
+  writeFields(writer: Writer, value: M): void;
+  readFields(reader: Reader): M;
+}
+
+/** Bytes that are text. */
+export const text: Kind<string> = {
+  ...{ wire: 2, absent: '' },
+  write: (writer, value) => {
+    const before = writer.length;
+    writer.text(value);
+    writer.uint(writer.length - before);
+  },
+  read: (reader) => reader.text(),
+};
+
+export const int64: Kind<bigint> = {
+  ...{ wire: 0, absent: 0n },
+  write: (writer, value) => writer.int(value),
+  read: (reader) => reader.int(),
+};
+
+export const uint64: Kind<bigint> = {
+  ...int64,
+  read: (reader) => BigInt.asUintN(64, reader.int()),
+};
+
+/** An enumeration, or an int64 that is small and not negative. */
+export const count: Kind<number> = {
+  ...{ wire: 0, absent: 0 },
+  write: (writer, value) => writer.uint(value),
+  read: (reader) => reader.uint(),
+};
+
+export const bool: Kind<boolean> = {
+  ...{ wire: 0, absent: false },
+  write: (writer, value) => writer.uint(value ? 1 : 0),
+  read: (reader) => reader.uint() !== 0,
+};
+
+export function plain<T>(number: number, kind: Kind<T>): Field<T> {
+  return { number, kind, is: 'plain' };
+}
+
+/** One of several of which one is there: that it is, is told by its being written. */
+export function always<T>(number: number, kind: Kind<T>): Field<T> {
+  return { number, kind, is: 'always' };
+}
+
+export function many<T>(number: number, kind: Kind<T>): Field<T> {
+  return { number, kind, is: 'many' };
+}
+
+/** `fields` is asked for when it is first needed, as messages may contain themselves. */
+export function message<M extends object>(fields: () => Fields<NoInfer<M>>): Message<M> {
+  let table: Table | undefined;
+  const known = (): Table => {
+    table ??= tableOf(fields() as Record<string, Field<unknown>>);
+    return table;
+  };
+  const whole: Message<M> = {
+    ...{ wire: 2, absent: undefined },
+    writeFields: (writer, value) => writeAll(writer, known(), value as Record<string, unknown>),
+    readFields: (reader) => readAll(reader, known()) as M,
+    write: (writer, value) => {
+      const before = writer.length;
+      whole.writeFields(writer, value);
+      writer.uint(writer.length - before);
+    },
+    read: (reader) => reader.message(() => whole.readFields(reader)),
+  };
+  return whole;
+}
+
+export function encode<M>(kind: Message<M>, value: M): Buffer {
+  const writer = new Writer();
+  kind.writeFields(writer, value);
+  return writer.bytes;
+}
+
+/** @throws MalformedError */
+export function decode<M>(kind: Message<M>, bytes: Buffer): M {
+  return kind.readFields(new Reader(bytes));
+}
+
+interface Named extends Field<unknown> {
+  readonly name: string;
+}
+
+interface Table {
+  /** The last one first, as they are written. */
+  readonly fields: readonly Named[];
+  readonly byNumber: ReadonlyMap<number, Named>;
+}
+
+function tableOf(fields: Record<string, Field<unknown>>): Table {
+  const named = Object.entries(fields).map(([name, field]) => ({ name, ...field }));
+  return {
+    fields: named.sort((a, b) => b.number - a.number),
+    byNumber: new Map(named.map((field) => [field.number, field])),
+  };
+}
+
+function writeAll(writer: Writer, { fields }: Table, value: Record<string, unknown>): void {
+  for (const field of fields) {
+    const found = value[field.name];
+    if (found === undefined) continue;
+    if (field.is !== 'many') {
+      if (field.is === 'always' || found !== field.kind.absent) writeOne(writer, field, found);
+      continue;
+    }
+    const items = found as readonly unknown[];
+    for (let n = items.length - 1; n >= 0; n--) writeOne(writer, field, items[n]);
+  }
+}
+
+function writeOne(writer: Writer, { number, kind }: Named, value: unknown): void {
+  kind.write(writer, value);
+  writer.uint(number * 8 + kind.wire);
+}
+
+function readAll(reader: Reader, { fields, byNumber }: Table): Record<string, unknown> {
+  const value: Record<string, unknown> = {};
+  for (const { name, kind, is } of fields) {
+    if (is === 'many') value[name] = [];
+    else if (is === 'plain' && kind.absent !== undefined) value[name] = kind.absent;
+  }
+  while (!reader.atEnd) {
+    const tag = reader.uint();
+    const wire = tag % 8;
+    const field = byNumber.get(Math.floor(tag / 8));
+    if (field === undefined) {
+      reader.skip(wire);
+      continue;
+    }
+    if (wire !== field.kind.wire) {
+      throw new MalformedError(`${field.name} has another wire type than it should`);
+    }
+    const found = field.kind.read(reader);
+    if (field.is === 'many') (value[field.name] as unknown[]).push(found);
+    else value[field.name] = found;
+  }
+  return value;
+}

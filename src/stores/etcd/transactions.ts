@@ -1,0 +1,59 @@
+/** Transactions as the messages of etcd say them. */
+import type { Answer, Compare, KeyValue, Operation, Reply, Txn, TxnAnswer } from './client.ts';
+import type { CompareMessage, RequestOp, ResponseOp, TxnRequest, TxnResponse } from './messages.ts';
+import { MalformedError } from './wire-format.ts';
+
+const RESULTS = { '=': 0, '>': 1, '<': 2, '!=': 3 } as const;
+const TARGETS = { version: 0, create: 1, mod: 2, value: 3, lease: 4 } as const;
+const FIELDS = {
+  ...{ version: 'version', create: 'createRevision', mod: 'modRevision' },
+  ...{ value: 'value', lease: 'lease' },
+} as const;
+const ASCENDING = 1;
+const BY_CREATION = 2;
+
+export function txnRequestOf({ compare = [], success, failure = [] }: Txn): TxnRequest {
+  return {
+    compare: compare.map(compareOf),
+    success: success.map(requestOf),
+    failure: failure.map(requestOf),
+  };
+}
+
+/** @throws MalformedError */
+export function replyOf(response: TxnResponse): Reply {
+  const { header } = response;
+  if (header === undefined) throw new MalformedError('an answer has no header');
+  const { revision, cluster } = header;
+  return { ...txnAnswerOf(response), revision, cluster };
+}
+
+function compareOf({ target, is, to, key, end }: Compare): CompareMessage {
+  const [result, field] = [RESULTS[is], FIELDS[target]];
+  return { result, target: TARGETS[target], key, end, [field]: to };
+}
+
+function requestOf(operation: Operation): RequestOp {
+  if ('range' in operation) {
+    const { oldestFirst, ...range } = operation.range;
+    const sorted = oldestFirst ? { order: ASCENDING, sortBy: BY_CREATION } : {};
+    return { range: { ...range, ...sorted } };
+  }
+  if ('put' in operation) {
+    const { key, value, lease } = operation.put;
+    return { put: { key, value, ...(lease === 'keep' ? { keepLease: true } : { lease }) } };
+  }
+  return 'delete' in operation ? operation : { txn: txnRequestOf(operation.txn) };
+}
+
+function txnAnswerOf({ succeeded, answers }: TxnResponse): TxnAnswer {
+  return { succeeded, answers: answers.map(answerOf) };
+}
+
+function answerOf({ range, put, delete: deleted, txn }: ResponseOp): Answer {
+  if (range) return { range: { kvs: range.kvs satisfies readonly KeyValue[], count: range.count } };
+  if (put) return { put: true };
+  if (deleted) return { deleted: deleted.deleted };
+  if (txn) return { txn: txnAnswerOf(txn) };
+  throw new MalformedError('an answer is of no known kind');
+}

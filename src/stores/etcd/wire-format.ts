@@ -1,0 +1,160 @@
+/**
+ * Protocol buffers as bytes: numbers and texts, written and read.
+ *
+ * A message is written from its end to its beginning, so that the length that stands before each
+ * part is known without measuring or copying it. What is malformed throws, whatever it is: no
+ * length leads out of its message, no number has more than ten bytes, and messages in messages have
+ * a greatest depth.
+ */
+
+export class MalformedError extends Error {
+  override readonly name = 'MalformedError';
+}
+
+const FIRST_BYTES = 512;
+const MAX_DEPTH = 32;
+/** More than this many bits are read as a bigint. */
+const SMALL_BITS = 28;
+
+export class Writer {
+  #buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
+  /** Where the last thing written begins. */
+  #start = FIRST_BYTES;
+
+  get length(): number {
+    return this.#buffer.length - this.#start;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(this.#start);
+  }
+
+  text(text: string): void {
+    const length = Buffer.byteLength(text);
+    this.#grow(length);
+    this.#start -= length;
+    this.#buffer.write(text, this.#start);
+  }
+
+  uint(value: number): void {
+    let size = 1;
+    for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size++;
+    this.#grow(size);
+    this.#start -= size;
+    let rest = value;
+    for (let n = 0; n < size; n++) {
+      this.#buffer[this.#start + n] = (rest % 128) | (n < size - 1 ? 128 : 0);
+      rest = Math.floor(rest / 128);
+    }
+  }
+
+  /** Negative ones as two's complement of 64 bits. */
+  int(value: bigint): void {
+    let rest = BigInt.asUintN(64, value);
+    const bytes: number[] = [];
+    for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+    bytes.push(Number(rest));
+    this.#grow(bytes.length);
+    this.#start -= bytes.length;
+    this.#buffer.set(bytes, this.#start);
+  }
+
+  #grow(more: number): void {
+    if (more <= this.#start) return;
+    const { length } = this;
+    const larger = Buffer.allocUnsafe(2 * (length + more));
+    larger.set(this.bytes, larger.length - length);
+    this.#buffer = larger;
+    this.#start = larger.length - length;
+  }
+}
+
+export class Reader {
+  readonly #bytes: Buffer;
+  #at: number;
+  #end: number;
+  #depth = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#at = 0;
+    this.#end = bytes.length;
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#end;
+  }
+
+  text(): string {
+    const length = this.uint();
+    return this.#bytes.toString('utf8', this.#at, this.#pass(length));
+  }
+
+  /** Beyond 2 to the 53rd it is not exact: lengths and numbers of fields are not that large. */
+  uint(): number {
+    let value = 0;
+    for (let bits = 0; bits < SMALL_BITS; bits += 7) {
+      const byte = this.#byte();
+      value |= (byte & 127) << bits;
+      if (byte < 128) return value;
+    }
+    return value + Number(this.#rest());
+  }
+
+  int(): bigint {
+    let value = 0;
+    for (let bits = 0; bits < SMALL_BITS; bits += 7) {
+      const byte = this.#byte();
+      value |= (byte & 127) << bits;
+      if (byte < 128) return BigInt(value);
+    }
+    return BigInt.asIntN(64, BigInt(value) + this.#rest());
+  }
+
+  /** What `read` makes of the message that begins here. */
+  message<T>(read: () => T): T {
+    const outer = this.#end;
+    const length = this.uint();
+    this.#end = this.#endOf(length);
+    if (++this.#depth > MAX_DEPTH) throw new MalformedError('messages lie too deep');
+    const value = read();
+    this.#depth--;
+    this.#end = outer;
+    return value;
+  }
+
+  skip(wire: number): void {
+    if (wire === 0) this.int();
+    else if (wire === 1) this.#pass(8);
+    else if (wire === 2) this.#pass(this.uint());
+    else if (wire === 5) this.#pass(4);
+    else throw new MalformedError(`there is no wire type ${wire}`);
+  }
+
+  /** What a number has beyond its first four bytes. */
+  #rest(): bigint {
+    let value = 0n;
+    for (let bits = SMALL_BITS; bits < 70; bits += 7) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 127) << BigInt(bits);
+      if (byte < 128) return value;
+    }
+    throw new MalformedError('a number has no end');
+  }
+
+  #byte(): number {
+    if (this.#at >= this.#end) throw new MalformedError('it ends in the middle of a number');
+    return this.#bytes[this.#at++] as number;
+  }
+
+  #pass(length: number): number {
+    this.#at = this.#endOf(length);
+    return this.#at;
+  }
+
+  #endOf(length: number): number {
+    const end = this.#at + length;
+    if (end > this.#end) throw new MalformedError('a part is longer than the whole');
+    return end;
+  }
+}
