@@ -7,14 +7,15 @@
  * committed, and one that is interrupted after it has begun ends, and is repeated. The one who
  * rings finds the session by the named lock of its channel, so a connection that has ended is never
  * mistaken for another. When the other session ends, the gate opens, and this one ends as well.
- * A look goes back a while before the last one, for a commit may come later than its time says; so
+ * What it finds it tells at once, and goes on: its results are read as they come.
+ * A look goes back a while before the last call, for a commit may come later than its time says; so
  * it is told what has been seen.
  * What would break it: a proxy that gives the session to others while it holds a named lock; those
  * that are known do not.
  */
 import { limited } from '../abortable.ts';
 import type { WireTerms } from '../sql/wire.ts';
-import { type Connect, type Connection, literal } from './connection.ts';
+import { type Connect, literal } from './connection.ts';
 import { numberOf } from './errors.ts';
 
 /** How long it waits for the gate, in s. */
@@ -22,8 +23,8 @@ const WAIT_S = 15;
 /** So much later than it should have answered, it is taken for dead, in ms. */
 const LATE_MS = 3000;
 const CONNECT_MS = 5000;
-/** Longer than any transaction of ours takes, in µs. */
-const BACK = 10_000_000;
+/** Longer than a call of ours that is answered in time, in µs. */
+const BACK = 3_000_000;
 /** Interrupted, at the end of a cursor, or ended by a time limit of the server. */
 const RUNG: readonly (number | undefined)[] = [1317, 1329, 1969, 3024];
 /** Later than anything. */
@@ -45,31 +46,27 @@ export async function listen(parts: BellParts): Promise<() => void> {
     connect({ signal, lost }),
   );
   const seen = new Map<string, number>();
-  const look = async (since: number, seconds: number): Promise<readonly unknown[]> => {
-    const known = literal(JSON.stringify(Object.fromEntries(seen)));
-    const args = [literal(channel), literal(gate), since, known, seconds];
-    const call = `CALL ${prefix}listen(${args.join(', ')})`;
-    const [[answers] = []] = await inTime(connection, call);
-    return JSON.parse(String(answers)) as readonly unknown[];
-  };
-  const tell = (lines: readonly unknown[]): void => {
-    for (const line of lines) {
-      const [tag = '', at, ...status] = String(line).split(' ');
-      seen.set(tag, Number(at));
-      // A reason may be of several lines.
-      heard(`${tag} ${status.length > 0 && status[0] !== 'g' ? status.join(' ') : '?'}`);
+  let now: number | undefined;
+  const tell = (row: string | null): void => {
+    const [tag = '', at, ...status] = String(row).split(' ');
+    if (at === undefined) {
+      now = Number(tag);
+      return ready();
     }
+    seen.set(tag, Number(at));
+    // A reason may be of several lines.
+    heard(`${tag} ${status.length > 0 && status[0] !== 'g' ? status.join(' ') : '?'}`);
+  };
+  const look = (since: number, seconds: number): Promise<unknown> => {
+    for (const [tag, then] of seen) if (then < since) seen.delete(tag);
+    const known = Array.from(seen, ([tag, then]) => `${tag}:${then} `).join('');
+    const args = [literal(channel), literal(gate), since, `' ${known}'`, seconds];
+    return inTime(connection.query(`CALL ${prefix}listen(${args.join(', ')})`, tell));
   };
   const repeat = async (): Promise<void> => {
-    let now: number | undefined;
     while (!over.signal.aborted) {
       try {
-        const waited = now === undefined ? look(NEVER, 0) : look(now - BACK, WAIT_S);
-        const [at, ...lines] = await waited;
-        now = Number(at);
-        ready();
-        tell(lines);
-        for (const [tag, then] of seen) if (then < now - BACK) seen.delete(tag);
+        await (now === undefined ? look(NEVER, 0) : look(now - BACK, WAIT_S));
       } catch (error) {
         if (!RUNG.includes(numberOf(error))) throw error;
       }
@@ -92,13 +89,10 @@ export async function listen(parts: BellParts): Promise<() => void> {
 }
 
 /** Rejects if the connection is half-open, or the server stands still. */
-function inTime(connection: Connection, call: string): ReturnType<Connection['query']> {
+function inTime(call: Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error('ETIMEDOUT'));
     const timer = setTimeout(late, WAIT_S * 1000 + LATE_MS).unref();
-    connection
-      .query(call)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    call.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -4,8 +4,11 @@ import type { WireTerms } from '../sql/wire.ts';
 export type Row = readonly (string | null)[];
 
 export interface Connection {
-  /** One round trip; settles with the rows of the first result, as texts. */
-  query(text: string): Promise<readonly Row[]>;
+  /**
+   * One round trip; settles with the rows of the first result, as texts. `told` gets each value of
+   * them all when it comes, while the call may go on.
+   */
+  query(text: string, told?: (value: string | null) => void): Promise<readonly Row[]>;
   /** Says goodbye if it can, and is gone soon. */
   end(): void;
 }
@@ -38,6 +41,12 @@ export function rowsIn(results: unknown): readonly Row[] {
   return Array.isArray(first[0]) || first.length === 0
     ? (first as readonly Row[])
     : (results as readonly Row[]);
+}
+
+/** The value, which is told to whoever wants it. */
+export function tellOf(value: string | null, told?: (value: string | null) => void): string | null {
+  told?.(value);
+  return value;
 }
 
 /**

@@ -10,7 +10,7 @@
  */
 import { UsageError } from '../../errors.ts';
 import { abortable } from '../abortable.ts';
-import { type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
+import { type Connect, type Connection, hangUp, rowsIn, tellOf } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
 export interface MariadbClient {
@@ -41,11 +41,15 @@ interface Base {
   end(query: object, resolve: () => void, reject: () => void): void;
 }
 
+interface Column {
+  string(): string | null;
+}
+
 /** Whatever the program has set for its own queries. */
 const AS_TEXT = {
   ...{ rowsAsArray: true, nestTables: false, namedPlaceholders: false, metaAsArray: false },
   ...{ insertIdAsNumber: false, checkDuplicate: false },
-  typeCast: (column: { string(): string | null }) => column.string(),
+  typeCast: (column: Column) => column.string(),
 };
 
 export function mariadbConnect(client: object): Connect {
@@ -71,10 +75,11 @@ export function mariadbConnect(client: object): Connect {
 
 function connectionOf(base: Base): Connection {
   return {
-    query: (sql) =>
+    query: (sql, told) =>
       new Promise((resolve, reject) => {
         const done = (results: unknown): void => resolve(rowsIn(results));
-        base.query({ sql, opts: AS_TEXT }, done, reject);
+        const typeCast = (column: Column): string | null => tellOf(column.string(), told);
+        base.query({ sql, opts: { ...AS_TEXT, ...(told && { typeCast }) } }, done, reject);
       }),
     end: () => {
       const nothing = (): void => {};

@@ -7,7 +7,7 @@
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
-import { type Connect, hangUp, rowsIn } from './connection.ts';
+import { type Connect, hangUp, rowsIn, tellOf } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
 export interface Mysql2Client {
@@ -50,10 +50,14 @@ const MULTI_STATEMENTS = 0x1_00_00;
 /** `utf8mb4_unicode_ci`, in which MySQL and MariaDB have the same number. */
 const UTF8MB4 = 224;
 
+interface Field {
+  string(): string | null;
+}
+
 /** Whatever the program has set for its own queries. */
 const AS_TEXT = {
   ...{ rowsAsArray: true, nestTables: false, namedPlaceholders: false },
-  typeCast: (field: { string(): string | null }) => field.string(),
+  typeCast: (field: Field) => field.string(),
 };
 
 /** The object with the settings. */
@@ -73,9 +77,10 @@ export function mysql2Connect(core: Core): Connect {
     session.on('error', lost);
     session.stream.once('close', () => lost(new Error('Connection lost')));
     return {
-      query: (sql) =>
+      query: (sql, told) =>
         new Promise((resolve, reject) => {
-          session.query({ sql, ...AS_TEXT }, (error, results) =>
+          const typeCast = (field: Field): string | null => tellOf(field.string(), told);
+          session.query({ sql, ...AS_TEXT, ...(told && { typeCast }) }, (error, results) =>
             error ? reject(error) : resolve(rowsIn(results)),
           );
         }),

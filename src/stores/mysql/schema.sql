@@ -157,36 +157,43 @@ BEGIN
   END IF;
 END //
 
--- What comes first in every verb: the transaction, how it waits, and whether data is lost. The
--- first statement is refused in an open transaction. A commit is safe from crashes where it is on
--- disk, in the binary log as well, if there is one: that decides what a restart commits.
+-- What comes first in every verb: the transaction, and how it waits. The first statement is refused
+-- in an open transaction.
+DROP PROCEDURE IF EXISTS holdfast_open //
+CREATE PROCEDURE holdfast_open(_settings LONGTEXT CHARSET utf8mb4)
+BEGIN
+  DECLARE _patience INT DEFAULT GREATEST(1, FLOOR(JSON_EXTRACT(_settings, '$.patience') / 1000));
+  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  START TRANSACTION READ WRITE;
+  IF CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF') THEN
+    SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1836, MESSAGE_TEXT = 'The server is read-only';
+  END IF;
+  IF @@innodb_lock_wait_timeout <> _patience THEN
+    SET SESSION innodb_lock_wait_timeout = _patience;
+  END IF;
+END //
+
+-- The same where something may be granted or kept: whether data is lost. A commit is safe from
+-- crashes where it is on disk, in the binary log as well, if there is one: that decides what a
+-- restart commits.
 DROP PROCEDURE IF EXISTS holdfast_begin //
 CREATE PROCEDURE holdfast_begin(
   _settings LONGTEXT CHARSET utf8mb4, OUT _now BIGINT, OUT _open_at BIGINT, OUT _highest BIGINT
 )
 BEGIN
-  DECLARE _history VARCHAR(600) CHARSET utf8mb4;
-  DECLARE _fast, _read_only, _recorded BOOLEAN;
-  DECLARE _patience, _tries INT DEFAULT 0;
+  DECLARE _recorded BOOLEAN;
+  DECLARE _tries INT DEFAULT 0;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND SET _recorded = FALSE;
   known: LOOP
-    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-    START TRANSACTION READ WRITE;
-    SELECT present.history, present.fast, CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF'),
-      GREATEST(1, FLOOR(JSON_EXTRACT(_settings, '$.patience') / 1000)),
-      TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), s.open_at, s.highest,
-      s.history = present.history AND s.fast >= present.fast
-        AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
-        AND EXISTS (SELECT 1 FROM holdfast_witness w WHERE w.history = s.history)
-    INTO _history, _fast, _read_only, _patience, _now, _open_at, _highest, _recorded
-    FROM holdfast_store s, (
-      SELECT /*!80000 @@server_uuid */
-          /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */ AS history,
-        @@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
-          OR @@global.log_bin AND @@global.sync_binlog <> 1 AS fast
-    ) AS present;
-    IF _read_only THEN
-      SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1836, MESSAGE_TEXT = 'The server is read-only';
-    END IF;
+    CALL holdfast_open(_settings);
+    SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), s.open_at, s.highest,
+      w.history = s.history AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
+        AND s.history = /*!80000 @@server_uuid */
+          /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */
+        AND s.fast >= (@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
+          OR @@global.log_bin AND @@global.sync_binlog <> 1)
+    INTO _now, _open_at, _highest, _recorded
+    FROM holdfast_store s, holdfast_witness w WHERE s.only_row = TRUE LIMIT 1;
     IF _recorded THEN LEAVE known; END IF;
     COMMIT;
     -- Another one may take the witness away and put it back meanwhile.
@@ -194,11 +201,11 @@ BEGIN
     IF _tries > 100 THEN
       SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The witness does not stay in its table';
     END IF;
-    CALL holdfast_record(_settings, _history, _fast);
+    CALL holdfast_record(_settings, /*!80000 @@server_uuid */
+        /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */,
+      @@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
+        OR @@global.log_bin AND @@global.sync_binlog <> 1);
   END LOOP;
-  IF @@innodb_lock_wait_timeout <> _patience THEN
-    SET SESSION innodb_lock_wait_timeout = _patience;
-  END IF;
 END //
 
 -- Where there is less than a second of patience, which is the least that a wait for a lock can be
@@ -433,46 +440,82 @@ settle: BEGIN
   WHERE name = _name;
 END //
 
--- The long way of a claim that its resource's row could not take at once.
-DROP PROCEDURE IF EXISTS holdfast_enter //
-CREATE PROCEDURE holdfast_enter(
-  _claim LONGTEXT CHARSET utf8mb4, _max_waiters INT, _now BIGINT, _open_at BIGINT, _highest BIGINT,
+-- A mutex is held, and nobody is dead who could be in the way: the new claim waits behind all
+-- others. No line where that is not so, or the claim is there already.
+DROP PROCEDURE IF EXISTS holdfast_join //
+CREATE PROCEDURE holdfast_join(
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _ttl INT UNSIGNED,
+  _address VARCHAR(32) CHARSET ascii, _tag VARCHAR(32) CHARSET ascii,
+  _holder TEXT CHARSET utf8mb4, _waiters INT, _now BIGINT, _place BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
 )
 BEGIN
-  DECLARE _name VARBINARY(1280);
-  DECLARE _id, _only CHAR(32) CHARSET ascii;
-  DECLARE _kind, _present CHAR(1) CHARSET ascii;
-  DECLARE _permits, _capacity, _waiters, _least INT;
-  DECLARE _ttl INT UNSIGNED;
-  DECLARE _queue, _crowd, _admitted, _own_admitted BOOLEAN;
-  DECLARE _address, _tag VARCHAR(32) CHARSET ascii;
-  DECLARE _holder TEXT CHARSET utf8mb4;
-  DECLARE _number, _last, _expires, _graves, _used, _ended_by, _own_expires BIGINT;
+  DECLARE _number, _expires, _first, _before BIGINT;
+  DECLARE _present BOOLEAN;
+  DECLARE _whom VARCHAR(32) CHARSET ascii;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT h.number, h.expires, h.address,
+    EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name),
+    (SELECT w.expires FROM holdfast_claim w WHERE w.resource = _name AND w.admitted = FALSE
+      ORDER BY w.number LIMIT 1),
+    (SELECT w.expires FROM holdfast_claim w WHERE w.resource = _name AND w.admitted = FALSE
+      ORDER BY w.number DESC LIMIT 1)
+  INTO _number, _expires, _whom, _present, _first, _before
+  FROM holdfast_claim h WHERE h.resource = _name AND h.admitted = TRUE LIMIT 1;
+  IF NOT _present
+    AND LEAST(_expires, COALESCE(_first, _expires), COALESCE(_before, _expires)) > _now THEN
+    UPDATE holdfast_resource SET number = _place, waiters = waiters + 1 WHERE name = _name;
+    INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity,
+      ttl, address, tag, holder, news)
+    VALUES (_name, _place, _id, FALSE, _now + _ttl * 1000, 'm', 1, 1, _ttl, _address, _tag, _holder,
+      IF(_waiters = 0, 0, NULL));
+    IF _waiters = 0 THEN
+      UPDATE holdfast_claim SET news = GREATEST(_now, COALESCE(news, 0) + 1)
+      WHERE resource = _name AND number = _number;
+      CALL holdfast_rouse(_whom, _rings);
+    END IF;
+    SET _line = CONCAT_WS(' ', 'w', _ttl, 1 + _waiters, '- queue',
+      CEIL((COALESCE(_before, _expires) - _now) / 1000));
+  END IF;
+END //
+
+-- The long way of a claim that its resource's row could not take at once.
+DROP PROCEDURE IF EXISTS holdfast_enter //
+CREATE PROCEDURE holdfast_enter(
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _kind CHAR(1) CHARSET ascii, _permits INT,
+  _capacity INT, _ttl INT UNSIGNED, _queue BOOLEAN, _address VARCHAR(32) CHARSET ascii,
+  _tag VARCHAR(32) CHARSET ascii, _holder TEXT CHARSET utf8mb4, _max_waiters INT, _now BIGINT,
+  _open_at BIGINT, _highest BIGINT, INOUT _rings LONGTEXT CHARSET ascii,
+  OUT _line LONGTEXT CHARSET utf8mb4
+)
+enter: BEGIN
+  DECLARE _only CHAR(32) CHARSET ascii;
+  DECLARE _present CHAR(1) CHARSET ascii;
+  DECLARE _waiters, _used, _least INT;
+  DECLARE _crowd, _admitted, _own_admitted BOOLEAN;
+  DECLARE _number, _last, _expires, _graves, _ended_by, _own_expires BIGINT;
   DECLARE _ended VARCHAR(8) CHARSET ascii;
   DECLARE _rung LONGTEXT CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  SELECT CAST(c.resource AS BINARY), c.id, c.kind, c.permits, c.capacity, c.ttl, c.queue,
-    c.address, c.tag, c.holder
-  INTO _name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag, _holder
-  FROM JSON_TABLE(_claim, '$' COLUMNS (
-    resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
-    kind CHAR(1) PATH '$.kind', permits INT PATH '$.permits', capacity INT PATH '$.limit',
-    ttl INT UNSIGNED PATH '$.ttl', queue BOOLEAN PATH '$.queue',
-    address VARCHAR(32) PATH '$.address', tag VARCHAR(32) PATH '$.tag',
-    holder TEXT CHARSET utf8mb4 PATH '$.holder'
-  )) AS c;
-  enter: BEGIN
-    SELECT r.graves, r.id, r.number, r.expires INTO _graves, _only, _last, _expires
-    FROM holdfast_resource r WHERE r.name = _name;
+  SELECT r.graves, r.kind, r.crowd, r.waiters, r.id, r.number, r.expires
+  INTO _graves, _present, _crowd, _waiters, _only, _last, _expires
+  FROM holdfast_resource r WHERE r.name = _name;
+  IF _queue AND _kind = 'm' AND _present = 'm' AND _graves <= _now AND _now >= _open_at
+    AND _waiters < _max_waiters AND (_crowd OR _only <> _id AND _expires > _now) THEN
+    IF NOT _crowd THEN CALL holdfast_spread(_name); END IF;
+    CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder, _waiters, _now,
+      GREATEST(_last + 1, _now, _highest + 1), _rings, _line);
+    IF _line IS NOT NULL THEN LEAVE enter; END IF;
+  END IF;
+  long_way: BEGIN
     IF _graves > _now THEN
       CALL holdfast_missing(_id, _now, 0, _line);
-      IF _line <> 'g expired ' THEN LEAVE enter; END IF;
+      IF _line <> 'g expired ' THEN LEAVE long_way; END IF;
       SET _line = NULL;
     END IF;
     IF _only = _id AND _expires > _now THEN
       SET _line = CONCAT('h ', _last, ' ', CEIL((_expires - _now) / 1000), ' 0 - - 0');
-      LEAVE enter;
+      LEAVE long_way;
     END IF;
     -- One that has died in the queue may not come back in its old place.
     SELECT c.number, c.expires, c.admitted INTO _number, _own_expires, _own_admitted
@@ -487,7 +530,7 @@ BEGIN
     IF _number IS NOT NULL THEN
       CALL holdfast_close_ranks(_name, _number, _now);
       CALL holdfast_status(_name, _number, _now, _open_at, _line);
-      LEAVE enter;
+      LEAVE long_way;
     END IF;
     SELECT r.kind, r.crowd, r.id, r.number, r.waiters, r.ended, r.ended_by, r.permits, r.capacity
     INTO _present, _crowd, _only, _last, _waiters, _ended, _ended_by, _used, _least
@@ -495,7 +538,7 @@ BEGIN
     IF (_crowd OR _only IS NOT NULL) AND _present <> _kind
       AND (_present IN ('m', 'p') OR _kind IN ('m', 'p')) THEN
       SET _line = CONCAT('g mismatch ', _present);
-      LEAVE enter;
+      LEAVE long_way;
     END IF;
     IF _only IS NULL THEN
       SELECT COALESCE(SUM(c.permits), 0), MIN(c.capacity) INTO _used, _least
@@ -505,11 +548,11 @@ BEGIN
       AND _used + _permits <= LEAST(COALESCE(_least, _capacity), _capacity);
     IF NOT _admitted AND NOT _queue THEN
       SET _line = 'g refused ';
-      LEAVE enter;
+      LEAVE long_way;
     END IF;
     IF NOT _admitted AND _waiters >= _max_waiters THEN
       SET _line = CONCAT('g full maxWaiters is ', _max_waiters);
-      LEAVE enter;
+      LEAVE long_way;
     END IF;
     CALL holdfast_spread(_name);
     SET _number = GREATEST(_last + 1, _now, _highest + 1);
@@ -545,6 +588,14 @@ BEGIN
   DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _name VARBINARY(1280);
+  DECLARE _id CHAR(32) CHARSET ascii;
+  DECLARE _kind CHAR(1) CHARSET ascii;
+  DECLARE _permits, _capacity INT;
+  DECLARE _ttl INT UNSIGNED;
+  DECLARE _queue BOOLEAN;
+  DECLARE _address, _tag VARCHAR(32) CHARSET ascii;
+  DECLARE _holder TEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
@@ -585,8 +636,19 @@ BEGIN
     CALL holdfast_micros(_now);
     WHILE _i < JSON_LENGTH(_claims) DO
       IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
-        CALL holdfast_enter(JSON_EXTRACT(_claims, CONCAT('$[', _i, ']')),
-          JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings, _line);
+        SELECT CAST(c.resource AS BINARY), c.id, c.kind, c.permits, c.capacity, c.ttl, c.queue,
+          c.address, c.tag, c.holder
+        INTO _name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag, _holder
+        FROM JSON_TABLE(JSON_EXTRACT(_claims, CONCAT('$[', _i, ']')), '$' COLUMNS (
+          resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
+          kind CHAR(1) PATH '$.kind', permits INT PATH '$.permits', capacity INT PATH '$.limit',
+          ttl INT UNSIGNED PATH '$.ttl', queue BOOLEAN PATH '$.queue',
+          address VARCHAR(32) PATH '$.address', tag VARCHAR(32) PATH '$.tag',
+          holder TEXT CHARSET utf8mb4 PATH '$.holder'
+        )) AS c;
+        CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
+          _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings,
+          _line);
         SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
       END IF;
       SET _i = _i + 1;
@@ -595,6 +657,45 @@ BEGIN
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _answers;
+END //
+
+-- The same for one claim, in plain values.
+DROP PROCEDURE IF EXISTS holdfast_claim_one //
+CREATE PROCEDURE holdfast_claim_one(
+  _settings LONGTEXT CHARSET utf8mb4, _name VARBINARY(1280), _id CHAR(32) CHARSET ascii,
+  _kind CHAR(1) CHARSET ascii, _permits INT, _capacity INT, _ttl INT UNSIGNED, _queue BOOLEAN,
+  _address VARCHAR(32) CHARSET ascii, _tag VARCHAR(32) CHARSET ascii,
+  _holder TEXT CHARSET utf8mb4
+) SQL SECURITY DEFINER
+claim: BEGIN
+  DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _line LONGTEXT CHARSET utf8mb4;
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  IF _now >= _open_at THEN
+    UPDATE holdfast_resource SET id = _id, kind = _kind,
+      number = LAST_INSERT_ID(GREATEST(number + 1, _now, _highest + 1)),
+      expires = _now + _ttl * 1000, permits = _permits, capacity = _capacity, ttl = _ttl,
+      address = _address, tag = _tag, holder = _holder
+    WHERE name = _name AND id IS NULL AND NOT crowd AND ended IS NULL AND graves <= _now;
+    IF ROW_COUNT() = 1 THEN
+      COMMIT;
+      SELECT CONCAT('h ', LAST_INSERT_ID(), ' ', _ttl, ' 0 - - 0');
+      LEAVE claim;
+    END IF;
+  END IF;
+  INSERT INTO holdfast_resource (name, kind, number, id, expires, permits, capacity, ttl, address,
+    tag, holder)
+  VALUES (_name, _kind, GREATEST(_now, _highest + 1), IF(_now >= _open_at, _id, NULL),
+    _now + _ttl * 1000, _permits, _capacity, _ttl, _address, _tag, _holder)
+  ON DUPLICATE KEY UPDATE done_by = done_by;
+  CALL holdfast_micros(_now);
+  CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
+    _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings, _line);
+  COMMIT;
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
+  SELECT _line;
 END //
 
 -- The long way of a heartbeat.
@@ -677,6 +778,36 @@ BEGIN
   SELECT _answers;
 END //
 
+-- The same for one claim, in plain values.
+DROP PROCEDURE IF EXISTS holdfast_renew_one //
+CREATE PROCEDURE holdfast_renew_one(
+  _settings LONGTEXT CHARSET utf8mb4, _name VARBINARY(1280), _id CHAR(32) CHARSET ascii,
+  _ttl INT UNSIGNED
+) SQL SECURITY DEFINER
+renew: BEGIN
+  DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _line LONGTEXT CHARSET utf8mb4;
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  -- Whatever else changes, rows that stay as they are need not count.
+  UPDATE holdfast_resource SET expires = _now + _ttl * 1000, ttl = _ttl, done_by = done_by ^ 1,
+    number = LAST_INSERT_ID(number)
+  WHERE name = _name AND id = _id AND expires > _now;
+  IF ROW_COUNT() = 1 THEN
+    COMMIT;
+    SELECT CONCAT('h ', LAST_INSERT_ID(), ' ', _ttl, ' 0 - - 0');
+    LEAVE renew;
+  END IF;
+  INSERT INTO holdfast_resource (name, kind, number) VALUES (_name, 'm', 0)
+  ON DUPLICATE KEY UPDATE done_by = done_by;
+  CALL holdfast_micros(_now);
+  CALL holdfast_beat(_name, _id, _ttl, _now, _open_at, _rings, _line);
+  COMMIT;
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
+  SELECT _line;
+END //
+
 -- A claim that has left, or left out: its late copies are told why, for so long.
 DROP PROCEDURE IF EXISTS holdfast_bury //
 CREATE PROCEDURE holdfast_bury(
@@ -711,31 +842,74 @@ BEGIN
   END IF;
 END //
 
--- The long way of a release: with a tombstone where a copy of the claim may still come, or later.
-DROP PROCEDURE IF EXISTS holdfast_leave //
-CREATE PROCEDURE holdfast_leave(
-  _claim TEXT CHARSET utf8mb4, _now BIGINT, _open_at BIGINT,
+-- The only holder of a mutex leaves, and nobody behind is dead who could be in the way: the first
+-- waiter holds. The next one, who comes first now, is not woken for that: its process looks within
+-- a second. No line where that is not so.
+DROP PROCEDURE IF EXISTS holdfast_pass //
+CREATE PROCEDURE holdfast_pass(
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _now BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
 )
 BEGIN
-  DECLARE _name VARBINARY(1280)
-    DEFAULT CAST(JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.resource')) AS BINARY);
-  DECLARE _id CHAR(32) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.id'));
-  DECLARE _after BIGINT DEFAULT JSON_EXTRACT(_claim, '$.after');
+  DECLARE _number, _winner, _expires, _news, _next, _next_expires, _next_news BIGINT;
+  DECLARE _whom VARCHAR(32) CHARSET ascii;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT h.number INTO _number FROM holdfast_claim h
+  WHERE h.resource = _name AND h.admitted = TRUE AND h.id = _id AND h.expires > _now
+    AND h.sealed IS NULL;
+  SELECT w.number, w.expires, w.address, GREATEST(_now, COALESCE(w.news, 0) + 1)
+  INTO _winner, _expires, _whom, _news FROM holdfast_claim w
+  WHERE w.resource = _name AND w.admitted = FALSE ORDER BY w.number LIMIT 1;
+  IF _winner IS NOT NULL THEN
+    SELECT w.number, w.expires, w.news INTO _next, _next_expires, _next_news FROM holdfast_claim w
+    WHERE w.resource = _name AND w.admitted = FALSE AND w.number > _winner
+    ORDER BY w.number LIMIT 1;
+  END IF;
+  IF _number IS NOT NULL AND COALESCE(_expires > _now, TRUE)
+    AND COALESCE(_next_expires > _now, TRUE) THEN
+    DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+    IF _winner IS NOT NULL THEN
+      UPDATE holdfast_claim
+      SET admitted = TRUE, ended = 'released', ended_by = _number, news = _news
+      WHERE resource = _name AND number = _winner;
+      CALL holdfast_rouse(_whom, _rings);
+    END IF;
+    IF _next IS NOT NULL AND _next_news IS NULL THEN
+      UPDATE holdfast_claim SET news = _now WHERE resource = _name AND number = _next;
+    END IF;
+    UPDATE holdfast_resource SET crowd = _winner IS NOT NULL,
+      waiters = waiters - (_winner IS NOT NULL), ended = NULL, ended_by = _number
+    WHERE name = _name;
+    SET _line = '1';
+  END IF;
+END //
+
+-- The long way of a release: with a tombstone where a copy of the claim may still come, or later.
+DROP PROCEDURE IF EXISTS holdfast_leave //
+CREATE PROCEDURE holdfast_leave(
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _ttl INT UNSIGNED, _unanswered BOOLEAN,
+  _after BIGINT, _now BIGINT, _open_at BIGINT, INOUT _rings LONGTEXT CHARSET ascii,
+  OUT _line LONGTEXT CHARSET utf8mb4
+)
+leaving: BEGIN
   DECLARE _only CHAR(32) CHARSET ascii;
-  DECLARE _unanswered BOOLEAN
-    DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.unanswered')) = 'true';
   DECLARE _number BIGINT;
-  DECLARE _admitted BOOLEAN;
+  DECLARE _crowd, _admitted BOOLEAN;
+  DECLARE _kind CHAR(1) CHARSET ascii;
   DECLARE _sealed VARCHAR(8) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT r.crowd, r.kind INTO _crowd, _kind FROM holdfast_resource r WHERE r.name = _name;
+  IF _crowd AND _kind = 'm' AND NOT _unanswered AND _after <= 0 AND _now >= _open_at THEN
+    CALL holdfast_pass(_name, _id, _now, _rings, _line);
+    IF _line IS NOT NULL THEN LEAVE leaving; END IF;
+  END IF;
   CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   SELECT r.id INTO _only FROM holdfast_resource r WHERE r.name = _name;
   IF _only = _id THEN CALL holdfast_spread(_name); END IF;
   SELECT c.number, c.admitted, c.sealed INTO _number, _admitted, _sealed FROM holdfast_claim c
   WHERE c.id = _id AND c.resource = _name AND c.expires > _now;
   IF _number IS NULL OR _unanswered THEN
-    CALL holdfast_bury(_name, _id, _now + JSON_EXTRACT(_claim, '$.ttl') * 1000, 'unknown', NULL);
+    CALL holdfast_bury(_name, _id, _now + _ttl * 1000, 'unknown', NULL);
   END IF;
   IF _number IS NOT NULL AND (_after <= 0 OR NOT _admitted) THEN
     CALL holdfast_depart(_name, _id, _number, _now, _open_at, _rings);
@@ -758,6 +932,7 @@ BEGIN
   DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _claim TEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
@@ -785,8 +960,11 @@ BEGIN
     CALL holdfast_micros(_now);
     WHILE _i < JSON_LENGTH(_claims) DO
       IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
-        CALL holdfast_leave(JSON_EXTRACT(_claims, CONCAT('$[', _i, ']')), _now, _open_at, _rings,
-          _line);
+        SET _claim = JSON_EXTRACT(_claims, CONCAT('$[', _i, ']'));
+        CALL holdfast_leave(CAST(JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.resource')) AS BINARY),
+          JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.id')), JSON_EXTRACT(_claim, '$.ttl'),
+          JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.unanswered')) = 'true',
+          JSON_EXTRACT(_claim, '$.after'), _now, _open_at, _rings, _line);
         SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
       END IF;
       SET _i = _i + 1;
@@ -795,6 +973,39 @@ BEGIN
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _answers;
+END //
+
+-- The same for one claim, in plain values. Where nobody is granted anything, nothing need be known
+-- of lost data.
+DROP PROCEDURE IF EXISTS holdfast_release_one //
+CREATE PROCEDURE holdfast_release_one(
+  _settings LONGTEXT CHARSET utf8mb4, _name VARBINARY(1280), _id CHAR(32) CHARSET ascii,
+  _ttl INT UNSIGNED, _unanswered BOOLEAN, _after BIGINT
+) SQL SECURITY DEFINER
+release_one: BEGIN
+  DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _line LONGTEXT CHARSET utf8mb4;
+  DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  IF NOT _unanswered AND _after <= 0 THEN
+    CALL holdfast_open(_settings);
+    CALL holdfast_micros(_now);
+    UPDATE holdfast_resource SET id = NULL WHERE name = _name AND id = _id AND expires > _now;
+    IF ROW_COUNT() = 1 THEN
+      COMMIT;
+      SELECT '1';
+      LEAVE release_one;
+    END IF;
+    COMMIT;
+  END IF;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  INSERT INTO holdfast_resource (name, kind, number) VALUES (_name, 'm', 0)
+  ON DUPLICATE KEY UPDATE done_by = done_by;
+  CALL holdfast_micros(_now);
+  CALL holdfast_leave(_name, _id, _ttl, _unanswered, _after, _now, _open_at, _rings, _line);
+  COMMIT;
+  IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
+  SELECT _line;
 END //
 
 -- The rarer verbs, on one claim.
@@ -933,15 +1144,16 @@ BEGIN
   SELECT _answers;
 END //
 
--- Waits until there is news for the process of this channel, or for so many seconds, then answers
--- the time and the news since then that it has not seen, by tag and time. Who is rung for calls
--- again. That cannot be missed: news of a commit before this call is found here, and what is rung
--- later ends it. It waits for the gate, a named lock of the process's other session, and so ends
--- with that as well. (To interrupt SLEEP stops MariaDB for 2 s, now and then.)
+-- Tells the time, and for so many seconds all news since `since` that the process of this channel
+-- has not seen, by tag and time, each in a result of its own that is sent at once. Who is rung for
+-- is interrupted and calls again. That cannot be missed: news of a commit before this call is found
+-- here, and what is rung later ends it. What nobody rings for is seen within a second. It waits for
+-- the gate, a named lock of the process's other session, and so ends with that as well. (To
+-- interrupt SLEEP stops MariaDB for 2 s, now and then.)
 DROP PROCEDURE IF EXISTS holdfast_listen //
 CREATE PROCEDURE holdfast_listen(
   _channel VARCHAR(64) CHARSET ascii, _gate VARCHAR(64) CHARSET ascii, _since BIGINT,
-  _seen LONGTEXT CHARSET utf8mb4, _seconds INT
+  _seen LONGTEXT CHARSET ascii, _seconds INT
 ) SQL SECURITY DEFINER
 BEGIN
   DECLARE _now, _open_at, _number, _news BIGINT;
@@ -949,16 +1161,16 @@ BEGIN
   DECLARE _address VARCHAR(32) CHARSET ascii DEFAULT SUBSTRING_INDEX(_channel, '_', -1);
   DECLARE _tag VARCHAR(32) CHARSET ascii;
   DECLARE _over BOOLEAN DEFAULT FALSE;
-  DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
+  DECLARE _line LONGTEXT CHARSET utf8mb4;
   DECLARE _before BIGINT DEFAULT IS_USED_LOCK(_channel);
   DECLARE _fresh CURSOR FOR
     SELECT c.resource, c.number, c.tag, c.news FROM holdfast_claim c
     WHERE c.address = _address AND c.news >= _since AND c.expires > _now
-      AND COALESCE(JSON_EXTRACT(_seen, CONCAT('$."', c.tag, '"')), 0) <> c.news
+      AND LOCATE(CONCAT(' ', c.tag, ':', c.news, ' '), _seen) = 0
     UNION ALL
     SELECT NULL, NULL, g.tag, g.news FROM holdfast_grave g
     WHERE g.address = _address AND g.news >= _since
-      AND COALESCE(JSON_EXTRACT(_seen, CONCAT('$."', g.tag, '"')), 0) <> g.news;
+      AND LOCATE(CONCAT(' ', g.tag, ':', g.news, ' '), _seen) = 0;
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
   DECLARE CONTINUE HANDLER FOR 1094, 1095 BEGIN END;
   -- The session of a connection that this process has given up may not know it yet.
@@ -967,9 +1179,10 @@ BEGIN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The named lock of the channel is not to be had';
   END IF;
   SELECT open_at INTO _open_at FROM holdfast_store;
+  CALL holdfast_micros(_now);
+  SELECT _now;
   look: LOOP
-    CALL holdfast_micros(_now);
-    SET _answers = JSON_ARRAY(_now), _over = FALSE;
+    SET _over = FALSE;
     OPEN _fresh;
     news: LOOP
       FETCH _fresh INTO _name, _number, _tag, _news;
@@ -978,18 +1191,18 @@ BEGIN
       IF _number IS NOT NULL THEN
         CALL holdfast_status(_name, _number, _now, _open_at, _line);
       END IF;
-      SET _answers = JSON_ARRAY_APPEND(_answers, '$', CONCAT_WS(' ', _tag, _news, _line)),
-        _over = FALSE;
+      SELECT CONCAT_WS(' ', _tag, _news, _line);
+      SET _seen = CONCAT(_seen, _tag, ':', _news, ' '), _over = FALSE;
     END LOOP;
     CLOSE _fresh;
-    IF _seconds <= 0 OR JSON_LENGTH(_answers) > 1 THEN LEAVE look; END IF;
-    IF GET_LOCK(_gate, _seconds) = 1 THEN
+    IF _seconds <= 0 THEN LEAVE look; END IF;
+    IF GET_LOCK(_gate, 1) = 1 THEN
       DO RELEASE_LOCK(_gate);
       SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The session that this one belongs to is over';
     END IF;
-    SET _seconds = 0;
+    SET _seconds = _seconds - 1;
+    CALL holdfast_micros(_now);
   END LOOP;
-  SELECT _answers;
 END //
 
 -- Forgets what nobody has needed for ten minutes. A resource goes only when its number is below

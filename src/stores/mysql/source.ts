@@ -9,6 +9,19 @@ import { check } from './opening.ts';
 /** Those that answer all their lines in one JSON, an array or an object by the place of each. */
 const TOGETHER: readonly Routine[] = ['claim', 'renew', 'release', 'look'];
 
+/** What a call about one claim takes after the settings. */
+const TERMS: Readonly<Partial<Record<Routine, readonly string[]>>> = {
+  claim: [
+    ...['resource', 'id', 'kind', 'permits', 'limit', 'ttl', 'queue'],
+    ...['address', 'tag', 'holder'],
+  ],
+  renew: ['resource', 'id', 'ttl'],
+  release: ['resource', 'id', 'ttl', 'unanswered', 'after'],
+};
+
+/** Between the claims of a batch. */
+const BETWEEN = '},{';
+
 const DEADLOCK = 1213;
 
 /** The store's own calls cannot wait in a circle; with a purge of the server they might. */
@@ -50,9 +63,12 @@ function wireOf(connection: Connection, { wakes, ...parts }: Parts): Wire {
   };
   return {
     async call(routine, values) {
-      const text = `CALL ${parts.prefix}${routine}(${values.map(literal).join(', ')})`;
+      const one = oneOf(routine, values);
+      const args = one ?? values.map(literal);
+      const name = `${parts.prefix}${routine}${one ? '_one' : ''}`;
+      const text = `CALL ${name}(${args.join(', ')})`;
       const column = (await calm(connection, text)).map(([line]) => String(line));
-      if (!TOGETHER.includes(routine)) return column;
+      if (one || !TOGETHER.includes(routine)) return column;
       return Object.values((JSON.parse(column[0] ?? '[]') ?? []) as object).map(String);
     },
     listen: wakes ? answer : undefined,
@@ -63,6 +79,22 @@ function wireOf(connection: Connection, { wakes, ...parts }: Parts): Wire {
       connection.end();
     },
   };
+}
+
+/** The plain values of a call that is about one claim, which is then spared a table of JSON. */
+function oneOf(routine: Routine, [settings = '', claims = '']: readonly string[]) {
+  const terms = TERMS[routine];
+  // Most batches are seen without being read.
+  if (!terms || claims.includes(BETWEEN)) return undefined;
+  // To wait for less than a second is an art of the batch.
+  const { patience } = JSON.parse(settings) as { readonly patience: number };
+  if (routine !== 'claim' && patience < 1000) return undefined;
+  const [claim] = JSON.parse(claims) as readonly Readonly<Record<string, unknown>>[];
+  return claim && [literal(settings), ...terms.map((term) => wordOf(claim[term]))];
+}
+
+function wordOf(term: unknown): string {
+  return typeof term === 'string' ? literal(term) : String(term);
 }
 
 /** A deadlock has rolled everything back, so nothing is done twice. */
