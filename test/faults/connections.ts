@@ -50,7 +50,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
         expect(scene.reasons).toEqual(['expired', 'expired']);
         proxy.set();
         // Everything works again on the far side of the proxy.
-        await (await bed.locks(proxy, options).mutex('afterwards').acquire()).release();
+        await (await patiently(bed.locks(proxy, options).mutex('afterwards'))).release();
         await scene.leave(server);
       },
     );

@@ -179,6 +179,17 @@ export class Scene<At extends Place> {
     return { grant, next };
   }
 
+  /** Both leases have had a heartbeat since then, on the clock of `performance`. */
+  async renewedSince(then: number): Promise<void> {
+    for (const name of ['probed', 'queued']) {
+      await until(`was ${name} renewed`, async () => {
+        const asked = performance.now();
+        const [holder] = (await this.prober.inspect(name)).holders;
+        return holder !== undefined && asked - (holder.ttlMs - holder.leftMs) > then;
+      });
+    }
+  }
+
   /** Nobody notices but in passing: the leases go on, and the others get them when released. */
   async expectUndisturbed(forMs: number): Promise<void> {
     const end = performance.now() + forMs;

@@ -49,11 +49,15 @@ describe.concurrent('a session of the server', () => {
     await using bed = new Bed();
     const server = await bed.server();
     const scene = await Scene.set(bed, { holder: server, others: server });
-    const others = [await bed.block(server, 'probed'), await bed.block(server, 'queued')];
-    await until('did it wait', async () => (await bed.blocked(server)).length > 0);
-    const stopped = await bed.blocked(server);
+    // Nobody else has to do with this one, so it is the session of the heartbeats that waits.
+    const other = await bed.block(server, 'probed');
+    let stopped: readonly number[] = [];
+    await until('did it wait', async () => {
+      stopped = await bed.blocked(server);
+      return stopped.length > 0;
+    });
     for (const pid of stopped) server.pause(pid);
-    for (const other of others) await other.close();
+    await other.close();
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
     for (const pid of stopped) server.resume(pid);
     await scene.expectSucceeded();

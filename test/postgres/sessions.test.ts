@@ -3,11 +3,14 @@ import { type Claim, createLocks, type Store } from 'holdfast';
 import { postgresStore } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
 import { describe, expect, test } from 'vitest';
+import { serversOfTheirOwn } from '../faults/sql-bed.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
 import { Bed, CLIENTS, claimOf, failureOf, hasWaiter, sessionsOf, sleep } from './bed.ts';
 import { Turns } from './turns.ts';
+
+serversOfTheirOwn();
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
 const PATIENT_TTL_MS = 12_000;
@@ -185,7 +188,8 @@ describe.each(CLIENTS)('%s', (client) => {
     await server.restart();
     await lease.renew();
     expect(lease.state).toBe('held');
-    expect(await bed.locks(server, { client }).mutex('a').tryAcquire()).toBeNull();
+    const others = bed.locks(server, { client }, PATIENT_TTL_MS);
+    expect(await others.mutex('a').tryAcquire()).toBeNull();
     await lease.release();
   });
 
