@@ -432,19 +432,20 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   open boolean := holdfast.micros() >= s.open_at;
-  taken jsonb;
+  lines text[];
 BEGIN
-  WITH taken AS (
+  WITH asked AS MATERIALIZED (
+    SELECT c.* FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, kind text,
+      permits integer, "limit" integer, ttl integer, address text, tag text, holder text))
+      WITH ORDINALITY AS c
+  ), taken AS (
     INSERT INTO holdfast.resource AS r (name, kind, number, id, expires, permits, capacity, ttl,
       address, tag, holder)
     SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, c.kind,
       greatest(holdfast.micros(), s.highest + 1), CASE WHEN open THEN c.id END,
       holdfast.micros() + c.ttl * 1000::bigint, c.permits, c."limit", c.ttl, c.address, c.tag,
       c.holder
-    FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, kind text,
-      permits integer, "limit" integer, ttl integer, address text, tag text, holder text))
-      WITH ORDINALITY AS c
-    ORDER BY c.resource COLLATE "C", c.ordinality
+    FROM asked c ORDER BY c.resource COLLATE "C", c.ordinality
     ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, id = excluded.id,
       number = greatest(r.number + 1, holdfast.micros(), s.highest + 1),
       expires = holdfast.micros() + excluded.ttl * 1000::bigint, permits = excluded.permits,
@@ -454,30 +455,35 @@ BEGIN
       AND r.graves <= holdfast.micros()
     RETURNING r.id, r.number, r.ttl
   )
-  SELECT jsonb_object_agg(t.id, format('h %s %s 0 - - 0', t.number, t.ttl)) INTO taken
-  FROM taken t WHERE open;
+  SELECT array_agg(CASE WHEN t.id IS NOT NULL THEN format('h %s %s 0 - - 0', t.number, t.ttl) END
+    ORDER BY c.ordinality)
+  INTO lines FROM asked c LEFT JOIN taken t ON t.id = c.id;
+  IF array_position(lines, NULL) IS NULL THEN
+    RETURN QUERY SELECT unnest(lines);
+    RETURN;
+  END IF;
   RETURN QUERY
-  SELECT coalesce(taken->>c.id::text, holdfast.enter(
+  SELECT coalesce(lines[c.ordinality], holdfast.enter(
     ROW(c.resource, 0, c.id, false, 0, c.kind, c.permits, c."limit", c.ttl, c.address, c.tag,
       c.holder, NULL, NULL, NULL, NULL)::holdfast.claim, c.queue, settings, s))
-  FROM json_to_recordset(claims) AS c (resource text, id uuid, kind text, permits integer,
-    "limit" integer, ttl integer, queue boolean, address text, tag text, holder text);
+  FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, kind text, permits integer,
+    "limit" integer, ttl integer, queue boolean, address text, tag text, holder text))
+    WITH ORDINALITY AS c;
 END $$;
 
 -- The common way into a queue: one holds all there is, and others wait already. Says what `enter`
 -- would, and leaves the queue as it would, with less to read; whatever is not plain is left to it,
 -- before anything is written.
-CREATE OR REPLACE FUNCTION holdfast.join(c holdfast.claim, settings text, s holdfast.store)
-RETURNS text
+CREATE OR REPLACE FUNCTION holdfast.join(
+  r holdfast.resource, c holdfast.claim, settings text, s holdfast.store
+) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
   now bigint := holdfast.micros();
-  r holdfast.resource;
   front holdfast.claim[];
   before holdfast.claim;
 BEGIN
-  SELECT * INTO r FROM holdfast.resource WHERE name = c.resource;
-  IF r.waiters = 0 OR r.waiters >= (settings::json->>'maxWaiters')::integer OR r.kind <> c.kind
+  IF r.waiters >= (settings::json->>'maxWaiters')::integer OR r.kind <> c.kind
     OR r.ended IS NOT NULL OR r.graves > now OR s.open_at > now THEN
     RETURN NULL;
   END IF;
@@ -510,26 +516,38 @@ CREATE OR REPLACE FUNCTION holdfast.claim_one(
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-  s holdfast.store := holdfast.begin(settings, patience, max_ttl, fast);
-  open boolean := holdfast.micros() >= s.open_at;
+  ready boolean := holdfast.prepare(patience, fast);
   given bigint;
+  s holdfast.store;
+  locked holdfast.resource;
   c holdfast.claim;
 BEGIN
+  -- The first statement of `begin` and that of `claim` in one.
   INSERT INTO holdfast.resource AS r (name, kind, number, id, expires, permits, capacity, ttl,
     address, tag, holder)
-  VALUES (resource, kind, greatest(holdfast.micros(), s.highest + 1), CASE WHEN open THEN id END,
-    holdfast.micros() + ttl * 1000::bigint, permits, capacity, ttl, address, tag, holder)
+  SELECT claim_one.resource, kind, greatest(holdfast.micros(), known.highest + 1), id,
+    holdfast.micros() + ttl * 1000::bigint, permits, capacity, ttl, address, tag, holder
+  FROM holdfast.store AS known, holdfast.witness
+  WHERE known.max_ttl >= claim_one.max_ttl * 1000 AND known.fast >= claim_one.fast
+    AND known.open_at <= holdfast.micros()
   ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, id = excluded.id,
-    number = greatest(r.number + 1, holdfast.micros(), s.highest + 1),
+    number = greatest(r.number + 1, holdfast.micros(), excluded.number),
     expires = holdfast.micros() + excluded.ttl * 1000::bigint, permits = excluded.permits,
     capacity = excluded.capacity, ttl = excluded.ttl, address = excluded.address,
     tag = excluded.tag, holder = excluded.holder
-  WHERE open AND r.id IS NULL AND NOT r.crowd AND r.ended IS NULL AND r.graves <= holdfast.micros()
+  WHERE r.id IS NULL AND NOT r.crowd AND r.ended IS NULL AND r.graves <= holdfast.micros()
   RETURNING r.number INTO given;
-  IF FOUND AND open THEN RETURN format('h %s %s 0 - - 0', given, ttl); END IF;
-  c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder);
-  RETURN coalesce(CASE WHEN queue THEN holdfast.join(c, settings, s) END,
-    holdfast.enter(c, queue, settings::json, s));
+  IF FOUND THEN RETURN format('h %s %s 0 - - 0', given, ttl); END IF;
+  s := holdfast.begin(settings, patience, max_ttl, fast);
+  SELECT * INTO locked FROM holdfast.resource r WHERE r.name = resource FOR UPDATE;
+  IF FOUND THEN
+    c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder);
+    RETURN coalesce(CASE WHEN queue AND locked.waiters > 0 THEN
+      holdfast.join(locked, c, settings, s) END, holdfast.enter(c, queue, settings::json, s));
+  END IF;
+  RETURN holdfast.claim(settings::json, json_build_array(json_build_object('resource', resource,
+    'id', id, 'kind', kind, 'permits', permits, 'limit', capacity, 'ttl', ttl, 'queue', queue,
+    'address', address, 'tag', tag, 'holder', holder)));
 END $$;
 
 -- The long way of a heartbeat.
