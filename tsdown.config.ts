@@ -6,6 +6,7 @@ const entry = {
   sqlite: 'src/stores/sqlite/index.ts',
   redis: 'src/stores/redis/index.ts',
   postgres: 'src/stores/postgres/index.ts',
+  etcd: 'src/stores/etcd/index.ts',
   mysql: 'src/stores/mysql/index.ts',
   quorum: 'src/layers/quorum/index.ts',
   sql: 'src/sql/index.ts',

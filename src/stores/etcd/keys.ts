@@ -31,6 +31,12 @@ export class KeySpace {
     return { key: `${of}/`, end: `${of}0` };
   }
 
+  /** Whether this key is a claim of the resource, and stands no deeper. */
+  isClaim(resource: string, key: string): boolean {
+    const { length } = this.#of(resource);
+    return key.length > length + 1 && key.lastIndexOf('/') === length;
+  }
+
   /** How the last hold ended. */
   note(resource: string): string {
     return `${this.#of(resource)}.${LAST}`;

@@ -106,6 +106,7 @@ export class Leases {
   readonly #clock: Clock;
   readonly #bySeconds = new Map<number, Promise<Lease>>();
   readonly #memos = new Map<number, Promise<Lease>>();
+  readonly #atHand = new Map<number, Lease>();
 
   constructor(client: EtcdClient, clock: Clock) {
     this.#client = client;
@@ -159,7 +160,17 @@ export class Leases {
     if (this.#memos.get(seconds) === known) {
       this.#memos.set(seconds, this.#grant(seconds * MEMO_FACTOR));
     }
-    return ((await this.#memos.get(seconds)) as Lease).id;
+    const current = (await this.#memos.get(seconds)) as Lease;
+    this.#atHand.set(seconds, current);
+    return current.id;
+  }
+
+  /** The same if there is one at hand; otherwise there soon will be. */
+  memoAtHand(ms: number): bigint | undefined {
+    const lease = this.#atHand.get(Math.ceil(ms / 1000));
+    if (lease && lease.deadline - this.#clock.now() >= ms) return lease.id;
+    this.memo(ms).catch(() => {});
+    return undefined;
   }
 
   async #grant(seconds: number): Promise<Lease> {

@@ -45,6 +45,12 @@ export function textOf({ kind, permits, limit, ttlMs, holder }: Claim): string {
   return JSON.stringify({ kind, permits, limit, ttl: ttlMs, holder } satisfies Terms);
 }
 
+/** The same claim with other terms. */
+export function valueWith(place: Place, terms: { kind: Kind; permits: number }): string {
+  const { limit, ttlMs = 0, holder } = place;
+  return JSON.stringify({ ...terms, limit, ttl: ttlMs, holder } satisfies Terms);
+}
+
 /** The same claim, which takes no more heartbeats; of a stranger, a claim of ours like it. */
 export function sealedValue(place: Place, sealed: 'unknown' | 'evicted', detail?: string): string {
   const { kind, permits, limit, ttlMs = 0, holder } = place;

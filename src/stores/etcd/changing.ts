@@ -1,0 +1,94 @@
+/** Claims that are changed by force or by choice: each by a comparison with what was read. */
+import { StoreError } from '../../errors.ts';
+import type { Claim, ClaimStatus } from '../../store.ts';
+import type { Compare, Operation } from './client.ts';
+import { burial } from './graves.ts';
+import { idIn } from './keys.ts';
+import { NOTE_MS } from './leaving.ts';
+import type { Parts } from './parts.ts';
+import { noteOf, type Place, sealedValue, valueWith } from './queue.ts';
+import { readQueue } from './reading.ts';
+import { standing } from './standing.ts';
+
+/** So often others may change the same claim before this does. */
+const MOST_TRIES = 8;
+
+export async function downgrade(parts: Parts, claim: Claim): Promise<ClaimStatus | undefined> {
+  const { client, keys, clock } = parts;
+  const key = keys.claim(claim.resource, claim.id);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const sentAt = clock.now();
+    const { view, revision } = await readQueue(client, keys, claim.resource);
+    const index = view.find(key);
+    const place = view.places[index];
+    if (!place) return undefined;
+    const done = place.kind !== 'write' || place.sealed || index >= view.admitted;
+    if (done) return standing(parts, { claim, place, view, sentAt });
+    const value = valueWith(place, { kind: 'read', permits: 1 });
+    await client.txn({
+      compare: [unchanged(key, revision)],
+      success: [{ put: { key, value, lease: 'keep' } }],
+    });
+  }
+  throw tooBusy();
+}
+
+/** Ends the claim with this number: now, or with its ttl. */
+export async function evict(
+  parts: Parts,
+  resource: string,
+  how: { readonly number: bigint; readonly reason: string; readonly now: boolean },
+): Promise<boolean> {
+  const { client, keys } = parts;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { view, revision } = await readQueue(client, keys, resource);
+    const index = view.places.findIndex(({ number }) => number === how.number);
+    const place = view.places[index];
+    if (!place) return false;
+    const holds = index < view.admitted;
+    if (place.sealed && !how.now) return true;
+    const success = await eviction(parts, { ...how, resource, place, holds });
+    const compare = [unchanged(place.key, revision)];
+    const { succeeded } = await client.txn({ compare, success });
+    if (succeeded) return true;
+  }
+  throw tooBusy();
+}
+
+interface Eviction {
+  readonly resource: string;
+  readonly place: Place;
+  readonly holds: boolean;
+  readonly reason: string;
+  readonly now: boolean;
+}
+
+async function eviction(
+  { keys, leases, client }: Parts,
+  { resource, place, holds, reason, now }: Eviction,
+): Promise<Operation[]> {
+  const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
+  const { key } = place;
+  if (holds && !now) {
+    // Nobody keeps that lease alive, and it outlives what the holder may count on.
+    const lease = await leases.ending(ttlMs);
+    return [{ put: { key, lease, value: sealedValue(place, 'evicted', reason) } }];
+  }
+  const grave = await leases.memo(Math.max(ttlMs, NOTE_MS));
+  const note = { key: keys.note(resource), lease: grave };
+  const ended = noteOf({ reason: 'evicted', token: place.number });
+  return [
+    { delete: { key } },
+    burial(keys.grave(idIn(key)), grave, 'evicted', reason),
+    ...(holds ? [{ put: { ...note, value: ended } }] : []),
+  ];
+}
+
+function unchanged(key: string, revision: bigint): Compare {
+  return { target: 'mod', is: '<', key, to: revision + 1n };
+}
+
+function tooBusy(): StoreError {
+  const message = 'Others changed the claim again and again.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,147 @@
+/**
+ * Claims that enter their queues: one transaction each, many of them in one request.
+ *
+ * A claim's key has its id, so a claim that is sent twice is one; its tombstone, if it has one,
+ * keeps it out. Who queues writes its key and reads who is before it. Who only tries writes nothing
+ * unless it is admitted: the first time if there is nobody at all; then, having seen who is there,
+ * if it fits and nothing was written since. Departures meanwhile do no harm.
+ */
+import { StoreError, toStoreError } from '../../errors.ts';
+import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
+import type { Compare, Reply, Txn } from './client.ts';
+import { isLeaseGone } from './errors.ts';
+import { epitaph } from './graves.ts';
+import type { Lease } from './leases.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Parts } from './parts.ts';
+import { placeOf, type QueueView, textOf } from './queue.ts';
+import { firstIn, reading, readQueue, viewIn } from './reading.ts';
+import { standing } from './standing.ts';
+import { apart, type Outcome, together } from './together.ts';
+
+/** So often a try may see others come before it. */
+const MOST_TRIES = 8;
+
+const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
+
+/** Claims of different resources, with one ttl. */
+export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+  const ttlMs = Math.max(...claims.map((claim) => claim.ttlMs));
+  for (let again = false; ; again = true) {
+    const lease = await parts.leases.lend(ttlMs);
+    const entries = claims.map((claim) => new Entry(parts, claim, lease));
+    try {
+      const sentAt = parts.clock.now();
+      const reply = await parts.client.txn(together(entries.map((entry) => entry.txn())));
+      const outcomes = apart(reply, entries.length);
+      return await Promise.all(
+        entries.map((entry, i) => entry.settle(outcomes[i], reply, sentAt).catch(errorStatus)),
+      );
+    } catch (error) {
+      if (again || !isLeaseGone(error)) throw error;
+      parts.leases.bury(lease, ttlMs);
+      for (const { own } of entries) parts.own.forget(own);
+    }
+  }
+}
+
+function errorStatus(error: unknown): ClaimStatus {
+  return { state: 'error', error: toStoreError(error) };
+}
+
+class Entry {
+  readonly own: OwnClaim;
+  readonly #parts: Parts;
+  readonly #claim: Claim;
+  #seenAt: bigint | undefined;
+  #tries = 0;
+
+  constructor(parts: Parts, claim: Claim, lease: Lease) {
+    this.#parts = parts;
+    this.#claim = claim;
+    // One that is sent again is where it was.
+    this.own = parts.own.find(claim.id) ?? parts.own.add(claim, lease);
+  }
+
+  txn(): Txn {
+    const { keys } = this.#parts;
+    const { resource, id, kind, queue } = this.#claim;
+    const { key, lease } = this.own;
+    const grave = keys.grave(id);
+    const absent: Compare[] = [
+      { target: 'create', is: '=', key, to: 0n },
+      { target: 'version', is: '=', key: grave, to: 0n },
+    ];
+    const read = reading(keys, resource, kind);
+    return {
+      compare: queue ? absent : [...absent, this.#undisturbed()],
+      success: [{ put: { key, value: textOf(this.#claim), lease: lease.id } }, ...read],
+      failure: [
+        ...[{ range: { key } }, { range: { key: grave } }],
+        ...(queue ? read : reading(keys, resource)),
+      ],
+    };
+  }
+
+  async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
+    const { answers = [], succeeded = false } = outcome ?? {};
+    if (succeeded) return this.#entered(answers.slice(1), sentAt);
+    const [kv, grave] = [firstIn(answers[0]), firstIn(answers[1])];
+    const { kind, queue } = this.#claim;
+    const view = await this.#view(answers.slice(2), queue ? kind : undefined);
+    if (kv) return standing(this.#parts, { claim: this.#claim, place: placeOf(kv), view, sentAt });
+    if (grave) return this.#leave(epitaph(grave));
+    if (!view.admits(this.#claim)) {
+      return this.#leave(view.misfit(this.#claim.kind, this.own.key) ?? REFUSED);
+    }
+    return this.#tryAgain(reply.revision);
+  }
+
+  /** The key is there; it may not be allowed to stay. */
+  async #entered(answers: Outcome['answers'], sentAt: number): Promise<ClaimStatus> {
+    const { client, maxWaiters } = this.#parts;
+    const { key } = this.own;
+    const view = await this.#view(answers, this.#claim.kind);
+    const place = view.places[view.find(key)];
+    const waits = !place || view.find(key) >= view.admitted;
+    const full: GoneStatus = { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
+    const unfit =
+      view.misfit(this.#claim.kind, key) ?? (waits && view.waiters > maxWaiters ? full : undefined);
+    if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
+    await client.txn({ success: [{ delete: { key } }] });
+    return this.#leave(unfit);
+  }
+
+  async #tryAgain(revision: bigint): Promise<ClaimStatus> {
+    if (++this.#tries > MOST_TRIES) throw tooBusy();
+    this.#seenAt = revision;
+    const sentAt = this.#parts.clock.now();
+    const reply = await this.#parts.client.txn(this.txn());
+    return this.settle(reply, reply, sentAt);
+  }
+
+  /** Nothing is there, or nothing new. */
+  #undisturbed(): Compare {
+    const claims = this.#parts.keys.claims(this.#claim.resource);
+    if (this.#seenAt === undefined) return { target: 'create', is: '=', ...claims, to: 0n };
+    return { target: 'mod', is: '<', ...claims, to: this.#seenAt + 1n };
+  }
+
+  /** As it was told if that is enough, otherwise as it is now. */
+  async #view(answers: Outcome['answers'], kind: Kind | undefined): Promise<QueueView> {
+    const { client, keys } = this.#parts;
+    const { resource } = this.#claim;
+    const view = viewIn(answers, { keys, resource, kind });
+    return view ?? (await readQueue(client, keys, resource)).view;
+  }
+
+  #leave(status: GoneStatus): GoneStatus {
+    this.#parts.own.forget(this.own);
+    return status;
+  }
+}
+
+function tooBusy(): StoreError {
+  const message = 'Others came before this try again and again.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,147 @@
+/**
+ * Locks in etcd: the verbs of the contract as transactions.
+ *
+ * Invariant: a queue is the keys of its claims in the order of their create revisions, and who is
+ * admitted follows from who stands before (queue.ts), so there is nothing to decide that two could
+ * decide differently, and nothing to repair. A claim lives as long as its lease (leases.ts), which
+ * all claims of this process with one TTL share; its token is its create revision, which the
+ * cluster has agreed upon. A queue in which somebody waits is followed by one watch
+ * (queue-watch.ts), so whoever is admitted knows without asking.
+ * What breaks it: a server that takes itself for the leader and lets a living lease end. There the
+ * fence holds, in a transaction that compares the create revision of the key.
+ */
+import type { Clock } from '../../clock.ts';
+import { toStoreError } from '../../errors.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import { downgrade, evict } from './changing.ts';
+import type { EtcdClient } from './client.ts';
+import { enterAll } from './entering.ts';
+import type { KeySpace } from './keys.ts';
+import { Leases } from './leases.ts';
+import { leaveAll, leaveLater } from './leaving.ts';
+import { inspect, list } from './looking.ts';
+import { OneCluster } from './one-cluster.ts';
+import { OwnClaims } from './own-claims.ts';
+import type { Parts } from './parts.ts';
+import { renewAll } from './renewing.ts';
+import { grouped, waves } from './together.ts';
+
+export const TRAITS: Traits = {
+  queue: true,
+  permits: true,
+  tokens: 'create revisions',
+  atomicTry: true,
+  liveness: 'session',
+  clock: 'server',
+  failover: 'linearizable',
+  reach: 'network',
+  records: false,
+  ttlStepMs: 1000,
+  synchronous: false,
+  sequential: true,
+  hintsGrant: true,
+};
+
+export interface EtcdStoreParts {
+  readonly client: EtcdClient;
+  readonly keys: KeySpace;
+  readonly clock: Clock;
+  readonly maxWaiters: number;
+  /** The client is the store's own, and ends with it. */
+  readonly closesClient: boolean;
+}
+
+export class EtcdStore implements Store {
+  readonly name = 'etcd';
+  readonly traits: Traits = TRAITS;
+  readonly #parts: Parts;
+  readonly #closesClient: boolean;
+  readonly #client: OneCluster;
+
+  constructor({ closesClient, ...parts }: EtcdStoreParts) {
+    const client = new OneCluster(parts.client);
+    const known = { ...parts, client };
+    this.#client = client;
+    const leases = new Leases(client, parts.clock);
+    this.#parts = { ...known, leases, own: new OwnClaims(known) };
+    this.#closesClient = closesClient;
+  }
+
+  get lineage(): string {
+    const { cluster } = this.#client;
+    return cluster === undefined ? 'etcd' : `etcd:${cluster.toString(16)}`;
+  }
+
+  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const statuses: ClaimStatus[] = [];
+    for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
+      const groups = grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000));
+      for (const group of groups.values()) {
+        const answers = await enterAll(
+          this.#parts,
+          group.map(([, claim]) => claim),
+        ).catch((error: unknown) => group.map(() => errorStatus(error)));
+        for (const [i, [index]] of group.entries()) statuses[index] = answers[i] as ClaimStatus;
+      }
+    }
+    return statuses;
+  }
+
+  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    if (claims.length === 0) return Promise.resolve([]);
+    return renewAll(this.#parts, claims);
+  }
+
+  async release(
+    claims: readonly Claim[],
+    after?: { readonly ms: number },
+  ): Promise<readonly boolean[]> {
+    const ms = after?.ms ?? 0;
+    if (ms > 0) return Promise.all(claims.map((claim) => leaveLater(this.#parts, claim, ms)));
+    const left: boolean[] = [];
+    for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
+      const answers = await leaveAll(
+        this.#parts,
+        wave.map(([, claim]) => claim),
+      );
+      for (const [i, [index]] of wave.entries()) left[index] = answers[i] === true;
+    }
+    return left;
+  }
+
+  inspect(resource: string): Promise<Queue> {
+    return inspect(this.#parts, resource);
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    return this.#parts.own.subscribe(claim, wake);
+  }
+
+  async downgrade(claim: Claim): Promise<ClaimStatus> {
+    const status = await downgrade(this.#parts, claim);
+    if (status) return status;
+    const [gone] = await this.renew([claim]);
+    return gone ?? { state: 'gone', why: 'expired' };
+  }
+
+  evict(
+    resource: string,
+    number: bigint,
+    options: { readonly reason: string; readonly now: boolean },
+  ): Promise<boolean> {
+    return evict(this.#parts, resource, { number, ...options });
+  }
+
+  list(prefix: string): AsyncIterable<string> {
+    return list(this.#parts, prefix);
+  }
+
+  async close(): Promise<void> {
+    this.#parts.own.close();
+    if (this.#closesClient) this.#client.close();
+  }
+}
+
+function errorStatus(error: unknown): ClaimStatus {
+  return { state: 'error', error: toStoreError(error) };
+}

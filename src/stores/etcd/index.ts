@@ -1,0 +1,52 @@
+/**
+ * Locks between machines, in etcd, shared with programs in Go if they like.
+ */
+import { systemClock } from '../../clock.ts';
+import { UsageError } from '../../errors.ts';
+import { checkMaxWaiters } from '../../max-waiters.ts';
+import { readOptions } from '../../read-options.ts';
+import { show } from '../../show.ts';
+import type { Store } from '../../store.ts';
+import type { EtcdAddress } from './address.ts';
+import { etcdClient } from './etcd-client.ts';
+import { EtcdStore } from './etcd-store.ts';
+import { KeySpace } from './keys.ts';
+
+export type { EtcdAddress, EtcdTls } from './address.ts';
+
+export interface EtcdOptions {
+  /**
+   * What the keys of all locks begin with; default `holdfast/`. A lock `a` of etcd's `concurrency`
+   * package, or of `etcdctl lock a`, is the mutex `a` of a store without a prefix.
+   */
+  readonly prefix?: string;
+  /** Longest queue of waiting claims of one resource; default 10,000. */
+  readonly maxWaiters?: number;
+}
+
+/**
+ * A store in the cluster at this address: `http://host:2379`, several of them, or an object with
+ * `endpoints`, `username`, `password` and `tls`. It connects with its first verb.
+ *
+ * @example
+ * const locks = createLocks(etcdStore('http://127.0.0.1:2379'));
+ *
+ * @throws UsageError for a malformed address, or for bad options.
+ */
+export function etcdStore(
+  address: string | readonly string[] | EtcdAddress,
+  options: EtcdOptions = {},
+): Store {
+  const { prefix = 'holdfast/', maxWaiters } = readOptions(
+    options,
+    ['prefix', 'maxWaiters'],
+    'etcdStore',
+  );
+  if (typeof prefix !== 'string' || !prefix.isWellFormed() || prefix.includes('\0')) {
+    throw new UsageError(`prefix must be text without a NUL, not ${show(prefix)}.`);
+  }
+  return new EtcdStore({
+    ...{ keys: new KeySpace(prefix), clock: systemClock(), closesClient: true },
+    ...{ maxWaiters: checkMaxWaiters(maxWaiters), client: etcdClient(address) },
+  });
+}

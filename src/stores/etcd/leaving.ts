@@ -1,0 +1,105 @@
+/**
+ * Claims that leave.
+ *
+ * A key is deleted by its id, so no release can end another claim. Who holds and has others waiting
+ * notes in the same transaction how the hold ended; a note that is older than the hold goes with
+ * it. A claim that was not there, or that was ever unanswered, leaves a tombstone for its TTL. One
+ * that is to end later goes to a lease of its own that nobody keeps alive.
+ */
+import type { Claim } from '../../store.ts';
+import type { Operation, Txn } from './client.ts';
+import { burial } from './graves.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Parts } from './parts.ts';
+import { noteOf, sealedValue } from './queue.ts';
+import { readQueue } from './reading.ts';
+import { apart, together } from './together.ts';
+
+/** How long a note is there for whoever waits, at least. */
+export const NOTE_MS = 30_000;
+
+/** Claims of different resources. */
+export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<boolean[]> {
+  const { client, leases } = parts;
+  const leaving = claims.map((claim) => ({ claim, own: parts.own.find(claim.id) }));
+  const doubted = claims.filter(({ unanswered }) => unanswered);
+  const longest = Math.max(0, ...doubted.map(({ ttlMs }) => ttlMs));
+  // Before it is forgotten whether it holds.
+  const txnsWith = (grave: bigint | undefined): Txn[] =>
+    leaving.map((each) => departure(parts, { ...each, grave }));
+  const grave = longest > 0 ? await leases.memo(longest) : undefined;
+  const txns = txnsWith(grave);
+  for (const { own } of leaving) if (own) parts.own.end(own);
+  const outcomes = apart(await client.txn(together(txns)), claims.length);
+  const left = outcomes.map(({ succeeded }) => succeeded);
+  for (const { own } of leaving) if (own) parts.own.forget(own);
+  const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
+  if (absent.length > 0) await buryAll(parts, absent);
+  return left;
+}
+
+/** The claim ends so much later, whatever becomes of this process. */
+export async function leaveLater(parts: Parts, claim: Claim, ms: number): Promise<boolean> {
+  const { client, keys, leases } = parts;
+  const { view } = await readQueue(client, keys, claim.resource);
+  const key = keys.claim(claim.resource, claim.id);
+  const index = view.find(key);
+  const place = view.places[index];
+  if (!place || index >= view.admitted) {
+    const [left = false] = await leaveAll(parts, [claim]);
+    return left;
+  }
+  const own = parts.own.find(claim.id);
+  if (!place.sealed) {
+    const lease = await leases.ending(ms);
+    const value = sealedValue({ ...place, ttlMs: ms }, 'unknown');
+    const same = { target: 'lease', is: '=', key, to: place.lease } as const;
+    const { succeeded } = await client.txn({
+      compare: [same],
+      success: [{ put: { key, value, lease } }],
+    });
+    if (!succeeded) return leaveLater(parts, claim, ms);
+  }
+  if (own) parts.own.forget(own);
+  return true;
+}
+
+interface Leaving {
+  readonly claim: Claim;
+  readonly own: OwnClaim | undefined;
+  readonly grave: bigint | undefined;
+}
+
+function departure(parts: Parts, { claim, own, grave }: Leaving): Txn {
+  const { keys } = parts;
+  const key = keys.claim(claim.resource, claim.id);
+  const burials: Operation[] =
+    claim.unanswered && grave !== undefined ? [burial(keys.grave(claim.id), grave, 'unknown')] : [];
+  return {
+    compare: [{ target: 'version', is: '>', key, to: 0n }],
+    success: [{ delete: { key } }, ...note(parts, own), ...burials],
+    failure: burials,
+  };
+}
+
+function note({ keys, leases, own: all }: Parts, own: OwnClaim | undefined): Operation[] {
+  if (!own?.held) return [];
+  const key = keys.note(own.claim.resource);
+  const contended = (all.watchOf(own.claim.resource)?.waiters ?? 0) > 0;
+  const lease = contended ? leases.memoAtHand(NOTE_MS) : undefined;
+  if (lease !== undefined) {
+    return [{ put: { key, lease, value: noteOf({ reason: 'released', token: own.number }) } }];
+  }
+  return own.noted ? [{ delete: { key } }] : [];
+}
+
+/** They were not there: a copy of their claims may still be on its way. */
+async function buryAll({ client, keys, leases }: Parts, claims: readonly Claim[]): Promise<void> {
+  const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
+  await client.txn({
+    success: claims.flatMap((claim): Operation[] => [
+      { delete: { key: keys.claim(claim.resource, claim.id) } },
+      burial(keys.grave(claim.id), lease, 'unknown'),
+    ]),
+  });
+}

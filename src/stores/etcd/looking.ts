@@ -1,0 +1,54 @@
+/** For people: who holds and who waits, and which resources are claimed. */
+
+import { limitOf } from '../../admission.ts';
+import type { Member, Queue } from '../../store.ts';
+import { after } from './keys.ts';
+import type { Parts } from './parts.ts';
+import type { Place } from './queue.ts';
+import { rangeIn, readQueue } from './reading.ts';
+
+/** How many keys are asked for at once. */
+const PAGE = 1000;
+
+export async function inspect({ client, keys }: Parts, resource: string): Promise<Queue> {
+  const { view } = await readQueue(client, keys, resource);
+  const leases = [...new Set(view.places.map(({ lease }) => lease))];
+  const lives = new Map(
+    await Promise.all(
+      leases.map(async (lease) => [lease, await client.timeToLive(lease)] as const),
+    ),
+  );
+  const members = view.places.map((place) => memberOf(place, lives.get(place.lease) ?? 0));
+  return {
+    resource,
+    limit: members.length > 0 ? limitOf(view.places) : undefined,
+    holders: members.slice(0, view.admitted),
+    waiters: members.slice(view.admitted),
+  };
+}
+
+export async function* list(
+  { client, keys }: Parts,
+  prefix: string,
+): AsyncGenerator<string, void, void> {
+  let { key, end } = keys.beginning(prefix);
+  let last: string | undefined;
+  for (let full = true; full; ) {
+    const range = { key, end, limit: PAGE, keysOnly: true };
+    const { answers } = await client.txn({ success: [{ range }] });
+    const { kvs = [] } = rangeIn(answers[0]) ?? {};
+    for (const kv of kvs) {
+      const resource = keys.resourceOf(kv.key);
+      if (resource !== undefined && resource !== last) yield resource;
+      last = resource ?? last;
+    }
+    full = kvs.length === PAGE;
+    key = after(kvs.at(-1)?.key ?? '');
+  }
+}
+
+function memberOf({ number, kind, permits, ttlMs, holder }: Place, leftMs: number): Member {
+  const lives = Math.max(0, leftMs);
+  const life = ttlMs === undefined ? lives : Math.min(ttlMs, lives);
+  return { number, kind, permits, ttlMs: ttlMs ?? lives, leftMs: life, holder };
+}

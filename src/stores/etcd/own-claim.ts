@@ -1,0 +1,78 @@
+/** A claim of this process in a queue of etcd, and what it has been told of its place there. */
+import type { Claim, ClaimStatus, Takeover } from '../../store.ts';
+import type { Lease, Occupant } from './leases.ts';
+import type { Place, QueueView } from './queue.ts';
+
+/** In the order in which they come; somebody who holds alone and then not is told again. */
+const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
+export type News = (typeof NEWS)[number];
+
+export class OwnClaim implements Occupant {
+  readonly claim: Claim;
+  readonly key: string;
+  readonly lease: Lease;
+  until: number;
+  /** Its token, once it holds. */
+  number = 0n;
+  takeover: Takeover | undefined;
+  /** Who stood right before it when it came to wait. */
+  before: Place | undefined;
+  /** There is a note on an older hold, which would be wrong for the next one. */
+  noted = false;
+  #told: News | undefined;
+
+  constructor(claim: Claim, { key, lease, until }: Occupant & { readonly lease: Lease }) {
+    this.claim = claim;
+    this.key = key;
+    this.lease = lease;
+    this.until = until;
+  }
+
+  get news(): News | undefined {
+    return this.#told;
+  }
+
+  get held(): boolean {
+    return this.#told === 'held' || this.#told === 'crowded';
+  }
+
+  get crowded(): boolean {
+    return this.#told === 'crowded';
+  }
+
+  /** Keeps the news; true if they are worth waking somebody for. */
+  learn(news: News): boolean {
+    const before = this.#told === undefined ? -1 : NEWS.indexOf(this.#told);
+    this.#told = news;
+    return NEWS.indexOf(news) > before;
+  }
+
+  /** What the queue says about it, counted from `at`; undefined: it is not there. */
+  statusIn(view: QueueView, at: number): ClaimStatus | undefined {
+    const index = view.find(this.key);
+    const place = view.places[index];
+    if (!place) return undefined;
+    if (place.sealed) return place.sealed;
+    const limit = view.limitAt(index);
+    const common = {
+      leftMs: leftOf(this.claim, this.lease.deadline - at),
+      ...(limit !== undefined && { limit }),
+    };
+    if (index < view.admitted) {
+      this.number = place.number;
+      const { waiters } = view;
+      const { takeover } = this;
+      const held = { state: 'held', token: place.number, waiters, ...common } as const;
+      return takeover ? { ...held, takeover } : held;
+    }
+    // The first waiter waits for a holder to go, another one for the one before.
+    const before = view.places.slice(index === view.admitted ? 0 : index - 1, index);
+    const retryInMs = Math.min(...before.map(({ ttlMs }) => ttlMs ?? this.claim.ttlMs));
+    return { state: 'waiting', why: 'queue', ahead: index, retryInMs, ...common };
+  }
+}
+
+/** Never more than was asked for, whatever the server gave. */
+export function leftOf({ ttlMs }: Claim, leftMs: number): number {
+  return Math.max(0, Math.min(ttlMs, leftMs));
+}

@@ -1,0 +1,134 @@
+/** The claims of this process, and the queues that it follows for their sake. */
+import type { Clock, Timer } from '../../clock.ts';
+import type { Claim, ClaimStatus, Wake } from '../../store.ts';
+import type { EtcdClient } from './client.ts';
+import type { KeySpace } from './keys.ts';
+import { Lease } from './leases.ts';
+import { OwnClaim } from './own-claim.ts';
+import type { Place, QueueView } from './queue.ts';
+import { QueueWatch } from './queue-watch.ts';
+
+/** After so long a holder wants to know of the first who waits; most locks are not held so long. */
+const HOLDS_MS = 10;
+/** A queue is followed for so long after the last claim of this process has left it. */
+const LINGER_MS = 5000;
+
+interface Parts {
+  readonly client: EtcdClient;
+  readonly keys: KeySpace;
+  readonly clock: Clock;
+}
+
+interface Followed {
+  readonly watch: QueueWatch;
+  readonly claims: Map<string, OwnClaim>;
+  timer?: Timer;
+}
+
+export class OwnClaims {
+  readonly #parts: Parts;
+  readonly #byId = new Map<string, OwnClaim>();
+  readonly #wakes = new Map<string, Wake>();
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  subscribe({ id }: Claim, wake: Wake): AsyncDisposable {
+    this.#wakes.set(id, wake);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#wakes.get(id) === wake) this.#wakes.delete(id);
+      },
+    };
+  }
+
+  find(id: string): OwnClaim | undefined {
+    return this.#byId.get(id);
+  }
+
+  add(claim: Claim, lease: Lease): OwnClaim {
+    const { keys, clock } = this.#parts;
+    const key = keys.claim(claim.resource, claim.id);
+    const own = new OwnClaim(claim, { key, lease, until: clock.now() + claim.ttlMs });
+    this.#byId.set(claim.id, own);
+    lease.occupants.set(claim.id, own);
+    return own;
+  }
+
+  /** It was made through another connection, whose lease has so much left. */
+  adopt(claim: Claim, { lease: id }: Place, left: { readonly ms: number; readonly at: number }): OwnClaim {
+    const { client, clock } = this.#parts;
+    const lease = new Lease({ client, clock }, { id, ttlMs: left.ms, at: left.at });
+    return this.add(claim, lease);
+  }
+
+  /** Its lease goes on for others: the key has to be deleted before that is kept alive. */
+  end(own: OwnClaim): void {
+    own.until = Number.NEGATIVE_INFINITY;
+    this.#byId.delete(own.claim.id);
+    const followed = this.#followed.get(own.claim.resource);
+    if (followed?.claims.delete(own.key) && followed.claims.size === 0) this.#linger(followed, own);
+  }
+
+  /** It surely is not there any more. */
+  forget(own: OwnClaim): void {
+    this.end(own);
+    own.lease.occupants.delete(own.claim.id);
+  }
+
+  watchOf(resource: string): QueueWatch | undefined {
+    const watch = this.#followed.get(resource)?.watch;
+    return watch?.open ? watch : undefined;
+  }
+
+  /** Somebody waits, or soon wants to know who does. */
+  follow(own: OwnClaim, now: boolean): void {
+    if (now || this.#followed.has(own.claim.resource)) this.#follow(own);
+    else if (this.#wakes.has(own.claim.id)) {
+      const later = (): void => {
+        if (this.#byId.get(own.claim.id) === own) this.#follow(own);
+      };
+      this.#parts.clock.setTimeout(later, HOLDS_MS).unref();
+    }
+  }
+
+  close(): void {
+    for (const { watch, timer } of this.#followed.values()) {
+      if (timer) this.#parts.clock.clearTimeout(timer);
+      watch.stop();
+    }
+    this.#followed.clear();
+  }
+
+  #follow(own: OwnClaim): void {
+    const { resource } = own.claim;
+    let followed = this.#followed.get(resource);
+    if (!followed) {
+      const claims = new Map<string, OwnClaim>();
+      const wake = (told: OwnClaim, view?: QueueView): void => this.#wake(told, view);
+      followed = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
+      this.#followed.set(resource, followed);
+    }
+    if (followed.timer) this.#parts.clock.clearTimeout(followed.timer);
+    followed.claims.set(own.key, own);
+    followed.watch.start();
+    followed.watch.join(own);
+  }
+
+  #linger(followed: Followed, { claim: { resource } }: OwnClaim): void {
+    const stop = (): void => {
+      if (followed.claims.size > 0) return;
+      followed.watch.stop();
+      this.#followed.delete(resource);
+    };
+    followed.timer = this.#parts.clock.setTimeout(stop, LINGER_MS);
+    followed.timer.unref();
+  }
+
+  #wake(own: OwnClaim, view: QueueView | undefined): void {
+    const status: ClaimStatus | undefined = view && own.statusIn(view, this.#parts.clock.now());
+    this.#wakes.get(own.claim.id)?.(status);
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Heartbeats: the leases are kept alive, and the keys are looked for.
+ *
+ * The one alone does not do: a key may have been taken away while its lease lives on for others.
+ */
+import { toStoreError } from '../../errors.ts';
+import type { Claim, ClaimStatus } from '../../store.ts';
+import type { KeyValue, Txn } from './client.ts';
+import { epitaph } from './graves.ts';
+import type { Lease } from './leases.ts';
+import type { Parts } from './parts.ts';
+import { type Place, placeOf, type QueueView } from './queue.ts';
+import { firstIn, reading, readQueue, viewIn } from './reading.ts';
+import { standing } from './standing.ts';
+import { apart, grouped, together } from './together.ts';
+
+export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+  const sentAt = parts.clock.now();
+  const [looks, lives] = await Promise.all([lookFor(parts, claims), confirmAll(parts, claims)]);
+  const graves = await exhume(
+    parts,
+    claims.filter((_, i) => looks[i] === undefined),
+  );
+  const statuses = claims.map(async (claim, i): Promise<ClaimStatus> => {
+    const look = looks[i];
+    const own = parts.own.find(claim.id);
+    if (!look) {
+      if (own) parts.own.forget(own);
+      return epitaph(graves.get(claim.id));
+    }
+    const life = own && !look.place?.sealed ? lives.get(own.lease) : true;
+    if (life === false) return { state: 'gone', why: 'expired' };
+    if (life !== true) return { state: 'error', error: toStoreError(life) };
+    if (!own && look.place && !look.place.sealed) await parts.client.keepAlive(look.place.lease);
+    const status = await standing(parts, { claim, ...look, sentAt });
+    const kept = parts.own.find(claim.id);
+    if (kept) kept.until = sentAt + claim.ttlMs;
+    return status;
+  });
+  return Promise.all(statuses.map((status) => status.catch(errorStatus)));
+}
+
+interface Look {
+  readonly place: Place | undefined;
+  readonly view: QueueView;
+}
+
+/** Undefined for a claim whose key is not there. */
+async function lookFor(
+  parts: Parts,
+  claims: readonly Claim[],
+): Promise<readonly (Look | undefined)[]> {
+  const { client, keys } = parts;
+  const groups = [...grouped(claims, ({ resource }) => resource)].map(([resource, some]) => {
+    const [{ id, kind } = { id: '', kind: undefined }] = some;
+    const one = some.length === 1;
+    const key = keys.claim(resource, id);
+    const read = reading(keys, resource, one ? kind : undefined);
+    const txn: Txn = { success: one ? [...read, { range: { key } }] : read };
+    return { resource, kind: one ? kind : undefined, txn };
+  });
+  const reply = await client.txn(together(groups.map(({ txn }) => txn)));
+  const outcomes = apart(reply, groups.length);
+  const looks = new Map<string, Look & { readonly own: Place | undefined }>();
+  for (const [i, { resource, kind }] of groups.entries()) {
+    const answers = outcomes[i]?.answers ?? [];
+    const view =
+      viewIn(answers, { keys, resource, kind }) ?? (await readQueue(client, keys, resource)).view;
+    const kv = firstIn(answers[2]);
+    looks.set(resource, { view, place: undefined, own: kv && placeOf(kv) });
+  }
+  return claims.map(({ resource, id }) => {
+    const look = looks.get(resource);
+    const key = keys.claim(resource, id);
+    const own = look?.own?.key === key ? look.own : undefined;
+    const place = look?.view.places[look.view.find(key)] ?? own;
+    return look && place && { view: look.view, place };
+  });
+}
+
+/** For each lease: whether it lives, or why that is not known. */
+async function confirmAll(
+  parts: Parts,
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<Lease, unknown>> {
+  const leases = new Set<Lease>();
+  for (const { id } of claims) {
+    const own = parts.own.find(id);
+    if (own) leases.add(own.lease);
+  }
+  const all = [...leases].map(async (lease) => {
+    const life = await lease.confirm().catch((error: unknown) => error);
+    return [lease, life] as const;
+  });
+  return new Map(await Promise.all(all));
+}
+
+async function exhume(
+  { client, keys }: Parts,
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<string, KeyValue>> {
+  if (claims.length === 0) return new Map();
+  const reply = await client.txn({
+    success: claims.map(({ id }) => ({ range: { key: keys.grave(id) } })),
+  });
+  const found = claims.map(({ id }, i) => [id, firstIn(reply.answers[i])] as const);
+  return new Map(found.filter((entry): entry is [string, KeyValue] => entry[1] !== undefined));
+}
+
+function errorStatus(error: unknown): ClaimStatus {
+  return { state: 'error', error: toStoreError(error) };
+}

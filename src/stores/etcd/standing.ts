@@ -1,0 +1,65 @@
+/** Where a claim whose key is there stands, and what that means for following its queue. */
+import type { Claim, ClaimStatus } from '../../store.ts';
+import { leftOf, type OwnClaim } from './own-claim.ts';
+import type { Parts } from './parts.ts';
+import type { Place, QueueView } from './queue.ts';
+
+export interface Found {
+  readonly claim: Claim;
+  /** Undefined: far behind those that are known. */
+  readonly place: Place | undefined;
+  readonly view: QueueView;
+  readonly sentAt: number;
+}
+
+export async function standing(parts: Parts, found: Found): Promise<ClaimStatus> {
+  const { claim, place, view, sentAt } = found;
+  if (place?.sealed) {
+    const own = parts.own.find(claim.id);
+    if (own) parts.own.forget(own);
+    return place.sealed;
+  }
+  const own = await ownOf(parts, found);
+  if (!own) return { state: 'gone', why: 'expired' };
+  const waited = own.news !== undefined && !own.held;
+  const admitted = view.find(own.key) >= 0 && view.find(own.key) < view.admitted;
+  if (!admitted) {
+    own.before ??= view.places[view.find(own.key) - 1];
+    own.learn(view.find(own.key) === view.admitted ? 'first' : 'waiting');
+    parts.own.follow(own, true);
+    return own.statusIn(view, sentAt) ?? behind(own, view, sentAt);
+  }
+  if (!own.held) await takeOver(parts, { own, view, waited });
+  own.learn(view.waiters > 0 ? 'crowded' : 'held');
+  parts.own.follow(own, false);
+  return own.statusIn(view, sentAt) ?? behind(own, view, sentAt);
+}
+
+/** Another connection may have made it, and its lease be of another process. */
+async function ownOf(parts: Parts, found: Found): Promise<OwnClaim | undefined> {
+  const { claim, place } = found;
+  const own = parts.own.find(claim.id);
+  if (!place || own?.lease.id === place.lease) return own;
+  if (own) parts.own.forget(own);
+  const at = parts.clock.now();
+  const ms = await parts.client.timeToLive(place.lease);
+  return ms > 0 ? parts.own.adopt(claim, place, { ms, at }) : undefined;
+}
+
+/** How the hold before this one ended. */
+async function takeOver(
+  parts: Parts,
+  { own, view, waited }: { own: OwnClaim; view: QueueView; waited: boolean },
+): Promise<void> {
+  const watch = waited ? parts.own.watchOf(own.claim.resource) : undefined;
+  if (watch) return watch.admitted(own);
+  own.takeover = view.ended;
+  own.noted = view.ended !== undefined;
+}
+
+function behind(own: OwnClaim, view: QueueView, at: number): ClaimStatus {
+  return {
+    ...{ state: 'waiting', why: 'queue', ahead: view.total - 1 },
+    ...{ leftMs: leftOf(own.claim, own.lease.deadline - at), retryInMs: own.claim.ttlMs },
+  };
+}

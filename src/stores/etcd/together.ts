@@ -1,0 +1,50 @@
+/** Several transactions in one request. */
+import type { Answer, Operation, Txn } from './client.ts';
+
+export interface Outcome {
+  readonly succeeded: boolean;
+  readonly answers: readonly Answer[];
+}
+
+/** One alone is sent as it is. */
+export function together(txns: readonly Txn[]): Txn {
+  const [only] = txns;
+  if (only && txns.length === 1) return only;
+  return { success: txns.map((txn): Operation => ({ txn })) };
+}
+
+/** The outcomes of as many that went together. */
+export function apart(reply: Outcome, count: number): readonly Outcome[] {
+  if (count === 1) return [reply];
+  return reply.answers.map((answer) => {
+    return 'txn' in answer ? answer.txn : { succeeded: false, answers: [] };
+  });
+}
+
+/**
+ * Parts, one after another, in which no resource comes twice: what is written in one transaction
+ * has one revision, so two of its claims would have no order.
+ */
+export function waves<T>(items: readonly T[], resourceOf: (item: T) => string): T[][] {
+  const parts: T[][] = [];
+  const counts = new Map<string, number>();
+  for (const item of items) {
+    const resource = resourceOf(item);
+    const wave = counts.get(resource) ?? 0;
+    counts.set(resource, wave + 1);
+    const part = parts[wave] ?? [];
+    if (part.push(item) === 1) parts.push(part);
+  }
+  return parts;
+}
+
+/** Those with equal keys, in order. */
+export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
