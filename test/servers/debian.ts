@@ -7,8 +7,19 @@
  * loader of the C library. They run through that loader: an old C library is no obstacle.
  */
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  access,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from './programs.ts';
 
@@ -84,11 +95,24 @@ async function install(debian: Debian, root: string): Promise<void> {
     const archives = await download(folder, debian);
     const unpacked = join(folder, 'root');
     for (const archive of archives) await run('dpkg-deb', ['--extract', archive, unpacked]);
+    await bend(unpacked);
     await rename(unpacked, root).catch(async (error: unknown) => {
       if (!(await exists(root))) throw error;
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Links that lead to the machine's root lead to the folder's own files, where it has them. */
+async function bend(root: string): Promise<void> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  for (const { name, parentPath } of entries.filter((entry) => entry.isSymbolicLink())) {
+    const link = join(parentPath, name);
+    const target = await readlink(link);
+    if (!target.startsWith('/') || !(await exists(join(root, target)))) continue;
+    await rm(link);
+    await symlink(relative(parentPath, join(root, target)), link);
   }
 }
 

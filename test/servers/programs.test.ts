@@ -18,6 +18,7 @@ const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
   ['etcd-3.5', '--version', /^etcd Version: 3\.5\./],
   ['cc', '-v', /^tcc version/],
   ['openssl', 'version', /^OpenSSL 3\./],
+  ['java', '--version', /^openjdk 17\./],
 ];
 
 /** It may have to be fetched. */

@@ -21,7 +21,8 @@ export type ProgramName =
   | 'etcd-3.5'
   | 'cc'
   | 'openssl'
-  | 'spin';
+  | 'spin'
+  | 'java';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -43,6 +44,14 @@ const BOOKWORM = {
 const TRIXIE = {
   release: 'trixie',
   packages: ['redis-server', 'valkey-server', 'tcc', 'openssl', 'ubuntu-keyring', 'debootstrap'],
+};
+/** A compiler is part of it, and the jars of ZooKeeper and of Curator lie beside it. */
+const JAVA = {
+  release: 'bookworm',
+  packages: [
+    ...['default-jre-headless', 'openjdk-17-jdk-headless'],
+    ...['libzookeeper-java', 'libcurator-recipes-java'],
+  ],
 };
 /** Debian has no MySQL 8, but it knows where Ubuntu is, which has it, and by which keys. */
 const NOBLE = {
@@ -83,6 +92,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   'etcd-3.5': { onPath: undefined, debian: etcdOf('trixie'), inDebian: 'bin/etcd' },
   cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'bin/tcc' },
   spin: { onPath: 'spin', debian: BOOKWORM, inDebian: 'bin/spin' },
+  java: { onPath: undefined, debian: JAVA, inDebian: 'lib/jvm/default-java/bin/java' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
 

@@ -1,0 +1,81 @@
+import { isLockError } from '../../errors.ts';
+import { connectionLoss, tooLong } from './errors.ts';
+import { type JuteReader, JuteWriter } from './jute.ts';
+import type { Request } from './requests.ts';
+import type { Watcher, WatchKind } from './watches.ts';
+
+/** Servers drop the connection of whoever sends more, in bytes (`jute.maxbuffer`). */
+const MAX_REQUEST = 0xfffff;
+
+/** Where the number of a request stands in its frame. */
+const XID_AT = 4;
+
+/** What shall be told when the node changes, if the request finds what can be watched. */
+export interface Watching {
+  readonly kind: WatchKind;
+  readonly watcher: Watcher;
+}
+
+/** One request and its fate, which is settled once. */
+export class Exchange<T = unknown> {
+  readonly request: Request<T>;
+  readonly watching: Watching | undefined;
+  readonly frame: Buffer;
+  readonly answer: Promise<T>;
+  /** Undefined until it is written. */
+  sentAt: number | undefined;
+  xid = 0;
+  settled = false;
+  #resolve: (value: T) => void = () => {};
+  #reject: (error: Error) => void = () => {};
+
+  /** @throws RequestError if it is longer than servers take. */
+  constructor(request: Request<T>, watching: Watching | undefined) {
+    this.request = request;
+    this.watching = watching;
+    const out = new JuteWriter().int(0).int(request.opcode);
+    request.write(out);
+    this.frame = out.frame();
+    const length = this.frame.length - 4;
+    if (length > MAX_REQUEST) throw tooLong(length, MAX_REQUEST);
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  get written(): boolean {
+    return this.sentAt !== undefined;
+  }
+
+  number(xid: number): void {
+    this.xid = xid;
+    this.frame.writeInt32BE(xid, XID_AT);
+  }
+
+  /** The body of a reply without an error. What cannot be read fails it, and is thrown. */
+  take(body: JuteReader): void {
+    try {
+      this.#settle(this.request.read(body));
+    } catch (error) {
+      // A step of a multi that was refused is a good answer.
+      if (!isLockError(error)) {
+        this.fail(connectionLoss(error, true));
+        throw error;
+      }
+      this.fail(error);
+    }
+  }
+
+  fail(error: Error): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.#reject(error);
+  }
+
+  #settle(value: T): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.#resolve(value);
+  }
+}

@@ -1,0 +1,42 @@
+import { GarbageError } from './jute.ts';
+
+/** Longer answers are refused, in bytes: a list of 100,000 long names is shorter. */
+const MAX_ANSWER = 16 * 1024 * 1024;
+
+/** Cuts what a connection brings into frames. One connection's alone: a half frame ends with it. */
+export class Frames {
+  #chunks: Buffer[] = [];
+  #length = 0;
+
+  /** The frames that are whole now, without their lengths. @throws GarbageError */
+  *add(chunk: Buffer): Generator<Buffer> {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    while (this.#length >= 4) {
+      const wanted = this.#peekLength();
+      if (wanted < 0 || wanted > MAX_ANSWER) throw new GarbageError(`a frame of ${wanted} bytes`);
+      if (this.#length < 4 + wanted) return;
+      const all = this.#joined();
+      this.#keep(all.subarray(4 + wanted));
+      yield all.subarray(4, 4 + wanted);
+    }
+  }
+
+  #peekLength(): number {
+    const [first] = this.#chunks;
+    return (first && first.length >= 4 ? first : this.#joined()).readInt32BE(0);
+  }
+
+  /** Joined only when a frame is whole: a long one comes in many chunks. */
+  #joined(): Buffer {
+    const [first] = this.#chunks;
+    const all = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#chunks = [all];
+    return all;
+  }
+
+  #keep(rest: Buffer): void {
+    this.#chunks = rest.length > 0 ? [rest] : [];
+    this.#length = rest.length;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Which server is tried next: all addresses of all hosts, in an order of chance, so that clients
+ * spread over the servers. When all have failed there is a pause, which doubles and is of random
+ * length, so that a server that comes back does not meet all its clients at one moment.
+ */
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { Clock } from '../../clock.ts';
+import type { Address } from './address.ts';
+
+/** One IP address, and the name that it was found by, which certificates are checked against. */
+export interface Place {
+  readonly ip: string;
+  readonly port: number;
+  readonly host: string;
+}
+
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 1000;
+
+export class Hosts {
+  readonly #addresses: readonly Address[];
+  readonly #clock: Clock;
+  #places: Place[] = [];
+  #rounds = 0;
+
+  constructor(addresses: readonly Address[], clock: Clock) {
+    this.#addresses = addresses;
+    this.#clock = clock;
+  }
+
+  /** How many servers there are, as far as is known. */
+  get size(): number {
+    return this.#addresses.length;
+  }
+
+  /** Whoever was given last has served well: the next trouble begins with the shortest pause. */
+  worked(): void {
+    this.#rounds = 0;
+  }
+
+  /** @throws an error if no name can be resolved; the next call tries again, after a pause. */
+  async next(signal: AbortSignal): Promise<Place> {
+    if (this.#places.length === 0) {
+      if (this.#rounds > 0) await this.#pause(signal);
+      this.#rounds += 1;
+      this.#places = shuffled(await this.#resolve(), this.#clock);
+    }
+    return this.#places.pop() as Place;
+  }
+
+  async #resolve(): Promise<Place[]> {
+    const found = await Promise.allSettled(this.#addresses.map(placesOf));
+    const places = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    if (places.length > 0) return places;
+    throw new AggregateError(
+      found.map((one) => (one.status === 'rejected' ? one.reason : undefined)),
+      '',
+    );
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
+    const ms = longest * (0.5 + this.#clock.random() / 2);
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(resolve, ms);
+      timer.unref();
+      signal.addEventListener(
+        'abort',
+        () => {
+          this.#clock.clearTimeout(timer);
+          resolve();
+        },
+        { once: true },
+      );
+    });
+  }
+}
+
+async function placesOf({ host, port }: Address): Promise<Place[]> {
+  if (isIP(host)) return [{ ip: host, port, host }];
+  const found = await lookup(host, { all: true });
+  return found.map(({ address }) => ({ ip: address, port, host }));
+}
+
+function shuffled<T>(values: T[], clock: Clock): T[] {
+  for (let n = values.length - 1; n > 0; n -= 1) {
+    const other = Math.floor(clock.random() * (n + 1));
+    [values[n], values[other]] = [values[other] as T, values[n] as T];
+  }
+  return values;
+}

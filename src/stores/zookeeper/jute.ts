@@ -1,0 +1,137 @@
+/**
+ * Jute, ZooKeeper's encoding: big-endian numbers, texts and bytes after their length, lists after
+ * their count. What is read is never trusted: a length that points beyond the end of the frame, or
+ * that no frame could hold, ends the reading with an error, before anything of that size is made.
+ */
+
+/** What was read is not what the protocol says; the connection is of no use any more. */
+export class GarbageError extends Error {
+  constructor(what: string) {
+    super(`the answer is not of ZooKeeper's protocol: ${what}`);
+    this.name = 'GarbageError';
+  }
+}
+
+const FIRST_SIZE = 128;
+
+export class JuteWriter {
+  #bytes: Buffer = Buffer.allocUnsafe(FIRST_SIZE);
+  #length = 0;
+
+  int(value: number): this {
+    const at = this.#grow(4);
+    this.#bytes.writeInt32BE(value, at);
+    return this;
+  }
+
+  long(value: bigint): this {
+    const at = this.#grow(8);
+    this.#bytes.writeBigInt64BE(value, at);
+    return this;
+  }
+
+  flag(value: boolean): this {
+    const at = this.#grow(1);
+    this.#bytes[at] = value ? 1 : 0;
+    return this;
+  }
+
+  bytes(value: Uint8Array): this {
+    this.int(value.length);
+    const at = this.#grow(value.length);
+    this.#bytes.set(value, at);
+    return this;
+  }
+
+  text(value: string): this {
+    const length = Buffer.byteLength(value);
+    this.int(length);
+    const at = this.#grow(length);
+    this.#bytes.write(value, at);
+    return this;
+  }
+
+  list<T>(values: readonly T[], write: (value: T) => void): this {
+    this.int(values.length);
+    for (const value of values) write(value);
+    return this;
+  }
+
+  /** All that was written, behind its length. */
+  frame(): Buffer {
+    const frame = Buffer.allocUnsafe(4 + this.#length);
+    frame.writeInt32BE(this.#length, 0);
+    this.#bytes.copy(frame, 4, 0, this.#length);
+    return frame;
+  }
+
+  #grow(by: number): number {
+    const at = this.#length;
+    this.#length += by;
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, at);
+      this.#bytes = larger;
+    }
+    return at;
+  }
+}
+
+export class JuteReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  int(): number {
+    return this.#bytes.readInt32BE(this.#take(4));
+  }
+
+  long(): bigint {
+    return this.#bytes.readBigInt64BE(this.#take(8));
+  }
+
+  flag(): boolean {
+    return this.#bytes[this.#take(1)] !== 0;
+  }
+
+  /** A copy: the frame may be a small part of a large piece of memory. */
+  bytes(): Buffer {
+    const length = this.#length();
+    const at = this.#take(length);
+    return Buffer.from(this.#bytes.subarray(at, at + length));
+  }
+
+  text(): string {
+    const length = this.#length();
+    const at = this.#take(length);
+    return this.#bytes.toString('utf8', at, at + length);
+  }
+
+  list<T>(read: () => T): T[] {
+    const count = this.#length();
+    // Each element is four bytes at least.
+    if (count * 4 > this.left) throw new GarbageError(`a list of ${count} does not fit into it`);
+    return Array.from({ length: count }, read);
+  }
+
+  /** Absent bytes, texts and lists have the length -1, which is taken for empty. */
+  #length(): number {
+    const length = this.int();
+    if (length < -1) throw new GarbageError(`a length of ${length}`);
+    return Math.max(length, 0);
+  }
+
+  #take(count: number): number {
+    const at = this.#at;
+    if (count > this.left) throw new GarbageError(`it ends after ${this.#bytes.length} bytes`);
+    this.#at += count;
+    return at;
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * One connection to one server, from its first request to its end.
+ *
+ * A server answers the requests of a connection in their order, so each reply must be that of the
+ * oldest request without one; anything else ends the connection, for then nothing on it can be
+ * trusted. What is half read ends with it too. A request counts as written as soon as it is given
+ * to the socket: whether it got there nobody can tell. Requests of one turn leave in one piece.
+ */
+import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Clock } from '../../clock.ts';
+import { connectionLoss, refused } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import { Frames } from './frames.ts';
+import type { Place } from './hosts.ts';
+import { GarbageError, JuteReader, JuteWriter } from './jute.ts';
+import { OPCODE } from './requests.ts';
+
+/** Replies that are not of a request in the queue have numbers of their own. */
+const XID = { event: -1, ping: -2, auth: -4, watches: -8 } as const;
+const MAX_XID = 2 ** 31 - 1;
+
+const PING = new JuteWriter().int(XID.ping).int(OPCODE.ping).frame();
+
+export interface LinkTerms {
+  readonly place: Place;
+  readonly tls: ConnectionOptions | undefined;
+  readonly clock: Clock;
+  /** The first request, and how long its answer may take. */
+  readonly hello: Buffer;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What its user hears, in this order: any number of answers and events, then the end. */
+export interface LinkEvents {
+  /** The server has answered what was sent then. */
+  heard(sentAt: number): void;
+  /** `code` is 0 for success. Called before the answer settles the exchange. */
+  replied(exchange: Exchange, zxid: bigint, code: number): void;
+  event(body: JuteReader): void;
+  ended(error: Error): void;
+}
+
+export class Link {
+  /** The answer to the first request. */
+  readonly hello: Promise<JuteReader>;
+  heardAt: number;
+  sentAt: number;
+  readonly #clock: Clock;
+  readonly #socket: Socket;
+  readonly #frames = new Frames();
+  readonly #pings: number[] = [];
+  readonly #auths: Exchange[] = [];
+  #waiting: Exchange[] = [];
+  #answered = 0;
+  #outbox: Buffer[] = [];
+  #xid = 0;
+  #events: LinkEvents | undefined;
+  #ended: Error | undefined;
+  #greet: (answer: JuteReader) => void = () => {};
+  #refuse: (error: Error) => void = () => {};
+
+  constructor({ place, tls, clock, hello, limitMs, signal }: LinkTerms) {
+    this.#clock = clock;
+    this.heardAt = clock.now();
+    this.sentAt = this.heardAt;
+    this.hello = new Promise((resolve, reject) => {
+      this.#greet = resolve;
+      this.#refuse = reject;
+    });
+    // Whoever asks for it hears of its failure; nobody has to.
+    this.hello.catch(() => {});
+    this.#socket = socketTo(place, tls);
+    this.#socket.unref();
+    this.#socket.once(tls ? 'secureConnect' : 'connect', () => this.#socket.write(hello));
+    this.#socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    this.#socket.on('error', (error) => this.end(error));
+    this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
+    const late = (): void => this.end(new Error(`no answer in ${Math.round(limitMs)} ms`));
+    const timer = clock.setTimeout(late, limitMs);
+    timer.unref();
+    const abort = (): void => this.end(new Error('no longer wanted'));
+    signal.addEventListener('abort', abort, { once: true });
+    const greeted = (): void => {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    };
+    this.hello.then(greeted, greeted);
+    if (signal.aborted) abort();
+  }
+
+  /** After the first answer: who hears of the others. */
+  serve(events: LinkEvents): void {
+    this.#events = events;
+    if (this.#ended) events.ended(this.#ended);
+  }
+
+  send(exchange: Exchange): void {
+    if (exchange.request.opcode === OPCODE.auth) {
+      exchange.number(XID.auth);
+      this.#auths.push(exchange);
+    } else {
+      this.#xid = this.#xid === MAX_XID ? 1 : this.#xid + 1;
+      exchange.number(this.#xid);
+      this.#waiting.push(exchange);
+    }
+    exchange.sentAt = this.#clock.now();
+    this.write(exchange.frame);
+  }
+
+  ping(): void {
+    this.#pings.push(this.#clock.now());
+    this.write(PING);
+  }
+
+  /** A frame whose reply concerns nobody. */
+  write(frame: Buffer): void {
+    this.sentAt = this.#clock.now();
+    if (this.#ended) return;
+    if (this.#outbox.push(frame) === 1) queueMicrotask(() => this.#flush());
+  }
+
+  /** Ends it; what was sent over it and not answered fails with this fate. */
+  end(error: Error, fate: Error = connectionLoss(error, true)): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    this.#socket.destroy();
+    this.#refuse(error);
+    this.#events?.ended(error);
+    const open = [...this.#waiting.slice(this.#answered), ...this.#auths];
+    this.#waiting = [];
+    this.#answered = 0;
+    for (const exchange of open) exchange.fail(fate);
+  }
+
+  #flush(): void {
+    const frames = this.#outbox;
+    this.#outbox = [];
+    if (this.#ended) return;
+    const [first] = frames;
+    this.#socket.write(frames.length === 1 && first ? first : Buffer.concat(frames));
+  }
+
+  #take(chunk: Buffer): void {
+    this.heardAt = this.#clock.now();
+    try {
+      for (const frame of this.#frames.add(chunk)) {
+        if (this.#ended) return;
+        const reader = new JuteReader(frame);
+        if (this.#events) this.#reply(reader, this.#events);
+        else this.#greet(reader);
+      }
+    } catch (error) {
+      this.end(error as Error);
+    }
+  }
+
+  #reply(body: JuteReader, events: LinkEvents): void {
+    const xid = body.int();
+    const zxid = body.long();
+    const code = body.int();
+    if (xid === XID.event) events.event(body);
+    else if (xid === XID.ping) this.#heard(this.#pings.shift(), events);
+    else if (xid === XID.auth) this.#answer(this.#auths.shift(), { body, zxid, code }, events);
+    else if (xid !== XID.watches) this.#answer(this.#oldest(xid), { body, zxid, code }, events);
+    else if (code !== 0) throw refused(code, '');
+  }
+
+  #answer(
+    exchange: Exchange | undefined,
+    { body, zxid, code }: { body: JuteReader; zxid: bigint; code: number },
+    events: LinkEvents,
+  ): void {
+    this.#heard(exchange?.sentAt, events);
+    if (exchange === undefined) return;
+    events.replied(exchange, zxid, code);
+    if (code === 0) exchange.take(body);
+    else exchange.fail(refused(code, exchange.request.path));
+  }
+
+  #heard(sentAt: number | undefined, events: LinkEvents): void {
+    if (sentAt === undefined) throw new GarbageError('a reply that nobody waits for');
+    events.heard(sentAt);
+  }
+
+  #oldest(xid: number): Exchange {
+    const exchange = this.#waiting[this.#answered];
+    if (exchange?.xid !== xid) throw new GarbageError(`the reply ${xid} is not the next`);
+    this.#answered += 1;
+    // Shifting one by one would move all others each time.
+    if (this.#answered > 64 && this.#answered * 2 > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#answered);
+      this.#answered = 0;
+    }
+    return exchange;
+  }
+}
+
+function socketTo({ ip, port, host }: Place, tls: ConnectionOptions | undefined): Socket {
+  if (tls === undefined) return connect({ host: ip, port, noDelay: true });
+  const servername = host === ip ? {} : { servername: host };
+  const socket = connectTls({ ...servername, ...tls, host: ip, port });
+  return socket.setNoDelay(true);
+}

@@ -1,0 +1,173 @@
+/**
+ * Who watches what, so that each connection can be told anew.
+ *
+ * A server forgets its watches with the connection. The next one is told all of them, with the last
+ * transaction that this client has seen; what changed after it is told at once, because a server
+ * sends an event before any answer that knows of its change. Persistent watches are the exception:
+ * the server sets them anew and says nothing of what changed, so their watchers are told `missed`,
+ * and look themselves. With the session's end all are told `expired`. So a change is never lost,
+ * though it may be told as less than it was: a node that went and came back has `changed`.
+ */
+import { type JuteReader, JuteWriter } from './jute.ts';
+import { OPCODE } from './requests.ts';
+
+/** `persistent` and `recursive` stay until they are taken back; the others end with an event. */
+export type WatchKind = 'data' | 'exists' | 'children' | 'persistent' | 'recursive';
+
+/**
+ * `created`, `deleted`, `changed` (its data), `children` (a child came or went). `missed`: the
+ * connection was lost meanwhile, so look. `expired`: the session is over, and the watch too.
+ */
+export interface WatchEvent {
+  readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'missed' | 'expired';
+  readonly path: string;
+}
+
+export type Watcher = (event: WatchEvent) => void;
+
+const EVENTS: Readonly<Record<number, WatchEvent['type']>> = {
+  1: 'created',
+  2: 'deleted',
+  3: 'changed',
+  4: 'children',
+};
+
+const ENDED_BY: Readonly<Record<string, readonly WatchKind[]>> = {
+  created: ['data', 'exists'],
+  changed: ['data', 'exists'],
+  deleted: ['data', 'exists', 'children'],
+  children: ['children'],
+};
+
+/** The order of the lists in `setWatches2`. */
+const KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
+
+/** Paths of so many bytes go into one frame, far below what servers take. */
+const BATCH_BYTES = 128 * 1024;
+
+export class Watches {
+  readonly #chroot: string;
+  readonly #kinds = new Map<WatchKind, Map<string, Set<Watcher>>>(
+    KINDS.map((kind) => [kind, new Map()]),
+  );
+
+  /** Watchers are told paths below it. */
+  constructor(chroot: string) {
+    this.#chroot = chroot;
+  }
+
+  add(kind: WatchKind, path: string, watcher: Watcher): void {
+    const paths = this.#of(kind);
+    const watchers = paths.get(path) ?? new Set();
+    paths.set(path, watchers.add(watcher));
+  }
+
+  /** False if nobody watches the path any more. */
+  drop(path: string, watcher: Watcher): boolean {
+    let left = false;
+    for (const paths of this.#kinds.values()) {
+      const watchers = paths.get(path);
+      watchers?.delete(watcher);
+      if (watchers?.size === 0) paths.delete(path);
+      left ||= paths.has(path);
+    }
+    return left;
+  }
+
+  /** Whether somebody watches the path in one of these ways. */
+  has(path: string, kinds: readonly WatchKind[]): boolean {
+    return kinds.some((kind) => this.#of(kind).has(path));
+  }
+
+  /** What a server sent. Events that concern nobody any more are nothing unusual. */
+  take(answer: JuteReader): void {
+    const type = EVENTS[answer.int()];
+    answer.int();
+    const path = answer.text();
+    if (type === undefined) return;
+    const told = new Set<Watcher>();
+    for (const kind of ENDED_BY[type] ?? []) {
+      for (const watcher of this.#of(kind).get(path) ?? []) told.add(watcher);
+      this.#of(kind).delete(path);
+    }
+    for (const watcher of this.#of('persistent').get(path) ?? []) told.add(watcher);
+    if (type !== 'children') {
+      for (const [root, watchers] of this.#of('recursive')) {
+        if (isBelow(path, root)) for (const watcher of watchers) told.add(watcher);
+      }
+    }
+    this.#tell(told, type, path);
+  }
+
+  /** The frames that tell a server all of it. */
+  *frames(lastZxid: bigint): Generator<Buffer> {
+    let lists = emptyLists();
+    let bytes = 0;
+    for (const [kind, paths] of this.#kinds) {
+      for (const path of paths.keys()) {
+        lists.get(kind)?.push(path);
+        bytes += 4 + Buffer.byteLength(path);
+        if (bytes < BATCH_BYTES) continue;
+        yield frameOf(lists, lastZxid);
+        lists = emptyLists();
+        bytes = 0;
+      }
+    }
+    if (bytes > 0) yield frameOf(lists, lastZxid);
+  }
+
+  /** After a new connection: persistent watches cannot know what happened meanwhile. */
+  missed(): void {
+    for (const kind of ['persistent', 'recursive'] as const) {
+      for (const [path, watchers] of [...this.#of(kind)]) {
+        this.#tell(new Set(watchers), 'missed', path);
+      }
+    }
+  }
+
+  /** Ends all watches. */
+  expire(): void {
+    for (const paths of this.#kinds.values()) {
+      const all = [...paths];
+      paths.clear();
+      for (const [path, watchers] of all) this.#tell(watchers, 'expired', path);
+    }
+  }
+
+  /** What a watcher throws is its own affair, and must not end the connection. */
+  #tell(watchers: ReadonlySet<Watcher>, type: WatchEvent['type'], path: string): void {
+    const event = { type, path: path.slice(this.#chroot.length) || '/' };
+    for (const watcher of watchers) {
+      try {
+        watcher(event);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  #of(kind: WatchKind): Map<string, Set<Watcher>> {
+    return this.#kinds.get(kind) as Map<string, Set<Watcher>>;
+  }
+}
+
+function frameOf(lists: ReadonlyMap<WatchKind, readonly string[]>, lastZxid: bigint): Buffer {
+  const old = lists.get('persistent')?.length === 0 && lists.get('recursive')?.length === 0;
+  // Servers before 3.6 know three lists.
+  const opcode = old ? OPCODE.setWatches : OPCODE.setWatches2;
+  const out = new JuteWriter().int(-8).int(opcode).long(lastZxid);
+  for (const kind of old ? KINDS.slice(0, 3) : KINDS) {
+    out.list(lists.get(kind) ?? [], (path) => out.text(path));
+  }
+  return out.frame();
+}
+
+function emptyLists(): Map<WatchKind, string[]> {
+  return new Map(KINDS.map((kind) => [kind, []]));
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path === root || root === '/' || path.startsWith(`${root}/`);
+}

@@ -1,0 +1,288 @@
+/**
+ * What can be asked in a session, with paths below the chroot.
+ *
+ * Each request settles within its time, and says when it fails whether it may have happened:
+ * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order in
+ * which they are made, without waiting for each other, and carried out in that order.
+ */
+import type { Clock } from '../../clock.ts';
+import { UsageError } from '../../errors.ts';
+import type { Auth, Destination } from './address.ts';
+import type { SessionListener } from './changes.ts';
+import { failedWith } from './errors.ts';
+import { checkPath } from './paths.ts';
+import { createProtected, findProtected, type ProtectedTerms } from './protected-create.ts';
+import * as requests from './requests.ts';
+import type { Asking, Session, SessionState } from './session.ts';
+import type { Watcher, WatchKind } from './watches.ts';
+
+export interface Within {
+  /** How long the answer may take, in ms. Default: the session's timeout. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface Watched extends Within {
+  /** Told once, when what was read has changed. */
+  readonly watch?: Watcher | undefined;
+}
+
+export interface Making extends Within {
+  /** Default: none. */
+  readonly data?: Uint8Array | undefined;
+  /** Default: `persistent`. */
+  readonly kind?: requests.NodeKind | undefined;
+  /** Default: that of the client. */
+  readonly acl?: readonly requests.Acl[] | undefined;
+}
+
+export interface Versioned extends Within {
+  /** Refused if the node has another one. Default: any. */
+  readonly version?: number | undefined;
+}
+
+interface StepAt {
+  readonly path: string;
+  readonly version?: number | undefined;
+}
+
+/** One step of a `multi`. */
+export type MultiStep =
+  | ({ readonly step: 'create'; readonly path: string } & Omit<Making, 'timeoutMs'>)
+  | ({ readonly step: 'delete' | 'check' } & StepAt)
+  | ({ readonly step: 'set'; readonly data: Uint8Array } & StepAt);
+
+const ANY_VERSION = -1;
+const NO_DATA = new Uint8Array();
+const STAYING: readonly WatchKind[] = ['persistent', 'recursive'];
+const SINGLE: readonly WatchKind[] = ['data', 'exists', 'children'];
+
+export class ZookeeperSession {
+  readonly #session: Session;
+  readonly #chroot: string;
+  readonly #acl: readonly requests.Acl[];
+  readonly #clock: Clock;
+
+  constructor({ chroot, acl }: Destination, session: Session, clock: Clock) {
+    this.#session = session;
+    this.#chroot = chroot;
+    this.#acl = acl;
+    this.#clock = clock;
+  }
+
+  get state(): SessionState {
+    return this.#session.state;
+  }
+
+  /** 0 before the first connection. No other session has the same. */
+  get id(): bigint {
+    return this.#session.id;
+  }
+
+  /** As the servers have it; what is asked for, before the first connection. */
+  get timeoutMs(): number {
+    return this.#session.timeoutMs;
+  }
+
+  /** When the last request that was answered was sent, also by a follower without a leader. */
+  get contactAt(): number {
+    return this.#session.contactAt;
+  }
+
+  /** When the last write that the leader committed was sent; -Infinity before any. */
+  get confirmedAt(): number {
+    return this.#session.confirmedAt;
+  }
+
+  /** The leader keeps the session until this time and its timeout, at least. */
+  get touchedAt(): number {
+    return this.#session.touchedAt;
+  }
+
+  /** The clock of these times, in ms. */
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** Answers how to stop it. */
+  listen(listener: SessionListener): () => void {
+    return this.#session.listen(listener);
+  }
+
+  /** Ends the session at the servers, if one is reached within two seconds. Never rejects. */
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  /** One more name that the session goes by. */
+  authenticate(auth: Auth): Promise<void> {
+    return this.#session.authenticate(auth);
+  }
+
+  /**
+   * Two committed writes that change nothing, one after the other, so that the leader confirms the
+   * session: `touchedAt` is then at the last write before that was a quarter of the timeout ago.
+   */
+  async confirm(within: Within = {}): Promise<void> {
+    await this.#write(within);
+    await this.#write(within);
+  }
+
+  async create(path: string, making: Making = {}): Promise<requests.Created> {
+    const terms = this.#making(path, making);
+    return this.#created(await this.#session.ask(requests.create(terms), making));
+  }
+
+  /**
+   * A sequential node, made once however many replies are lost.
+   * @throws RequestError; if its outcome is `unknown`, call it again with `tried`.
+   */
+  createProtected(terms: ProtectedTerms): Promise<requests.Created> {
+    return createProtected(this, terms);
+  }
+
+  /** What `createProtected` has made with this id in this session; those of others are deleted. */
+  findProtected(
+    terms: Pick<ProtectedTerms, 'parent' | 'id'> & Within,
+  ): Promise<requests.Created | undefined> {
+    return findProtected(this, terms);
+  }
+
+  async delete(path: string, { version = ANY_VERSION, ...within }: Versioned = {}): Promise<void> {
+    return this.#session.ask(requests.remove(this.#full(path), version), within);
+  }
+
+  /** Undefined if there is no such node; the watch waits for it then. */
+  async exists(path: string, watched: Watched = {}): Promise<requests.Stat | undefined> {
+    const full = this.#full(path);
+    const asking = this.#asking('exists', full, watched);
+    try {
+      return await this.#session.ask(requests.exists(full, 'watching' in asking), asking);
+    } catch (error) {
+      if (failedWith(error, 'NONODE')) return undefined;
+      throw error;
+    }
+  }
+
+  async getData(path: string, watched: Watched = {}): Promise<requests.NodeData> {
+    const full = this.#full(path);
+    const asking = this.#asking('data', full, watched);
+    return this.#session.ask(requests.getData(full, 'watching' in asking), asking);
+  }
+
+  async setData(
+    path: string,
+    data: Uint8Array,
+    { version = ANY_VERSION, ...within }: Versioned = {},
+  ): Promise<requests.Stat> {
+    return this.#session.ask(requests.setData(this.#full(path), data, version), within);
+  }
+
+  async getChildren(path: string, watched: Watched = {}): Promise<requests.NodeChildren> {
+    const full = this.#full(path);
+    const asking = this.#asking('children', full, watched);
+    return this.#session.ask(requests.getChildren(full, 'watching' in asking), asking);
+  }
+
+  /** The server catches up with the leader before it answers what is asked after this. */
+  async sync(within: Within = {}): Promise<void> {
+    return this.#session.ask(requests.sync(this.#full('/')), within);
+  }
+
+  /**
+   * All steps or none; answers in their order.
+   * @throws RequestError, with the number of the step that was refused
+   */
+  async multi(
+    steps: readonly MultiStep[],
+    within: Within = {},
+  ): Promise<readonly requests.StepAnswer[]> {
+    if (steps.length === 0) throw new UsageError('multi needs at least one step.');
+    const full = steps.map((step) => this.#step(step));
+    const answers = await this.#session.ask(requests.multi(full), within);
+    return answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one));
+  }
+
+  async getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
+    return this.#session.ask(requests.getAcl(this.#full(path)), within);
+  }
+
+  /** `version` is that of the ACL, `aversion`. */
+  async setAcl(
+    path: string,
+    acl: readonly requests.Acl[],
+    { version = ANY_VERSION, ...within }: Versioned = {},
+  ): Promise<requests.Stat> {
+    return this.#session.ask(requests.setAcl(this.#full(path), acl, version), within);
+  }
+
+  /**
+   * Tells of the node, or of all nodes from there down, until `unwatch`. Needs servers of 3.6.
+   * A server of 3.8 mixes up single and staying watches of one path, so only one sort is allowed.
+   */
+  async addWatch(
+    path: string,
+    { watch, recursive = false, ...within }: Watched & { readonly recursive?: boolean },
+  ): Promise<void> {
+    if (watch === undefined) throw new UsageError('addWatch needs a watcher.');
+    const full = this.#full(path);
+    this.#refuseMix(full, SINGLE);
+    const watching = { kind: recursive ? 'recursive' : 'persistent', watcher: watch } as const;
+    return this.#session.ask(requests.addWatch(full, recursive), { ...within, watching });
+  }
+
+  /** The watcher hears no more of this path. The server forgets a staying watch. */
+  async unwatch(path: string, watcher: Watcher, within: Within = {}): Promise<void> {
+    const full = this.#full(path);
+    const { watches } = this.#session;
+    const staying = watches.has(full, STAYING);
+    if (watches.drop(full, watcher) || !staying || this.state !== 'connected') return;
+    try {
+      await this.#session.ask(requests.removeWatches(full), within);
+    } catch (error) {
+      if (!failedWith(error, 'NOWATCHER') && !failedWith(error, 'CONNECTIONLOSS')) throw error;
+    }
+  }
+
+  /** A check that is refused is committed as well. */
+  async #write(within: Within): Promise<void> {
+    try {
+      await this.multi([{ step: 'check', path: '/' }], within);
+    } catch (error) {
+      if (!failedWith(error, 'NOAUTH') && !failedWith(error, 'NONODE')) throw error;
+    }
+  }
+
+  #asking(kind: WatchKind, path: string, { watch, timeoutMs }: Watched): Asking {
+    if (watch === undefined) return { timeoutMs };
+    this.#refuseMix(path, STAYING);
+    return { timeoutMs, watching: { kind, watcher: watch } };
+  }
+
+  #refuseMix(path: string, kinds: readonly WatchKind[]): void {
+    if (!this.#session.watches.has(path, kinds)) return;
+    throw new UsageError(`${JSON.stringify(path)} has watches of the other sort already.`);
+  }
+
+  #making(path: string, making: Omit<Making, 'timeoutMs'>): requests.CreateTerms {
+    const { data = NO_DATA, kind = 'persistent', acl = this.#acl } = making;
+    return { path: this.#full(path), data, kind, acl };
+  }
+
+  #step(step: MultiStep): requests.Step {
+    if (step.step === 'create') return { step: 'create', ...this.#making(step.path, step) };
+    return { ...step, path: this.#full(step.path), version: step.version ?? ANY_VERSION };
+  }
+
+  #created({ path, stat }: requests.Created): requests.Created {
+    return { path: this.#own(path), stat };
+  }
+
+  #own(path: string): string {
+    return path.slice(this.#chroot.length);
+  }
+
+  #full(path: string): string {
+    const checked = checkPath(path);
+    return checked === '/' ? this.#chroot || '/' : this.#chroot + checked;
+  }
+}

@@ -1,0 +1,246 @@
+/** A real ZooKeeper, alone or one of three. Whoever connects from loopback is let in. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { freePort, giveBack } from './ports.ts';
+import { type Command, findProgram, folderOf } from './programs.ts';
+import { ServerProcess } from './server-process.ts';
+
+export interface ZookeeperServerOptions {
+  /** The server's unit of time in ms. Default: 200, so that sessions of 400 ms are possible. */
+  readonly tickTime?: number;
+  /** Lines of its configuration, after those that every server here has. */
+  readonly config?: readonly string[];
+  /** Files that its folder holds at the start, by their names. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Lets clients connect with TLS too; the key and its certificates, in one text. */
+  readonly tls?: { readonly pem: string };
+}
+
+/** What one of an ensemble knows of the others. */
+export interface Membership {
+  readonly id: number;
+  /** All of them by id, itself included: `host:quorumPort:electionPort`. */
+  readonly members: Readonly<Record<number, string>>;
+}
+
+/** Jars of Debian, below `/usr/share/java`. */
+const JARS = [
+  ...['zookeeper', 'zookeeper-jute', 'slf4j-api', 'slf4j-simple', 'snappy-java', 'metrics-core'],
+  ...['commons-cli', 'commons-io'],
+];
+/** What TLS needs. */
+const NETTY_JARS = ['buffer', 'common', 'handler', 'transport', 'codec', 'resolver'].map(
+  (part) => `netty-${part}`,
+);
+const CURATOR_JARS = ['curator-client', 'curator-framework', 'curator-recipes', 'guava'];
+
+/**
+ * Small, quick to start, and without files in shared folders. Nothing waits for the disk: what was
+ * written survives the end of the process, and no machine ends here.
+ */
+const JVM = [
+  ...['-Xms32m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'],
+  ...['-Dzookeeper.admin.enableServer=false', '-Dzookeeper.4lw.commands.whitelist=*'],
+  ...['-Dzookeeper.forceSync=no', '-Dzookeeper.preAllocSize=64'],
+];
+/** The server's other way to speak to clients, which alone knows TLS. */
+const NETTY = ['-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory'];
+
+export class ZookeeperServer {
+  readonly host = '127.0.0.1';
+  readonly port: number;
+  /** Undefined without TLS. */
+  readonly tlsPort: number | undefined;
+  readonly #process = new ServerProcess('zookeeper', { refusesRoot: false });
+  readonly #command: readonly string[];
+
+  static async start(
+    options: ZookeeperServerOptions = {},
+    membership?: Membership,
+  ): Promise<ZookeeperServer> {
+    const server = await ZookeeperServer.prepare(options, membership);
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  /** The same, but it does not run yet. */
+  static async prepare(
+    options: ZookeeperServerOptions,
+    membership?: Membership,
+  ): Promise<ZookeeperServer> {
+    const java = await findProgram('java');
+    const tlsPort = options.tls && (await freePort());
+    const ports = [await freePort(), tlsPort] as const;
+    return new ZookeeperServer(java, ports, { ...options, membership });
+  }
+
+  private constructor(
+    java: Command,
+    [port, tlsPort]: readonly [number, number | undefined],
+    options: ZookeeperServerOptions & { readonly membership: Membership | undefined },
+  ) {
+    this.port = port;
+    this.tlsPort = tlsPort;
+    const { tickTime = 200, config = [], files = {}, tls, membership } = options;
+    const { folder } = this.#process;
+    const data = join(folder, 'data');
+    mkdirSync(data);
+    if (membership) writeFileSync(join(data, 'myid'), `${membership.id}\n`);
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    if (tls) writeFileSync(join(folder, 'server.pem'), tls.pem);
+    const lines = [
+      ...[`dataDir=${data}`, `clientPort=${port}`, `clientPortAddress=${this.host}`],
+      ...[`tickTime=${tickTime}`, 'maxClientCnxns=0'],
+      ...['maxSessionTimeout=60000', 'extendedTypesEnabled=true'],
+      ...(tls ? tlsLines(tlsPort, join(folder, 'server.pem')) : []),
+      ...(membership ? memberLines(membership) : []),
+      ...config,
+    ];
+    const file = join(folder, 'zoo.cfg');
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
+    const path = classPath(java, tls ? [...JARS, ...NETTY_JARS] : JARS);
+    this.#command = [...java, ...JVM, ...(tls ? NETTY : []), '-cp', path, main, file];
+  }
+
+  get address(): string {
+    return `${this.host}:${this.port}`;
+  }
+
+  get url(): string {
+    return `zookeeper://${this.address}`;
+  }
+
+  get running(): boolean {
+    return this.#process.running;
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  get log(): string {
+    return this.#process.log;
+  }
+
+  /** Starts it on the same port, with the data that it left, and waits until it serves. */
+  async start(): Promise<void> {
+    await this.#process.start(this.#command, process.env, async () => {
+      return (await this.mode()) !== undefined;
+    });
+  }
+
+  async kill(): Promise<void> {
+    await this.#process.kill();
+  }
+
+  /** Kills it and starts it again, with its data. */
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  /** It stands still: connections stay open and nothing is answered. */
+  pause(): void {
+    this.#process.pause();
+  }
+
+  resume(): void {
+    this.#process.resume();
+  }
+
+  /** One of its commands of four letters, such as `mntr`: what it answers. */
+  fourLetters(word: string): Promise<string> {
+    return talk(this.port, Buffer.from(word));
+  }
+
+  /** `standalone`, `leader` or `follower`; undefined while it does not serve. */
+  async mode(): Promise<string | undefined> {
+    return /^Mode: (\w+)$/m.exec(await this.fourLetters('srvr'))?.[1];
+  }
+
+  /**
+   * Ends a client's session, as its time-out would. Any server of an ensemble will do. A session's
+   * password is computed from its number, so nobody needs to have been told.
+   */
+  async endSession(id: bigint): Promise<void> {
+    const hello = Buffer.alloc(49);
+    hello.writeInt32BE(45, 0);
+    hello.writeInt32BE(10_000, 16);
+    hello.writeBigInt64BE(id, 20);
+    hello.writeInt32BE(16, 28);
+    passwordOf(id).copy(hello, 32);
+    const closing = Buffer.alloc(12);
+    closing.writeInt32BE(8, 0);
+    closing.writeInt32BE(1, 4);
+    closing.writeInt32BE(-11, 8);
+    await talk(this.port, Buffer.concat([hello, closing]));
+  }
+
+  /** Ends it and removes its folder. */
+  async close(): Promise<void> {
+    await this.#process.close();
+    giveBack(this.port);
+    if (this.tlsPort !== undefined) giveBack(this.tlsPort);
+  }
+}
+
+export function startZookeeper(options?: ZookeeperServerOptions): Promise<ZookeeperServer> {
+  return ZookeeperServer.start(options);
+}
+
+/** How to run a Java source file that may use ZooKeeper's client and Curator. */
+export async function javaProgram(file: string, ...args: string[]): Promise<Command> {
+  const java = await findProgram('java');
+  const path = classPath(java, [...JARS.filter((jar) => jar !== 'slf4j-simple'), ...CURATOR_JARS]);
+  return [...java, '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-cp', path, file, ...args];
+}
+
+function classPath(java: Command, jars: readonly string[]): string {
+  const folder = join(folderOf(java), '../../../../share/java');
+  return jars.map((jar) => join(folder, `${jar}.jar`)).join(':');
+}
+
+function tlsLines(port: number | undefined, pem: string): string[] {
+  return [
+    ...[`secureClientPort=${port}`, 'secureClientPortAddress=127.0.0.1'],
+    ...[`ssl.keyStore.location=${pem}`, `ssl.trustStore.location=${pem}`, 'ssl.clientAuth=none'],
+  ];
+}
+
+function memberLines({ members }: Membership): string[] {
+  const servers = Object.entries(members).map(([id, address]) => `server.${id}=${address}`);
+  return ['initLimit=50', 'syncLimit=20', ...servers];
+}
+
+/** Writes to the server, and reads until it ends the connection. */
+function talk(port: number, text: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const socket = connect({ port, host: '127.0.0.1' }, () => void socket.write(text));
+    socket.setTimeout(5000, () => socket.destroy(new Error('the server says nothing')));
+    socket.setEncoding('latin1').on('data', (more: string) => {
+      said += more;
+    });
+    socket.once('error', reject).once('close', () => resolve(said));
+  });
+}
+
+/** As the server computes it, with Java's generator of random numbers. */
+function passwordOf(id: bigint): Buffer {
+  const multiplier = 0x5deece66dn;
+  const mask = (1n << 48n) - 1n;
+  let seed = (id ^ 0xb3415c00n ^ multiplier) & mask;
+  const password = Buffer.alloc(16);
+  for (let at = 0; at < 16; at += 4) {
+    seed = (seed * multiplier + 0xbn) & mask;
+    password.writeInt32LE(Number(BigInt.asIntN(32, seed >> 16n)), at);
+  }
+  return password;
+}
