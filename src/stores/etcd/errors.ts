@@ -59,6 +59,11 @@ const unclear = (advice: string): Meaning => ({ retryable: true, outcome: 'unkno
 const NO_LEADER = 'etcdserver: no leader';
 const LEASE_GONE = 'etcdserver: requested lease not found';
 
+const TOO_LARGE = refused(
+  false,
+  'does not take requests of this size. Look at its --max-request-bytes',
+);
+
 /** What an answer begins with. */
 const refusals: readonly (readonly [starts: string, Meaning])[] = [
   [NO_LEADER, refused(true, 'has no leader, or is cut off from it')],
@@ -94,10 +99,8 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
   ],
   ['etcdserver: invalid auth token', refused(true, 'does not know the token of this user')],
   ['etcdserver: revision of auth store is old', refused(true, 'has new users or roles')],
-  [
-    'etcdserver: request is too large',
-    refused(false, 'does not take requests of this size. Look at its --max-request-bytes'),
-  ],
+  ['etcdserver: request is too large', TOO_LARGE],
+  ['grpc: received message larger than max', TOO_LARGE],
   [
     'etcdserver: too many operations in txn request',
     refused(false, 'does not take so many operations at once. Look at its --max-txn-ops'),
