@@ -34,7 +34,7 @@ const TRAITS: Traits = {
   records: false,
   ttlStepMs: 1,
   synchronous: false,
-  sequential: false,
+  sequential: true,
   hintsGrant: true,
 };
 

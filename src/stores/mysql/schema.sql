@@ -71,7 +71,7 @@ CREATE TABLE IF NOT EXISTS holdfast_resource (
   -- How the last hold ended, where nobody holds.
   ended VARCHAR(8),
   ended_by BIGINT,
-  -- The call that did to it what is common.
+  -- The call that did to it what is common, and which of its claims.
   done_by BIGINT UNSIGNED NOT NULL DEFAULT 0
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
 
@@ -585,7 +585,7 @@ CREATE PROCEDURE holdfast_claim(
 BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
   -- A short one (UUID_SHORT) comes again when the server starts twice in a second.
-  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
+  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 15), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _name VARBINARY(1280);
@@ -603,34 +603,36 @@ BEGIN
     tag, holder, done_by)
   SELECT CAST(c.resource AS BINARY), c.kind, GREATEST(_now, _highest + 1),
     IF(_now >= _open_at, c.id, NULL), _now + c.ttl * 1000, c.permits, c.capacity, c.ttl,
-    c.address, c.tag, c.holder, IF(_now >= _open_at, _call, 0)
+    c.address, c.tag, c.holder, IF(_now >= _open_at, _call + c.i, 0)
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
-    resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
+    i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource',
+    id CHAR(32) PATH '$.id',
     kind CHAR(1) PATH '$.kind', permits INT PATH '$.permits', capacity INT PATH '$.limit',
     ttl INT UNSIGNED PATH '$.ttl', address VARCHAR(32) PATH '$.address',
     tag VARCHAR(32) PATH '$.tag', holder TEXT CHARSET utf8mb4 PATH '$.holder'
   )) AS c
-  ORDER BY CAST(c.resource AS BINARY)
+  ORDER BY CAST(c.resource AS BINARY), c.i
   -- From left to right: each sees what those before it have done.
   ON DUPLICATE KEY UPDATE
     done_by = IF(_now >= _open_at AND holdfast_resource.id IS NULL AND NOT crowd AND ended IS NULL
-      AND graves <= _now, _call, done_by),
-    holdfast_resource.id = IF(done_by = _call, c.id, holdfast_resource.id),
-    holdfast_resource.kind = IF(done_by = _call, c.kind, holdfast_resource.kind),
-    number = IF(done_by = _call, GREATEST(number + 1, _now, _highest + 1), number),
-    expires = IF(done_by = _call, _now + c.ttl * 1000, expires),
-    holdfast_resource.permits = IF(done_by = _call, c.permits, holdfast_resource.permits),
-    holdfast_resource.capacity = IF(done_by = _call, c.capacity, holdfast_resource.capacity),
-    holdfast_resource.ttl = IF(done_by = _call, c.ttl, holdfast_resource.ttl),
-    holdfast_resource.address = IF(done_by = _call, c.address, holdfast_resource.address),
-    holdfast_resource.tag = IF(done_by = _call, c.tag, holdfast_resource.tag),
-    holdfast_resource.holder = IF(done_by = _call, c.holder, holdfast_resource.holder);
+      AND graves <= _now, _call + c.i, done_by),
+    holdfast_resource.id = IF(done_by = _call + c.i, c.id, holdfast_resource.id),
+    holdfast_resource.kind = IF(done_by = _call + c.i, c.kind, holdfast_resource.kind),
+    number = IF(done_by = _call + c.i, GREATEST(number + 1, _now, _highest + 1), number),
+    expires = IF(done_by = _call + c.i, _now + c.ttl * 1000, expires),
+    holdfast_resource.permits = IF(done_by = _call + c.i, c.permits, holdfast_resource.permits),
+    holdfast_resource.capacity = IF(done_by = _call + c.i, c.capacity, holdfast_resource.capacity),
+    holdfast_resource.ttl = IF(done_by = _call + c.i, c.ttl, holdfast_resource.ttl),
+    holdfast_resource.address = IF(done_by = _call + c.i, c.address, holdfast_resource.address),
+    holdfast_resource.tag = IF(done_by = _call + c.i, c.tag, holdfast_resource.tag),
+    holdfast_resource.holder = IF(done_by = _call + c.i, c.holder, holdfast_resource.holder);
   SELECT JSON_OBJECTAGG(c.i, CONCAT('h ', r.number, ' ', r.ttl, ' 0 - - 0')), COUNT(*)
   INTO _answers, _done
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
     i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
   )) AS c
-  STRAIGHT_JOIN holdfast_resource r ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call;
+  STRAIGHT_JOIN holdfast_resource r
+    ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call + c.i;
   IF _done < JSON_LENGTH(_claims) THEN
     SET _answers = COALESCE(_answers, '{}');
     CALL holdfast_micros(_now);
@@ -711,15 +713,23 @@ BEGIN
   CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   SELECT c.number, c.sealed INTO _number, _sealed FROM holdfast_claim c
   WHERE c.id = _id AND c.resource = _name AND c.expires > _now;
-  IF _number IS NULL THEN
-    CALL holdfast_missing(_id, _now, _open_at, _line);
-  ELSE
+  IF _number IS NOT NULL THEN
     IF _sealed IS NULL THEN
       UPDATE holdfast_claim SET expires = _now + _ttl * 1000
       WHERE resource = _name AND number = _number;
     END IF;
     CALL holdfast_close_ranks(_name, _number, _now);
     CALL holdfast_status(_name, _number, _now, _open_at, _line);
+  ELSE
+    -- The only claim, which another call has renewed in this very moment.
+    SELECT r.number INTO _number FROM holdfast_resource r
+    WHERE r.name = _name AND r.id = _id AND r.expires > _now;
+    IF _number IS NULL THEN
+      CALL holdfast_missing(_id, _now, _open_at, _line);
+    ELSE
+      UPDATE holdfast_resource SET expires = _now + _ttl * 1000, ttl = _ttl WHERE name = _name;
+      SET _line = CONCAT('h ', _number, ' ', _ttl, ' 0 - - 0');
+    END IF;
   END IF;
   CALL holdfast_save(_name);
 END //
@@ -732,7 +742,7 @@ CREATE PROCEDURE holdfast_renew(
 BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
   -- A short one (UUID_SHORT) comes again when the server starts twice in a second.
-  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
+  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 15), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _claim TEXT CHARSET utf8mb4;
@@ -751,14 +761,17 @@ BEGIN
   ORDER BY CAST(c.resource AS BINARY)
   ON DUPLICATE KEY UPDATE
     done_by = IF(holdfast_resource.id = c.id AND expires > _now, _call, done_by),
-    expires = IF(done_by = _call, _now + c.ttl * 1000, expires),
-    holdfast_resource.ttl = IF(done_by = _call, c.ttl, holdfast_resource.ttl);
+    expires = IF(holdfast_resource.id = c.id AND done_by = _call, _now + c.ttl * 1000, expires),
+    holdfast_resource.ttl = IF(holdfast_resource.id = c.id AND done_by = _call, c.ttl,
+      holdfast_resource.ttl);
   SELECT JSON_OBJECTAGG(c.i, CONCAT('h ', r.number, ' ', r.ttl, ' 0 - - 0')), COUNT(*)
   INTO _answers, _done
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
-    i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+    i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource',
+    id CHAR(32) PATH '$.id'
   )) AS c
-  STRAIGHT_JOIN holdfast_resource r ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call;
+  STRAIGHT_JOIN holdfast_resource r
+    ON r.name = CAST(c.resource AS BINARY) AND r.id = c.id AND r.done_by = _call;
   IF _done < JSON_LENGTH(_claims) THEN
     SET _answers = COALESCE(_answers, '{}');
     CALL holdfast_micros(_now);
@@ -790,8 +803,7 @@ renew: BEGIN
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
-  -- Whatever else changes, rows that stay as they are need not count.
-  UPDATE holdfast_resource SET expires = _now + _ttl * 1000, ttl = _ttl, done_by = done_by ^ 1,
+  UPDATE holdfast_resource SET expires = _now + _ttl * 1000, ttl = _ttl,
     number = LAST_INSERT_ID(number)
   WHERE name = _name AND id = _id AND expires > _now;
   IF ROW_COUNT() = 1 THEN
@@ -929,7 +941,7 @@ CREATE PROCEDURE holdfast_release(
 BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
   -- A short one (UUID_SHORT) comes again when the server starts twice in a second.
-  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 16), 16, 10);
+  DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 15), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _claim TEXT CHARSET utf8mb4;
@@ -942,19 +954,21 @@ BEGIN
   INSERT INTO holdfast_resource (name, kind, number)
   SELECT CAST(c.resource AS BINARY), 'm', 0
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
-    resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource', id CHAR(32) PATH '$.id',
+    i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource',
+    id CHAR(32) PATH '$.id',
     unanswered BOOLEAN PATH '$.unanswered', after_ms BIGINT PATH '$.after'
   )) AS c
-  ORDER BY CAST(c.resource AS BINARY)
+  ORDER BY CAST(c.resource AS BINARY), c.i
   ON DUPLICATE KEY UPDATE
     done_by = IF(holdfast_resource.id = c.id AND expires > _now AND NOT c.unanswered
-      AND c.after_ms <= 0, _call, done_by),
-    holdfast_resource.id = IF(done_by = _call, NULL, holdfast_resource.id);
+      AND c.after_ms <= 0, _call + c.i, done_by),
+    holdfast_resource.id = IF(done_by = _call + c.i, NULL, holdfast_resource.id);
   SELECT JSON_OBJECTAGG(c.i, '1'), COUNT(*) INTO _answers, _done
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
     i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
   )) AS c
-  STRAIGHT_JOIN holdfast_resource r ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call;
+  STRAIGHT_JOIN holdfast_resource r
+    ON r.name = CAST(c.resource AS BINARY) AND r.done_by = _call + c.i;
   IF _done < JSON_LENGTH(_claims) THEN
     SET _answers = COALESCE(_answers, '{}');
     CALL holdfast_micros(_now);
