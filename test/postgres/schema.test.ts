@@ -88,6 +88,17 @@ test('the time that a call waits for its lock counts', async () => {
   numberOf((await waiting)[0]);
 });
 
+test('claims of a batch are refused after their releases, and a release frees only its own', async () => {
+  const session = await caller();
+  const [late, other] = [asked('late copy'), asked('beside it')];
+  expect(await session.release([late])).toEqual(['0']);
+  const [refused, held] = await session.claim([late, other]);
+  expect(refused).toBe('g unknown ');
+  const strangers = [asked('beside it'), asked('late copy')];
+  expect(await session.release(strangers)).toEqual(['0', '0']);
+  expect(numberOf((await session.claim([other]))[0])).toBe(numberOf(held));
+});
+
 test('sixteen sessions with batches that overlap never meet in a deadlock', CALM, async () => {
   await expectCalmStorm(caller);
 });

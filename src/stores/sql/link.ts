@@ -16,8 +16,8 @@ export interface SqlLink extends Ear {
    * @throws StoreError, also for what the database refuses.
    */
   call(routine: Routine, args: readonly string[], lane: Lane): Promise<readonly string[]>;
-  /** False: no message ever comes, so ask. */
-  hears(): Promise<boolean>;
+  /** False: no message ever comes, so ask. Known at once when connected. */
+  hears(): boolean | Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -83,11 +83,10 @@ export class Session {
     return this.#open !== undefined && !this.#running;
   }
 
-  /** Whether messages can come. */
-  async hears(): Promise<boolean> {
-    const { wire } = this.#open ?? {};
-    if (wire) return wire.listen !== undefined;
-    return this.#ask(async (opened) => opened.listen !== undefined);
+  /** Whether messages can come; known at once when it is open. */
+  hears(): boolean | Promise<boolean> {
+    const hears = (wire: Wire): boolean => wire.listen !== undefined;
+    return this.#open ? hears(this.#open.wire) : this.#ask(async (wire) => hears(wire));
   }
 
   /** Resolved when no message can be missed; from then on also on the connections that follow. */

@@ -112,7 +112,8 @@ export class SqlStore implements Store {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const hears = await this.#parts.link.hears().catch(() => true);
+    const known = this.#parts.link.hears();
+    const hears = typeof known === 'boolean' ? known : await known.catch(() => true);
     return hears ? this.#wakes.watch(claim, wake) : this.#polling.watch(claim, wake);
   }
 
