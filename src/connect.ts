@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 import { nearest } from './suggest.ts';
 
 /** Schemes of stores that are planned but not there yet. */
-const PLANNED = ['zookeeper', 'etcd'];
+const PLANNED = ['zookeeper'];
 
 const REDIS = [
   ...['redis', 'rediss', 'redis+unix', 'redis+sentinel', 'rediss+sentinel'],
@@ -16,7 +16,9 @@ const POSTGRES = ['postgres', 'postgresql'];
 
 const MYSQL = ['mysql', 'mariadb'];
 
-const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...PLANNED];
+const ETCD = ['etcd', 'etcds'];
+
+const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...ETCD, ...PLANNED];
 
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
@@ -65,6 +67,10 @@ export async function openStore(url: string): Promise<Store> {
   if (MYSQL.includes(scheme)) {
     const { openMysqlUrl } = await import('./stores/mysql/open-url.ts');
     return openMysqlUrl(scheme, rest);
+  }
+  if (ETCD.includes(scheme)) {
+    const { openEtcdUrl } = await import('./stores/etcd/open-url.ts');
+    return openEtcdUrl(scheme, rest);
   }
   if (PLANNED.includes(scheme)) {
     throw new UnsupportedError('store', `There is no store for '${scheme}:' yet.`);

@@ -28,7 +28,12 @@ test.each([
   ['', 'USAGE', /named by a URL/],
   ['sqlite:', 'USAGE', /needs a file/],
   ['memory:x', 'USAGE', /takes nothing/],
-  ['etcd://:secret@host', 'UNSUPPORTED', /no store for 'etcd:' yet/],
+  ['zookeeper://:secret@host', 'UNSUPPORTED', /no store for 'zookeeper:' yet/],
+  ['etcd:secret', 'USAGE', /has the form 'etcd:/],
+  ['etcd://me:12?secret@host', 'USAGE', /has the form 'etcd:/],
+  ['etcds://me:secret@host/chroot', 'USAGE', /has the form 'etcd:/],
+  ['etcd://me:secret@host?maxWaiters=many', 'USAGE', /whole number/],
+  ['etcd://me:secret@host?prefx=a', 'USAGE', /prefx.*prefix/],
   ['postgres:secret', 'USAGE', /has the form 'postgres:/],
   ['redis://:secret@host:port', 'USAGE', /a host or port in it/],
 ])('%s is refused with advice, and without its secrets', async (url, code, message) => {

@@ -20,7 +20,7 @@ is told, and its lock ends with its TTL at the latest.
   --now          ends it at once; the next one may come in beside work that goes on, and only a
                  fence protects then
   --yes          does not ask; without a terminal it never asks
-  --store URL    sqlite:FILE, redis://HOST, postgres://HOST; default $HOLDFAST_STORE or a file
+  --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
 
 Exit status: 0 if it was evicted, 1 if not.

@@ -27,7 +27,7 @@ Runs a command while holding the lock NAME.
   --label TEXT      shown to people (default: the name of the command)
   --grace DURATION  after a lost lock, time from SIGTERM to SIGKILL (default 5s)
   -E STATUS         exit status if the lock is not acquired (default 75); 0 says nothing
-  --store URL       sqlite:FILE, redis://HOST, postgres://HOST; default $HOLDFAST_STORE or a file
+  --store URL       sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json            errors as JSON, on the standard error
 
 The command finds HOLDFAST_TOKEN, HOLDFAST_RESOURCE and HOLDFAST_LINEAGE in its environment.
