@@ -1,5 +1,8 @@
 /** What a loss of data does to locks, and what is no loss. */
+import { postgresStore } from 'holdfast/postgres';
+import { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
+import { claimOf } from '../faults/bed.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
 import { asked, Caller, install, numberOf, type Settings } from './routines.ts';
 
@@ -77,6 +80,18 @@ test.concurrent('after a crash where somebody did not wait, all wait for all cla
   expect(await claim(server, 'new', { trust: true })).toEqual(quarantine);
   await new Promise((resolve) => setTimeout(resolve, MAX_TTL_MS));
   expect(await claim(server, 'free again')).toEqual(held);
+  await server.close();
+});
+
+test.concurrent('that a claim alone does not wait is itself waited for', async () => {
+  const server = await ready();
+  await hold(server);
+  const known = { durability: 'fast', maxTtl: MAX_TTL_MS } as const;
+  const store = postgresStore(new Pool({ connectionString: server.url }), known);
+  await store.claim([claimOf('lost')]);
+  await store.close?.();
+  await server.restart();
+  expect(await claim(server, 'lost')).toEqual(quarantine);
   await server.close();
 });
 

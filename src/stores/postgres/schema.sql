@@ -158,7 +158,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- What comes first in every verb: how this transaction waits and commits, and whether data is lost.
+-- What comes first in every verb, once: how this transaction waits and commits, and whether data is
+-- lost. A second time would undo that what is recorded is waited for.
 CREATE OR REPLACE FUNCTION holdfast.begin(
   settings text, patience text, max_ttl bigint, fast boolean
 ) RETURNS holdfast.store
@@ -352,6 +353,20 @@ BEGIN
   RETURN r;
 END $$;
 
+-- The resource's row, locked, also if nobody has ever claimed it or it was swept away.
+CREATE OR REPLACE FUNCTION holdfast.lock(asked text) RETURNS holdfast.resource
+LANGUAGE plpgsql AS $$
+DECLARE
+  r holdfast.resource;
+BEGIN
+  SELECT * INTO r FROM holdfast.resource WHERE name = asked FOR UPDATE;
+  IF NOT FOUND THEN
+    INSERT INTO holdfast.resource AS made (name, kind, number) VALUES (asked, 'm', 0)
+    ON CONFLICT (name) DO UPDATE SET kind = made.kind RETURNING made.* INTO r;
+  END IF;
+  RETURN r;
+END $$;
+
 -- The long way of a claim that its resource's row could not take at once.
 CREATE OR REPLACE FUNCTION holdfast.enter(
   c holdfast.claim, waits boolean, settings json, s holdfast.store
@@ -539,15 +554,10 @@ BEGIN
   RETURNING r.number INTO given;
   IF FOUND THEN RETURN format('h %s %s 0 - - 0', given, ttl); END IF;
   s := holdfast.begin(settings, patience, max_ttl, fast);
-  SELECT * INTO locked FROM holdfast.resource r WHERE r.name = resource FOR UPDATE;
-  IF FOUND THEN
-    c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder);
-    RETURN coalesce(CASE WHEN queue AND locked.waiters > 0 THEN
-      holdfast.join(locked, c, settings, s) END, holdfast.enter(c, queue, settings::json, s));
-  END IF;
-  RETURN holdfast.claim(settings::json, json_build_array(json_build_object('resource', resource,
-    'id', id, 'kind', kind, 'permits', permits, 'limit', capacity, 'ttl', ttl, 'queue', queue,
-    'address', address, 'tag', tag, 'holder', holder)));
+  locked := holdfast.lock(resource);
+  c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder);
+  RETURN coalesce(CASE WHEN queue AND locked.waiters > 0 THEN
+    holdfast.join(locked, c, settings, s) END, holdfast.enter(c, queue, settings::json, s));
 END $$;
 
 -- The long way of a heartbeat.
@@ -760,16 +770,12 @@ BEGIN
   UPDATE holdfast.resource r SET id = NULL
   WHERE r.name = resource AND r.id = asked AND r.expires > holdfast.micros();
   IF FOUND THEN RETURN '1'; END IF;
-  SELECT * INTO locked FROM holdfast.resource r WHERE r.name = resource FOR UPDATE;
-  IF FOUND THEN
-    s := holdfast.begin(settings, patience, max_ttl, fast);
-    RETURN coalesce(
-      CASE WHEN locked.waiters > 0 THEN holdfast.hand_off(locked, asked, settings, s) END,
-      holdfast.leave(resource, asked, ttl, false, 0, settings::json, s));
-  END IF;
-  -- Nobody has ever claimed it, or it was swept away.
-  RETURN holdfast.release(settings::json, json_build_array(json_build_object('resource', resource,
-    'id', asked, 'ttl', ttl, 'unanswered', false, 'after', 0)));
+  -- Before the row is locked, as everywhere: it may lock that of the store.
+  s := holdfast.begin(settings, patience, max_ttl, fast);
+  locked := holdfast.lock(resource);
+  RETURN coalesce(
+    CASE WHEN locked.waiters > 0 THEN holdfast.hand_off(locked, asked, settings, s) END,
+    holdfast.leave(resource, asked, ttl, false, 0, settings::json, s));
 END $$;
 
 -- The rarer verbs, on one claim.
