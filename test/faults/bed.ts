@@ -7,6 +7,9 @@ import { Lifetime } from './lifetime.ts';
 /** Three heartbeats fit even when the machine is busy, and a few lives fit into a test. */
 export const TTL_MS = 1000;
 
+/** A server is started, or promoted, in that time on the busiest machine. */
+export const RESTART_TTL_MS = 15_000;
+
 /** Nothing dies of old age in a test, however busy the machine. */
 export const LONG_TTL_MS = 30_000;
 

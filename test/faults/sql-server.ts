@@ -6,6 +6,7 @@ import {
   hasWaiter,
   LONG_TTL_MS,
   MAX_TTL_MS,
+  RESTART_TTL_MS,
   type StoreOptions,
   sleep,
   TTL_MS,
@@ -16,9 +17,6 @@ import type { SqlBed, SqlServer } from './sql-bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const PATIENT_TTL_MS = 6000;
-
-/** The busiest machine starts a server in that time. */
-const RESTART_TTL_MS = 15_000;
 
 type NewBed<Options extends StoreOptions, At extends SqlServer> = () => SqlBed<Options, At>;
 

@@ -1,5 +1,6 @@
 /** A primary and its replica part: one dies, the other is promoted, or both live on. */
 import { describe, expect, test } from 'vitest';
+import { RESTART_TTL_MS } from '../faults/bed.ts';
 import { Crowd } from '../faults/crowd.ts';
 import { Belief, firstGrant, patiently, Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
@@ -60,14 +61,14 @@ describe.concurrent.each(PRODUCTS)('a replica of %s', (_, start) => {
     await using bed = new Bed(start);
     const { primary, replica } = await pair(bed);
     const address = bed.serve(await TcpProxy.start(primary.port));
-    const ttl = LONG_TTL_MS;
+    const ttl = RESTART_TTL_MS;
     const scene = await Scene.set(bed, { holder: address, others: address, ttl });
     await replica.inStep();
     await primary.kill();
     await replica.promote();
     address.lead(replica.port);
-    // Longer than a TTL: without heartbeats to the next primary it would be dead.
-    await scene.expectUndisturbed(ttl * 1.2);
+    await scene.renewedSince(performance.now());
+    await scene.expectUndisturbed(0);
     await scene.leave(replica);
   });
 
@@ -88,11 +89,11 @@ describe.concurrent.each(PRODUCTS)('a replica of %s', (_, start) => {
   test('takes no locks, says why, and does when it is promoted', async () => {
     await using bed = new Bed(start);
     const { primary, replica } = await pair(bed);
-    const locks = bed.locks(replica);
     const refused = { code: 'STORE', retryable: true, outcome: 'failed' };
     const standing = { ...refused, message: expect.stringContaining('replica') };
-    await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject(standing);
-    const waiting = patiently(locks.mutex('a'));
+    const attempt = bed.patientLocks(replica).mutex('a').tryAcquire();
+    await expect(attempt).rejects.toMatchObject(standing);
+    const waiting = patiently(bed.locks(replica).mutex('a'));
     await primary.kill();
     await replica.promote();
     await (await waiting).release();

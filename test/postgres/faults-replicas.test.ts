@@ -3,7 +3,7 @@ import type { Store } from 'holdfast';
 import { postgresStore } from 'holdfast/postgres';
 import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
-import { MAX_TTL_MS, sleep } from '../faults/bed.ts';
+import { MAX_TTL_MS, RESTART_TTL_MS, sleep } from '../faults/bed.ts';
 import { Crowd } from '../faults/crowd.ts';
 import { Belief, firstGrant, patiently, Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
@@ -68,14 +68,14 @@ describe.concurrent('a standby', () => {
     const servers = await pair(bed);
     const { primary, standby } = servers;
     const address = bed.serve(await TcpProxy.start(primary.port));
-    const ttl = LONG_TTL_MS;
+    const ttl = RESTART_TTL_MS;
     const scene = await Scene.set(bed, { holder: address, others: address, ttl });
     await standby.inStep();
     await primary.kill();
     await standby.promote();
     address.lead(standby.port);
-    // Longer than a TTL: without heartbeats to the next primary it would be dead.
-    await scene.expectUndisturbed(ttl * 1.2);
+    await scene.renewedSince(performance.now());
+    await scene.expectUndisturbed(0);
     await scene.leave(standby);
   });
 
@@ -96,11 +96,11 @@ describe.concurrent('a standby', () => {
   test('takes no locks, says why, and does when it is promoted', async () => {
     await using bed = new Bed();
     const { primary, standby } = await pair(bed);
-    const locks = bed.locks(standby);
     const refused = { code: 'STORE', retryable: true, outcome: 'failed' };
     const standing = { ...refused, message: expect.stringContaining('standby') };
-    await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject(standing);
-    const waiting = patiently(locks.mutex('a'));
+    const attempt = bed.patientLocks(standby).mutex('a').tryAcquire();
+    await expect(attempt).rejects.toMatchObject(standing);
+    const waiting = patiently(bed.locks(standby).mutex('a'));
     await primary.kill();
     await standby.promote();
     await (await waiting).release();
