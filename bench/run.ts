@@ -28,6 +28,7 @@ const FIGURES = [
   ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster', 'quorum'],
   ...['postgres', 'mysql'].flatMap((one) => STORE_FIGURES.map((figure) => `${one}/${figure}`)),
   'sql/which',
+  ...['etcd/uncontended', 'etcd/processes', 'etcd/waiters', 'etcd/leases'],
 ];
 
 const PICTURES: Readonly<Record<string, (results: readonly Result[]) => string>> = {

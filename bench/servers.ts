@@ -1,5 +1,6 @@
 /** The servers that figures need. One that several need is started for the first of them. */
 import { startCluster } from '../test/servers/cluster.ts';
+import { startEtcd } from '../test/servers/etcd-server.ts';
 import { startMariadb } from '../test/servers/mariadb-server.ts';
 import { startPostgres } from '../test/servers/postgres-server.ts';
 import { startFive, startSingle } from '../test/servers/topologies.ts';
@@ -50,6 +51,15 @@ const STARTS: Readonly<Record<string, () => Promise<Servers>>> = {
     const server = opened(await startPostgres({ config: POSTGRES }));
     const [row] = await server.query('SHOW server_version');
     return databaseAt('postgres', server, `PostgreSQL ${row?.server_version}`);
+  },
+  etcd: async () => {
+    // With the timing of its makers, not that of the tests.
+    const config = ['--heartbeat-interval=100', '--election-timeout=1000'];
+    const server = opened(await startEtcd({ config }));
+    const at = { url: server.clientUrl, pid: server.pid };
+    const answer = await (await fetch(`${at.url}/version`)).json();
+    const versions = answer as { etcdserver: string };
+    return databaseAt('etcd', at, `etcd ${versions.etcdserver}`);
   },
   mysql: async () => {
     const server = opened(await startMariadb({ config: MARIADB }));

@@ -8,7 +8,7 @@
  */
 import { StoreError, toStoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
-import type { Compare, Reply, Txn } from './client.ts';
+import type { Answer, Compare, Reply, Txn } from './client.ts';
 import { isLeaseGone } from './errors.ts';
 import { epitaph } from './graves.ts';
 import type { Lease } from './leases.ts';
@@ -75,20 +75,20 @@ class Entry {
     const read = reading(keys, resource, kind);
     return {
       compare: queue ? absent : [...absent, this.#undisturbed()],
-      success: [{ put: { key, value: textOf(this.#claim), lease: lease.id } }, ...read],
+      success: [{ put: { key, value: textOf(this.#claim), lease: lease.id } }, read],
       failure: [
         ...[{ range: { key } }, { range: { key: grave } }],
-        ...(queue ? read : reading(keys, resource)),
+        queue ? read : reading(keys, resource),
       ],
     };
   }
 
   async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
     const { answers = [], succeeded = false } = outcome ?? {};
-    if (succeeded) return this.#entered(answers.slice(1), sentAt);
+    if (succeeded) return this.#entered(answers[1], sentAt);
     const [kv, grave] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
-    const view = await this.#view(answers.slice(2), queue ? kind : undefined);
+    const view = await this.#view(answers[2], queue ? kind : undefined);
     if (kv) return standing(this.#parts, { claim: this.#claim, place: placeOf(kv), view, sentAt });
     if (grave) return this.#leave(epitaph(grave));
     if (!view.admits(this.#claim)) {
@@ -98,10 +98,12 @@ class Entry {
   }
 
   /** The key is there; it may not be allowed to stay. */
-  async #entered(answers: Outcome['answers'], sentAt: number): Promise<ClaimStatus> {
+  async #entered(answer: Answer | undefined, sentAt: number): Promise<ClaimStatus> {
     const { client, maxWaiters } = this.#parts;
     const { key } = this.own;
-    const view = await this.#view(answers, this.#claim.kind);
+    let view = await this.#view(answer, this.#claim.kind);
+    // One too many may be the note.
+    if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.places[view.find(key)];
     const waits = !place || view.find(key) >= view.admitted;
     const full: GoneStatus = { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
@@ -128,10 +130,10 @@ class Entry {
   }
 
   /** As it was told if that is enough, otherwise as it is now. */
-  async #view(answers: Outcome['answers'], kind: Kind | undefined): Promise<QueueView> {
+  async #view(answer: Answer | undefined, kind: Kind | undefined): Promise<QueueView> {
     const { client, keys } = this.#parts;
     const { resource } = this.#claim;
-    const view = viewIn(answers, { keys, resource, kind });
+    const view = answer && viewIn(answer, { keys, resource, kind });
     return view ?? (await readQueue(client, keys, resource)).view;
   }
 

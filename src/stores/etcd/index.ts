@@ -13,6 +13,8 @@ import { EtcdStore } from './etcd-store.ts';
 import { KeySpace } from './keys.ts';
 
 export type { EtcdAddress, EtcdTls } from './address.ts';
+export type { EtcdClient } from './client.ts';
+export { etcdClient } from './etcd-client.ts';
 
 export interface EtcdOptions {
   /**

@@ -2,34 +2,38 @@
 import type { Kind, Takeover } from '../../store.ts';
 import type { Answer, EtcdClient, KeyValue, Operation, RangeAnswer } from './client.ts';
 import type { KeySpace } from './keys.ts';
-import { placeOf, QueueView, takeoverIn } from './queue.ts';
+import { type Place, placeOf, QueueView, takeoverIn } from './queue.ts';
 
-/** Enough of the oldest claims to know whether one has it, in all but odd cases. */
-const FEW = 3;
-const MANY = 32;
+/** Enough of the oldest claims, and the note, to know whether one has it, in all but odd cases. */
+const FEW = 4;
+const MANY = 33;
 
 /** What to ask for a claim of this kind; without one, for everything. */
-export function reading(keys: KeySpace, resource: string, kind?: Kind): readonly Operation[] {
+export function reading(keys: KeySpace, resource: string, kind?: Kind): Operation {
   const exclusive = kind === 'mutex' || kind === 'write';
   const limit = exclusive ? FEW : MANY;
-  return [
-    { range: { ...keys.claims(resource), oldestFirst: true, ...(kind && { limit }) } },
-    { range: { key: keys.note(resource) } },
-  ];
+  return { range: { ...keys.queue(resource), oldestFirst: true, ...(kind && { limit }) } };
 }
 
-/** The answers to `reading`; undefined if they are not enough. */
+/**
+ * The answer to `reading`; undefined if it is not enough. Of a long queue the note may be unknown,
+ * and is then counted as one who waits.
+ */
 export function viewIn(
-  answers: readonly Answer[],
+  answer: Answer | undefined,
   { keys, resource, kind }: { keys: KeySpace; resource: string; kind?: Kind | undefined },
 ): QueueView | undefined {
-  const [claims, note] = answers.map(rangeIn);
-  const { kvs = [], count = 0 } = claims ?? {};
-  const places = kvs.filter(({ key }) => keys.isClaim(resource, key)).map(placeOf);
-  const strangers = kvs.length - places.length;
-  if (strangers > 0 && count > kvs.length) return undefined;
-  const ended = endedIn(note);
-  const view = new QueueView(places, count - strangers, ended);
+  const { kvs = [], count = 0 } = rangeIn(answer) ?? {};
+  const noteKey = keys.note(resource);
+  const places: Place[] = [];
+  let ended: Takeover | undefined;
+  for (const kv of kvs) {
+    if (kv.key === noteKey) ended = takeoverIn(kv.value);
+    else if (keys.isClaim(resource, kv.key)) places.push(placeOf(kv));
+  }
+  const others = kvs.length - places.length;
+  if (others > 1 && count > kvs.length) return undefined;
+  const view = new QueueView(places, count - others, ended);
   return kind === undefined || view.knows(kind) ? view : undefined;
 }
 
@@ -44,8 +48,8 @@ export async function readQueue(
   keys: KeySpace,
   resource: string,
 ): Promise<Read> {
-  const { answers, revision } = await client.txn({ success: reading(keys, resource) });
-  return { view: viewIn(answers, { keys, resource }) ?? new QueueView([], 0), revision };
+  const { answers, revision } = await client.txn({ success: [reading(keys, resource)] });
+  return { view: viewIn(answers[0], { keys, resource }) ?? new QueueView([], 0), revision };
 }
 
 export function rangeIn(answer: Answer | undefined): RangeAnswer | undefined {
@@ -54,9 +58,4 @@ export function rangeIn(answer: Answer | undefined): RangeAnswer | undefined {
 
 export function firstIn(answer: Answer | undefined): KeyValue | undefined {
   return rangeIn(answer)?.kvs[0];
-}
-
-function endedIn(note: RangeAnswer | undefined): Takeover | undefined {
-  const [kv] = note?.kvs ?? [];
-  return kv && takeoverIn(kv.value);
 }

@@ -56,7 +56,7 @@ async function lookFor(
     const one = some.length === 1;
     const key = keys.claim(resource, id);
     const read = reading(keys, resource, one ? kind : undefined);
-    const txn: Txn = { success: one ? [...read, { range: { key } }] : read };
+    const txn: Txn = { success: one ? [read, { range: { key } }] : [read] };
     return { resource, kind: one ? kind : undefined, txn };
   });
   const reply = await client.txn(together(groups.map(({ txn }) => txn)));
@@ -65,8 +65,9 @@ async function lookFor(
   for (const [i, { resource, kind }] of groups.entries()) {
     const answers = outcomes[i]?.answers ?? [];
     const view =
-      viewIn(answers, { keys, resource, kind }) ?? (await readQueue(client, keys, resource)).view;
-    const kv = firstIn(answers[2]);
+      viewIn(answers[0], { keys, resource, kind }) ??
+      (await readQueue(client, keys, resource)).view;
+    const kv = firstIn(answers[1]);
     looks.set(resource, { view, place: undefined, own: kv && placeOf(kv) });
   }
   return claims.map(({ resource, id }) => {

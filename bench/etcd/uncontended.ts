@@ -1,0 +1,16 @@
+/** Acquire and release when nobody else wants the same lock. The floor is the bare client. */
+import { uncontended } from '../uncontended.ts';
+import { contender, FLOOR, url } from './contest.ts';
+
+const ROUNDS = 5;
+const WAYS = [
+  { way: 'one after another', tasks: 1, pairs: 200, goal: 0.85 },
+  { way: '64 resources at once', tasks: 64, pairs: 1_920, goal: 3 },
+];
+
+const names = [FLOOR, 'holdfast'];
+const contenders = new Map(
+  await Promise.all(names.map(async (one) => [one, await contender(one)(url)] as const)),
+);
+await uncontended('etcd/uncontended', contenders, WAYS, ROUNDS);
+await Promise.all(Array.from(contenders.values(), ({ close }) => close()));
