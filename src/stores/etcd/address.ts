@@ -88,7 +88,9 @@ function endpointOf(text: string, secure: boolean, tls: EtcdTls): Endpoint {
   const parts = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(?::(\d+))?$/i.exec(text);
   const port = Number(parts?.[2] ?? PORT);
   if (!parts || port < 1 || port > 65_535) throw malformed('a host or port in it is wrong');
-  return { url: `${secure ? 'https' : 'http'}://${parts[1]}:${port}`, tls: secure ? tls : {} };
+  const [, name = ''] = parts;
+  const url = `${secure ? 'https' : 'http'}://${name}:${port}`;
+  return { url, host: name.replace(/^\[|\]$/g, ''), port, tls: secure ? tls : undefined };
 }
 
 function userIn(credentials: string): NonNullable<Address['user']> {

@@ -55,6 +55,7 @@ export class Calls {
   async call<Q, A>(method: Method<Q, A>, request: Q): Promise<A> {
     const message = encode(method.request, request);
     const end = performance.now() + DEADLINE_MS;
+    // An address may be that of several servers.
     let moves = this.#channels.endpoints;
     let tokens = this.#user ? 1 : 0;
     for (;;) {
@@ -67,7 +68,7 @@ export class Calls {
         return decoded(method.answer, await answer);
       } catch (error) {
         if (attempt && isTokenOld(error) && tokens-- > 0) this.forget(attempt.token);
-        else if (!attempt || !isElsewhere(error) || --moves <= 0) throw storeError(error);
+        else if (!attempt || !isElsewhere(error) || moves-- <= 0) throw storeError(error);
         else attempt.channel.retire('another server may be better');
       }
     }

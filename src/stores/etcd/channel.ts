@@ -14,13 +14,17 @@
  * read before the silence is judged.
  */
 import { type ClientHttp2Session, connect } from 'node:http2';
-import type { ConnectionOptions } from 'node:tls';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
 import { NoAnswer } from './errors.ts';
 import { type Course, type Received, RpcStream } from './rpc-stream.ts';
 import { MalformedError } from './wire-format.ts';
 
-/** After so long of silence the server is asked whether it is there, and then taken for dead. */
-const SILENCE_MS = 1000;
+/** How often the server's silence is looked at. */
+const LOOK_MS = 500;
+/** After so many silent looks it is asked whether it is there, and after so many taken for dead. */
+const ASK_AT = 2;
+const DEAD_AT = 4;
 
 /** How much may be on its way to us, in bytes: thousands of changes at once. */
 const WINDOW = 4 * 1024 * 1024;
@@ -29,8 +33,10 @@ const PROBE = '/grpc.health.v1.Health/Check';
 
 export interface Endpoint {
   readonly url: string;
-  /** For an `https:` URL. */
-  readonly tls: ConnectionOptions;
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: it speaks no TLS. */
+  readonly tls: ConnectionOptions | undefined;
 }
 
 export interface Request {
@@ -40,6 +46,7 @@ export interface Request {
 
 export class Channel implements Course {
   readonly endpoint: Endpoint;
+  readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #retired: (channel: Channel) => void;
   readonly #lasting = new Set<RpcStream>();
@@ -49,8 +56,7 @@ export class Channel implements Course {
   #last = Number.POSITIVE_INFINITY;
   #expected = 0;
   #timer: NodeJS.Timeout | undefined;
-  #silent = false;
-  #asked = false;
+  #silentLooks = 0;
 
   /** Rejects with NoAnswer. `retired` is called when it takes no requests any more. */
   static open(
@@ -58,9 +64,8 @@ export class Channel implements Course {
     signal: AbortSignal,
     retired: (channel: Channel) => void,
   ): Promise<Channel> {
-    const settings = { enablePush: false, initialWindowSize: WINDOW };
-    const session = connect(endpoint.url, { ...endpoint.tls, settings });
-    const channel = new Channel(endpoint, session, retired);
+    const channel = new Channel(endpoint, retired);
+    const session = channel.#session;
     return new Promise((resolve, reject) => {
       const abort = (): void => channel.destroy(signal.reason);
       if (signal.aborted) abort();
@@ -77,12 +82,14 @@ export class Channel implements Course {
     });
   }
 
-  private constructor(
-    endpoint: Endpoint,
-    session: ClientHttp2Session,
-    retired: (channel: Channel) => void,
-  ) {
+  private constructor(endpoint: Endpoint, retired: (channel: Channel) => void) {
+    const socket = socketTo(endpoint);
+    const session = connect(endpoint.url, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: WINDOW },
+    });
     this.endpoint = endpoint;
+    this.#socket = socket;
     this.#session = session;
     this.#retired = retired;
     // Those who wait for an answer have timers of their own.
@@ -155,17 +162,21 @@ export class Channel implements Course {
   /** Ends it at once: what is unanswered gets no answer any more. */
   destroy(cause: unknown): void {
     this.#cause ??= cause;
+    this.retire('the connection broke');
     this.#session.destroy();
+    // A session that is being closed would wait for the other end.
+    this.#socket.destroy();
   }
 
   heard(): void {
-    this.#silent = false;
-    this.#asked = false;
+    this.#silentLooks = 0;
   }
 
   expecting(change: 1 | -1): void {
     this.#expected += change;
-    if (this.#expected > 0 && this.#timer === undefined) this.#listen();
+    if (this.#expected === 0 || this.#timer !== undefined) return;
+    this.#silentLooks = 0;
+    this.#listen();
   }
 
   reached(stream: number | undefined): boolean {
@@ -187,23 +198,28 @@ export class Channel implements Course {
   }
 
   #listen(): void {
-    const due = performance.now() + SILENCE_MS;
-    this.#silent = true;
-    const judge = (): void => {
+    const due = performance.now() + LOOK_MS;
+    const look = (): void => {
       this.#timer = undefined;
       if (this.#expected === 0 || this.#session.destroyed) return;
-      const stoodStill = performance.now() > due + SILENCE_MS / 2;
-      if (!this.#silent || stoodStill) this.#listen();
-      else if (this.#asked) this.destroy(`it has been silent for ${2 * SILENCE_MS} ms`);
-      else this.#ask();
+      const stoodStill = performance.now() > due + LOOK_MS;
+      if (!stoodStill) this.#silentLooks++;
+      if (this.#silentLooks === ASK_AT) this.#ask();
+      if (this.#silentLooks < DEAD_AT) this.#listen();
+      else this.destroy(`the server has been silent for ${DEAD_AT * LOOK_MS} ms`);
     };
-    this.#timer = setTimeout(() => setImmediate(judge), SILENCE_MS).unref();
+    this.#timer = setTimeout(() => setImmediate(look), LOOK_MS).unref();
   }
 
   #ask(): void {
-    this.#asked = true;
     const nothing = { message: () => {}, ended: () => {} };
     this.#begin({ path: PROBE, metadata: {} }, nothing)?.finish(Buffer.alloc(0));
-    this.#listen();
   }
+}
+
+function socketTo({ host, port, tls }: Endpoint): Socket {
+  const address = { host, port, noDelay: true };
+  if (tls === undefined) return connectPlain(address);
+  const name = isIP(host) ? {} : { servername: host };
+  return connectSecurely({ ...name, ...tls, ...address, ALPNProtocols: ['h2'] });
 }

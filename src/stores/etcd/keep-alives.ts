@@ -15,6 +15,7 @@ import { MalformedError } from './wire-format.ts';
 
 interface Waiter {
   readonly lease: bigint;
+  sent: boolean;
   readonly answered: (seconds: bigint) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -46,12 +47,12 @@ export class KeepAlives {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((other) => other !== waiter);
-        waiter.failed(new NoAnswer(true, `no answer within ${DEADLINE_MS} ms`));
+        waiter.failed(new NoAnswer(waiter.sent, `no answer within ${DEADLINE_MS} ms`));
         // The answers would be taken for those of others.
         this.#stream.restart('a lease was not kept alive in time');
       }, DEADLINE_MS);
       const waiter: Waiter = {
-        lease,
+        ...{ lease, sent: false },
         answered: (seconds) => {
           clearTimeout(timer);
           resolve(seconds);
@@ -90,7 +91,8 @@ export class KeepAlives {
   }
 }
 
-function send(stream: RpcStream, { lease }: Waiter): void {
+function send(stream: RpcStream, waiter: Waiter): void {
+  waiter.sent = true;
   stream.expect(true);
-  stream.write(encode(leaseRequest, { id: lease }));
+  stream.write(encode(leaseRequest, { id: waiter.lease }));
 }
