@@ -12,7 +12,7 @@ export interface Settings {
   readonly wake: string;
 }
 
-const SETTINGS: Settings = {
+export const SETTINGS: Settings = {
   ...{ maxTtl: 30_000, maxWaiters: 100, trust: false, fast: false, patience: 5000 },
   wake: 'holdfast_',
 };
@@ -39,6 +39,8 @@ interface Leaving extends Asked {
   readonly after?: number;
 }
 
+export type Verb = 'claim' | 'renew' | 'release';
+
 /** One session. */
 export abstract class Caller {
   claim(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
@@ -58,10 +60,10 @@ export abstract class Caller {
   abstract close(): Promise<unknown>;
 
   /** The lines of its answer. */
-  protected abstract call(routine: string, args: readonly string[]): Promise<string[]>;
+  protected abstract call(routine: Verb, args: readonly string[]): Promise<string[]>;
 
   #call(
-    routine: string,
+    routine: Verb,
     terms: object,
     ...[claims, settings]: readonly [readonly Asked[], Partial<Settings>]
   ): Promise<string[]> {

@@ -1,8 +1,11 @@
 /** The procedures of the schema in a session of their own, with a clock that can be stepped. */
 import { mysqlMigration } from 'holdfast/mysql';
 import { type Connection, createConnection } from 'mysql2/promise';
+import { connectLike } from '../../src/stores/mysql/client.ts';
+import { sourceOf } from '../../src/stores/mysql/source.ts';
+import type { Wire } from '../../src/stores/sql/wire.ts';
 import { sleep } from '../faults/bed.ts';
-import { Caller as AnyCaller } from '../faults/sql-calls.ts';
+import { Caller as AnyCaller, type Verb } from '../faults/sql-calls.ts';
 import type { MysqlServer } from '../servers/mysql-server.ts';
 
 /**
@@ -43,16 +46,23 @@ function statementsIn(text: string): string[] {
 /** It ends with its server at the latest. */
 export class Caller extends AnyCaller {
   readonly connection: Connection;
+  readonly #wire: Wire | undefined;
 
-  static async open({ host, port }: MysqlServer): Promise<Caller> {
-    const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+  /** @param asStore as a store calls them: a claim that comes alone is no JSON then. */
+  static async open({ host, port }: MysqlServer, asStore = false): Promise<Caller> {
+    const at = { host, port, user: 'root', database: 'test' };
+    const connection = await createConnection(at);
     connection.on('error', () => {});
-    return new Caller(connection);
+    const source = sourceOf(connectLike(connection), 'holdfast_');
+    const { signal } = new AbortController();
+    const terms = { signal, lost: () => {}, heard: () => {} };
+    return new Caller(connection, asStore ? await source.open(terms) : undefined);
   }
 
-  private constructor(connection: Connection) {
+  private constructor(connection: Connection, wire: Wire | undefined) {
     super();
     this.connection = connection;
+    this.#wire = wire;
   }
 
   sweep(): Promise<unknown> {
@@ -60,12 +70,14 @@ export class Caller extends AnyCaller {
   }
 
   async close(): Promise<void> {
+    this.#wire?.close();
     this.connection.destroy();
   }
 
-  protected async call(routine: string, args: readonly string[]): Promise<string[]> {
-    const text = `call holdfast_${routine}(?, ?)`;
-    const [results] = await this.connection.query({ sql: text, rowsAsArray: true }, [...args]);
+  protected async call(routine: Verb, args: readonly string[]): Promise<string[]> {
+    if (this.#wire) return [...(await this.#wire.call(routine, args))];
+    const sql = `call holdfast_${routine}(?, ?)`;
+    const [results] = await this.connection.query({ sql, rowsAsArray: true }, [...args]);
     const [[[answers]]] = results as unknown as readonly [readonly [readonly [unknown]]];
     const lines = typeof answers === 'string' ? JSON.parse(answers) : answers;
     return Object.values((lines ?? {}) as object).map(String);

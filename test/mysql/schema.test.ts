@@ -22,7 +22,12 @@ const held = expect.stringMatching(/^h /);
 const queued = expect.stringMatching(/^w .* queue \d+$/);
 const quarantined = expect.stringMatching(/^w .* data-loss \d+$/);
 
-describe.each(PRODUCTS)('%s', (_, start) => {
+const WAYS = PRODUCTS.flatMap(([product, start]) => [
+  [product, 'in JSON', start, false] as const,
+  [product, 'as a store does', start, true] as const,
+]);
+
+describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
   let server: MysqlServer;
   const callers: Caller[] = [];
 
@@ -36,7 +41,7 @@ describe.each(PRODUCTS)('%s', (_, start) => {
   });
 
   async function caller(): Promise<Caller> {
-    const opened = await Caller.open(server);
+    const opened = await Caller.open(server, asStore);
     callers.push(opened);
     return opened;
   }
