@@ -38,8 +38,16 @@ export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
   readonly gate: string;
 }
 
-/** Resolved when no news can be missed; gives what ends it. */
-export async function listen(parts: BellParts): Promise<() => void> {
+export interface Bell {
+  /** Of this process, where news is for it. */
+  readonly address: string;
+  /** News that came with the answer to something else. */
+  tell(news: string): void;
+  end(): void;
+}
+
+/** Resolved when no news can be missed. */
+export async function listen(parts: BellParts): Promise<Bell> {
   const { connect, channel, gate, prefix, heard, lost } = parts;
   const over = new AbortController();
   const connection = await limited(CONNECT_MS, [over.signal], (signal) =>
@@ -85,7 +93,7 @@ export async function listen(parts: BellParts): Promise<() => void> {
       end();
     });
   });
-  return end;
+  return { address: channel.slice(channel.lastIndexOf('_') + 1), tell, end };
 }
 
 /** Rejects if the connection is half-open, or the server stands still. */

@@ -9,7 +9,9 @@
 -- at which it began to wait for the lock: what was dead or idle then still is, and a life that is
 -- counted from then ends too early if anything. The rest goes the long way, claim by claim, by a
 -- clock that is read when all locks are there: each statement of a procedure has a time and a
--- snapshot of its own. The time is UTC, whatever the zone of the session.
+-- snapshot of its own. The time is UTC, whatever the zone of the session. One claim alone (`_one`)
+-- needs no batch for that. A mutex whose queue is in order has a short way (`join`, `pass`), which
+-- does what the long way would, and leaves to it whatever else there is to do.
 -- Each call is a transaction of its own at READ COMMITTED, in which no gap is locked: there is no
 -- unique index but primary keys, rows are locked by their whole primary key, and all else is read
 -- without locks, by statements that only read (a subquery of IF or SET would lock). So the store's
@@ -173,9 +175,26 @@ BEGIN
   END IF;
 END //
 
--- The same where something may be granted or kept: whether data is lost. A commit is safe from
--- crashes where it is on disk, in the binary log as well, if there is one: that decides what a
--- restart commits.
+-- Whether it is known that no data is lost. A commit is safe from crashes where it is on disk, in
+-- the binary log as well, if there is one: that decides what a restart commits.
+DROP PROCEDURE IF EXISTS holdfast_known //
+CREATE PROCEDURE holdfast_known(
+  _settings LONGTEXT CHARSET utf8mb4, OUT _now BIGINT, OUT _open_at BIGINT, OUT _highest BIGINT,
+  OUT _recorded BOOLEAN
+)
+BEGIN
+  DECLARE CONTINUE HANDLER FOR NOT FOUND SET _recorded = FALSE;
+  SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), s.open_at, s.highest,
+    w.history = s.history AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
+      AND s.history = /*!80000 @@server_uuid */
+        /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */
+      AND s.fast >= (@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
+        OR @@global.log_bin AND @@global.sync_binlog <> 1)
+  INTO _now, _open_at, _highest, _recorded
+  FROM holdfast_store s, holdfast_witness w WHERE s.only_row = TRUE LIMIT 1;
+END //
+
+-- What comes first where something may be granted or kept.
 DROP PROCEDURE IF EXISTS holdfast_begin //
 CREATE PROCEDURE holdfast_begin(
   _settings LONGTEXT CHARSET utf8mb4, OUT _now BIGINT, OUT _open_at BIGINT, OUT _highest BIGINT
@@ -183,17 +202,9 @@ CREATE PROCEDURE holdfast_begin(
 BEGIN
   DECLARE _recorded BOOLEAN;
   DECLARE _tries INT DEFAULT 0;
-  DECLARE CONTINUE HANDLER FOR NOT FOUND SET _recorded = FALSE;
   known: LOOP
     CALL holdfast_open(_settings);
-    SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), s.open_at, s.highest,
-      w.history = s.history AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
-        AND s.history = /*!80000 @@server_uuid */
-          /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */
-        AND s.fast >= (@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
-          OR @@global.log_bin AND @@global.sync_binlog <> 1)
-    INTO _now, _open_at, _highest, _recorded
-    FROM holdfast_store s, holdfast_witness w WHERE s.only_row = TRUE LIMIT 1;
+    CALL holdfast_known(_settings, _now, _open_at, _highest, _recorded);
     IF _recorded THEN LEAVE known; END IF;
     COMMIT;
     -- Another one may take the witness away and put it back meanwhile.
@@ -446,14 +457,24 @@ DROP PROCEDURE IF EXISTS holdfast_join //
 CREATE PROCEDURE holdfast_join(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _ttl INT UNSIGNED,
   _address VARCHAR(32) CHARSET ascii, _tag VARCHAR(32) CHARSET ascii,
-  _holder TEXT CHARSET utf8mb4, _waiters INT, _now BIGINT, _place BIGINT,
+  _holder TEXT CHARSET utf8mb4, _max_waiters INT, _highest BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
 )
-BEGIN
-  DECLARE _number, _expires, _first, _before BIGINT;
-  DECLARE _present BOOLEAN;
+join_queue: BEGIN
+  DECLARE _now, _graves, _last, _death, _number, _expires, _first, _before BIGINT;
+  DECLARE _waiters INT;
+  DECLARE _kind CHAR(1) CHARSET ascii;
+  DECLARE _only CHAR(32) CHARSET ascii;
+  DECLARE _crowd, _present BOOLEAN;
   DECLARE _whom VARCHAR(32) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT r.graves, r.kind, r.crowd, r.waiters, r.id, r.number, r.expires
+  INTO _graves, _kind, _crowd, _waiters, _only, _last, _death
+  FROM holdfast_resource r WHERE r.name = _name FOR UPDATE;
+  SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
+  IF NOT COALESCE(_kind = 'm' AND _graves <= _now AND _waiters < _max_waiters
+    AND (_crowd OR _only <> _id AND _death > _now), FALSE) THEN LEAVE join_queue; END IF;
+  IF NOT _crowd THEN CALL holdfast_spread(_name); END IF;
   SELECT h.number, h.expires, h.address,
     EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.id = _id AND c.resource = _name),
     (SELECT w.expires FROM holdfast_claim w WHERE w.resource = _name AND w.admitted = FALSE
@@ -464,10 +485,11 @@ BEGIN
   FROM holdfast_claim h WHERE h.resource = _name AND h.admitted = TRUE LIMIT 1;
   IF NOT _present
     AND LEAST(_expires, COALESCE(_first, _expires), COALESCE(_before, _expires)) > _now THEN
-    UPDATE holdfast_resource SET number = _place, waiters = waiters + 1 WHERE name = _name;
+    SET _last = GREATEST(_last + 1, _now, _highest + 1);
+    UPDATE holdfast_resource SET number = _last, waiters = waiters + 1 WHERE name = _name;
     INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity,
       ttl, address, tag, holder, news)
-    VALUES (_name, _place, _id, FALSE, _now + _ttl * 1000, 'm', 1, 1, _ttl, _address, _tag, _holder,
+    VALUES (_name, _last, _id, FALSE, _now + _ttl * 1000, 'm', 1, 1, _ttl, _address, _tag, _holder,
       IF(_waiters = 0, 0, NULL));
     IF _waiters = 0 THEN
       UPDATE holdfast_claim SET news = GREATEST(_now, COALESCE(news, 0) + 1)
@@ -488,7 +510,7 @@ CREATE PROCEDURE holdfast_enter(
   _open_at BIGINT, _highest BIGINT, INOUT _rings LONGTEXT CHARSET ascii,
   OUT _line LONGTEXT CHARSET utf8mb4
 )
-enter: BEGIN
+BEGIN
   DECLARE _only CHAR(32) CHARSET ascii;
   DECLARE _present CHAR(1) CHARSET ascii;
   DECLARE _waiters, _used, _least INT;
@@ -497,25 +519,17 @@ enter: BEGIN
   DECLARE _ended VARCHAR(8) CHARSET ascii;
   DECLARE _rung LONGTEXT CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  SELECT r.graves, r.kind, r.crowd, r.waiters, r.id, r.number, r.expires
-  INTO _graves, _present, _crowd, _waiters, _only, _last, _expires
-  FROM holdfast_resource r WHERE r.name = _name;
-  IF _queue AND _kind = 'm' AND _present = 'm' AND _graves <= _now AND _now >= _open_at
-    AND _waiters < _max_waiters AND (_crowd OR _only <> _id AND _expires > _now) THEN
-    IF NOT _crowd THEN CALL holdfast_spread(_name); END IF;
-    CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder, _waiters, _now,
-      GREATEST(_last + 1, _now, _highest + 1), _rings, _line);
-    IF _line IS NOT NULL THEN LEAVE enter; END IF;
-  END IF;
-  long_way: BEGIN
+  enter: BEGIN
+    SELECT r.graves, r.id, r.number, r.expires INTO _graves, _only, _last, _expires
+    FROM holdfast_resource r WHERE r.name = _name;
     IF _graves > _now THEN
       CALL holdfast_missing(_id, _now, 0, _line);
-      IF _line <> 'g expired ' THEN LEAVE long_way; END IF;
+      IF _line <> 'g expired ' THEN LEAVE enter; END IF;
       SET _line = NULL;
     END IF;
     IF _only = _id AND _expires > _now THEN
       SET _line = CONCAT('h ', _last, ' ', CEIL((_expires - _now) / 1000), ' 0 - - 0');
-      LEAVE long_way;
+      LEAVE enter;
     END IF;
     -- One that has died in the queue may not come back in its old place.
     SELECT c.number, c.expires, c.admitted INTO _number, _own_expires, _own_admitted
@@ -530,7 +544,7 @@ enter: BEGIN
     IF _number IS NOT NULL THEN
       CALL holdfast_close_ranks(_name, _number, _now);
       CALL holdfast_status(_name, _number, _now, _open_at, _line);
-      LEAVE long_way;
+      LEAVE enter;
     END IF;
     SELECT r.kind, r.crowd, r.id, r.number, r.waiters, r.ended, r.ended_by, r.permits, r.capacity
     INTO _present, _crowd, _only, _last, _waiters, _ended, _ended_by, _used, _least
@@ -538,7 +552,7 @@ enter: BEGIN
     IF (_crowd OR _only IS NOT NULL) AND _present <> _kind
       AND (_present IN ('m', 'p') OR _kind IN ('m', 'p')) THEN
       SET _line = CONCAT('g mismatch ', _present);
-      LEAVE long_way;
+      LEAVE enter;
     END IF;
     IF _only IS NULL THEN
       SELECT COALESCE(SUM(c.permits), 0), MIN(c.capacity) INTO _used, _least
@@ -548,11 +562,11 @@ enter: BEGIN
       AND _used + _permits <= LEAST(COALESCE(_least, _capacity), _capacity);
     IF NOT _admitted AND NOT _queue THEN
       SET _line = 'g refused ';
-      LEAVE long_way;
+      LEAVE enter;
     END IF;
     IF NOT _admitted AND _waiters >= _max_waiters THEN
       SET _line = CONCAT('g full maxWaiters is ', _max_waiters);
-      LEAVE long_way;
+      LEAVE enter;
     END IF;
     CALL holdfast_spread(_name);
     SET _number = GREATEST(_last + 1, _now, _highest + 1);
@@ -648,9 +662,16 @@ BEGIN
           address VARCHAR(32) PATH '$.address', tag VARCHAR(32) PATH '$.tag',
           holder TEXT CHARSET utf8mb4 PATH '$.holder'
         )) AS c;
-        CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
-          _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings,
-          _line);
+        SET _line = NULL;
+        IF _queue AND _kind = 'm' AND _now >= _open_at THEN
+          CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder,
+            JSON_EXTRACT(_settings, '$.maxWaiters'), _highest, _rings, _line);
+        END IF;
+        IF _line IS NULL THEN
+          CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
+            _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings,
+            _line);
+        END IF;
         SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
       END IF;
       SET _i = _i + 1;
@@ -687,14 +708,20 @@ claim: BEGIN
       LEAVE claim;
     END IF;
   END IF;
-  INSERT INTO holdfast_resource (name, kind, number, id, expires, permits, capacity, ttl, address,
-    tag, holder)
-  VALUES (_name, _kind, GREATEST(_now, _highest + 1), IF(_now >= _open_at, _id, NULL),
-    _now + _ttl * 1000, _permits, _capacity, _ttl, _address, _tag, _holder)
-  ON DUPLICATE KEY UPDATE done_by = done_by;
-  CALL holdfast_micros(_now);
-  CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
-    _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings, _line);
+  IF _queue AND _kind = 'm' AND _now >= _open_at THEN
+    CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder,
+      JSON_EXTRACT(_settings, '$.maxWaiters'), _highest, _rings, _line);
+  END IF;
+  IF _line IS NULL THEN
+    INSERT INTO holdfast_resource (name, kind, number, id, expires, permits, capacity, ttl, address,
+      tag, holder)
+    VALUES (_name, _kind, GREATEST(_now, _highest + 1), IF(_now >= _open_at, _id, NULL),
+      _now + _ttl * 1000, _permits, _capacity, _ttl, _address, _tag, _holder)
+    ON DUPLICATE KEY UPDATE done_by = done_by;
+    CALL holdfast_micros(_now);
+    CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
+      _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings, _line);
+  END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
   SELECT _line;
@@ -854,46 +881,60 @@ BEGIN
   END IF;
 END //
 
--- The only holder of a mutex leaves, and nobody behind is dead who could be in the way: the first
--- waiter holds. The next one, who comes first now, is not woken for that: its process looks within
--- a second. No line where that is not so.
+-- The holder of a mutex leaves, and nobody behind is dead who could be in the way: the first waiter
+-- holds. The next one, who comes first now, is not woken for that: its process looks within a
+-- second. A waiter of the process that asks has its news with the answer. No line where that is not
+-- so.
 DROP PROCEDURE IF EXISTS holdfast_pass //
 CREATE PROCEDURE holdfast_pass(
-  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _now BIGINT,
-  INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
+  _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _asking VARCHAR(32) CHARSET ascii,
+  INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4,
+  OUT _told LONGTEXT CHARSET utf8mb4
 )
-BEGIN
-  DECLARE _number, _winner, _expires, _news, _next, _next_expires, _next_news BIGINT;
-  DECLARE _whom VARCHAR(32) CHARSET ascii;
+pass_on: BEGIN
+  DECLARE _now, _number, _winner, _expires, _news, _next, _next_expires, _next_news BIGINT;
+  DECLARE _waiters INT;
+  DECLARE _whom, _tag VARCHAR(32) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  SELECT r.waiters INTO _waiters FROM holdfast_resource r
+  WHERE r.name = _name AND r.crowd AND r.kind = 'm' FOR UPDATE;
+  SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
   SELECT h.number INTO _number FROM holdfast_claim h
   WHERE h.resource = _name AND h.admitted = TRUE AND h.id = _id AND h.expires > _now
     AND h.sealed IS NULL;
-  SELECT w.number, w.expires, w.address, GREATEST(_now, COALESCE(w.news, 0) + 1)
-  INTO _winner, _expires, _whom, _news FROM holdfast_claim w
-  WHERE w.resource = _name AND w.admitted = FALSE ORDER BY w.number LIMIT 1;
-  IF _winner IS NOT NULL THEN
+  IF _waiters IS NULL OR _number IS NULL THEN LEAVE pass_on; END IF;
+  IF _waiters > 0 THEN
+    SELECT w.number, w.expires, w.address, w.tag, GREATEST(_now, COALESCE(w.news, 0) + 1)
+    INTO _winner, _expires, _whom, _tag, _news FROM holdfast_claim w
+    WHERE w.resource = _name AND w.admitted = FALSE ORDER BY w.number LIMIT 1;
+  END IF;
+  IF _waiters > 1 THEN
     SELECT w.number, w.expires, w.news INTO _next, _next_expires, _next_news FROM holdfast_claim w
     WHERE w.resource = _name AND w.admitted = FALSE AND w.number > _winner
     ORDER BY w.number LIMIT 1;
   END IF;
-  IF _number IS NOT NULL AND COALESCE(_expires > _now, TRUE)
-    AND COALESCE(_next_expires > _now, TRUE) THEN
-    DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
-    IF _winner IS NOT NULL THEN
-      UPDATE holdfast_claim
-      SET admitted = TRUE, ended = 'released', ended_by = _number, news = _news
-      WHERE resource = _name AND number = _winner;
+  IF _expires <= _now OR _next_expires <= _now OR _waiters > 0 AND _winner IS NULL THEN
+    LEAVE pass_on;
+  END IF;
+  DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+  IF _winner IS NOT NULL THEN
+    UPDATE holdfast_claim SET admitted = TRUE, ended = 'released', ended_by = _number, news = _news
+    WHERE resource = _name AND number = _winner;
+    SET _waiters = _waiters - 1;
+    IF _whom = _asking AND _whom <> '-' THEN
+      SET _told = CONCAT_WS(' ', _tag, _news, 'h', _winner, CEIL((_expires - _now) / 1000),
+        _waiters, '- released', _number);
+    ELSE
       CALL holdfast_rouse(_whom, _rings);
     END IF;
-    IF _next IS NOT NULL AND _next_news IS NULL THEN
-      UPDATE holdfast_claim SET news = _now WHERE resource = _name AND number = _next;
-    END IF;
-    UPDATE holdfast_resource SET crowd = _winner IS NOT NULL,
-      waiters = waiters - (_winner IS NOT NULL), ended = NULL, ended_by = _number
-    WHERE name = _name;
-    SET _line = '1';
   END IF;
+  IF _next IS NOT NULL AND _next_news IS NULL THEN
+    UPDATE holdfast_claim SET news = _now WHERE resource = _name AND number = _next;
+  END IF;
+  UPDATE holdfast_resource SET crowd = _winner IS NOT NULL, waiters = _waiters, ended = NULL,
+    ended_by = _number
+  WHERE name = _name;
+  SET _line = '1';
 END //
 
 -- The long way of a release: with a tombstone where a copy of the claim may still come, or later.
@@ -903,18 +944,12 @@ CREATE PROCEDURE holdfast_leave(
   _after BIGINT, _now BIGINT, _open_at BIGINT, INOUT _rings LONGTEXT CHARSET ascii,
   OUT _line LONGTEXT CHARSET utf8mb4
 )
-leaving: BEGIN
+BEGIN
   DECLARE _only CHAR(32) CHARSET ascii;
   DECLARE _number BIGINT;
-  DECLARE _crowd, _admitted BOOLEAN;
-  DECLARE _kind CHAR(1) CHARSET ascii;
+  DECLARE _admitted BOOLEAN;
   DECLARE _sealed VARCHAR(8) CHARSET ascii;
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  SELECT r.crowd, r.kind INTO _crowd, _kind FROM holdfast_resource r WHERE r.name = _name;
-  IF _crowd AND _kind = 'm' AND NOT _unanswered AND _after <= 0 AND _now >= _open_at THEN
-    CALL holdfast_pass(_name, _id, _now, _rings, _line);
-    IF _line IS NOT NULL THEN LEAVE leaving; END IF;
-  END IF;
   CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   SELECT r.id INTO _only FROM holdfast_resource r WHERE r.name = _name;
   IF _only = _id THEN CALL holdfast_spread(_name); END IF;
@@ -944,7 +979,11 @@ BEGIN
   DECLARE _call BIGINT UNSIGNED DEFAULT CONV(LEFT(MD5(UUID()), 15), 16, 10);
   DECLARE _i, _done INT DEFAULT 0;
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
-  DECLARE _claim TEXT CHARSET utf8mb4;
+  DECLARE _claim, _told TEXT CHARSET utf8mb4;
+  DECLARE _name VARBINARY(1280);
+  DECLARE _id CHAR(32) CHARSET ascii;
+  DECLARE _after BIGINT;
+  DECLARE _unanswered BOOLEAN;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
@@ -974,11 +1013,18 @@ BEGIN
     CALL holdfast_micros(_now);
     WHILE _i < JSON_LENGTH(_claims) DO
       IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
-        SET _claim = JSON_EXTRACT(_claims, CONCAT('$[', _i, ']'));
-        CALL holdfast_leave(CAST(JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.resource')) AS BINARY),
-          JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.id')), JSON_EXTRACT(_claim, '$.ttl'),
-          JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.unanswered')) = 'true',
-          JSON_EXTRACT(_claim, '$.after'), _now, _open_at, _rings, _line);
+        SET _claim = JSON_EXTRACT(_claims, CONCAT('$[', _i, ']')), _line = NULL,
+          _name = CAST(JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.resource')) AS BINARY),
+          _id = JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.id')),
+          _after = JSON_EXTRACT(_claim, '$.after'),
+          _unanswered = JSON_UNQUOTE(JSON_EXTRACT(_claim, '$.unanswered')) = 'true';
+        IF NOT _unanswered AND _after <= 0 AND _now >= _open_at THEN
+          CALL holdfast_pass(_name, _id, '-', _rings, _line, _told);
+        END IF;
+        IF _line IS NULL THEN
+          CALL holdfast_leave(_name, _id, JSON_EXTRACT(_claim, '$.ttl'), _unanswered, _after, _now,
+            _open_at, _rings, _line);
+        END IF;
         SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
       END IF;
       SET _i = _i + 1;
@@ -990,36 +1036,43 @@ BEGIN
 END //
 
 -- The same for one claim, in plain values. Where nobody is granted anything, nothing need be known
--- of lost data.
+-- of lost data. The answer has news for the process that asks, if there is some.
 DROP PROCEDURE IF EXISTS holdfast_release_one //
 CREATE PROCEDURE holdfast_release_one(
   _settings LONGTEXT CHARSET utf8mb4, _name VARBINARY(1280), _id CHAR(32) CHARSET ascii,
-  _ttl INT UNSIGNED, _unanswered BOOLEAN, _after BIGINT
+  _ttl INT UNSIGNED, _unanswered BOOLEAN, _after BIGINT, _asking VARCHAR(32) CHARSET ascii
 ) SQL SECURITY DEFINER
 release_one: BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
-  DECLARE _line LONGTEXT CHARSET utf8mb4;
+  DECLARE _recorded BOOLEAN;
+  DECLARE _line, _told LONGTEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_open(_settings);
   IF NOT _unanswered AND _after <= 0 THEN
-    CALL holdfast_open(_settings);
-    CALL holdfast_micros(_now);
+    SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
     UPDATE holdfast_resource SET id = NULL WHERE name = _name AND id = _id AND expires > _now;
     IF ROW_COUNT() = 1 THEN
       COMMIT;
       SELECT '1';
       LEAVE release_one;
     END IF;
-    COMMIT;
+    CALL holdfast_known(_settings, _now, _open_at, _highest, _recorded);
+    IF _recorded AND _now >= _open_at THEN
+      CALL holdfast_pass(_name, _id, _asking, _rings, _line, _told);
+    END IF;
   END IF;
-  CALL holdfast_begin(_settings, _now, _open_at, _highest);
-  INSERT INTO holdfast_resource (name, kind, number) VALUES (_name, 'm', 0)
-  ON DUPLICATE KEY UPDATE done_by = done_by;
-  CALL holdfast_micros(_now);
-  CALL holdfast_leave(_name, _id, _ttl, _unanswered, _after, _now, _open_at, _rings, _line);
+  IF _line IS NULL THEN
+    COMMIT;
+    CALL holdfast_begin(_settings, _now, _open_at, _highest);
+    INSERT INTO holdfast_resource (name, kind, number) VALUES (_name, 'm', 0)
+    ON DUPLICATE KEY UPDATE done_by = done_by;
+    CALL holdfast_micros(_now);
+    CALL holdfast_leave(_name, _id, _ttl, _unanswered, _after, _now, _open_at, _rings, _line);
+  END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
-  SELECT _line;
+  SELECT _line, _told;
 END //
 
 -- The rarer verbs, on one claim.

@@ -1,7 +1,7 @@
 /** The routines of `schema.sql`, called over connections of a client package. */
 import { randomId } from '../../random-id.ts';
 import type { Routine, Source, Wire, WireTerms } from '../sql/wire.ts';
-import { listen } from './bell.ts';
+import { type Bell, listen } from './bell.ts';
 import { type Connect, type Connection, literal, type Row } from './connection.ts';
 import { judge, numberOf } from './errors.ts';
 import { check } from './opening.ts';
@@ -9,14 +9,14 @@ import { check } from './opening.ts';
 /** Those that answer all their lines in one JSON, an array or an object by the place of each. */
 const TOGETHER: readonly Routine[] = ['claim', 'renew', 'release', 'look'];
 
-/** What a call about one claim takes after the settings. */
+/** What a call about one claim takes. */
 const TERMS: Readonly<Partial<Record<Routine, readonly string[]>>> = {
   claim: [
-    ...['resource', 'id', 'kind', 'permits', 'limit', 'ttl', 'queue'],
+    ...['settings', 'resource', 'id', 'kind', 'permits', 'limit', 'ttl', 'queue'],
     ...['address', 'tag', 'holder'],
   ],
-  renew: ['resource', 'id', 'ttl'],
-  release: ['resource', 'id', 'ttl', 'unanswered', 'after'],
+  renew: ['settings', 'resource', 'id', 'ttl'],
+  release: ['settings', 'resource', 'id', 'ttl', 'unanswered', 'after', 'asking'],
 };
 
 /** Between the claims of a batch. */
@@ -27,7 +27,15 @@ const DEADLOCK = 1213;
 /** The store's own calls cannot wait in a circle; with a purge of the server they might. */
 const TRIES = 3;
 
+/** What all sessions of a process know. */
+interface Common {
+  readonly connect: Connect;
+  readonly prefix: string;
+  bell?: Bell | undefined;
+}
+
 export function sourceOf(connect: Connect, prefix: string): Source {
+  const common: Common = { connect, prefix };
   return {
     judge,
     async open(terms) {
@@ -39,35 +47,38 @@ export function sourceOf(connect: Connect, prefix: string): Source {
         throw error;
       });
       terms.signal.removeEventListener('abort', end);
-      return wireOf(connection, { ...terms, connect, prefix, wakes });
+      return wireOf(connection, common, { ...terms, wakes });
     },
   };
 }
 
-interface Parts extends WireTerms {
-  readonly connect: Connect;
-  readonly prefix: string;
+interface Terms extends WireTerms {
   readonly wakes: boolean;
 }
 
-function wireOf(connection: Connection, { wakes, ...parts }: Parts): Wire {
+function wireOf(connection: Connection, common: Common, { wakes, ...terms }: Terms): Wire {
+  const { connect, prefix } = common;
   let closed = false;
-  let hangUp = (): void => {};
+  let own: Bell | undefined;
   const answer = async (channel: string): Promise<void> => {
     const gate = `${channel}_${randomId().slice(0, 16)}`;
     const [[held] = []] = await connection.query(`SELECT GET_LOCK(${literal(gate)}, 0)`);
     // NULL is an error, and nobody else knows the name.
     if (held !== '1') throw new Error('GET_LOCK failed');
-    hangUp = await listen({ ...parts, channel, gate });
-    if (closed) hangUp();
+    own = await listen({ ...terms, connect, prefix, channel, gate });
+    common.bell = own;
+    if (closed) own.end();
   };
   return {
     async call(routine, values) {
-      const one = oneOf(routine, values);
+      const { bell } = common;
+      const one = oneOf(routine, values, bell?.address ?? '-');
       const args = one ?? values.map(literal);
-      const name = `${parts.prefix}${routine}${one ? '_one' : ''}`;
-      const text = `CALL ${name}(${args.join(', ')})`;
-      const column = (await calm(connection, text)).map(([line]) => String(line));
+      const name = `${prefix}${routine}${one ? '_one' : ''}`;
+      const rows = await calm(connection, `CALL ${name}(${args.join(', ')})`);
+      const told = one && rows[0]?.[1];
+      if (told) bell?.tell(told);
+      const column = rows.map(([line]) => String(line));
       if (one || !TOGETHER.includes(routine)) return column;
       return Object.values((JSON.parse(column[0] ?? '[]') ?? []) as object).map(String);
     },
@@ -75,14 +86,18 @@ function wireOf(connection: Connection, { wakes, ...parts }: Parts): Wire {
     ping: () => connection.query('DO 0'),
     close() {
       closed = true;
-      hangUp();
+      own?.end();
       connection.end();
     },
   };
 }
 
 /** The plain values of a call that is about one claim, which is then spared a table of JSON. */
-function oneOf(routine: Routine, [settings = '', claims = '']: readonly string[]) {
+function oneOf(
+  routine: Routine,
+  [settings = '', claims = '']: readonly string[],
+  asking: string,
+): readonly string[] | undefined {
   const terms = TERMS[routine];
   // Most batches are seen without being read.
   if (!terms || claims.includes(BETWEEN)) return undefined;
@@ -90,7 +105,8 @@ function oneOf(routine: Routine, [settings = '', claims = '']: readonly string[]
   const { patience } = JSON.parse(settings) as { readonly patience: number };
   if (routine !== 'claim' && patience < 1000) return undefined;
   const [claim] = JSON.parse(claims) as readonly Readonly<Record<string, unknown>>[];
-  return claim && [literal(settings), ...terms.map((term) => wordOf(claim[term]))];
+  const all: Readonly<Record<string, unknown>> = { ...claim, settings, asking };
+  return claim && terms.map((term) => wordOf(all[term]));
 }
 
 function wordOf(term: unknown): string {
