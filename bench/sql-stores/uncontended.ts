@@ -8,7 +8,8 @@ import { contender, database, name, url } from './database.ts';
 
 const ROUNDS = 5;
 const WAYS = [
-  { way: 'one after another', tasks: 1, pairs: 200, goal: 0.8 },
+  // So many that the first round, which does not count, is long enough to compile JavaScript.
+  { way: 'one after another', tasks: 1, pairs: 1_500, goal: 0.8 },
   { way: '64 resources at once', tasks: 64, pairs: 1_920, goal: 4 },
 ];
 

@@ -1,7 +1,7 @@
 /** The routines of the schema in a session of their own. */
 import pg from 'pg';
 import schema from '../../src/stores/postgres/schema.sql';
-import { Caller as AnyCaller } from '../faults/sql-calls.ts';
+import { Caller as AnyCaller, type Asked, SETTINGS } from '../faults/sql-calls.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';
 
 export { asked, numberOf, refusal, type Settings } from '../faults/sql-calls.ts';
@@ -27,6 +27,14 @@ export class Caller extends AnyCaller {
     this.client = client;
   }
 
+  /** As a program that has nothing else to release. */
+  async releaseOne({ resource, id, ttl }: Asked): Promise<string | undefined> {
+    const { patience, maxTtl, fast } = SETTINGS;
+    const settings = [JSON.stringify(SETTINGS), String(patience), String(maxTtl), String(fast)];
+    const [line] = await this.call('release_one', [...settings, resource, id, String(ttl)]);
+    return line;
+  }
+
   sweep(): Promise<unknown> {
     return this.client.query('select holdfast.sweep()');
   }
@@ -36,7 +44,8 @@ export class Caller extends AnyCaller {
   }
 
   protected async call(routine: string, args: readonly string[]): Promise<string[]> {
-    const text = `select line from holdfast.${routine}($1, $2) as line`;
+    const values = args.map((_, n) => `$${n + 1}`).join();
+    const text = `select line from holdfast.${routine}(${values}) as line`;
     const { rows } = await this.client.query<{ line: string }>(text, [...args]);
     return rows.map(({ line }) => line);
   }

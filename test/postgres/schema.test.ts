@@ -88,7 +88,28 @@ test('the time that a call waits for its lock counts', async () => {
   numberOf((await waiting)[0]);
 });
 
-test('claims of a batch are refused after their releases, and a release frees only its own', async () => {
+test('who has died waiting is passed over by a release, and hears nothing', async () => {
+  const [session, listener] = [await caller(), await caller()];
+  const heard: (string | undefined)[] = [];
+  listener.client.on('notification', ({ payload }) => heard.push(payload?.slice(0, 3)));
+  await listener.client.query('listen holdfast_crowd');
+  const ttls = [30_000, 1500, 30_000, 30_000];
+  const crowd = ttls.map((ttl, tag) => {
+    return { ...asked('died waiting', { ttl }), address: 'crowd', tag: `${tag}` };
+  });
+  const [holder, , next] = crowd;
+  const number = numberOf((await session.claim([holder!]))[0]);
+  for (const waiter of crowd.slice(1)) await session.claim([waiter]);
+  // The first waiter's life ends.
+  await new Promise((resolve) => setTimeout(resolve, 1600));
+  expect(await session.releaseOne(holder!)).toBe('1');
+  expect((await session.claim([next!]))[0]).toMatch(new RegExp(`^h .* released ${number}$`));
+  // What comes over the same session comes after them: the first waiter, who is in, who is next.
+  await listener.client.query('select 1');
+  expect(heard.sort()).toEqual(['0 h', '2 h', '3 w']);
+});
+
+test('claims of a batch are refused after releases, which free only their own', async () => {
   const session = await caller();
   const [late, other] = [asked('late copy'), asked('beside it')];
   expect(await session.release([late])).toEqual(['0']);
