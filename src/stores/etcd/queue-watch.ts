@@ -2,15 +2,16 @@
  * A queue in which claims of this process wait, followed as it changes.
  *
  * One watch serves all claims of this process: a departure costs one event for each process that
- * waits there, whatever the number of its claims, and nobody asks. Invariant: `view()` is the queue
- * at one revision, and every change after it comes in order, whole revisions at a time. It holds
- * because the watch is there before the queue is read, and what was read is newer than what is
+ * waits there, whatever the number of its claims, and nobody asks. Invariant: what is known is the
+ * queue at one revision, and every change after it comes in order, whole revisions at a time. It
+ * holds because the watch is there before the queue is read, and what was read is newer than what is
  * left out. So a claim that is admitted here is admitted, unless its own key has gone meanwhile,
  * which the deadline of its lease covers.
  * A departure is known by its note, which is written in the same transaction; where there is none,
  * the claim was released unnoticed or its lease is dead, and the server is asked which.
  * What would break it: changes of one revision that come in parts, or a watch that skips some.
  */
+import { admissible } from '../../admission.ts';
 import type { Clock } from '../../clock.ts';
 import type { Takeover } from '../../store.ts';
 import type { Change, EtcdClient } from './client.ts';
@@ -61,10 +62,6 @@ export class QueueWatch {
 
   get waiters(): number {
     return this.#places.size - this.#admitted.size;
-  }
-
-  view(): QueueView {
-    return new QueueView([...this.#places.values()], this.#places.size, this.#ended);
   }
 
   /** Never rejects: what fails is done again when somebody asks. */
@@ -198,8 +195,8 @@ export class QueueWatch {
 
   /** Tells those whom it concerns where they stand now. */
   #settle(ended?: Takeover): void {
-    const view = this.view();
     if (ended) this.#ended = ended;
+    const view = this.#front();
     this.#admitted = new Set(view.places.slice(0, view.admitted).map(({ key }) => key));
     const news = view.waiters > 0 ? 'crowded' : 'held';
     for (const key of this.#admitted) {
@@ -211,6 +208,14 @@ export class QueueWatch {
     const first = view.places[view.admitted];
     if (first && this.#parts.own.get(first.key)?.learn('first')) this.#tell(first.key, view);
     if (view.admitted > 0) this.#ended = undefined;
+  }
+
+  /** The holders and the first waiter; whoever is behind is not concerned. */
+  #front(): QueueView {
+    const rest = admissible(this.#places.values()) + 1;
+    const front: Place[] = [];
+    for (const place of this.#places.values()) if (front.push(place) === rest) break;
+    return new QueueView(front, this.#places.size, this.#ended);
   }
 
   #tell(key: string, view: QueueView | undefined): void {
