@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { freePort, giveBack } from './ports.ts';
 import { type Command, findProgram, folderOf } from './programs.ts';
 import { ServerProcess } from './server-process.ts';
+import { until } from './until.ts';
 
 export interface ZookeeperServerOptions {
   /** The server's unit of time in ms. Default: 200, so that sessions of 400 ms are possible. */
@@ -30,9 +31,10 @@ const JARS = [
   ...['commons-cli', 'commons-io'],
 ];
 /** What TLS needs. */
-const NETTY_JARS = ['buffer', 'common', 'handler', 'transport', 'codec', 'resolver'].map(
-  (part) => `netty-${part}`,
-);
+const NETTY_JARS = [
+  ...['netty-buffer', 'netty-common', 'netty-handler', 'netty-codec', 'netty-resolver'],
+  ...['netty-transport', 'netty-transport-native-epoll', 'netty-transport-native-unix-common'],
+];
 const CURATOR_JARS = ['curator-client', 'curator-framework', 'curator-recipes', 'guava'];
 
 /**
@@ -42,6 +44,7 @@ const CURATOR_JARS = ['curator-client', 'curator-framework', 'curator-recipes', 
 const JVM = [
   ...['-Xms32m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'],
   ...['-Dzookeeper.admin.enableServer=false', '-Dzookeeper.4lw.commands.whitelist=*'],
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
   ...['-Dzookeeper.forceSync=no', '-Dzookeeper.preAllocSize=64'],
 ];
 /** The server's other way to speak to clients, which alone knows TLS. */
@@ -180,7 +183,12 @@ export class ZookeeperServer {
     closing.writeInt32BE(8, 0);
     closing.writeInt32BE(1, 4);
     closing.writeInt32BE(-11, 8);
-    await talk(this.port, Buffer.concat([hello, closing]));
+    // The client may take its session back before the end is read. Then once more, until the
+    // server has no such session: it answers with a time-out of 0.
+    await until('the end of the session', async () => {
+      const answer = await talk(this.port, Buffer.concat([hello, closing]));
+      return answer.length >= 12 && Buffer.from(answer, 'latin1').readInt32BE(8) <= 0;
+    });
   }
 
   /** Ends it and removes its folder. */

@@ -4,14 +4,15 @@
  * Its name carries an id of the caller's. When the outcome of a create is unknown, the parent's
  * children are looked through for that id, and the node is taken if it is there, or made again if
  * it is not. Looking proves absence because nothing sent before can be carried out after it: over
- * the same server, requests are in order; when another server takes the session over, the leader
+ * the same server, requests are in order, and a session's old connection is closed before it is
+ * served over a new one; when another server takes the session over, the leader
  * refuses what still comes from the one before; and the `sync` before the look makes the server
  * catch up with all that the leader has decided. A node of the same id that belongs to an earlier
  * session of the caller will end with it, at a time of which nothing is known: it is deleted.
  * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
  */
-
-import { failedWith, type RequestError, tooLate } from './errors.ts';
+import { isLockError, type StoreError } from '../../errors.ts';
+import { failedWith, RequestError, tooLate } from './errors.ts';
 import type { Acl, Created, NodeChildren, NodeKind, Stat } from './requests.ts';
 import type { SessionState } from './session.ts';
 
@@ -74,9 +75,9 @@ export async function createProtected(
       unsure = false;
       return await session.create(path, { data, acl, kind, timeoutMs });
     } catch (error) {
-      if (!mayAskAgain(error, session)) throw error;
       // A failed look leaves it as unsure as it was.
-      unsure ||= error.outcome === 'unknown';
+      unsure ||= isUnknown(error);
+      if (!mayAskAgain(error, session)) throw unsure ? unknown(error) : error;
       trouble = error;
     }
   }
@@ -120,6 +121,17 @@ async function deleteIfThere(
   } catch (error) {
     if (!failedWith(error, 'NONODE')) throw error;
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return isLockError(error, 'STORE') && (error as StoreError).outcome === 'unknown';
+}
+
+/** A look that was refused tells nothing of the create before it, unless nothing can be there. */
+function unknown(error: unknown): unknown {
+  if (!isLockError(error, 'STORE') || failedWith(error, 'NONODE')) return error;
+  const { reason, message, retryable, cause } = error as RequestError;
+  return new RequestError(reason, message, { retryable, cause, outcome: 'unknown' });
 }
 
 /** Only a broken connection or a late answer; a refusal is an answer. */

@@ -44,8 +44,9 @@ const SESSION_EXPIRED = -112;
 const AUTH_FAILED = -115;
 const SESSION_MOVED = -118;
 
-/** An attempt to connect may take so long at least, in ms, however short the session is. */
+/** An attempt to connect may take so long at least and at most, in ms, whatever the session. */
 const MIN_ATTEMPT_MS = 250;
+const MAX_ATTEMPT_MS = 4000;
 /** How long an orderly end may take, in ms. */
 const CLOSE_MS = 2000;
 
@@ -183,7 +184,7 @@ export class Session {
     const link = new Link({
       ...{ place, clock, signal, tls: this.#destination.tls },
       hello: helloOf(this.#greeting, terms),
-      limitMs: Math.max(MIN_ATTEMPT_MS, attempt),
+      limitMs: Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, attempt)),
     });
     const greeting = readGreeting(await link.hello);
     if (signal.aborted) return link.end(new Error('too late'));
@@ -280,7 +281,8 @@ export class Session {
     this.#why = why;
     this.#vigil?.end();
     this.#over.abort();
-    this.#link?.end(why(true), why(true));
+    const cause = why(true);
+    this.#link?.end(cause, to === 'expired' ? cause : connectionLoss(cause, true));
     for (const exchange of this.#queue.splice(0)) exchange.fail(why(false));
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};

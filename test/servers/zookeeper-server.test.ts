@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { startSession, untilState } from '../zookeeper/sessions.ts';
+import { until } from './until.ts';
+import { javaProgram, startZookeeper, type ZookeeperServer } from './zookeeper-server.ts';
+
+let server: ZookeeperServer;
+
+beforeAll(async () => {
+  server = await startZookeeper();
+});
+
+afterAll(() => server?.close());
+
+it('is a ZooKeeper 3.8 that answers its commands', async () => {
+  expect(await server.fourLetters('srvr')).toMatch(/^Zookeeper version: 3\.8\./);
+  expect(await server.fourLetters('mntr')).toMatch(/^zk_server_state\tstandalone$/m);
+  expect(await server.fourLetters('ruok')).toBe('imok');
+  expect(await server.mode()).toBe('standalone');
+});
+
+it('keeps its port and its data when it is killed', async () => {
+  const session = startSession(server.url);
+  await session.create('/kept', { data: Buffer.from('x') });
+  const { pid, port } = server;
+  await server.restart();
+  expect(server.pid).not.toBe(pid);
+  expect(server.port).toBe(port);
+  expect((await startSession(server.url).getData('/kept')).data.toString()).toBe('x');
+});
+
+it('stands still without closing connections', async () => {
+  const socket = connect({ port: server.port, host: server.host });
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  server.pause();
+  socket.write('ruok');
+  const answer = once(socket, 'data');
+  const first = await Promise.race([
+    answer.then(() => 'answered'),
+    // Long enough for an answer, if there were one.
+    new Promise((resolve) => setTimeout(() => resolve('silent'), 200)),
+  ]);
+  server.resume();
+  expect(first).toBe('silent');
+  expect(String((await answer)[0])).toBe('imok');
+});
+
+it("ends any client's session", async () => {
+  const session = startSession({ servers: [server.address], sessionTimeout: '30s' });
+  await session.create('/ends', { kind: 'ephemeral' });
+  await server.endSession(session.id);
+  await untilState(session, 'expired');
+  expect(await startSession(server.url).exists('/ends')).toBeUndefined();
+});
+
+it('serves the mutex of Curator, as a Java program has it', { timeout: 60_000 }, async () => {
+  const source = fileURLToPath(new URL('children/CuratorMutex.java', import.meta.url));
+  const [program, ...args] = await javaProgram(source, server.address, '/java/lock');
+  const child = spawn(program as string, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes: Buffer) => {
+      said += bytes;
+    });
+  }
+  const ended = once(child, 'exit');
+  await until('held', async () => {
+    if (child.exitCode !== null) throw new Error(said);
+    return said.includes('held\n');
+  });
+  const session = startSession(server.url);
+  const { children } = await session.getChildren('/java/lock');
+  expect(children).toEqual([expect.stringMatching(/^_c_[\da-f-]{36}-lock-0000000000$/)]);
+  child.stdin.end('release\n');
+  expect(await ended).toEqual([0, null]);
+  expect(said).toBe('held\nreleased\n');
+  expect((await session.getChildren('/java/lock')).children).toEqual([]);
+});
