@@ -96,10 +96,9 @@ function note({ keys, leases, own: all }: Parts, own: OwnClaim | undefined): Ope
 /** They were not there: a copy of their claims may still be on its way. */
 async function buryAll({ client, keys, leases }: Parts, claims: readonly Claim[]): Promise<void> {
   const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
-  await client.txn({
-    success: claims.flatMap((claim): Operation[] => [
-      { delete: { key: keys.claim(claim.resource, claim.id) } },
-      burial(keys.grave(claim.id), lease, 'unknown'),
-    ]),
+  const txns = claims.map((claim): Txn => {
+    const key = keys.claim(claim.resource, claim.id);
+    return { success: [{ delete: { key } }, burial(keys.grave(claim.id), lease, 'unknown')] };
   });
+  await client.txn(together(txns));
 }

@@ -13,6 +13,9 @@ const HOLDS_MS = 10;
 /** A queue is followed for so long after the last claim of this process has left it. */
 const LINGER_MS = 5000;
 
+/** So often claims that nobody asks about any more are forgotten. */
+const SWEEP_MS = 60_000;
+
 interface Parts {
   readonly client: EtcdClient;
   readonly keys: KeySpace;
@@ -30,6 +33,7 @@ export class OwnClaims {
   readonly #byId = new Map<string, OwnClaim>();
   readonly #wakes = new Map<string, Wake>();
   readonly #followed = new Map<string, Followed>();
+  #sweepAt = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -51,14 +55,20 @@ export class OwnClaims {
   add(claim: Claim, lease: Lease): OwnClaim {
     const { keys, clock } = this.#parts;
     const key = keys.claim(claim.resource, claim.id);
-    const own = new OwnClaim(claim, { key, lease, until: clock.now() + claim.ttlMs });
+    const now = clock.now();
+    if (now >= this.#sweepAt) this.#sweep(now);
+    const own = new OwnClaim(claim, { key, lease, until: now + claim.ttlMs });
     this.#byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;
   }
 
   /** It was made through another connection, whose lease has so much left. */
-  adopt(claim: Claim, { lease: id }: Place, left: { readonly ms: number; readonly at: number }): OwnClaim {
+  adopt(
+    claim: Claim,
+    { lease: id }: Place,
+    left: { readonly ms: number; readonly at: number },
+  ): OwnClaim {
     const { client, clock } = this.#parts;
     const lease = new Lease({ client, clock }, { id, ttlMs: left.ms, at: left.at });
     return this.add(claim, lease);
@@ -100,6 +110,14 @@ export class OwnClaims {
       watch.stop();
     }
     this.#followed.clear();
+  }
+
+  /** Who has been dead for long was lost to somebody who has nothing more to ask. */
+  #sweep(now: number): void {
+    this.#sweepAt = now + SWEEP_MS;
+    for (const own of this.#byId.values()) {
+      if (own.until + SWEEP_MS < now) this.forget(own);
+    }
   }
 
   #follow(own: OwnClaim): void {
