@@ -100,6 +100,36 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
     expect(await one.claim([permits(1)])).toEqual([queued]);
   });
 
+  test('who leaves lets in the first that lives, and nobody if he only waited', async () => {
+    const one = await caller();
+    const [holder, first, next] = [
+      asked('passed'),
+      asked('passed', { ttl: 1000 }),
+      asked('passed'),
+    ];
+    const [gone, last] = [asked('passed'), asked('passed')];
+    const queue = [holder, gone, first, next, last];
+    const lines: string[] = [];
+    for (const claim of queue) lines.push(...(await one.claim([claim])));
+    expect(lines).toEqual([held, queued, queued, queued, queued]);
+    expect(await one.release([gone])).toEqual(['1']);
+    expect(await one.claim([first])).toEqual([queued]);
+    await step(server, 2000);
+    expect(await one.release([holder])).toEqual(['1']);
+    const released = ` released ${numberOf(lines[0])}`;
+    expect(await one.claim([next])).toEqual([expect.stringMatching(`^h .*${released}$`)]);
+    expect(await one.claim([last])).toEqual([queued]);
+  });
+
+  test('whoever comes finds out that the holder is dead, and lets in the first', async () => {
+    const one = await caller();
+    const claims = [asked('found', { ttl: 1000 }), asked('found'), asked('found')];
+    for (const claim of claims.slice(0, 2)) await one.claim([claim]);
+    await step(server, 2000);
+    // One is before it: the one that waited.
+    expect(await one.claim(claims.slice(2))).toEqual([expect.stringMatching(/^w \d+ 1 - queue/)]);
+  });
+
   test('so many wait and no more', async () => {
     const one = await caller();
     for (const expected of [held, queued, queued, 'g full maxWaiters is 2']) {
