@@ -1,11 +1,13 @@
 export { StaleTokenError, TransactionError } from '../errors.ts';
 export type { SqlTransaction } from '../sql/clients.ts';
 export type { FencingToken } from '../store.ts';
+export type { EnterToken } from './entering.ts';
 export {
-  type EnterToken,
-  type SqlFence,
-  type SqlFenceOptions,
-  type SqliteFence,
-  sqlFence,
-} from './sql-fence.ts';
+  type EtcdEntry,
+  type EtcdFence,
+  type EtcdFenceOptions,
+  type EtcdTransactions,
+  etcdFence,
+} from './etcd-fence.ts';
+export { type SqlFence, type SqlFenceOptions, type SqliteFence, sqlFence } from './sql-fence.ts';
 export type { SqliteConnection } from './sqlite-rows.ts';

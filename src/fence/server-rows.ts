@@ -18,7 +18,7 @@ import { quoteTable } from '../sql/identifiers.ts';
 import { type Dialect, inDialect, type Session, transactionOf } from '../sql/session.ts';
 import type { FencingToken } from '../store.ts';
 import { fromText, toText } from '../stores/name-text.ts';
-import type { Seen } from './sql-fence.ts';
+import type { Seen } from './entering.ts';
 import { type Statements, statements } from './statements.ts';
 
 export interface ServerRows {

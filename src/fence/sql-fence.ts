@@ -12,12 +12,11 @@
  * another database than the one that holds the data.
  * The reasoning, with a worked interleaving, is in docs/guide/fences.md.
  */
-import { StaleTokenError, UnsupportedError, UsageError } from '../errors.ts';
-import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../names.ts';
-import { reading, readOptions } from '../read-options.ts';
+import { UsageError } from '../errors.ts';
+import { readOptions } from '../read-options.ts';
 import { show } from '../show.ts';
 import type { SqlTransaction } from '../sql/clients.ts';
-import type { FencingToken, Kind } from '../store.ts';
+import { checkKind, type EnterToken, readLease, stale } from './entering.ts';
 import { serverRows } from './server-rows.ts';
 import { type SqliteConnection, sqliteRows } from './sqlite-rows.ts';
 
@@ -31,9 +30,6 @@ export interface SqlFenceOptions<D extends string = 'sqlite' | 'postgres' | 'mys
    */
   readonly table?: string;
 }
-
-/** A token as `lease`, or as text that came from another process. */
-export type EnterToken = Omit<FencingToken, 'token'> & { readonly token: bigint | string };
 
 /** A fence in a database to which `Connection` leads; its verbs answer with `Done`. */
 interface Fence<Connection, Done> {
@@ -60,8 +56,6 @@ export interface SqliteFence extends Fence<SqliteConnection, void> {}
 export interface SqlFence extends Fence<SqlTransaction, Promise<void>> {}
 
 const OPTIONS = ['dialect', 'table'];
-
-const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
 
 /**
  * A fence in the user's own database.
@@ -116,48 +110,4 @@ function serverFence(dialect: 'postgres' | 'mysql', table: string): SqlFence {
       return rows.adopt(rows.sessionOf(tx), token);
     },
   };
-}
-
-/** What the fence's row says to somebody who is refused. */
-export interface Seen {
-  readonly lineage: string;
-  readonly token: bigint;
-  readonly floor: bigint;
-}
-
-function stale({ resource, lineage, kind, token }: FencingToken, seen: Seen): StaleTokenError {
-  const other =
-    seen.lineage === lineage
-      ? ''
-      : ` It came from another store, ${seen.lineage}; this one's tokens come from ${lineage}.`;
-  const newest = kind === 'read' || seen.token > seen.floor ? seen.token : seen.floor;
-  return new StaleTokenError(resource, token, newest, other);
-}
-
-function checkKind({ kind }: FencingToken): void {
-  if (kind === 'permits') {
-    throw new UnsupportedError('fence', 'Permits cannot be fenced: their holders are equals.');
-  }
-}
-
-/** What came with a request may be anything. */
-function readLease(lease: EnterToken): FencingToken {
-  return reading('The lease', () => {
-    const { resource, lineage, kind, token } = lease;
-    checkName(resource, 'resource', MAX_PREFIX_BYTES + MAX_NAME_BYTES);
-    checkName(lineage, 'lineage');
-    if (kind !== undefined && !KINDS.includes(kind)) {
-      throw new UsageError(`The kind of a lease is one of ${KINDS.join(', ')}, not ${show(kind)}.`);
-    }
-    return { resource, lineage, kind, token: checkToken(token) };
-  });
-}
-
-/** The largest integer of SQLite, PostgreSQL and MySQL. */
-const MAX_TOKEN = 2n ** 63n - 1n;
-
-function checkToken(token: bigint | string): bigint {
-  const value = typeof token === 'string' && /^[1-9]\d{0,18}$/.test(token) ? BigInt(token) : token;
-  if (typeof value === 'bigint' && value > 0n && value <= MAX_TOKEN) return value;
-  throw new UsageError(`A fencing token is a positive bigint, or one as text, not ${show(token)}.`);
 }

@@ -2,7 +2,7 @@
 import { UsageError } from '../errors.ts';
 import { reading } from '../read-options.ts';
 import type { FencingToken } from '../store.ts';
-import type { Seen } from './sql-fence.ts';
+import type { Seen } from './entering.ts';
 import { statements } from './statements.ts';
 
 /** As much of a connection of `node:sqlite`, `better-sqlite3` or `libsql` as the fence uses. */
