@@ -8,7 +8,7 @@ import { createPool } from 'mysql2/promise';
 import { type Connect, type Connected, TTL_MS } from '../contender.ts';
 import { locksOf } from '../holdfast.ts';
 import { verrouOn } from '../verrou.ts';
-import { bareMariadb, bareMysql2, namedLock } from './floors.ts';
+import { bareMariadb, bareMysql2, namedLock, namedLockAndRow } from './floors.ts';
 import { mariadbUrl, mysqlUrl } from './urls.ts';
 
 /** By the names that the tables show; workers get them as text. */
@@ -16,6 +16,7 @@ export const CONTENDERS: Readonly<Record<string, Connect>> = {
   'floor: INSERT … ON DUPLICATE KEY + UPDATE, mysql2': bareMysql2,
   'floor: INSERT … ON DUPLICATE KEY + UPDATE, mariadb': bareMariadb,
   'floor: GET_LOCK': namedLock,
+  'GET_LOCK, then a durable row': namedLockAndRow,
   holdfast: (url) => withMysql2(url, false),
   'holdfast, mysql2': (url) => withMysql2(url, false),
   'holdfast, fair': (url) => withMysql2(url, true),

@@ -20,7 +20,7 @@ export const mysql: Database = {
   contenders: CONTENDERS,
   uncontended: UNCONTENDED,
   contended: [
-    ...['floor: GET_LOCK', 'holdfast', 'holdfast, fair'],
+    ...['floor: GET_LOCK', 'GET_LOCK, then a durable row', 'holdfast', 'holdfast, fair'],
     ...['@verrou/core', '@verrou/core, tuned'],
   ],
   store: (url, options) => {

@@ -3,10 +3,11 @@
  *
  * Uncontended, it is one row that is taken if it is free, and left as a tombstone. Contended, it is
  * a named lock, whose waiters stand in line inside the server, each on a connection of its own; it
- * is on no disk, and whoever loses his connection has lost it.
+ * is on no disk, and whoever loses his connection has lost it. Fairer is that lock as the baton of
+ * who writes such a row: what is held is on disk then, though nobody sees who waits.
  */
 import { createPool as createMariadb } from 'mariadb';
-import { createPool } from 'mysql2/promise';
+import { createPool, type PoolConnection } from 'mysql2/promise';
 import { type Connected, TTL_MS } from '../contender.ts';
 import { mariadbUrl, mysqlUrl } from './urls.ts';
 
@@ -54,7 +55,20 @@ export async function bareMariadb(url: string): Promise<Connected> {
   );
 }
 
-export async function namedLock(url: string): Promise<Connected> {
+export function namedLock(url: string): Promise<Connected> {
+  return baton(url, async () => async () => {});
+}
+
+export function namedLockAndRow(url: string): Promise<Connected> {
+  return baton(url, async (connection, name) => {
+    await connection.execute(TAKE, [name, 'id']);
+    return () => connection.execute(LEAVE, [name, 'id']);
+  });
+}
+
+type Take = (connection: PoolConnection, name: string) => Promise<() => Promise<unknown>>;
+
+async function baton(url: string, take: Take): Promise<Connected> {
   const pool = createPool({ uri: mysqlUrl(url), connectionLimit: 1_000 });
   return {
     task: (resource) => {
@@ -65,7 +79,11 @@ export async function namedLock(url: string): Promise<Connected> {
         const [rows] = await connection.query('SELECT GET_LOCK(?, 3600) AS held', [name]);
         const [row] = rows as { held: number | null }[];
         if (row?.held !== 1) throw new Error(`${name} was not granted.`);
-        return () => connection.query('DO RELEASE_LOCK(?)', [name]);
+        const leave = await take(connection, name);
+        return async () => {
+          await leave();
+          await connection.query('DO RELEASE_LOCK(?)', [name]);
+        };
       };
     },
     close: () => pool.end(),
