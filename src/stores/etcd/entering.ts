@@ -86,7 +86,7 @@ class Entry {
   async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
     const { answers = [], succeeded = false } = outcome ?? {};
     // Released meanwhile, which has the last word.
-    if (this.#parts.own.find(this.#claim.id) !== this.own) return { state: 'gone', why: 'unknown' };
+    if (!this.#parts.own.find(this.#claim.id)) return { state: 'gone', why: 'unknown' };
     if (succeeded) return this.#entered(answers[1], sentAt);
     const [kv, grave] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;

@@ -40,9 +40,9 @@ async function ownOf(parts: Parts, found: Found): Promise<OwnClaim | undefined> 
   const { claim, place } = found;
   const own = parts.own.find(claim.id);
   if (!place || own?.lease.id === place.lease) return own;
-  if (own) parts.own.forget(own);
   const at = parts.clock.now();
   const ms = await parts.client.timeToLive(place.lease);
+  if (own) parts.own.forget(own);
   return ms > 0 ? parts.own.adopt(claim, place, { ms, at }) : undefined;
 }
 
