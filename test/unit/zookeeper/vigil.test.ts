@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import type { Link } from '../../../src/stores/zookeeper/link.ts';
+import { Vigil } from '../../../src/stores/zookeeper/vigil.ts';
+import { FakeClock } from '../fake-clock.ts';
+
+/** A connection as far as time goes. */
+class Line {
+  readonly pings: number[] = [];
+  ended: string | undefined;
+  sentAt: number;
+  heardAt: number;
+  readonly #clock: FakeClock;
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock;
+    this.sentAt = clock.now();
+    this.heardAt = clock.now();
+  }
+
+  ping(): void {
+    this.sentAt = this.#clock.now();
+    this.pings.push(this.sentAt);
+  }
+
+  end(error: Error): void {
+    this.ended = error.message;
+  }
+}
+
+function watched(): { clock: FakeClock; vigil: Vigil; line: Line; expired: number[] } {
+  const clock = new FakeClock();
+  const expired: number[] = [];
+  const events = { clock, expired: () => void expired.push(clock.now()) };
+  const vigil = new Vigil(3000, clock.now(), events);
+  const line = new Line(clock);
+  vigil.watch(line as unknown as Link);
+  return { clock, vigil, line, expired };
+}
+
+it('asks for a sign of life after a third of the timeout, again and again', async () => {
+  const { clock, vigil, line, expired } = watched();
+  for (let n = 0; n < 50; n += 1) {
+    await clock.advance(100);
+    const last = line.pings.at(-1);
+    if (last === undefined) continue;
+    line.heardAt = clock.now();
+    vigil.heard(last);
+  }
+  expect(line.pings).toEqual([2000, 3000, 4000, 5000, 6000]);
+  expect([line.ended, expired]).toEqual([undefined, []]);
+});
+
+it('gives up the connection after two thirds, and the session after all of it', async () => {
+  const { clock, vigil, line, expired } = watched();
+  await clock.advance(1999);
+  expect(line.ended).toBeUndefined();
+  await clock.advance(1);
+  expect(line.ended).toBe('nothing was heard for 2000 ms');
+  vigil.watch(undefined);
+  await clock.advance(999);
+  expect(expired).toEqual([]);
+  await clock.advance(1);
+  expect([expired, vigil.late]).toEqual([[4000], true]);
+});
+
+it('who stood still himself reads what has come before he calls the server silent', async () => {
+  const { clock, vigil, line } = watched();
+  clock.stall(2500);
+  // The immediate of the vigil comes after pending input had its turn.
+  clock.setImmediate(() => {});
+  const reading = clock.rest();
+  line.heardAt = clock.now();
+  vigil.heard(clock.now());
+  await reading;
+  expect(line.ended).toBeUndefined();
+});
+
+it('who stood still for the whole timeout has lost the session, whatever has come', async () => {
+  const { clock, line, expired } = watched();
+  clock.stall(3000);
+  await clock.rest();
+  expect(expired).toEqual([4000]);
+  expect(line.ended).toBeUndefined();
+});
+
+it('no longer looks when it is over', async () => {
+  const { clock, vigil, line, expired } = watched();
+  vigil.end();
+  await clock.advance(10_000);
+  expect([clock.timers, line.pings, expired]).toEqual([0, [], []]);
+});
