@@ -94,7 +94,7 @@ describe('a request', () => {
     expect((await put(client, 'k')).revision).toBe(revision + 2n);
   });
 
-  it('over a connection of which the other end is gone ends, and the next one succeeds', async () => {
+  it('over a connection whose other end is gone ends, and the next one succeeds', async () => {
     const server = await start();
     const proxy = await proxyTo(server.port);
     const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);

@@ -18,7 +18,8 @@ export const DEADLINE_MS = 3000;
 export interface Method<Q, A> {
   readonly path: string;
   readonly request: Message<Q>;
-  readonly answer: Message<A>;
+  /** @throws MalformedError */
+  readonly read: (answer: Buffer) => A;
 }
 
 export interface User {
@@ -26,10 +27,10 @@ export interface User {
   readonly password: string;
 }
 
-const AUTHENTICATE: Method<User, { token: string }> = {
+const AUTHENTICATE: Method<User, string> = {
   path: '/etcdserverpb.Auth/Authenticate',
   request: authenticateRequest,
-  answer: authenticateResponse,
+  read: (answer) => decode(authenticateResponse, answer).token,
 };
 
 const WITH_LEADER = { hasleader: 'true' };
@@ -65,7 +66,7 @@ export class Calls {
         const { path } = method;
         const metadata = { ...WITH_LEADER, ...metadataOf(attempt.token) };
         const answer = attempt.channel.call({ path, metadata }, message, left(end));
-        return decoded(method.answer, await answer);
+        return read(method, await answer);
       } catch (error) {
         if (attempt && isTokenOld(error) && tokens-- > 0) this.forget(attempt.token);
         else if (!attempt || !isElsewhere(error) || moves-- <= 0) throw storeError(error);
@@ -112,14 +113,14 @@ export class Calls {
   }
 
   async #authenticate(channel: Channel, user: User, ms: number): Promise<string> {
-    const { path, request, answer } = AUTHENTICATE;
+    const { path, request } = AUTHENTICATE;
     try {
       const message = await channel.call(
         { path, metadata: WITH_LEADER },
         encode(request, user),
         ms,
       );
-      return decoded(answer, message).token;
+      return read(AUTHENTICATE, message);
     } catch (error) {
       if (error instanceof Refusal && /authentication is not enabled/.test(error.message))
         return '';
@@ -153,9 +154,9 @@ function before<T>(end: number, work: Promise<T>): Promise<T> {
 }
 
 /** The request has been carried out, but nobody can say how. */
-function decoded<A>(kind: Message<A>, bytes: Buffer): A {
+function read<Q, A>(method: Method<Q, A>, answer: Buffer): A {
   try {
-    return decode(kind, bytes);
+    return method.read(answer);
   } catch (error) {
     throw new NoAnswer(true, error);
   }

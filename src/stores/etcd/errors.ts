@@ -11,12 +11,15 @@ import { copyOf, describe, withoutSecrets } from '../causes.ts';
 
 /** The numbers of gRPC's states that are looked at here. */
 export const Status = {
-  ok: 0,
   unknown: 2,
+  invalidArgument: 3,
   deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
   resourceExhausted: 8,
+  failedPrecondition: 9,
+  outOfRange: 11,
   unimplemented: 12,
-  internal: 13,
   unavailable: 14,
   unauthenticated: 16,
 } as const;
@@ -107,16 +110,22 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
   ],
 ];
 
-/** Answers that nobody gave by name, by the state of gRPC. */
+const REFUSED = refused(false, 'refused');
+
+/** Other answers, by the state of gRPC; those of other states say nothing. */
 const states = new Map<number, Meaning>([
+  [Status.invalidArgument, REFUSED],
+  [Status.notFound, REFUSED],
+  [Status.permissionDenied, REFUSED],
+  [Status.failedPrecondition, REFUSED],
+  [Status.outOfRange, REFUSED],
   [Status.unimplemented, refused(false, 'is no etcd, or older than 3.4')],
   [Status.unauthenticated, refused(true, 'does not know the token of this user')],
   [Status.resourceExhausted, refused(true, 'has no room for this request')],
-  [Status.unknown, unclear('failed')],
   [Status.deadlineExceeded, unclear('took too long')],
-  [Status.internal, unclear('failed')],
   [Status.unavailable, unclear('is not available')],
 ]);
+const FAILED = unclear('failed');
 
 /** A connection error's code, or words of its message where it has none. */
 const breaks: readonly (readonly [sign: RegExp, retryable: boolean, advice: string])[] = [
@@ -155,7 +164,7 @@ export function storeError(error: unknown): StoreError {
 function ofRefusal({ name, status, message }: Refusal): StoreError {
   const said = withoutSecrets(message) || `gRPC state ${status}`;
   const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
-  const { retryable, outcome, advice } = known ?? states.get(status) ?? refused(false, 'refused');
+  const { retryable, outcome, advice } = known ?? states.get(status) ?? FAILED;
   return new StoreError(`The etcd server ${advice} (${said}).`, {
     cause: copyOf(name, said),
     ...{ retryable, outcome },

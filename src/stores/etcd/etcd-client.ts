@@ -2,30 +2,36 @@
 import { type EtcdAddress, readAddress } from './address.ts';
 import { Calls, type Method } from './calls.ts';
 import { Channels } from './channels.ts';
-import type { EtcdClient } from './client.ts';
-import { isLeaseGone, storeError } from './errors.ts';
+import type { EtcdClient, Reply } from './client.ts';
+import { isLeaseGone } from './errors.ts';
 import { KeepAlives } from './keep-alives.ts';
-import * as messages from './messages.ts';
-import { replyOf, txnRequestOf } from './transactions.ts';
+import {
+  grantRequest,
+  type LeaseMessage,
+  leaseRequest,
+  readLease,
+  type TxnRequest,
+  txnRequest,
+} from './messages.ts';
+import { readReply, txnRequestOf } from './transactions.ts';
 import { Watches } from './watches.ts';
 
-const { txnRequest, txnResponse, grantRequest, leaseRequest, leaseResponse } = messages;
-
-const TXN: Method<messages.TxnRequest, messages.TxnResponse> = {
+const TXN: Method<TxnRequest, Reply> = {
   path: '/etcdserverpb.KV/Txn',
-  ...{ request: txnRequest, answer: txnResponse },
+  ...{ request: txnRequest, read: readReply },
 };
-const GRANT: Method<{ ttl: bigint }, messages.LeaseMessage> = {
+const GRANT: Method<{ ttl: bigint }, LeaseMessage> = {
   path: '/etcdserverpb.Lease/LeaseGrant',
-  ...{ request: grantRequest, answer: leaseResponse },
+  ...{ request: grantRequest, read: readLease },
 };
-const REVOKE: Method<{ id: bigint }, messages.LeaseMessage> = {
+const OF_LEASE = { request: leaseRequest, read: readLease };
+const REVOKE: Method<{ id: bigint }, LeaseMessage> = {
   path: '/etcdserverpb.Lease/LeaseRevoke',
-  ...{ request: leaseRequest, answer: leaseResponse },
+  ...OF_LEASE,
 };
-const TIME_TO_LIVE: Method<{ id: bigint }, messages.LeaseMessage> = {
+const TIME_TO_LIVE: Method<{ id: bigint }, LeaseMessage> = {
   path: '/etcdserverpb.Lease/LeaseTimeToLive',
-  ...{ request: leaseRequest, answer: leaseResponse },
+  ...OF_LEASE,
 };
 
 /**
@@ -39,10 +45,7 @@ export function etcdClient(address: string | readonly string[] | EtcdAddress): E
   const keepAlives = new KeepAlives(calls);
   const watches = new Watches(calls);
   return {
-    txn: async (txn) => {
-      const response = await calls.call(TXN, txnRequestOf(txn));
-      return understood(() => replyOf(response));
-    },
+    txn: (txn) => calls.call(TXN, txnRequestOf(txn)),
     grant: async (ttlMs) => {
       const { id, ttl } = await calls.call(GRANT, { ttl: BigInt(Math.ceil(ttlMs / 1000)) });
       return { id, ttlMs: msOf(ttl) };
@@ -66,12 +69,4 @@ export function etcdClient(address: string | readonly string[] | EtcdAddress): E
 /** It is -1 for a lease that is gone. */
 function msOf(seconds: bigint): number {
   return Math.max(0, Number(seconds) * 1000);
-}
-
-function understood<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw storeError(error);
-  }
 }

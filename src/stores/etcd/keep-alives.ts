@@ -8,8 +8,8 @@
 import { type Calls, DEADLINE_MS } from './calls.ts';
 import { closedError, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import { LastingStream } from './lasting-stream.ts';
-import { leaseRequest, leaseResponse } from './messages.ts';
-import { decode, encode } from './protobuf.ts';
+import { leaseRequest, readLease } from './messages.ts';
+import { encode } from './protobuf.ts';
 import type { RpcStream } from './rpc-stream.ts';
 import { MalformedError } from './wire-format.ts';
 
@@ -76,7 +76,7 @@ export class KeepAlives {
   }
 
   #answered(bytes: Buffer): void {
-    const { id, ttl } = decode(leaseResponse, bytes);
+    const { id, ttl } = readLease(bytes);
     const [first] = this.#waiting;
     if (first?.lease !== id) throw new MalformedError('an answer is about another lease');
     this.#waiting.shift();

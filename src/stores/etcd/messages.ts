@@ -6,6 +6,7 @@ import {
   always,
   bool,
   count,
+  decode,
   int64,
   type Message,
   many,
@@ -14,6 +15,7 @@ import {
   text,
   uint64,
 } from './protobuf.ts';
+import { MalformedError } from './wire-format.ts';
 
 export interface Header {
   cluster: bigint;
@@ -214,11 +216,18 @@ export const leaseRequest: Message<{ id: bigint }> = message(() => ({ id: plain(
 export const grantRequest: Message<{ ttl: bigint }> = message(() => ({ ttl: plain(1, int64) }));
 
 /** Of a grant, a keep-alive and a question for the time to live. */
-export const leaseResponse: Message<LeaseMessage> = message(() => ({
+const leaseResponse: Message<LeaseMessage> = message(() => ({
   header: always(1, header),
   id: plain(2, int64),
   ttl: plain(3, int64),
 }));
+
+/** @throws MalformedError */
+export function readLease(answer: Buffer): LeaseMessage {
+  const lease = decode(leaseResponse, answer);
+  if (lease.header === undefined) throw new MalformedError('an answer has no header');
+  return lease;
+}
 
 const watchCreate: Message<NonNullable<WatchRequest['create']>> = message(() => ({
   key: plain(1, text),

@@ -136,7 +136,7 @@ export class RpcStream {
   }
 }
 
-/** gRPC writes what is not printable with percent signs; a message that is not so is shown as is. */
+/** gRPC writes what is not printable with percent signs; what is written otherwise stays. */
 function decoded(message: string): string {
   try {
     return decodeURIComponent(message);

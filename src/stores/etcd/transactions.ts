@@ -1,6 +1,14 @@
 /** Transactions as the messages of etcd say them. */
 import type { Answer, Compare, KeyValue, Operation, Reply, Txn, TxnAnswer } from './client.ts';
-import type { CompareMessage, RequestOp, ResponseOp, TxnRequest, TxnResponse } from './messages.ts';
+import {
+  type CompareMessage,
+  type RequestOp,
+  type ResponseOp,
+  type TxnRequest,
+  type TxnResponse,
+  txnResponse,
+} from './messages.ts';
+import { decode } from './protobuf.ts';
 import { MalformedError } from './wire-format.ts';
 
 const RESULTS = { '=': 0, '>': 1, '<': 2, '!=': 3 } as const;
@@ -21,7 +29,8 @@ export function txnRequestOf({ compare = [], success, failure = [] }: Txn): TxnR
 }
 
 /** @throws MalformedError */
-export function replyOf(response: TxnResponse): Reply {
+export function readReply(answer: Buffer): Reply {
+  const response = decode(txnResponse, answer);
   const { header } = response;
   if (header === undefined) throw new MalformedError('an answer has no header');
   const { revision, cluster } = header;
