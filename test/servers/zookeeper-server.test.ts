@@ -58,19 +58,20 @@ it("ends any client's session", async () => {
 });
 
 it('serves the mutex of Curator, as a Java program has it', { timeout: 60_000 }, async () => {
-  const source = fileURLToPath(new URL('children/CuratorMutex.java', import.meta.url));
+  const source = fileURLToPath(new URL('children/curator-mutex.java', import.meta.url));
   const [program, ...args] = await javaProgram(source, server.address, '/java/lock');
   const child = spawn(program as string, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (bytes: Buffer) => {
-      said += bytes;
-    });
-  }
+  let [said, trouble] = ['', ''];
+  child.stdout.on('data', (bytes: Buffer) => {
+    said += bytes;
+  });
+  child.stderr.on('data', (bytes: Buffer) => {
+    trouble += bytes;
+  });
   const ended = once(child, 'exit');
   await until('held', async () => {
-    if (child.exitCode !== null) throw new Error(said);
+    if (child.exitCode !== null) throw new Error(trouble);
     return said.includes('held\n');
   });
   const session = startSession(server.url);

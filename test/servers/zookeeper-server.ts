@@ -35,7 +35,14 @@ const NETTY_JARS = [
   ...['netty-buffer', 'netty-common', 'netty-handler', 'netty-codec', 'netty-resolver'],
   ...['netty-transport', 'netty-transport-native-epoll', 'netty-transport-native-unix-common'],
 ];
-const CURATOR_JARS = ['curator-client', 'curator-framework', 'curator-recipes', 'guava'];
+/** For clients in Java, which log nothing. */
+const CURATOR_JARS = [
+  'slf4j-nop',
+  'curator-client',
+  'curator-framework',
+  'curator-recipes',
+  'guava',
+];
 
 /**
  * Small, quick to start, and without files in shared folders. Nothing waits for the disk: what was

@@ -24,7 +24,7 @@ describe('a node', () => {
   it('is created, read, changed and deleted, with its versions', async () => {
     const session = startSession(server.url);
     const { path, stat } = await session.create('/node', { data: bytes('one') });
-    expect([path, stat.version, stat.ephemeralOwner]).toEqual(['/node', 0, 0n]);
+    expect([path, stat.version, stat.session]).toEqual(['/node', 0, 0n]);
     expect((await session.setData('/node', bytes('two'), { version: 0 })).version).toBe(1);
     await expect(session.setData('/node', bytes('three'), { version: 0 })).rejects.toMatchObject({
       ...{ reason: 'BADVERSION', outcome: 'failed', retryable: true },
@@ -51,7 +51,7 @@ describe('a node', () => {
     const { path, stat } = await session.create(`/kinds-${kind}`, { kind });
     expect(path).toMatch(name);
     expect(await session.exists(path)).toEqual(stat);
-    expect(stat.ephemeralOwner === session.id).toBe(ends);
+    expect(stat.session === session.id).toBe(ends);
     await session.close();
     const other = startSession(server.url);
     expect((await other.exists(path)) === undefined).toBe(ends);

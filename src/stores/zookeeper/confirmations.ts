@@ -18,7 +18,7 @@
  */
 export class Confirmations {
   readonly #halfTickMs: number;
-  /** Writes that may have been told, oldest first, and when a write half a tick later was answered. */
+  /** Writes, oldest first, and when another one that came half a tick later was answered. */
   #untold: { readonly sentAt: number; readonly answeredAt: number; followedAt?: number }[] = [];
   confirmedAt: number;
   touchedAt: number;

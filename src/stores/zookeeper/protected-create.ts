@@ -100,7 +100,7 @@ export async function findProtected(
     const path = `${parent === '/' ? '' : parent}/${child}`;
     const stat = await session.exists(path, { timeoutMs });
     if (stat === undefined) continue;
-    const ours = stat.ephemeralOwner === 0n || stat.ephemeralOwner === session.id;
+    const ours = stat.session === 0n || stat.session === session.id;
     if (ours && own === undefined) own = { path, stat };
     else await deleteIfThere(session, path, timeoutMs);
   }

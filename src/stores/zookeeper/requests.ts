@@ -49,7 +49,7 @@ export interface Stat {
   readonly cversion: number;
   readonly aversion: number;
   /** The session that it ends with; 0 if it is not ephemeral. */
-  readonly ephemeralOwner: bigint;
+  readonly session: bigint;
   readonly dataLength: number;
   readonly numChildren: number;
   /** The last transaction that changed its list of children. */
@@ -270,7 +270,7 @@ function readStat(answer: JuteReader): Stat {
     version: answer.int(),
     cversion: answer.int(),
     aversion: answer.int(),
-    ephemeralOwner: answer.long(),
+    session: answer.long(),
     dataLength: answer.int(),
     numChildren: answer.int(),
     pzxid: answer.long(),

@@ -7,7 +7,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryOneTime;
 
 /** Holds the mutex at a path of a server from when it says so until it is told to release it. */
-public class CuratorMutex {
+class CuratorMutex {
   public static void main(String[] args) throws Exception {
     try (CuratorFramework client =
         CuratorFrameworkFactory.newClient(args[0], 20_000, 20_000, new RetryOneTime(1000))) {
