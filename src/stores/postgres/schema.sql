@@ -537,7 +537,7 @@ DECLARE
   locked holdfast.resource;
   c holdfast.claim;
 BEGIN
-  -- The first statement of `begin` and that of `claim` in one.
+  -- What `begin` asks and what `claim` does, in one statement.
   INSERT INTO holdfast.resource AS r (name, kind, number, id, expires, permits, capacity, ttl,
     address, tag, holder)
   SELECT claim_one.resource, kind, greatest(holdfast.micros(), known.highest + 1), id,
@@ -555,9 +555,11 @@ BEGIN
   IF FOUND THEN RETURN format('h %s %s 0 - - 0', given, ttl); END IF;
   s := holdfast.begin(settings, patience, max_ttl, fast);
   locked := holdfast.lock(resource);
-  c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder);
-  RETURN coalesce(CASE WHEN queue AND locked.waiters > 0 THEN
-    holdfast.join(locked, c, settings, s) END, holdfast.enter(c, queue, settings::json, s));
+  c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder,
+    NULL, NULL, NULL, NULL);
+  RETURN coalesce(
+    CASE WHEN queue AND locked.waiters > 0 THEN holdfast.join(locked, c, settings, s) END,
+    holdfast.enter(c, queue, settings::json, s));
 END $$;
 
 -- The long way of a heartbeat.
@@ -767,6 +769,7 @@ DECLARE
   locked holdfast.resource;
   s holdfast.store;
 BEGIN
+  -- It is right to free what is there even if other data was lost, so nothing else is looked at.
   UPDATE holdfast.resource r SET id = NULL
   WHERE r.name = resource AND r.id = asked AND r.expires > holdfast.micros();
   IF FOUND THEN RETURN '1'; END IF;

@@ -115,6 +115,13 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   },
   {
     ...schema,
+    name: 'postgres: a claim that comes alone does not look at the witness',
+    find: 'FROM holdfast.store AS known, holdfast.witness\n',
+    replace: 'FROM holdfast.store AS known\n',
+    why: 'after a loss of data two hold the same lock',
+  },
+  {
+    ...schema,
     name: 'postgres: a claim that comes alone does not look for tombstones',
     find: `AND r.ended IS NULL AND r.graves <= holdfast.micros()
   RETURNING r.number INTO given;`,
