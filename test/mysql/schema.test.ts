@@ -193,7 +193,7 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
     let one: Caller;
     beforeEach(async () => {
       await server.query('set global innodb_flush_log_at_trx_commit = 1');
-      await server.query('update holdfast_store set open_at = 0, max_ttl = 0');
+      await server.query('update holdfast_store set open_at = 0, max_ttl = 0, fast = 0');
       one = await caller();
       await fresh();
     });
