@@ -29,9 +29,9 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
   const ttlMs = Math.max(...claims.map((claim) => claim.ttlMs));
   for (let again = false; ; again = true) {
     const lease = await parts.leases.lend(ttlMs);
+    const sentAt = parts.clock.now();
     const entries = claims.map((claim) => new Entry(parts, claim, lease));
     try {
-      const sentAt = parts.clock.now();
       const reply = await parts.client.txn(together(entries.map((entry) => entry.txn())));
       const outcomes = apart(reply, entries.length);
       return await Promise.all(
@@ -39,7 +39,7 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
       );
     } catch (error) {
       if (again || !isLeaseGone(error)) throw error;
-      parts.leases.bury(lease, ttlMs);
+      await parts.leases.bury(lease, ttlMs);
       for (const { own } of entries) parts.own.forget(own);
     }
   }

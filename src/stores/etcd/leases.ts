@@ -73,7 +73,7 @@ export class Lease {
   }
 
   async #ask(now: number): Promise<boolean> {
-    await this.#clear(now);
+    await this.clear(now);
     const at = this.#clock.now();
     const ttlMs = await this.#client.keepAlive(this.id);
     if (ttlMs <= 0) {
@@ -85,7 +85,11 @@ export class Lease {
     return true;
   }
 
-  async #clear(now: number): Promise<void> {
+  /**
+   * Deletes every claim on it that is over.
+   * @throws StoreError
+   */
+  async clear(now: number): Promise<void> {
     const over = [...this.occupants].filter(([, { until }]) => until <= now);
     for (let i = 0; i < over.length; i += MOST_AT_ONCE) {
       const some = over.slice(i, i + MOST_AT_ONCE);
@@ -128,16 +132,12 @@ export class Leases {
   }
 
   /** It has turned out to be dead. */
-  bury(lease: Lease, ttlMs: number): void {
+  async bury(lease: Lease, ttlMs: number): Promise<void> {
     const seconds = Math.ceil(ttlMs / 1000);
     const known = this.#bySeconds.get(seconds);
-    void known?.then(
-      (current) => {
-        const same = current === lease && this.#bySeconds.get(seconds) === known;
-        if (same) this.#bySeconds.delete(seconds);
-      },
-      () => {},
-    );
+    const current = await known?.catch(() => undefined);
+    const same = current === lease && this.#bySeconds.get(seconds) === known;
+    if (same) this.#bySeconds.delete(seconds);
   }
 
   /**

@@ -47,6 +47,11 @@ export class OwnClaim implements Occupant {
     return NEWS.indexOf(news) > before;
   }
 
+  /** Never more than was asked for, whatever its lease has: then it is over, and deleted. */
+  leftMs(at: number): number {
+    return Math.max(0, Math.min(this.claim.ttlMs, this.until - at, this.lease.deadline - at));
+  }
+
   /** What the queue says about it, counted from `at`; undefined: it is not there. */
   statusIn(view: QueueView, at: number): ClaimStatus | undefined {
     const index = view.find(this.key);
@@ -55,7 +60,7 @@ export class OwnClaim implements Occupant {
     if (place.sealed) return place.sealed;
     const limit = view.limitAt(index);
     const common = {
-      leftMs: leftOf(this.claim, this.lease.deadline - at),
+      leftMs: this.leftMs(at),
       ...(limit !== undefined && { limit }),
     };
     if (index < view.admitted) {
@@ -70,9 +75,4 @@ export class OwnClaim implements Occupant {
     const retryInMs = Math.min(...before.map(({ ttlMs }) => ttlMs ?? this.claim.ttlMs));
     return { state: 'waiting', why: 'queue', ahead: index, retryInMs, ...common };
   }
-}
-
-/** Never more than was asked for, whatever the server gave. */
-export function leftOf({ ttlMs }: Claim, leftMs: number): number {
-  return Math.max(0, Math.min(ttlMs, leftMs));
 }

@@ -16,6 +16,7 @@ import { apart, grouped, together } from './together.ts';
 
 export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
+  await prolongAll(parts, claims, sentAt);
   const [looks, lives] = await Promise.all([lookFor(parts, claims), confirmAll(parts, claims)]);
   const graves = await exhume(
     parts,
@@ -32,12 +33,20 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
     if (life === false) return { state: 'gone', why: 'expired' };
     if (life !== true) return { state: 'error', error: toStoreError(life) };
     if (!own && look.place && !look.place.sealed) await parts.client.keepAlive(look.place.lease);
-    const status = await standing(parts, { claim, ...look, sentAt });
-    const kept = parts.own.find(claim.id);
-    if (kept) kept.until = sentAt + claim.ttlMs;
-    return status;
+    return standing(parts, { claim, ...look, sentAt });
   });
   return Promise.all(statuses.map((status) => status.catch(errorStatus)));
+}
+
+/** Before their leases are: who comes too late is among those that are deleted then. */
+async function prolongAll(parts: Parts, claims: readonly Claim[], now: number): Promise<void> {
+  const late = new Set<Lease>();
+  for (const { id, ttlMs } of claims) {
+    const own = parts.own.find(id);
+    if (own && own.until <= now) late.add(own.lease);
+    else if (own) own.until = now + ttlMs;
+  }
+  await Promise.all([...late].map((lease) => lease.clear(now)));
 }
 
 interface Look {

@@ -1,6 +1,6 @@
 /** Where a claim whose key is there stands, and what that means for following its queue. */
 import type { Claim, ClaimStatus } from '../../store.ts';
-import { leftOf, type OwnClaim } from './own-claim.ts';
+import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
 import type { Place, QueueView } from './queue.ts';
 
@@ -60,6 +60,6 @@ async function takeOver(
 function behind(own: OwnClaim, view: QueueView, at: number): ClaimStatus {
   return {
     ...{ state: 'waiting', why: 'queue', ahead: view.total - 1 },
-    ...{ leftMs: leftOf(own.claim, own.lease.deadline - at), retryInMs: own.claim.ttlMs },
+    ...{ leftMs: own.leftMs(at), retryInMs: own.claim.ttlMs },
   };
 }
