@@ -114,6 +114,13 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     why: 'one stopped session keeps everybody’s heartbeats from the server',
   },
   {
+    file: 'src/stores/sql/link.ts',
+    name: 'databases: releases wait for claims',
+    find: "lane === 'claims' || (lane === 'releases' && claims.idle)",
+    replace: "lane !== 'heartbeats'",
+    why: 'a claim that waits for a lock of the database keeps other locks from being free',
+  },
+  {
     ...schema,
     name: 'postgres: a claim that comes alone does not look at the witness',
     find: 'FROM holdfast.store AS known, holdfast.witness\n',
