@@ -4,7 +4,8 @@
  *
  * Containment is measured on one clock, that of the machine: a try's token is the server's time at
  * its grant, so it is compared with the time at which the holder was last seen to believe. A busy
- * machine makes both late and neither wrong.
+ * machine makes both late and neither wrong. Where tokens are no times, it is the time at which the
+ * grant was heard of.
  */
 import {
   type Claim,
@@ -64,8 +65,12 @@ export class Belief {
 export interface Grant {
   readonly claim: Claim;
   readonly token: bigint;
-  /** The server's time, in epoch ms. */
+  /** The server's time if tokens are times, in epoch ms. */
   readonly at: number;
+}
+
+function grantedAt({ traits }: Store, token: bigint): number {
+  return traits.tokens?.includes('time') ? Number(token) / 1000 : Date.now();
 }
 
 /** Tries until it gets it; an error is as good as a refusal. */
@@ -86,7 +91,7 @@ async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undef
   while (!over()) {
     const [status] = await store.claim([claim]).catch(() => []);
     if (status?.state === 'held') {
-      return { claim, token: status.token, at: Number(status.token) / 1000 };
+      return { claim, token: status.token, at: grantedAt(store, status.token) };
     }
     await sleep(2);
   }
