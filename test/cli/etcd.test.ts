@@ -1,5 +1,6 @@
 /** The command line on etcd; the rest of it is the same on every store. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type EtcdServer, startEtcd } from '../servers/etcd-server.ts';
 import { Place } from './program.ts';
 
@@ -18,6 +19,19 @@ it('runs a command under a lock, and shows it', async () => {
   const { status, out, err } = await new Place().shell(script).fate;
   expect({ status, err }).toEqual({ status: 0, err: '' });
   expect(JSON.parse(out).holders).toHaveLength(1);
+});
+
+it('speaks TLS with whom the authority of NODE_EXTRA_CA_CERTS vouches for', async () => {
+  const secret = await startEtcd({ tls: true });
+  onTestFinished(() => secret.close());
+  const place = new Place();
+  writeFileSync(place.path('ca.crt'), secret.ca);
+  const script = `$holdfast run a --store ${secret.url} -- echo done`;
+  const env = { NODE_EXTRA_CA_CERTS: place.path('ca.crt') };
+  const trusting = await place.shell(script, { env }).fate;
+  expect(trusting).toMatchObject({ status: 0, out: 'done\n', err: '' });
+  const doubting = await place.shell(script).fate;
+  expect(doubting).toMatchObject({ status: 69, err: expect.stringMatching(/do not agree on TLS/) });
 });
 
 it.each([
