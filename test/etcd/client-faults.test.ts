@@ -227,6 +227,34 @@ describe('of three servers', () => {
     },
   );
 
+  it('a leader that stood still while another was elected keeps no lease alive', async () => {
+    const cluster = await startThree();
+    const ttlMs = 30_000;
+    for (let n = 0; n < 3; n++) {
+      const leader = await cluster.leader();
+      const client = clientOf(leader.url);
+      const { id } = await client.grant(ttlMs);
+      await client.keepAlive(id);
+      leader.pause();
+      const others = cluster.servers.filter((server) => server !== leader);
+      await until('elected', async () => {
+        return (await Promise.all(others.map((server) => server.leads()))).some(Boolean);
+      });
+      // The more the new leader's count is behind, the more it would show.
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      const asked = performance.now();
+      const answer = client.keepAlive(id).catch(() => 0);
+      // It arrives while the old leader stands still, which answers first of all when it goes on.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      leader.resume();
+      const believed = (await answer) - (performance.now() - asked);
+      const left = await clientOf(others.map(({ url }) => url)).timeToLive(id);
+      // Servers round down to whole seconds.
+      expect(left + 1000).toBeGreaterThanOrEqual(believed);
+      client.close();
+    }
+  });
+
   it('without a majority nothing is carried out, and that is told', async () => {
     const cluster = await startThree();
     const [one, two, three] = cluster.servers as [EtcdServer, EtcdServer, EtcdServer];

@@ -23,11 +23,12 @@ function addressOf(server: EtcdServer, { name, password } = ANN): string {
 describe.each(['etcd', 'etcd-3.5'] as const)('%s with users', (program) => {
   it('lets in who has the right password, to the keys that are permitted', async () => {
     const server = await start({ program, users: USERS });
-    const client = clientOf(addressOf(server));
+    const client = clientOf(addressOf(server), { readable: 'ann/' });
     await Promise.all(['ann/a', 'ann/b', 'ann/c'].map((key) => put(client, key)));
     const { id } = await client.grant(60_000);
     expect(await client.keepAlive(id)).toBe(60_000);
     expect(await client.timeToLive(id)).toBeGreaterThan(0);
+    await expect(clientOf(addressOf(server)).keepAlive(id)).rejects.toThrow(/does not permit/);
     await client.revoke(id);
     const denied = put(client, 'bob/k');
     await expect(denied).rejects.toMatchObject({ retryable: false, outcome: 'failed' });

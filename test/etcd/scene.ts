@@ -8,11 +8,14 @@ import type {
   Reply,
   Watcher,
 } from '../../src/stores/etcd/client.ts';
-import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';
+import { type EtcdClientOptions, etcdClient } from '../../src/stores/etcd/etcd-client.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 
-export function clientOf(address: string | readonly string[] | EtcdAddress): EtcdClient {
-  const client = etcdClient(address);
+export function clientOf(
+  address: string | readonly string[] | EtcdAddress,
+  options?: EtcdClientOptions,
+): EtcdClient {
+  const client = etcdClient(address, options);
   onTestFinished(() => client.close());
   return client;
 }

@@ -7,42 +7,55 @@ import { isLeaseGone } from './errors.ts';
 import { KeepAlives } from './keep-alives.ts';
 import {
   grantRequest,
-  type LeaseMessage,
+  type Lease,
   leaseRequest,
   readLease,
   type TxnRequest,
   txnRequest,
 } from './messages.ts';
-import { readReply, txnRequestOf } from './transactions.ts';
+import { readReply, readTerm, txnRequestOf } from './transactions.ts';
 import { Watches } from './watches.ts';
 
 const TXN: Method<TxnRequest, Reply> = {
   path: '/etcdserverpb.KV/Txn',
   ...{ request: txnRequest, read: readReply },
 };
-const GRANT: Method<{ ttl: bigint }, LeaseMessage> = {
+const TERM: Method<TxnRequest, bigint> = { ...TXN, read: readTerm };
+const GRANT: Method<{ ttl: bigint }, Lease> = {
   path: '/etcdserverpb.Lease/LeaseGrant',
   ...{ request: grantRequest, read: readLease },
 };
 const OF_LEASE = { request: leaseRequest, read: readLease };
-const REVOKE: Method<{ id: bigint }, LeaseMessage> = {
+const REVOKE: Method<{ id: bigint }, Lease> = {
   path: '/etcdserverpb.Lease/LeaseRevoke',
   ...OF_LEASE,
 };
-const TIME_TO_LIVE: Method<{ id: bigint }, LeaseMessage> = {
+const TIME_TO_LIVE: Method<{ id: bigint }, Lease> = {
   path: '/etcdserverpb.Lease/LeaseTimeToLive',
   ...OF_LEASE,
 };
+
+export interface EtcdClientOptions {
+  /**
+   * A key that the user may read, whether it is there or not: reading it confirms that leases were
+   * kept alive. Default: one of the default prefix of locks.
+   */
+  readonly readable?: string;
+}
 
 /**
  * Connects with its first request, to any of the servers.
  * @throws UsageError if the address is malformed.
  */
-export function etcdClient(address: string | readonly string[] | EtcdAddress): EtcdClient {
+export function etcdClient(
+  address: string | readonly string[] | EtcdAddress,
+  { readable: key = 'holdfast/' }: EtcdClientOptions = {},
+): EtcdClient {
   const { endpoints, user } = readAddress(address);
   const channels = new Channels(endpoints);
   const calls = new Calls(channels, user);
-  const keepAlives = new KeepAlives(calls);
+  const nothing = txnRequestOf({ success: [{ range: { key, countOnly: true } }] });
+  const keepAlives = new KeepAlives(calls, () => calls.call(TERM, nothing));
   const watches = new Watches(calls);
   return {
     txn: (txn) => calls.call(TXN, txnRequestOf(txn)),

@@ -47,8 +47,11 @@ export function etcdStore(
   if (typeof prefix !== 'string' || !prefix.isWellFormed() || prefix.includes('\0')) {
     throw new UsageError(`prefix must be text without a NUL, not ${show(prefix)}.`);
   }
+  const keys = new KeySpace(prefix);
+  // Who uses the store may read tombstones.
+  const client = etcdClient(address, { readable: keys.grave('') });
   return new EtcdStore({
-    ...{ keys: new KeySpace(prefix), clock: systemClock(), closesClient: true },
-    ...{ maxWaiters: checkMaxWaiters(maxWaiters), client: etcdClient(address) },
+    ...{ keys, clock: systemClock(), closesClient: true },
+    ...{ maxWaiters: checkMaxWaiters(maxWaiters), client },
   });
 }

@@ -98,11 +98,17 @@ export interface TxnResponse {
   answers: readonly ResponseOp[];
 }
 
-export interface LeaseMessage {
+interface LeaseMessage {
   header?: Header;
   id: bigint;
-  /** In seconds. */
   ttl: bigint;
+}
+
+export interface Lease {
+  readonly id: bigint;
+  /** In seconds. */
+  readonly ttl: bigint;
+  readonly term: bigint;
 }
 
 export interface WatchRequest {
@@ -223,10 +229,10 @@ const leaseResponse: Message<LeaseMessage> = message(() => ({
 }));
 
 /** @throws MalformedError */
-export function readLease(answer: Buffer): LeaseMessage {
-  const lease = decode(leaseResponse, answer);
-  if (lease.header === undefined) throw new MalformedError('an answer has no header');
-  return lease;
+export function readLease(answer: Buffer): Lease {
+  const { header, id, ttl } = decode(leaseResponse, answer);
+  if (header === undefined) throw new MalformedError('an answer has no header');
+  return { id, ttl, term: header.term };
 }
 
 const watchCreate: Message<NonNullable<WatchRequest['create']>> = message(() => ({

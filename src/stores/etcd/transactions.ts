@@ -2,6 +2,7 @@
 import type { Answer, Compare, KeyValue, Operation, Reply, Txn, TxnAnswer } from './client.ts';
 import {
   type CompareMessage,
+  type Header,
   type RequestOp,
   type ResponseOp,
   type TxnRequest,
@@ -31,10 +32,18 @@ export function txnRequestOf({ compare = [], success, failure = [] }: Txn): TxnR
 /** @throws MalformedError */
 export function readReply(answer: Buffer): Reply {
   const response = decode(txnResponse, answer);
-  const { header } = response;
-  if (header === undefined) throw new MalformedError('an answer has no header');
-  const { revision, cluster } = header;
+  const { revision, cluster } = headerOf(response);
   return { ...txnAnswerOf(response), revision, cluster };
+}
+
+/** @throws MalformedError */
+export function readTerm(answer: Buffer): bigint {
+  return headerOf(decode(txnResponse, answer)).term;
+}
+
+function headerOf({ header }: TxnResponse): Header {
+  if (header === undefined) throw new MalformedError('an answer has no header');
+  return header;
 }
 
 function compareOf({ target, is, to, key, end }: Compare): CompareMessage {
