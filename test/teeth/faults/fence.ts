@@ -55,7 +55,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'the fence is raised, and the write that it protects is not behind it',
   },
   {
-    ...entry,
+    file: 'src/fence/entering.ts',
     name: 'permits may be fenced',
     find: "if (kind === 'permits') {",
     replace: "if (kind === undefined && kind === 'permits') {",
