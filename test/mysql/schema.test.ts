@@ -108,7 +108,7 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
       asked('passed'),
     ];
     const [gone, last] = [asked('passed'), asked('passed')];
-    const queue = [holder, gone, first, next, last];
+    const queue = [holder, first, gone, next, last];
     const lines: string[] = [];
     for (const claim of queue) lines.push(...(await one.claim([claim])));
     expect(lines).toEqual([held, queued, queued, queued, queued]);

@@ -5,6 +5,7 @@ import { FENCE_FAULTS } from './faults/fence.ts';
 import { HAND_OFF_FAULTS } from './faults/hand-off.ts';
 import { MACHINE_FAULTS } from './faults/machine.ts';
 import { MEMORY_FAULTS } from './faults/memory.ts';
+import { MYSQL_FAULTS } from './faults/mysql.ts';
 import { POSTGRES_FAULTS } from './faults/postgres.ts';
 import { PRIMITIVE_FAULTS } from './faults/primitives.ts';
 import { QUORUM_FAULTS } from './faults/quorum.ts';
@@ -16,5 +17,5 @@ import { SQLITE_FAULTS } from './faults/sqlite.ts';
 export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
-  ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...SQL_FAULTS],
+  ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
 ];
