@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import type { Acl } from '../../src/stores/zookeeper/requests.ts';
@@ -291,6 +293,20 @@ describe('watches', () => {
     }
     expect(thrown).toEqual([new Error('a watcher')]);
     expect(session.state).toBe('connected');
+  });
+});
+
+describe('a process', () => {
+  it('ends when nothing is asked, and not before it is answered', async () => {
+    const script = `
+      import { zookeeperClient } from './src/stores/zookeeper/client.ts';
+      const session = zookeeperClient('${server.url}').start();
+      const node = session.create('/of-a-process', { kind: 'ephemeral' });
+      node.then(({ path }) => process.stdout.write(path));
+    `;
+    const args = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', script];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).toBe('/of-a-process');
   });
 });
 

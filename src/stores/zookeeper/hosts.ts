@@ -63,16 +63,14 @@ export class Hosts {
     const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
     const ms = longest * (0.5 + this.#clock.random() / 2);
     return new Promise((resolve) => {
-      const timer = this.#clock.setTimeout(resolve, ms);
+      const go = (): void => {
+        this.#clock.clearTimeout(timer);
+        signal.removeEventListener('abort', go);
+        resolve();
+      };
+      const timer = this.#clock.setTimeout(go, ms);
       timer.unref();
-      signal.addEventListener(
-        'abort',
-        () => {
-          this.#clock.clearTimeout(timer);
-          resolve();
-        },
-        { once: true },
-      );
+      signal.addEventListener('abort', go, { once: true });
     });
   }
 }

@@ -90,10 +90,14 @@ export class Link {
     if (signal.aborted) abort();
   }
 
+  /** Why, if it has. */
+  get ended(): Error | undefined {
+    return this.#ended;
+  }
+
   /** After the first answer: who hears of the others. */
   serve(events: LinkEvents): void {
     this.#events = events;
-    if (this.#ended) events.ended(this.#ended);
   }
 
   send(exchange: Exchange): void {

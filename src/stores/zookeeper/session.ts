@@ -187,8 +187,10 @@ export class Session {
       limitMs: Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, attempt)),
     });
     const greeting = readGreeting(await link.hello);
-    if (signal.aborted) return link.end(new Error('too late'));
-    if (greeting.timeoutMs <= 0 || greeting.sessionId === 0n) {
+    if (signal.aborted) link.end(new Error('no longer wanted'));
+    if (link.ended) throw link.ended;
+    const another = this.id !== 0n && greeting.sessionId !== this.id;
+    if (greeting.timeoutMs <= 0 || greeting.sessionId === 0n || another) {
       link.end(new Error('the session has expired'));
       return this.#expire('server');
     }
