@@ -1,0 +1,100 @@
+/** The server dies, stands still, or forgets what was long ago. */
+import { describe, expect, test } from 'vitest';
+import { RESTART_TTL_MS } from '../faults/bed.ts';
+import { Crowd } from '../faults/crowd.ts';
+import { patiently, Scene } from '../faults/scene.ts';
+import { serversOfTheirOwn } from '../faults/sql-bed.ts';
+import type { EtcdServer } from '../servers/etcd-server.ts';
+import { until } from '../servers/until.ts';
+import { Bed } from './fault-bed.ts';
+
+serversOfTheirOwn();
+
+/** From now on it tells nothing of what was before. */
+async function compact(server: EtcdServer): Promise<void> {
+  const json = await server.etcdctl('put', 'x', 'y', '--write-out=json');
+  const { header } = JSON.parse(json) as { readonly header: { readonly revision: number } };
+  await server.etcdctl('compact', `${header.revision}`);
+}
+
+describe.concurrent('a server', () => {
+  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
+    await server.restart();
+    const back = performance.now();
+    await (await patiently(bed.patientLocks(server).mutex('fresh'))).release();
+    await scene.renewedSince(back);
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+
+  test.concurrent('is dead for longer than a TTL: the holder is told by its clock', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    await server.kill();
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    await server.start();
+    await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+
+  test.concurrent('stands still past the TTL: the holder is told by its clock', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    server.pause();
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    server.resume();
+    await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+
+  test.concurrent('dies again and again under load: nobody is granted what is held', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const all = Array.from({ length: 4 }, () => bed.locks(server));
+    const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
+    for (let i = 0; i < 3; i++) {
+      const before = crowd.grants;
+      await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
+      if (i < 2) await server.restart();
+    }
+    await crowd.close();
+    expect(crowd.violations).toEqual([]);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('compacts what was while somebody waits: he is told all the same', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
+    // It may not tell any more what has happened since the watches began.
+    for (let i = 0; i < 3; i++) await compact(server);
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+
+  test.concurrent('dies, and compacts before the watches are back: nobody is lost', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    // They outlive the test: only what is heard or read lets the other one in.
+    const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await until('did it wait', async () => (await waiting.inspect('a')).waiters.length === 1);
+    const oldest = ['--sort-by=CREATE', '--limit=1', '--keys-only', '--prefix'];
+    const claim = await server.etcdctl('get', ...oldest, `${bed.prefix}a/`);
+    await server.kill();
+    await server.start();
+    await server.etcdctl('del', claim.trim());
+    await compact(server);
+    expect((await next).token).toBeGreaterThan(lease.token);
+    await (await next).release();
+  });
+});
