@@ -189,8 +189,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   {
     ...errors,
     name: 'mysql: a call that was stopped has surely not happened',
-    find: "  ...{ retryable: true, broken: true, outcome: 'unknown' },\n  advice: 'was told to stop",
-    replace: "  ...{ retryable: true, broken: true },\n  advice: 'was told to stop",
+    find: "broken: true, outcome: 'unknown' },\n  advice: 'was told to stop",
+    replace: "broken: true },\n  advice: 'was told to stop",
     why: 'a claim that was committed all the same holds until its TTL ends',
   },
   {
