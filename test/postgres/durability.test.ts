@@ -2,6 +2,7 @@
 import { postgresStore } from 'holdfast/postgres';
 import { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
+import type { ClaimStatus } from '../../src/store.ts';
 import { claimOf } from '../faults/bed.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
 import { asked, Caller, install, numberOf, type Settings } from './routines.ts';
@@ -83,15 +84,19 @@ test.concurrent('after a crash where somebody did not wait, all wait for all cla
   await server.close();
 });
 
-test.concurrent('that a claim alone does not wait is itself waited for', async () => {
+test.concurrent('that a claim alone does not wait is waited for, and looked at by the next', async () => {
   const server = await ready();
   await hold(server);
-  const known = { durability: 'fast', maxTtl: MAX_TTL_MS } as const;
-  const store = postgresStore(new Pool({ connectionString: server.url }), known);
-  await store.claim([claimOf('lost')]);
-  await store.close?.();
+  const alone = async (name: string): Promise<ClaimStatus | undefined> => {
+    const known = { durability: 'fast', maxTtl: MAX_TTL_MS } as const;
+    const store = postgresStore(new Pool({ connectionString: server.url }), known);
+    const [status] = await store.claim([claimOf(name)]);
+    await store.close?.();
+    return status;
+  };
+  expect(await alone('lost')).toMatchObject({ state: 'held' });
   await server.restart();
-  expect(await claim(server, 'lost')).toEqual(quarantine);
+  expect(await alone('new')).toMatchObject({ state: 'waiting', why: 'data-loss' });
   await server.close();
 });
 
