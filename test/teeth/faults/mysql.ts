@@ -183,7 +183,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     name: 'mysql: a lock that was not got in time leaves it open what happened',
     find: "      retryable: true,\n      advice:\n        'did not get the lock",
     replace:
-      "      retryable: true,\n      outcome: 'unknown',\n      advice:\n        'did not get the lock",
+      "      retryable: true,\n      outcome: 'unknown',\n      advice:\n" +
+      "        'did not get the lock",
     why: 'a try that has surely failed is looked after as if it held',
   },
   {
