@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort, giveBack } from '../servers/ports.ts';
-import { startSession } from './sessions.ts';
+import { heardFrom, startSession, untilState } from './sessions.ts';
 
 const GREETING = Buffer.from(
   '00000025000000000000271000000000000000070000001000112233445566778899aabbccddeeff00',
@@ -88,6 +88,20 @@ it.each([
   await expect(session.create('/a', { timeoutMs: 300 })).rejects.toMatchObject({
     ...{ reason: 'OPERATIONTIMEOUT', outcome: 'failed', retryable: true },
   });
+});
+
+it('a server that gives another session has ended ours', async () => {
+  // The connection ends with the first answer, and the next greeting names another session.
+  const greeting = Buffer.from(GREETING);
+  const answer = (): Buffer => {
+    greeting.writeBigInt64BE(8n, 12);
+    return Buffer.from('ffffffff', 'hex');
+  };
+  const session = startSession({ servers: [await serve(answer, greeting)] });
+  const heard = heardFrom(session);
+  await expect(session.exists('/')).rejects.toMatchObject({ reason: 'GARBAGE' });
+  await untilState(session, 'expired');
+  expect([heard, session.id]).toEqual([['connected', 'suspended', 'expired'], 7n]);
 });
 
 it('random bytes never leave a request open, nor the process broken', async () => {
