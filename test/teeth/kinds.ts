@@ -30,6 +30,8 @@ export function partOf(source: string): string {
 const BY_CHANCE =
   /^test\/(sqlite\/differential|conformance\/sqlite-two|redis\/(histories|.*(cluster|sentinel)))/;
 
+const ETCD_FENCE = 'test/etcd/fence.test.ts';
+
 /** The suite, on one server with one client: the others differ in what is before the scripts. */
 const REDIS = 'test/redis/conformance/ioredis.test.ts';
 
@@ -41,7 +43,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'postgres' || part === 'mysql') return ofSql(file, part);
   if (part === 'quorum') return ofQuorum(file);
   if (part === 'sql') return ofTransactions(file);
-  if (part === 'fence' && ofTransactions(file)) return 'servers';
+  if (part === 'fence' && (ofTransactions(file) || file === ETCD_FENCE)) return 'servers';
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'sqlite' ? /^test\/conformance\/sqlite/ : MEMORY;

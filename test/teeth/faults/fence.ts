@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const fence = { file: 'src/fence/statements.ts' };
 const entry = { file: 'src/fence/sql-fence.ts' };
+const etcd = { file: 'src/fence/etcd-fence.ts' };
 
 /** The fence in the user's own database. */
 export const FENCE_FAULTS: readonly Fault[] = [
@@ -60,5 +61,33 @@ export const FENCE_FAULTS: readonly Fault[] = [
     find: "if (kind === 'permits') {",
     replace: "if (kind === undefined && kind === 'permits') {",
     why: 'equal holders refuse each other',
+  },
+  {
+    ...etcd,
+    name: 'in etcd, a write does not compare the fence',
+    find: 'const fenced: Txn = { compare,',
+    replace: 'const fenced: Txn = { compare: [],',
+    why: 'an old holder writes after a new one has entered',
+  },
+  {
+    ...etcd,
+    name: 'in etcd, the fence is raised without a look at who entered meanwhile',
+    find: '...{ compare: [unchanged], success',
+    replace: '...{ success',
+    why: 'an older holder lowers the fence, and writes',
+  },
+  {
+    ...etcd,
+    name: 'in etcd, an entry is not the revision of its own',
+    find: 'return { ...unchanged, to: reply.revision };',
+    replace: "return { ...unchanged, is: '>', to: 0n };",
+    why: 'the comparison is true for ever',
+  },
+  {
+    ...etcd,
+    name: 'in etcd, a reader lets in a writer that is older',
+    find: '|| (!reads && seen.floor > token)',
+    replace: '',
+    why: 'what a reader has read is changed by a holder that lost the lock before',
   },
 ];
