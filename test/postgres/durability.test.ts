@@ -84,7 +84,7 @@ test.concurrent('after a crash where somebody did not wait, all wait for all cla
   await server.close();
 });
 
-test.concurrent('that a claim alone does not wait is waited for, and seen by the next', async () => {
+test.concurrent('that a claim alone does not wait is waited for and seen by the next', async () => {
   const server = await ready();
   await hold(server);
   const alone = async (name: string): Promise<ClaimStatus | undefined> => {
