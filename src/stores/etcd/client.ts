@@ -98,8 +98,8 @@ export interface Change {
 
 export interface Watcher extends Keys {
   /**
-   * The first revision to be told of. Default: what comes after `started`. A watch that has to catch
-   * up is served by etcd every 100 ms only.
+   * The first revision to be told of. Default: what comes after `started`. A watch that has to
+   * catch up is served by etcd every 100 ms only.
    */
   readonly from?: bigint;
   /** The server has it, once: whatever is written after this revision will be told. */

@@ -4,8 +4,8 @@
  * One watch serves all claims of this process: a departure costs one event for each process that
  * waits there, whatever the number of its claims, and nobody asks. Invariant: what is known is the
  * queue at one revision, and every change after it comes in order, whole revisions at a time. It
- * holds because the watch is there before the queue is read, and what was read is newer than what is
- * left out. So a claim that is admitted here is admitted, unless its own key has gone meanwhile,
+ * holds because the watch is there before the queue is read, and what was read is newer than what
+ * is left out. So a claim that is admitted here is admitted, unless its own key has gone meanwhile,
  * which the deadline of its lease covers.
  * A departure is known by its note, which is written in the same transaction; where there is none,
  * the claim was released unnoticed or its lease is dead, and the server is asked which.
