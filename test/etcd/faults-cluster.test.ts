@@ -104,7 +104,7 @@ describe.concurrent('a cluster', () => {
     await scene.leave(await cluster.leader());
   });
 
-  test.concurrent('whoever knows another server than the one that is cut off goes there', async () => {
+  test.concurrent('whoever knows another server than the one cut off goes there', async () => {
     await using bed = new ClusterBed();
     const cluster = await bed.cluster();
     const scene = await bed.scene(cluster, RESTART_TTL_MS);

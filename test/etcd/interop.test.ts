@@ -236,7 +236,7 @@ test.concurrent('a stranger can be evicted: at once, or after its life', async (
   }
 });
 
-test.concurrent('the claim of a lock is there to be read, and ends when it is deleted', async () => {
+test.concurrent('the claim of a lock can be read, and ends when it is deleted', async () => {
   await using bed = new Both();
   const { name } = bed;
   const store = bed.store(server, { prefix: '' });
