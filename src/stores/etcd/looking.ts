@@ -47,8 +47,10 @@ export async function* list(
   }
 }
 
-function memberOf({ number, kind, permits, ttlMs, holder }: Place, leftMs: number): Member {
+function memberOf(place: Place, leftMs: number): Member {
+  const { number, kind, permits, ttlMs, holder, sealed } = place;
   const lives = Math.max(0, leftMs);
-  const life = ttlMs === undefined ? lives : Math.min(ttlMs, lives);
+  // What is to end later has a lease of its own.
+  const life = ttlMs === undefined || sealed ? lives : Math.min(ttlMs, lives);
   return { number, kind, permits, ttlMs: ttlMs ?? lives, leftMs: life, holder };
 }
