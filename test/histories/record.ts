@@ -33,6 +33,8 @@ export interface RecordOptions {
   readonly faults?: readonly Fault[];
   /** What the store is on, if it can suffer as well. */
   readonly server?: Sufferer | undefined;
+  /** Default 400 ms. */
+  readonly ttlMs?: number | undefined;
   /** Keeps the logs of a history that is not legal. */
   readonly keep?: boolean;
   /** For a control: what the clients do not look at. */
@@ -114,6 +116,7 @@ class Crowd {
   readonly #folder: string;
   readonly #options: RecordOptions;
   readonly #counters: Counters;
+  readonly #ttlMs: number;
   /** Those at work, and whoever was ever started. */
   readonly #clients = new Set<ChildProcess>();
   readonly #started: ChildProcess[] = [];
@@ -123,6 +126,7 @@ class Crowd {
   constructor(folder: string, options: RecordOptions) {
     this.#folder = folder;
     this.#options = options;
+    this.#ttlMs = options.ttlMs ?? TTL_MS;
     this.#counters = Counters.create(join(folder, 'counters.db'));
   }
 
@@ -146,7 +150,7 @@ class Crowd {
   }
 
   history(): History {
-    const history = historyOf(this.#logs, TTL_MS);
+    const history = historyOf(this.#logs, this.#ttlMs);
     const reads = [...new Set(history.counter.map(({ resource = '' }) => resource))].map(
       (resource) => {
         const calledAt = machineMs();
@@ -168,14 +172,14 @@ class Crowd {
     const done: Fault[] = [];
     const restarts: Promise<void>[] = [];
     for (;;) {
-      await sleep(TTL_MS * (0.3 + random()));
+      await sleep(this.#ttlMs * (0.3 + random()));
       if (machineMs() > this.#until) break;
       const fault = faults[Math.floor(random() * faults.length)] ?? 'stop';
       const clients = [...this.#clients];
       const client = clients[Math.floor(random() * clients.length)];
       if (!client) continue;
       // Some just past the TTL, where a holder may be a moment too sure, some far beyond.
-      const ms = TTL_MS * (1 + 1.5 * random() ** 2);
+      const ms = this.#ttlMs * (1 + 1.5 * random() ** 2);
       done.push(fault);
       if (fault === 'server crash') await server?.crash();
       else if (fault === 'server stop') await stopServer(server, ms / 2);
@@ -216,7 +220,7 @@ class Crowd {
       counters: join(this.#folder, 'counters.db'),
       log,
       tasks: 3,
-      ttl: TTL_MS,
+      ttl: this.#ttlMs,
       without,
     };
     const path = fileURLToPath(new URL('client.ts', import.meta.url));

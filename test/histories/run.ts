@@ -1,7 +1,8 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, a module, or
- * `redis`, `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that suffers
+ * `redis`, `etcd`, `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that
+ * suffers
  * as well, `--seed` the first; `--without lease` or `--without fence` makes a control, which has to
  * be found illegal.
  */
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
 import {
   type Suffering,
+  sufferingEtcd,
   sufferingMariadb,
   sufferingPostgres,
   sufferingRedis,
@@ -29,16 +31,17 @@ const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   'postgres-fast': () => sufferingPostgres('fast'),
   mariadb: () => sufferingMariadb('strict'),
   'mariadb-fast': () => sufferingMariadb('fast'),
+  etcd: sufferingEtcd,
 };
 const suffering = await SUFFERING[values.store]?.();
-const { store, server } = suffering ?? { store: values.store, server: undefined };
+const { store = values.store, server, ttlMs } = suffering ?? {};
 const seconds = Number(values.seconds);
 const first = Number(values.seed);
 const without = values.without as 'lease' | 'fence' | undefined;
 
 const all: Judged[] = [];
 for (let seed = first; seed < first + Number(values.histories); seed++) {
-  const judged = await record({ store, server, seconds, seed, without, keep: true });
+  const judged = await record({ store, server, ttlMs, seconds, seed, without, keep: true });
   all.push(judged);
   const { lock, counter, operations, unknown, checkMs } = judged;
   const figures = `${operations} operations, ${unknown} unknown, ${checkMs.toFixed(0)} ms`;

@@ -3,6 +3,7 @@ import { migrateMysql } from 'holdfast/mysql';
 import { migratePostgres } from 'holdfast/postgres';
 import { createPool } from 'mysql2';
 import { Client } from 'pg';
+import { startEtcd } from '../servers/etcd-server.ts';
 import { startMariadb } from '../servers/mariadb-server.ts';
 import { startPostgres } from '../servers/postgres-server.ts';
 import { RedisServer } from '../servers/redis-server.ts';
@@ -12,6 +13,8 @@ export interface Suffering {
   /** Its URL, as `record` takes it. */
   readonly store: string;
   readonly server: Sufferer;
+  /** The least that it can do, if that is much. */
+  readonly ttlMs?: number;
   close(): Promise<void>;
 }
 
@@ -56,6 +59,21 @@ export async function sufferingMariadb(durability: 'strict' | 'fast'): Promise<S
   await migrateMysql(createPool({ host, port, user: 'root', database: 'test' }));
   return {
     store: `${server.url}?${MAX_TTL}`,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, and its leases end a second late at most. */
+export async function sufferingEtcd(): Promise<Suffering> {
+  const server = await startEtcd();
+  return {
+    store: server.url,
+    ttlMs: 1000,
     server: {
       pause: () => server.pause(),
       resume: () => server.resume(),
