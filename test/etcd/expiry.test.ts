@@ -170,17 +170,6 @@ test.concurrent('a release that does not arrive ends its claim all the same', as
   await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
 });
 
-test.concurrent('a claim that is to end later keeps its terms and has so much left', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const one = claimOf('a');
-  await claim(store, one);
-  await store.release([one], { ms: 5000 });
-  const [holder] = (await bed.store(server).inspect('a')).holders;
-  expect(holder?.ttlMs).toBe(LONG_TTL_MS);
-  expect(holder?.leftMs).toBeLessThanOrEqual(5000);
-});
-
 test.concurrent('a lease that ends behind our back is replaced at once', async () => {
   await using bed = new Bed(server);
   const store = bed.store(server);

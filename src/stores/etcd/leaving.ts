@@ -52,7 +52,7 @@ export async function leaveLater(parts: Parts, claim: Claim, ms: number): Promis
   const own = parts.own.find(claim.id);
   if (!place.sealed) {
     const lease = await leases.ending(ms);
-    const value = sealedValue(place, 'unknown');
+    const value = sealedValue({ ...place, ttlMs: ms }, 'unknown');
     const same = { target: 'lease', is: '=', key, to: place.lease } as const;
     const { succeeded } = await client.txn({
       compare: [same],

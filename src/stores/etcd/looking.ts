@@ -47,10 +47,8 @@ export async function* list(
   }
 }
 
-function memberOf(place: Place, leftMs: number): Member {
-  const { number, kind, permits, ttlMs, holder, sealed } = place;
+function memberOf({ number, kind, permits, ttlMs, holder }: Place, leftMs: number): Member {
   const lives = Math.max(0, leftMs);
-  // What is to end later has a lease of its own.
-  const life = ttlMs === undefined || sealed ? lives : Math.min(ttlMs, lives);
+  const life = ttlMs === undefined ? lives : Math.min(ttlMs, lives);
   return { number, kind, permits, ttlMs: ttlMs ?? lives, leftMs: life, holder };
 }
