@@ -1,6 +1,6 @@
 /** A real etcd, alone or as one of several. */
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, giveBack } from './ports.ts';
@@ -133,6 +133,11 @@ export class EtcdServer {
   /** What it has logged, from its first start on. */
   get log(): string {
     return this.#process.log;
+  }
+
+  /** Its disk is gone. It must not run. */
+  wipe(): void {
+    rmSync(this.#file('data'), { recursive: true, force: true });
   }
 
   /** Starts it on the same ports, with the data that it left, and waits until it can be written. */

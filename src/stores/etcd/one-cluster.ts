@@ -1,10 +1,16 @@
 import { StoreError } from '../../errors.ts';
 import type { EtcdClient, Reply, Txn } from './client.ts';
 
-/** A client that refuses to speak with another cluster than at first: its revisions are others. */
+/**
+ * A client that refuses to speak with another cluster than at first, or with one that has lost its
+ * data: what it writes would have revisions, and so tokens, that were given out before. An etcd
+ * that starts again without its data may have the same name as before, so the revision is looked
+ * at as well: that of a later answer is never smaller.
+ */
 export class OneCluster implements EtcdClient {
   readonly #client: EtcdClient;
   #cluster: bigint | undefined;
+  #revision = 0n;
 
   constructor(client: EtcdClient) {
     this.#client = client;
@@ -16,9 +22,11 @@ export class OneCluster implements EtcdClient {
   }
 
   async txn(txn: Txn): Promise<Reply> {
+    const before = this.#revision;
     const reply = await this.#client.txn(txn);
     this.#cluster ??= reply.cluster;
-    if (reply.cluster !== this.#cluster) throw otherCluster();
+    if (reply.cluster !== this.#cluster || reply.revision < before) throw otherHistory();
+    if (reply.revision > this.#revision) this.#revision = reply.revision;
     return reply;
   }
 
@@ -30,7 +38,9 @@ export class OneCluster implements EtcdClient {
   close: EtcdClient['close'] = () => this.#client.close();
 }
 
-function otherCluster(): StoreError {
-  const message = 'Another etcd cluster answers at this address than before.';
+function otherHistory(): StoreError {
+  const message =
+    'The etcd at this address is another one than before, or has lost its data. Stop all programs ' +
+    'that use its locks before they are started again.';
   return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }
