@@ -172,7 +172,7 @@ const PLAIN = [
   ),
   step(
     'connect',
-    [slot((url) => url === 'memory:', plain('memory:'), plain('etcd://h', 'm:', 'memory'))],
+    [slot((url) => url === 'memory:', plain('memory:'), plain('zookeeper://h', 'm:', 'memory'))],
     (_, url: string) => connect(url).then((locks) => locks.close()),
     { rejects: true, weight: 1 },
   ),

@@ -47,7 +47,8 @@ export async function evict(
     if (!place) return false;
     const holds = index < view.admitted;
     if (place.sealed && !how.now) return true;
-    const success = await eviction(parts, { ...how, resource, place, holds });
+    const heard = view.admitted === 1 || view.waiters > 0;
+    const success = await eviction(parts, { ...how, resource, place, holds, heard });
     const compare = [unchanged(place.key, revision)];
     const { succeeded } = await client.txn({ compare, success });
     if (succeeded) return true;
@@ -59,20 +60,24 @@ interface Eviction {
   readonly resource: string;
   readonly place: Place;
   readonly holds: boolean;
+  /** Somebody takes over, now or later. */
+  readonly heard: boolean;
   readonly reason: string;
   readonly now: boolean;
 }
 
 async function eviction(
   { keys, leases, client }: Parts,
-  { resource, place, holds, reason, now }: Eviction,
+  { resource, place, holds, heard, reason, now }: Eviction,
 ): Promise<Operation[]> {
   const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
   const { key } = place;
   if (holds && !now) {
     // Nobody keeps that lease alive, and it outlives what the holder may count on.
     const lease = await leases.ending(ttlMs);
-    return [{ put: { key, lease, value: sealedValue(place, 'evicted', reason) } }];
+    return [
+      { put: { key, lease, value: sealedValue(place, { sealed: 'evicted', detail: reason }) } },
+    ];
   }
   const grave = await leases.memo(Math.max(ttlMs, NOTE_MS));
   const note = { key: keys.note(resource), lease: grave };
@@ -80,7 +85,7 @@ async function eviction(
   return [
     { delete: { key } },
     burial(keys.grave(idIn(key)), grave, 'evicted', reason),
-    ...(holds ? [{ put: { ...note, value: ended } }] : []),
+    ...(holds && heard ? [{ put: { ...note, value: ended } }] : []),
   ];
 }
 

@@ -97,8 +97,12 @@ export class EtcdStore implements Store {
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
     const ms = after?.ms ?? 0;
-    if (ms > 0) return Promise.all(claims.map((claim) => leaveLater(this.#parts, claim, ms)));
     const left: boolean[] = [];
+    if (ms > 0) {
+      // Whom one lets in by leaving holds when its own turn comes.
+      for (const claim of claims) left.push(await leaveLater(this.#parts, claim, ms));
+      return left;
+    }
     for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
       const answers = await leaveAll(
         this.#parts,

@@ -15,6 +15,9 @@ import { noteOf, sealedValue } from './queue.ts';
 import { readQueue } from './reading.ts';
 import { apart, together } from './together.ts';
 
+/** Its lease goes on for others: the key has to be deleted before that is kept alive. */
+const OVER = Number.NEGATIVE_INFINITY;
+
 /** How long a note is there for whoever waits, at least. */
 export const NOTE_MS = 30_000;
 
@@ -24,15 +27,16 @@ export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<
   const leaving = claims.map((claim) => ({ claim, own: parts.own.find(claim.id) }));
   const doubted = claims.filter(({ unanswered }) => unanswered);
   const longest = Math.max(0, ...doubted.map(({ ttlMs }) => ttlMs));
-  // Before it is forgotten whether it holds.
-  const txnsWith = (grave: bigint | undefined): Txn[] =>
-    leaving.map((each) => departure(parts, { ...each, grave }));
   const grave = longest > 0 ? await leases.memo(longest) : undefined;
-  const txns = txnsWith(grave);
-  for (const { own } of leaving) if (own) parts.own.end(own);
-  const outcomes = apart(await client.txn(together(txns)), claims.length);
-  const left = outcomes.map(({ succeeded }) => succeeded);
-  for (const { own } of leaving) if (own) parts.own.forget(own);
+  const txns = leaving.map((each) => departure(parts, { ...each, grave }));
+  const known = leaving.flatMap(({ own }) => own ?? []);
+  for (const own of known) parts.own.leave(own);
+  const reply = await client.txn(together(txns)).catch((error: unknown) => {
+    for (const own of known) own.until = OVER;
+    throw error;
+  });
+  const left = apart(reply, claims.length).map(({ succeeded }) => succeeded);
+  for (const own of known) parts.own.forget(own);
   const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
   if (absent.length > 0) await buryAll(parts, absent);
   return left;
@@ -52,12 +56,14 @@ export async function leaveLater(parts: Parts, claim: Claim, ms: number): Promis
   const own = parts.own.find(claim.id);
   if (!place.sealed) {
     const lease = await leases.ending(ms);
-    const value = sealedValue({ ...place, ttlMs: ms }, 'unknown');
+    const value = sealedValue(place, { sealed: 'unknown', lasts: ms });
     const same = { target: 'lease', is: '=', key, to: place.lease } as const;
-    const { succeeded } = await client.txn({
-      compare: [same],
-      success: [{ put: { key, value, lease } }],
-    });
+    const success: Operation[] = [{ put: { key, value, lease } }];
+    if (claim.unanswered) {
+      const grave = await leases.memo(claim.ttlMs);
+      success.push(burial(keys.grave(claim.id), grave, 'unknown'));
+    }
+    const { succeeded } = await client.txn({ compare: [same], success });
     if (!succeeded) return leaveLater(parts, claim, ms);
   }
   if (own) parts.own.forget(own);

@@ -47,8 +47,7 @@ export async function* list(
   }
 }
 
-function memberOf({ number, kind, permits, ttlMs, holder }: Place, leftMs: number): Member {
-  const lives = Math.max(0, leftMs);
-  const life = ttlMs === undefined ? lives : Math.min(ttlMs, lives);
-  return { number, kind, permits, ttlMs: ttlMs ?? lives, leftMs: life, holder };
+function memberOf(place: Place, leftMs: number): Member {
+  const { number, kind, permits, holder, ttlMs = leftMs, lastsMs = leftMs } = place;
+  return { number, kind, permits, ttlMs, leftMs: Math.max(0, Math.min(lastsMs, leftMs)), holder };
 }

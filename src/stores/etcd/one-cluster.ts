@@ -40,7 +40,7 @@ export class OneCluster implements EtcdClient {
 
 function otherHistory(): StoreError {
   const message =
-    'The etcd at this address is another one than before, or has lost its data. Stop all programs ' +
-    'that use its locks before they are started again.';
+    'The etcd at this address is another one than before, or has lost its data. Stop all ' +
+    'programs that use its locks before they are started again.';
   return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }

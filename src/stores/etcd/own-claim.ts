@@ -28,6 +28,12 @@ export class OwnClaim implements Occupant {
     this.until = until;
   }
 
+  /** It waited for a hold that has ended so, which may be noted. */
+  succeed(ended: Takeover | undefined): void {
+    this.takeover = ended;
+    this.noted = true;
+  }
+
   get news(): News | undefined {
     return this.#told;
   }
@@ -72,7 +78,7 @@ export class OwnClaim implements Occupant {
     }
     // The first waiter waits for a holder to go, another one for the one before.
     const before = view.places.slice(index === view.admitted ? 0 : index - 1, index);
-    const retryInMs = Math.min(...before.map(({ ttlMs }) => ttlMs ?? this.claim.ttlMs));
+    const retryInMs = Math.min(...before.map(({ lastsMs }) => lastsMs ?? this.claim.ttlMs));
     return { state: 'waiting', why: 'queue', ahead: index, retryInMs, ...common };
   }
 }

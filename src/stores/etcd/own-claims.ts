@@ -74,9 +74,8 @@ export class OwnClaims {
     return this.add(claim, lease);
   }
 
-  /** Its lease goes on for others: the key has to be deleted before that is kept alive. */
-  end(own: OwnClaim): void {
-    own.until = Number.NEGATIVE_INFINITY;
+  /** It is about to be deleted, and asks for nothing any more. */
+  leave(own: OwnClaim): void {
     this.#byId.delete(own.claim.id);
     const followed = this.#followed.get(own.claim.resource);
     if (followed?.claims.delete(own.key) && followed.claims.size === 0) this.#linger(followed, own);
@@ -84,7 +83,7 @@ export class OwnClaims {
 
   /** It surely is not there any more. */
   forget(own: OwnClaim): void {
-    this.end(own);
+    this.leave(own);
     own.lease.occupants.delete(own.claim.id);
   }
 

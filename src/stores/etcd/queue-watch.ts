@@ -201,7 +201,7 @@ export class QueueWatch {
     const news = view.waiters > 0 ? 'crowded' : 'held';
     for (const key of this.#admitted) {
       const own = this.#parts.own.get(key);
-      if (own && !own.held) own.takeover = this.#ended;
+      if (own && !own.held) own.succeed(this.#ended);
       if (own?.learn(news)) this.#tell(key, view);
       this.#waitingFor.get(key)?.();
     }

@@ -25,20 +25,20 @@ export interface Place extends Standing {
   readonly number: bigint;
   readonly lease: bigint;
   readonly ttlMs: number | undefined;
+  /** For how long it stays when nobody keeps it alive; undefined: not known. */
+  readonly lastsMs: number | undefined;
   readonly holder: Holder;
   /** Why it takes no more heartbeats. */
   readonly sealed: GoneStatus | undefined;
   readonly foreign: boolean;
 }
 
-interface Terms {
+interface Terms extends Partial<Seal> {
   readonly kind: Kind;
   readonly permits: number;
   readonly limit: number;
   readonly ttl: number;
   readonly holder: Holder;
-  readonly sealed?: 'unknown' | 'evicted' | undefined;
-  readonly detail?: string | undefined;
 }
 
 export function textOf({ kind, permits, limit, ttlMs, holder }: Claim): string {
@@ -51,10 +51,18 @@ export function valueWith(place: Place, terms: { kind: Kind; permits: number }):
   return JSON.stringify({ ...terms, limit, ttl: ttlMs, holder } satisfies Terms);
 }
 
-/** The same claim, which takes no more heartbeats; of a stranger, a claim of ours like it. */
-export function sealedValue(place: Place, sealed: 'unknown' | 'evicted', detail?: string): string {
+/** Why a claim takes no more heartbeats. */
+export interface Seal {
+  readonly sealed: 'unknown' | 'evicted';
+  readonly detail?: string | undefined;
+  /** For how long it stays, in ms; default its ttl. */
+  readonly lasts?: number | undefined;
+}
+
+/** The same claim, sealed; of a stranger, a claim of ours like it. */
+export function sealedValue(place: Place, seal: Seal): string {
   const { kind, permits, limit, ttlMs = 0, holder } = place;
-  return JSON.stringify({ kind, permits, limit, ttl: ttlMs, holder, sealed, detail });
+  return JSON.stringify({ kind, permits, limit, ttl: ttlMs, holder, ...seal } satisfies Terms);
 }
 
 export function placeOf({ key, value, createRevision, lease }: KeyValue): Place {
@@ -63,16 +71,18 @@ export function placeOf({ key, value, createRevision, lease }: KeyValue): Place 
   if (!terms) {
     const label = value === '' ? 'a lock of etcd' : value;
     return {
-      ...{ ...own, kind: 'mutex', permits: MAX_PERMITS, limit: MAX_PERMITS, ttlMs: undefined },
-      ...{ holder: { host: 'etcd', pid: 0, label, since: 0 }, sealed: undefined, foreign: true },
+      ...{ ...own, kind: 'mutex', permits: MAX_PERMITS, limit: MAX_PERMITS, foreign: true },
+      ...{ ttlMs: undefined, lastsMs: undefined, sealed: undefined },
+      ...{ holder: { host: 'etcd', pid: 0, label, since: 0 } },
     };
   }
-  const { kind, permits, limit, ttl, holder, sealed, detail } = terms;
+  const { kind, permits, limit, ttl, holder, sealed, detail, lasts = ttl } = terms;
   const gone: GoneStatus | undefined = sealed && {
     ...{ state: 'gone', why: sealed },
     ...(detail !== undefined && { detail }),
   };
-  return { ...own, kind, permits, limit, ttlMs: ttl, holder, sealed: gone, foreign: false };
+  const lives = { ttlMs: ttl, lastsMs: lasts, sealed: gone };
+  return { ...own, kind, permits, limit, holder, ...lives, foreign: false };
 }
 
 function termsIn(value: string): Terms | undefined {
@@ -121,8 +131,7 @@ export class QueueView {
   /** The limit in force for this place, where it is another's. */
   limitAt(index: number): number | undefined {
     const own = this.places[index]?.limit ?? 0;
-    const before = this.places.slice(0, Math.min(this.admitted, index));
-    const limit = limitOf(before);
+    const limit = limitOf(this.places.slice(0, this.admitted));
     return limit < own ? limit : undefined;
   }
 

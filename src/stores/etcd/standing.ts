@@ -53,8 +53,11 @@ async function takeOver(
 ): Promise<void> {
   const watch = waited ? parts.own.watchOf(own.claim.resource) : undefined;
   if (watch) return watch.admitted(own);
-  own.takeover = view.ended;
+  if (waited) return own.succeed(view.ended);
   own.noted = view.ended !== undefined;
+  // Who comes to others, or after a release, finds no work undone.
+  const alone = view.find(own.key) === 0;
+  if (alone && view.ended?.reason !== 'released') own.takeover = view.ended;
 }
 
 function behind(own: OwnClaim, view: QueueView, at: number): ClaimStatus {
