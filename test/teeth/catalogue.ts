@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { CLAIM_FAULTS } from './faults/claims.ts';
 import { DEADLINE_FAULTS } from './faults/deadline.ts';
+import { ETCD_FAULTS } from './faults/etcd.ts';
 import { FENCE_FAULTS } from './faults/fence.ts';
 import { HAND_OFF_FAULTS } from './faults/hand-off.ts';
 import { MACHINE_FAULTS } from './faults/machine.ts';
@@ -18,4 +19,5 @@ export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
+  ...ETCD_FAULTS,
 ];

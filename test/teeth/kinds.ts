@@ -20,7 +20,7 @@ const MEMORY = /^test\/conformance\/(memory|chaos)/;
 /** The folder of the unit tests of a source. */
 export function partOf(source: string): string {
   const [, store, part] =
-    /^src\/(?:(?:stores\/|layers\/)?(sqlite|redis|postgres|mysql|quorum|fence)|(sql))\//.exec(
+    /^src\/(?:(?:stores\/|layers\/)?(sqlite|redis|postgres|mysql|etcd|quorum|fence)|(sql))\//.exec(
       source,
     ) ?? [];
   return store ?? part ?? 'unit';
@@ -29,6 +29,9 @@ export function partOf(source: string): string {
 /** What takes another course in every run does not notice the same fault each time. */
 const BY_CHANCE =
   /^test\/(sqlite\/differential|conformance\/sqlite-two|redis\/(histories|.*(cluster|sentinel)))/;
+
+/** Quicker than the suite. */
+const ETCD = /^test\/etcd\/(differential|expiry|interop)/;
 
 const ETCD_FENCE = 'test/etcd/fence.test.ts';
 
@@ -41,6 +44,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
   if (part === 'redis') return ofRedis(file);
   if (part === 'postgres' || part === 'mysql') return ofSql(file, part);
+  if (part === 'etcd') return ETCD.test(file) ? 'conformance' : undefined;
   if (part === 'quorum') return ofQuorum(file);
   if (part === 'sql') return ofTransactions(file);
   if (part === 'fence' && (ofTransactions(file) || file === ETCD_FENCE)) return 'servers';
