@@ -62,7 +62,7 @@ function counted(bed: Bed): Counting & { readonly store: Store } {
   const all = counting(etcdClient(server.clientUrl));
   const store = new EtcdStore({
     ...{ client: all.client, keys: new KeySpace(bed.prefix), clock: systemClock() },
-    ...{ maxWaiters: 100, closesClient: true },
+    maxWaiters: 100,
   });
   return { ...all, store: bed.use(store) };
 }

@@ -6,7 +6,7 @@
  * unless it is admitted: the first time if there is nobody at all; then, having seen who is there,
  * if it fits and nothing was written since. Departures meanwhile do no harm.
  */
-import { StoreError, toStoreError } from '../../errors.ts';
+import { StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
 import type { Answer, Compare, Reply, Txn } from './client.ts';
 import { isLeaseGone } from './errors.ts';
@@ -16,7 +16,7 @@ import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
 import { placeOf, type QueueView, textOf } from './queue.ts';
 import { firstIn, reading, readQueue, viewIn } from './reading.ts';
-import { standing } from './standing.ts';
+import { errorStatus, standing } from './standing.ts';
 import { apart, type Outcome, together } from './together.ts';
 
 /** So often a try may see others come before it. */
@@ -43,10 +43,6 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
       for (const { own } of entries) parts.own.forget(own);
     }
   }
-}
-
-function errorStatus(error: unknown): ClaimStatus {
-  return { state: 'error', error: toStoreError(error) };
 }
 
 class Entry {

@@ -11,7 +11,6 @@
  * fence holds, in a transaction that compares the create revision of the key.
  */
 import type { Clock } from '../../clock.ts';
-import { toStoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
 import { downgrade, evict } from './changing.ts';
 import type { EtcdClient } from './client.ts';
@@ -24,6 +23,7 @@ import { OneCluster } from './one-cluster.ts';
 import { OwnClaims } from './own-claims.ts';
 import type { Parts } from './parts.ts';
 import { renewAll } from './renewing.ts';
+import { errorStatus } from './standing.ts';
 import { grouped, waves } from './together.ts';
 
 export const TRAITS: Traits = {
@@ -43,28 +43,25 @@ export const TRAITS: Traits = {
 };
 
 export interface EtcdStoreParts {
+  /** The store's own: it ends with it. */
   readonly client: EtcdClient;
   readonly keys: KeySpace;
   readonly clock: Clock;
   readonly maxWaiters: number;
-  /** The client is the store's own, and ends with it. */
-  readonly closesClient: boolean;
 }
 
 export class EtcdStore implements Store {
   readonly name = 'etcd';
   readonly traits: Traits = TRAITS;
   readonly #parts: Parts;
-  readonly #closesClient: boolean;
   readonly #client: OneCluster;
 
-  constructor({ closesClient, ...parts }: EtcdStoreParts) {
+  constructor(parts: EtcdStoreParts) {
     const client = new OneCluster(parts.client);
     const known = { ...parts, client };
     this.#client = client;
     const leases = new Leases(client, parts.clock);
     this.#parts = { ...known, leases, own: new OwnClaims(known) };
-    this.#closesClient = closesClient;
   }
 
   get lineage(): string {
@@ -142,10 +139,6 @@ export class EtcdStore implements Store {
 
   async close(): Promise<void> {
     this.#parts.own.close();
-    if (this.#closesClient) this.#client.close();
+    this.#client.close();
   }
-}
-
-function errorStatus(error: unknown): ClaimStatus {
-  return { state: 'error', error: toStoreError(error) };
 }

@@ -51,7 +51,8 @@ export function etcdStore(
   // Who uses the store may read tombstones.
   const client = etcdClient(address, { readable: keys.grave('') });
   return new EtcdStore({
-    ...{ keys, clock: systemClock(), closesClient: true },
+    keys,
+    clock: systemClock(),
     ...{ maxWaiters: checkMaxWaiters(maxWaiters), client },
   });
 }

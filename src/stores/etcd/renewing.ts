@@ -3,7 +3,6 @@
  *
  * The one alone does not do: a key may have been taken away while its lease lives on for others.
  */
-import { toStoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus } from '../../store.ts';
 import type { KeyValue, Txn } from './client.ts';
 import { epitaph } from './graves.ts';
@@ -11,7 +10,7 @@ import type { Lease } from './leases.ts';
 import type { Parts } from './parts.ts';
 import { type Place, placeOf, type QueueView } from './queue.ts';
 import { firstIn, reading, readQueue, viewIn } from './reading.ts';
-import { standing } from './standing.ts';
+import { errorStatus, standing } from './standing.ts';
 import { apart, grouped, together } from './together.ts';
 
 export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
@@ -31,7 +30,7 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
     }
     const life = own && !look.place?.sealed ? lives.get(own.lease) : true;
     if (life === false) return { state: 'gone', why: 'expired' };
-    if (life !== true) return { state: 'error', error: toStoreError(life) };
+    if (life !== true) return errorStatus(life);
     if (!own && look.place && !look.place.sealed) await parts.client.keepAlive(look.place.lease);
     return standing(parts, { claim, ...look, sentAt });
   });
@@ -115,8 +114,4 @@ async function exhume(
   });
   const found = claims.map(({ id }, i) => [id, firstIn(reply.answers[i])] as const);
   return new Map(found.filter((entry): entry is [string, KeyValue] => entry[1] !== undefined));
-}
-
-function errorStatus(error: unknown): ClaimStatus {
-  return { state: 'error', error: toStoreError(error) };
 }

@@ -1,4 +1,5 @@
 /** Where a claim whose key is there stands, and what that means for following its queue. */
+import { toStoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus } from '../../store.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
@@ -65,4 +66,9 @@ function behind(own: OwnClaim, view: QueueView, at: number): ClaimStatus {
     ...{ state: 'waiting', why: 'queue', ahead: view.total - 1 },
     ...{ leftMs: own.leftMs(at), retryInMs: own.claim.ttlMs },
   };
+}
+
+/** This claim alone failed. */
+export function errorStatus(error: unknown): ClaimStatus {
+  return { state: 'error', error: toStoreError(error) };
 }
