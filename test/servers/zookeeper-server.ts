@@ -1,7 +1,10 @@
 /** A real ZooKeeper, alone or one of three. Whoever connects from loopback is let in. */
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort, giveBack } from './ports.ts';
 import { type Command, findProgram, folderOf } from './programs.ts';
 import { ServerProcess } from './server-process.ts';
@@ -16,6 +19,8 @@ export interface ZookeeperServerOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Lets clients connect with TLS too; the key and its certificates, in one text. */
   readonly tls?: { readonly pem: string };
+  /** Containers that it starts with: the number that the next sequential child of each gets. */
+  readonly counters?: Readonly<Record<string, number>>;
 }
 
 /** What one of an ensemble knows of the others. */
@@ -57,6 +62,8 @@ const JVM = [
 /** The server's other way to speak to clients, which alone knows TLS. */
 const NETTY = ['-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory'];
 
+const SNAPSHOT = fileURLToPath(new URL('children/zookeeper-snapshot.java', import.meta.url));
+
 export class ZookeeperServer {
   readonly host = '127.0.0.1';
   readonly port: number;
@@ -64,6 +71,7 @@ export class ZookeeperServer {
   readonly tlsPort: number | undefined;
   readonly #process = new ServerProcess('zookeeper', { refusesRoot: false });
   readonly #command: readonly string[];
+  readonly #data: string;
 
   static async start(
     options: ZookeeperServerOptions = {},
@@ -87,7 +95,9 @@ export class ZookeeperServer {
     const java = await findProgram('java');
     const tlsPort = options.tls && (await freePort());
     const ports = [await freePort(), tlsPort] as const;
-    return new ZookeeperServer(java, ports, { ...options, membership });
+    const server = new ZookeeperServer(java, ports, { ...options, membership });
+    if (options.counters) await writeSnapshot(server.#data, options.counters);
+    return server;
   }
 
   private constructor(
@@ -100,6 +110,7 @@ export class ZookeeperServer {
     const { tickTime = 200, config = [], files = {}, tls, membership } = options;
     const { folder } = this.#process;
     const data = join(folder, 'data');
+    this.#data = data;
     mkdirSync(data);
     if (membership) writeFileSync(join(data, 'myid'), `${membership.id}\n`);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -220,6 +231,16 @@ export async function javaProgram(file: string, ...args: string[]): Promise<Comm
 function classPath(java: Command, jars: readonly string[]): string {
   const folder = join(folderOf(java), '../../../../share/java');
   return jars.map((jar) => join(folder, `${jar}.jar`)).join(':');
+}
+
+/** What a server starts with, as one would have left it. */
+async function writeSnapshot(
+  folder: string,
+  counters: Readonly<Record<string, number>>,
+): Promise<void> {
+  const words = Object.entries(counters).flat().map(String);
+  const [program, ...args] = await javaProgram(SNAPSHOT, folder, ...words);
+  await promisify(execFile)(program, args);
 }
 
 function tlsLines(port: number | undefined, pem: string): string[] {
