@@ -1,6 +1,6 @@
 /** A real ZooKeeper, alone or one of three. Whoever connects from loopback is let in. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,11 @@ export interface ZookeeperServerOptions {
   readonly config?: readonly string[];
   /** Files that its folder holds at the start, by their names. */
   readonly files?: Readonly<Record<string, string>>;
+  /**
+   * As its makers start it: it waits for the disk, its heap may grow, and `tickTime` is 2000 unless
+   * it is given. Default: false.
+   */
+  readonly inProduction?: boolean;
   /** Lets clients connect with TLS too; the key and its certificates, in one text. */
   readonly tls?: { readonly pem: string };
   /** Containers that it starts with: the number that the next sequential child of each gets. */
@@ -49,16 +54,21 @@ const CURATOR_JARS = [
   'guava',
 ];
 
-/**
- * Small, quick to start, and without files in shared folders. Nothing waits for the disk: what was
- * written survives the end of the process, and no machine ends here.
- */
+/** Of every server: it can be asked, and leaves no files in shared folders. */
 const JVM = [
-  ...['-Xms32m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'],
   ...['-Dzookeeper.admin.enableServer=false', '-Dzookeeper.4lw.commands.whitelist=*'],
-  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  ...['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-XX:-UsePerfData'],
+];
+/**
+ * Small and quick to start. Nothing waits for the disk: what was written survives the end of the
+ * process, and no machine ends here.
+ */
+const FOR_TESTS = [
+  ...['-Xms32m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
   ...['-Dzookeeper.forceSync=no', '-Dzookeeper.preAllocSize=64'],
 ];
+/** The heap of its own start script; all else is its default. */
+const IN_PRODUCTION = ['-Xmx1000m'];
 /** The server's other way to speak to clients, which alone knows TLS. */
 const NETTY = ['-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory'];
 
@@ -107,7 +117,8 @@ export class ZookeeperServer {
   ) {
     this.port = port;
     this.tlsPort = tlsPort;
-    const { tickTime = 200, config = [], files = {}, tls, membership } = options;
+    const { inProduction = false, config = [], files = {}, tls, membership } = options;
+    const { tickTime = inProduction ? 2000 : 200 } = options;
     const { folder } = this.#process;
     const data = join(folder, 'data');
     this.#data = data;
@@ -127,7 +138,8 @@ export class ZookeeperServer {
     writeFileSync(file, `${lines.join('\n')}\n`);
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     const path = classPath(java, tls ? [...JARS, ...NETTY_JARS] : JARS);
-    this.#command = [...java, ...JVM, ...(tls ? NETTY : []), '-cp', path, main, file];
+    const jvm = [...JVM, ...(inProduction ? IN_PRODUCTION : FOR_TESTS), ...(tls ? NETTY : [])];
+    this.#command = [...java, ...jvm, '-cp', path, main, file];
   }
 
   get address(): string {
@@ -222,15 +234,33 @@ export function startZookeeper(options?: ZookeeperServerOptions): Promise<Zookee
 }
 
 /** How to run a Java source file that may use ZooKeeper's client and Curator. */
-export async function javaProgram(file: string, ...args: string[]): Promise<Command> {
+export function javaProgram(file: string, ...args: string[]): Promise<Command> {
+  return javaCommand(['-XX:TieredStopAtLevel=1'], [file, ...args]);
+}
+
+/** The same for one that runs so long that it is worth compiling well. */
+export function longJavaProgram(file: string, ...args: string[]): Promise<Command> {
+  return javaCommand([], [file, ...args]);
+}
+
+/** Of Debian's Curator. */
+export async function curatorVersion(): Promise<string> {
+  const jars = readdirSync(jarFolder(await findProgram('java'))).join();
+  return /curator-recipes-([\d.]+)\.jar/.exec(jars)?.[1] ?? 'of an unknown version';
+}
+
+async function javaCommand(jvm: readonly string[], run: readonly string[]): Promise<Command> {
   const java = await findProgram('java');
   const path = classPath(java, [...JARS.filter((jar) => jar !== 'slf4j-simple'), ...CURATOR_JARS]);
-  return [...java, '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-cp', path, file, ...args];
+  return [...java, ...jvm, '-XX:-UsePerfData', '-cp', path, ...run];
 }
 
 function classPath(java: Command, jars: readonly string[]): string {
-  const folder = join(folderOf(java), '../../../../share/java');
-  return jars.map((jar) => join(folder, `${jar}.jar`)).join(':');
+  return jars.map((jar) => join(jarFolder(java), `${jar}.jar`)).join(':');
+}
+
+function jarFolder(java: Command): string {
+  return join(folderOf(java), '../../../../share/java');
 }
 
 /** What a server starts with, as one would have left it. */
