@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { Curator } from '../zookeeper/curator.ts';
 import { startSession, untilState } from '../zookeeper/sessions.ts';
-import { until } from './until.ts';
-import { javaProgram, startZookeeper, type ZookeeperServer } from './zookeeper-server.ts';
+import { startZookeeper, type ZookeeperServer } from './zookeeper-server.ts';
 
 let server: ZookeeperServer;
 
@@ -81,28 +79,25 @@ it('starts with counters, which stop at the largest number', async () => {
   expect((await session.getChildren('/full')).stat).toMatchObject({ cversion: 1 });
 });
 
-it('serves the mutex of Curator, as a Java program has it', { timeout: 60_000 }, async () => {
-  const source = fileURLToPath(new URL('children/curator-mutex.java', import.meta.url));
-  const [program, ...args] = await javaProgram(source, server.address, '/java/lock');
-  const child = spawn(program as string, args, { stdio: ['pipe', 'pipe', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let [said, trouble] = ['', ''];
-  child.stdout.on('data', (bytes: Buffer) => {
-    said += bytes;
-  });
-  child.stderr.on('data', (bytes: Buffer) => {
-    trouble += bytes;
-  });
-  const ended = once(child, 'exit');
-  await until('held', async () => {
-    if (child.exitCode !== null) throw new Error(trouble);
-    return said.includes('held\n');
-  });
+it('serves the locks of Curator, as a Java program has them', { timeout: 60_000 }, async () => {
+  await using curator = await Curator.start(server);
+  const [first, second] = [curator.thread(), curator.thread()];
+  await first.acquire('mutex', '/java/lock');
   const session = startSession(server.url);
   const { children } = await session.getChildren('/java/lock');
   expect(children).toEqual([expect.stringMatching(/^_c_[\da-f-]{36}-lock-0000000000$/)]);
-  child.stdin.end('release\n');
-  expect(await ended).toEqual([0, null]);
-  expect(said).toBe('held\nreleased\n');
+  expect(await second.tryAcquire('mutex', '/java/lock')).toBe(false);
+  expect(await second.participants('mutex', '/java/lock')).toEqual([`/java/lock/${children[0]}`]);
+  const next = second.acquire('mutex', '/java/lock');
+  await first.release('mutex', '/java/lock');
+  await next;
+  expect(await first.holds('mutex', '/java/lock')).toBe(false);
+  expect(await second.holds('mutex', '/java/lock')).toBe(true);
+  await first.acquire('write', '/java/book');
+  await first.downgrade('/java/book');
+  expect(await second.tryAcquire('read', '/java/book')).toBe(true);
+  expect(await second.tryAcquire('write', '/java/book')).toBe(false);
+  await curator.close();
   expect((await session.getChildren('/java/lock')).children).toEqual([]);
+  expect((await session.getChildren('/java/book')).children).toEqual([]);
 });
