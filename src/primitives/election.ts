@@ -69,7 +69,11 @@ export class Election {
     return { leaders: holders, standbys: waiters };
   }
 
-  /** The standings now, and again whenever somebody came, went or moved. */
+  /**
+   * The standings now, and again when a look finds that somebody came, went or moved: each once, in
+   * order, and always the newest. What came and went between two looks is not told. Goes on when
+   * the store has failed for a while.
+   */
   observe(options: ObserveOptions = {}): AsyncGenerator<Standings, void, void> {
     const { every = 500, signal } = readOptions(options, OBSERVE_OPTIONS, 'observe');
     const everyMs = parseDuration(every, 'every');
@@ -81,10 +85,12 @@ export class Election {
   async *#observe(everyMs: number, signal?: AbortSignal): AsyncGenerator<Standings, void, void> {
     let before: string | undefined;
     while (!signal?.aborted) {
-      const standings = await this.standings();
-      const now = describe(standings);
-      if (now !== before) yield standings;
-      before = now;
+      const standings = await this.standings().catch(passing);
+      if (standings) {
+        const now = describe(standings);
+        if (now !== before) yield standings;
+        before = now;
+      }
       await this.#core.sleep(everyMs, signal);
     }
   }
@@ -205,9 +211,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   async #stand(options: AcquireOptions): Promise<void> {
     const { signal } = this.#end;
     while (!signal.aborted && this.#failure === undefined) {
-      const lease = await this.#seat.stand({ ...options, signal }).catch((error) => {
-        if (!isLockError(error, 'STORE') || !(error as StoreError).retryable) throw error;
-      });
+      const lease = await this.#seat.stand({ ...options, signal }).catch(passing);
       if (!lease) {
         await this.#core.sleep(RETRY_MS, signal);
         continue;
@@ -227,6 +231,11 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       };
     });
   }
+}
+
+/** A failure of the store that may pass is no reason to give up. */
+function passing(error: unknown): undefined {
+  if (!isLockError(error, 'STORE') || !(error as StoreError).retryable) throw error;
 }
 
 function describe({ leaders, standbys }: Standings): string {

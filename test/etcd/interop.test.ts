@@ -173,6 +173,15 @@ test.concurrent('etcdctl sees our leader and our campaign, and we see its candid
   const { name } = bed;
   const locks = bed.ours();
   const observer = bed.theirs('elect', '--listen', name);
+  const told: (string | undefined)[] = [];
+  const enough = new AbortController();
+  const observing = (async () => {
+    const options = { every: 20, signal: enough.signal };
+    for await (const { leaders } of bed.ours().election(name).observe(options)) {
+      const [leader] = leaders;
+      if (told.at(-1) !== leader?.holder.label) told.push(leader?.holder.label);
+    }
+  })();
   const ours = locks.election(name).campaign({ label: 'ours' });
   await until('did it lead', async () => ours.state === 'leader');
   await observer.says((text) => text.includes('"label":"ours"'));
@@ -187,11 +196,16 @@ test.concurrent('etcdctl sees our leader and our campaign, and we see its candid
   await ours.resign();
   await observer.says((text) => text === 'theirs');
   await theirs.says((text) => text === 'theirs');
+  await until('was it told of', async () => told.at(-1) === 'theirs');
   expect(again.state).toBe('standby');
   await theirs.stop();
   await until('did the next one lead', async () => again.state === 'leader');
   await observer.says((text) => text.includes('"label":"again"'));
   await again.resign();
+  await until('was it told of', async () => told.length === 4);
+  enough.abort();
+  await observing;
+  expect(told).toEqual(['ours', 'theirs', 'again', undefined]);
 });
 
 test.concurrent('strangers are shown, and what nobody reads as a claim is one', async () => {
