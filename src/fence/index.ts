@@ -11,3 +11,11 @@ export {
 } from './etcd-fence.ts';
 export { type SqlFence, type SqlFenceOptions, type SqliteFence, sqlFence } from './sql-fence.ts';
 export type { SqliteConnection } from './sqlite-rows.ts';
+export {
+  type ZookeeperCheck,
+  type ZookeeperEntry,
+  type ZookeeperFence,
+  type ZookeeperFenceOptions,
+  type ZookeeperNodes,
+  zookeeperFence,
+} from './zookeeper-fence.ts';
