@@ -6,10 +6,11 @@ import { ZookeeperSession } from './zookeeper-session.ts';
 
 /** Starts sessions, all with the same servers and terms. */
 export interface ZookeeperClient {
-  /** What is asked for; servers have limits of their own. */
-  readonly sessionTimeoutMs: number;
-  /** A new session, which connects at once, and again whenever it has to. */
-  start(): ZookeeperSession;
+  /**
+   * A new session, which connects at once, and again whenever it has to. Default of its timeout:
+   * that of the address; servers have limits of their own.
+   */
+  start(sessionTimeoutMs?: number): ZookeeperSession;
 }
 
 /**
@@ -22,7 +23,9 @@ export function zookeeperClient(
 ): ZookeeperClient {
   const destination = destinationOf(address);
   return {
-    sessionTimeoutMs: destination.sessionTimeoutMs,
-    start: () => new ZookeeperSession(destination, new Session(destination, clock), clock),
+    start: (sessionTimeoutMs = destination.sessionTimeoutMs) => {
+      const session = new Session({ ...destination, sessionTimeoutMs }, clock);
+      return new ZookeeperSession(destination, session, clock);
+    },
   };
 }

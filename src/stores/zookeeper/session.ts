@@ -12,7 +12,7 @@
  * unless the server that answers has itself lost its leader: see Confirmations.
  *
  * The last transaction seen goes along to each server: one that lags behind refuses the connection,
- * so what was read once is never unread. A connection is asked for a sign of life when a third of
+ * so what was read once is never unread. A connection is asked for a sign of life when a twelfth of
  * the timeout has gone without a request, and given up when nothing came for two thirds. Only a
  * pending request keeps the process alive, by the timer of its deadline.
  */
@@ -129,6 +129,12 @@ export class Session {
     return this.#link ? this.ask(authenticate(auth)) : Promise.resolve();
   }
 
+  /** Leaves it to itself: the servers end it when its timeout has gone. */
+  abandon(): void {
+    this.#closed ??= Promise.resolve();
+    this.#finish('closed', () => new ClosedError('This ZooKeeper session is abandoned'));
+  }
+
   /** Ends the session at the servers, if one is reached in time. Never rejects. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -212,7 +218,10 @@ export class Session {
     this.#state = 'connected';
     return new Promise((resolve) => {
       link.serve({
-        heard: (at) => this.#vigil?.heard(at),
+        heard: (at) => {
+          this.#vigil?.heard(at);
+          this.#confirmations?.heard(at, this.#clock.now());
+        },
         replied: (exchange, zxid, code) => this.#replied(exchange, zxid, code),
         event: (body) => this.watches.take(body),
         ended: (error) => {

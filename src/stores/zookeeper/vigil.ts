@@ -64,8 +64,8 @@ export class Vigil {
   }
 
   #times({ sentAt, heardAt }: Link): { readonly askAt: number; readonly giveUpAt: number } {
-    const third = this.#timeoutMs / 3;
-    return { askAt: sentAt + third, giveUpAt: heardAt + 2 * third };
+    const twelfth = this.#timeoutMs / 12;
+    return { askAt: sentAt + twelfth, giveUpAt: heardAt + 8 * twelfth };
   }
 
   #look(due: number): void {

@@ -113,6 +113,11 @@ export class ZookeeperSession {
     return this.#session.close();
   }
 
+  /** Leaves it to itself: what belongs to it stays until its timeout has gone. */
+  abandon(): void {
+    this.#session.abandon();
+  }
+
   /** One more name that the session goes by. */
   authenticate(auth: Auth): Promise<void> {
     return this.#session.authenticate(auth);
@@ -120,7 +125,7 @@ export class ZookeeperSession {
 
   /**
    * Two committed writes that change nothing, one after the other, so that the leader confirms the
-   * session: `touchedAt` is then at the last write before that was a quarter of the timeout ago.
+   * session: `touchedAt` is then when anything was last asked a quarter of the timeout before.
    */
   async confirm(within: Within = {}): Promise<void> {
     await this.#write(within);

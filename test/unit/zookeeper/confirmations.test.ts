@@ -59,3 +59,14 @@ it('a new connection touches at once, and what was sent before proves nothing mo
   session.committed(2300, 2310);
   expect(session.touchedAt).toBe(2200);
 });
+
+it('a ping counts as well, once a write came half a tick after its answer, and another one', () => {
+  const session = started();
+  session.heard(5000, 5010);
+  session.committed(6009, 6020);
+  session.committed(6021, 6030);
+  expect(session.touchedAt).toBeLessThan(5000);
+  session.committed(6031, 6040);
+  session.committed(6041, 6050);
+  expect(session.touchedAt).toBe(5000);
+});

@@ -1,0 +1,120 @@
+/** Claims that are changed by force or by choice, each if it is still as it was read. */
+import { StoreError } from '../../errors.ts';
+import type { ClaimStatus } from '../../store.ts';
+import { type Details, dataOf, noteData, REVOKE } from './data.ts';
+import { failedWith } from './errors.ts';
+import { detailed, listQueue } from './listing.ts';
+import { asReader, type Place } from './nodes.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Parts } from './parts.ts';
+import type { KeptSession } from './sessions.ts';
+import type { MultiStep } from './zookeeper-session.ts';
+
+/** So often others may change the same claim before this does. */
+const MOST_TRIES = 8;
+
+/** A writer's node makes way for a reader's of the same number. Undefined: ask what became of it. */
+export async function downgrade(parts: Parts, own: OwnClaim): Promise<ClaimStatus | undefined> {
+  const sentAt = parts.clock.now();
+  const { session, within } = own.kept;
+  const queue = parts.own.queue(own.claim.resource);
+  const view = await queue.look(own.kept);
+  const place = view.places[view.find(own.uuid)];
+  if (!place || own.path === undefined || own.sealed || own.left) return undefined;
+  // The answer to an earlier attempt may have been lost.
+  const path = `${queue.path}/${asReader(place.name)}`;
+  if (place.kind === 'write' && own.held) {
+    const data = dataOf(own.claim, { number: own.number });
+    const steps = [
+      { step: 'delete', path: own.path },
+      { step: 'create', path, data, kind: 'ephemeral' },
+    ] as const;
+    // The old one is not missed when it goes; heartbeats look where it is if this fails.
+    own.path = path;
+    await session.multi(steps, within);
+    own.version = 0;
+    own.attentive = false;
+    own.undisturbed = false;
+  }
+  await queue.look(own.kept);
+  return own.status(sentAt);
+}
+
+export interface Eviction {
+  readonly number: bigint;
+  readonly reason: string;
+  readonly now: boolean;
+}
+
+/** Ends the claim with this number: now, or with its ttl. */
+export async function evict(parts: Parts, resource: string, how: Eviction): Promise<boolean> {
+  const kept = await parts.sessions.any();
+  const path = parts.tree.queue(resource);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { places, admitted } = await listQueue(kept, path);
+    const all = await detailed(kept, path, places);
+    const found = all.find(([, { number }]) => number === how.number);
+    if (!found) return false;
+    const [place, details] = found;
+    const holds = places.indexOf(place) < admitted;
+    const target = { place, details, path: `${path}/${place.name}`, queue: path };
+    if (holds && !how.now) {
+      if (details.sealed || (await mark(kept, target, how.reason))) return true;
+    } else if (await end(parts, kept, { ...target, holds, reason: how.reason })) return true;
+  }
+  throw tooBusy();
+}
+
+interface Target {
+  readonly place: Place;
+  readonly details: Details;
+  readonly path: string;
+  readonly queue: string;
+}
+
+/** Its process ends it when its ttl is over; one of Curator's, when it likes. */
+async function mark(
+  { session, within }: KeptSession,
+  { place, details, path }: Target,
+  reason: string,
+): Promise<boolean> {
+  const { version, number, ttlMs = 0, holder } = details;
+  const seal = { sealed: 'evicted', detail: reason, lasts: ttlMs, number } as const;
+  const data = place.foreign ? REVOKE : dataOf({ ttlMs, holder }, seal);
+  return unless(session.setData(path, data, { version, ...within }));
+}
+
+async function end(
+  parts: Parts,
+  kept: KeptSession,
+  target: Target & { readonly holds: boolean; readonly reason: string },
+): Promise<boolean> {
+  const { place, details, path, queue, holds, reason } = target;
+  const { number: token, version } = details;
+  const steps: MultiStep[] = [{ step: 'delete', path, version }];
+  if (!place.foreign && place.uuid !== undefined) {
+    steps.push(parts.graves.burial(place.uuid, reason));
+  }
+  if (holds) {
+    const note = { reason: 'evicted', token, sequence: place.sequence } as const;
+    steps.push({ step: 'set', path: queue, data: noteData(note) });
+  }
+  void parts.graves.sweep(kept, Date.now());
+  return unless(kept.session.multi(steps, kept.within));
+}
+
+/** False: it was not as it was read. */
+async function unless(request: Promise<unknown>): Promise<boolean> {
+  try {
+    await request;
+    return true;
+  } catch (error) {
+    if (failedWith(error, 'NONODE') || failedWith(error, 'BADVERSION')) return false;
+    throw error;
+  }
+}
+
+function tooBusy(): StoreError {
+  const message = 'Others changed the claim again and again.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,167 @@
+/**
+ * Claims that enter their queues: a node is made and the queue is listed, in one round trip.
+ *
+ * The node's name has the claim's id, and one that may have been made is looked for before another
+ * is (protected-create.ts), so a claim that is sent twice is one. Who only tries looks first, and
+ * makes a node if it would be admitted; if somebody else was quicker, it leaves again. Meanwhile it
+ * stands in the way of another who tries, so a try may fail although nobody holds: only then.
+ */
+import { StoreError } from '../../errors.ts';
+import type { Claim, ClaimStatus, GoneStatus } from '../../store.ts';
+import { dataOf } from './data.ts';
+import { failedWith } from './errors.ts';
+import { leave } from './leaving.ts';
+import { readDetails } from './listing.ts';
+import { baseOf } from './nodes.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Parts } from './parts.ts';
+import type { QueueView } from './queue.ts';
+import type { Created } from './requests.ts';
+
+const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
+const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
+
+/** Queues that Curator may share are left alone from here on: their numbers soon overflow. */
+const LAST_NUMBER = 2 ** 31 - 2 ** 16;
+
+/** @throws StoreError */
+export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
+  const grave = parts.graves.find(claim);
+  if (grave) return grave;
+  const known = parts.own.find(claim);
+  if (known) return again(parts, known);
+  const kept = await parts.sessions.lend(claim.ttlMs);
+  // Another copy of it may have come in meanwhile.
+  const twin = parts.own.find(claim);
+  if (twin) return again(parts, twin);
+  const own = parts.own.add(claim, kept);
+  parts.sessions.add(own);
+  return begin(parts, own);
+}
+
+/** It was sent before, and may be on its way, be there, or have got lost. */
+async function again(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
+  if (own.left) return UNKNOWN;
+  if (own.entering) return own.entering;
+  if (own.sealed) return own.sealed;
+  if (own.kept.over) return lose(parts, own);
+  if (own.path === undefined) return begin(parts, own);
+  const at = parts.clock.now();
+  const queue = parts.own.queue(own.claim.resource);
+  const [details] = await Promise.all([readDetails(own.kept, own.path), queue.look(own.kept)]);
+  if (!details) return miss(parts, own);
+  own.sealed ??= details.sealed;
+  return own.status(at);
+}
+
+function begin(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
+  const done = (): void => {
+    own.entering = undefined;
+  };
+  own.entering = makeNode(parts, own);
+  own.entering.then(done, done);
+  return own.entering;
+}
+
+async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
+  const { claim, kept } = own;
+  const queue = parts.own.queue(claim.resource);
+  const sentAt = parts.clock.now();
+  if (!claim.queue && !own.tried) {
+    const view = await queue.look(kept);
+    if (!view.admits(claim)) return forget(parts, own, view.misfit(claim.kind) ?? REFUSED);
+  }
+  // Both are sent together, and answered in this order.
+  const [listed, made] = await Promise.allSettled([queue.look(kept), create(parts, own)]);
+  if (made.status === 'rejected') {
+    own.tried ||= (made.reason as Partial<StoreError>).outcome === 'unknown';
+    if (!own.tried) parts.own.forget(own);
+    if (!own.tried) parts.sessions.remove(own);
+    throw made.reason;
+  }
+  own.path = made.value.path;
+  own.number = made.value.stat.czxid;
+  own.version = made.value.stat.version;
+  // Whoever releases it waits for this, and deletes it.
+  if (own.left) return UNKNOWN;
+  let view = listed.status === 'fulfilled' ? listed.value : await queue.look(kept);
+  if (view.find(own.uuid) < 0) view = await queue.look(kept);
+  const index = view.find(own.uuid);
+  const misfit = view.misfit(claim.kind);
+  if (misfit) return withdraw(parts, own, misfit);
+  if (index < 0) return miss(parts, own);
+  if (overflows(view.places[index])) return startAnew(parts, own);
+  const waits = index >= view.admitted;
+  const { maxWaiters } = parts;
+  if (waits && !claim.queue) return withdraw(parts, own, REFUSED);
+  if (waits && index - view.admitted >= maxWaiters) {
+    const detail = `maxWaiters is ${maxWaiters}`;
+    return withdraw(parts, own, { state: 'gone', why: 'full', detail });
+  }
+  await queue.stand(own, view);
+  return own.status(sentAt);
+}
+
+async function create(parts: Parts, own: OwnClaim): Promise<Created> {
+  const { claim, kept, uuid: id, tried } = own;
+  const parent = parts.own.queue(claim.resource).path;
+  const terms = { parent, id, name: baseOf(claim), data: dataOf(claim), ...kept.within };
+  for (;;) {
+    try {
+      return await kept.session.createProtected({ ...terms, tried });
+    } catch (error) {
+      if (!failedWith(error, 'NONODE')) throw error;
+      await kept.session.create(parent, { kind: 'container', ...kept.within }).catch((found) => {
+        if (!failedWith(found, 'NODEEXISTS')) throw found;
+      });
+    }
+  }
+}
+
+/** It is there, and must not stay. */
+async function withdraw(parts: Parts, own: OwnClaim, status: GoneStatus): Promise<GoneStatus> {
+  await leave(parts, own);
+  return status;
+}
+
+/** Its node is not there any more. @throws StoreError */
+export async function miss(parts: Parts, own: OwnClaim): Promise<GoneStatus> {
+  const status = own.sealed ?? (await parts.graves.epitaph(own.claim, own.kept));
+  return forget(parts, own, status);
+}
+
+/** Its session is over, and its node with it. */
+export function lose(parts: Parts, own: OwnClaim): GoneStatus {
+  return forget(parts, own, own.sealed ?? { state: 'gone', why: 'session' });
+}
+
+export function forget(parts: Parts, own: OwnClaim, status: GoneStatus): GoneStatus {
+  parts.own.forget(own);
+  parts.sessions.remove(own);
+  return status;
+}
+
+function overflows(place: QueueView['places'][number] | undefined): boolean {
+  if (place === undefined || place.kind === 'permits') return false;
+  return place.sequence < 0 || place.sequence > LAST_NUMBER;
+}
+
+/** Numbers begin at 0 again in a new node, for which the queue has to be empty once. */
+async function startAnew(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
+  const { claim, kept } = own;
+  await leave(parts, own);
+  const path = parts.tree.queue(claim.resource);
+  try {
+    await kept.session.delete(path, kept.within);
+  } catch (error) {
+    if (failedWith(error, 'NOTEMPTY')) throw nearOverflow();
+    if (!failedWith(error, 'NONODE')) throw error;
+  }
+  return enter(parts, claim);
+}
+
+function nearOverflow(): StoreError {
+  const message =
+    'The numbers of this queue are about to overflow. It begins anew once nobody stands in it.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,265 @@
+/**
+ * A queue in which claims of this process stand, followed as far as it concerns them.
+ *
+ * Who waits watches one node: a writer or a mutex the claim right before its own, a reader the
+ * writer before it, and of those who want permits only the first the list of children. So a
+ * departure tells one process, or the readers that it lets in, and nobody else. Whoever is told
+ * lists the queue, and all claims of this process learn from the list where they stand.
+ * One who waits for permits behind others must learn that the one before it has got them. That one
+ * says so by writing its own node, when it was let in itself and somebody stands behind it; no
+ * word is lost, for whoever watches a node reads it in the same step.
+ * Invariant: as long as a claim waits, something is watched that will change before its turn, or it
+ * is being asked about; what fails here is repaired by the heartbeat, which asks anew.
+ * What breaks it: a list from another session in which a claim is not there yet, so only a list
+ * from its own, asked for after its node was made, tells that a claim is gone.
+ */
+import type { Clock } from '../../clock.ts';
+import { MAX_PERMITS, type Takeover } from '../../store.ts';
+import { dataOf, type Note } from './data.ts';
+import { listQueue, readDetails, readNote } from './listing.ts';
+import type { Place } from './nodes.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { QueueView } from './queue.ts';
+import type { KeptSession } from './sessions.ts';
+import type { WatchEvent, Watcher } from './watches.ts';
+
+export interface QueueParts {
+  readonly clock: Clock;
+  /** Where the queue is. */
+  readonly path: string;
+  /** It has news, or else has to ask. */
+  readonly wake: (own: OwnClaim, news: boolean) => void;
+}
+
+/** After so long a holder wants to know of what concerns it; most locks are not held so long. */
+const HOLDS_MS = 10;
+
+export class FollowedQueue {
+  readonly path: string;
+  /** Of this process, by their uuids. */
+  readonly claims: Map<string, OwnClaim> = new Map();
+  readonly #parts: QueueParts;
+  readonly #looks = new Map<KeptSession, Promise<QueueView>>();
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+    this.path = parts.path;
+  }
+
+  leave(own: OwnClaim): void {
+    this.claims.delete(own.uuid);
+  }
+
+  /**
+   * Lists the queue, after all that has been asked for in this session by the end of this step.
+   * @throws StoreError
+   */
+  look(kept: KeptSession): Promise<QueueView> {
+    let look = this.#looks.get(kept);
+    if (!look) {
+      look = Promise.resolve().then(() => {
+        this.#looks.delete(kept);
+        return this.#list(kept);
+      });
+      this.#looks.set(kept, look);
+    }
+    return look;
+  }
+
+  /**
+   * A claim whose node is there learns where it stands, and is told of what it waits for.
+   * @throws StoreError
+   */
+  async stand(own: OwnClaim, view: QueueView, note?: Promise<Note | undefined>): Promise<void> {
+    const index = view.find(own.uuid);
+    if (index < view.admitted) {
+      if (!own.held) own.takeover = await this.#takeover(own, { view, index, note });
+    } else if (!own.held) own.seen = view.places.slice(0, index);
+    const news = own.learn(view, index);
+    // Whoever enters is about to be answered.
+    if (news && !own.entering) this.#parts.wake(own, true);
+    if (!own.held) return this.#await(own, view);
+    this.#announce(own, view);
+    this.#attend(own);
+  }
+
+  async #list(kept: KeptSession, watch?: Watcher): Promise<QueueView> {
+    const there = [...this.claims.values()].filter((own) => own.path !== undefined);
+    const waits = there.some((own) => own.kept === kept && own.waited && !own.held);
+    const [view, note] = await Promise.all([
+      listQueue(kept, this.path, watch),
+      waits ? readNote(kept, this.path) : undefined,
+    ]);
+    await Promise.all(there.map((own) => this.#learn(own, kept, view, note)));
+    return view;
+  }
+
+  async #learn(
+    own: OwnClaim,
+    kept: KeptSession,
+    view: QueueView,
+    note: Note | undefined,
+  ): Promise<void> {
+    if (this.claims.get(own.uuid) !== own || own.left) return;
+    if (view.find(own.uuid) >= 0) await this.stand(own, view, note && Promise.resolve(note));
+    else if (own.kept === kept) this.#parts.wake(own, false);
+  }
+
+  /** How the hold before this one ended, if there may be work undone. */
+  async #takeover(
+    own: OwnClaim,
+    {
+      view,
+      index,
+      note,
+    }: {
+      readonly view: QueueView;
+      readonly index: number;
+      readonly note: Promise<Note | undefined> | undefined;
+    },
+  ): Promise<Takeover | undefined> {
+    const { seen, before } = own;
+    // Who comes to others, or after a release, finds no work undone.
+    if (!seen && (index > 0 || !view.evicted)) return undefined;
+    const told = await (note ?? readNote(own.kept, this.path));
+    const last = told && { reason: told.reason, token: told.token };
+    if (last?.reason === 'evicted') this.#forgetNote(own);
+    if (!seen) return last?.reason === 'evicted' ? last : undefined;
+    if (told && seen.some(({ sequence }) => sequence === told.sequence)) return last;
+    const foreign = seen.at(-1)?.foreign ?? true;
+    return before && !foreign ? { reason: 'expired', token: before.number } : undefined;
+  }
+
+  /** An eviction is told once; should that fail, twice. */
+  #forgetNote({ kept }: OwnClaim): void {
+    kept.session.setData(this.path, Buffer.alloc(0), kept.within).catch(() => {});
+  }
+
+  /** Watches what has to change before it is this claim's turn. */
+  async #await(own: OwnClaim, view: QueueView): Promise<void> {
+    const index = view.find(own.uuid);
+    const target = targetOf(view, index);
+    const before = view.places[index - 1];
+    if (!before) return;
+    const path = target ? `${this.path}/${target.name}` : this.path;
+    this.#inform(own, before);
+    if (own.awaited === path) return;
+    own.awaited = path;
+    const changed = (event: WatchEvent): void => {
+      if (own.awaited !== path) return;
+      own.awaited = undefined;
+      if (event.type !== 'expired' && this.claims.has(own.uuid)) this.#lookAgain(own);
+    };
+    try {
+      if (!target) {
+        own.before ??= await readDetails(own.kept, `${this.path}/${before.name}`);
+        await this.#list(own.kept, changed);
+        return;
+      }
+      const details = await readDetails(own.kept, path, changed);
+      const missed = details?.admitted && index > view.admitted;
+      if (details && target === before) own.before = details;
+      if (details && !missed) return;
+      own.awaited = undefined;
+      await this.look(own.kept);
+    } catch (error) {
+      if (own.awaited === path) own.awaited = undefined;
+      throw error;
+    }
+  }
+
+  /** Of a claim of this process more is known than its node tells. */
+  #inform(own: OwnClaim, before: Place): void {
+    const known = this.claims.get(before.uuid ?? '');
+    if (!known?.path) return;
+    const lastsMs = known.sealed ? known.leftMs(this.#parts.clock.now()) : known.claim.ttlMs;
+    const { number, version, kept, sealed } = known;
+    const { ttlMs, holder } = known.claim;
+    own.before = {
+      ...{ number, version, session: kept.session.id, ttlMs, lastsMs, holder, sealed },
+      admitted: known.held,
+    };
+  }
+
+  /** Never rejects: whoever waits will ask. */
+  #lookAgain({ kept }: OwnClaim): void {
+    this.look(kept).catch(() => {});
+  }
+
+  /** Who waits right behind this one is in another process, and is the first now. */
+  #announce(own: OwnClaim, view: QueueView): void {
+    const next = view.places[view.admitted];
+    const last = view.places[view.admitted - 1];
+    const behind = next !== undefined && !this.claims.has(next.uuid ?? '');
+    if (own.announced || !own.waited || last?.uuid !== own.uuid || !behind) return;
+    if (own.claim.kind !== 'permits' || own.path === undefined) return;
+    own.announced = true;
+    const { session, within } = own.kept;
+    const data = dataOf(own.claim, { admitted: true });
+    session.setData(own.path, data, within).then(
+      ({ version }) => {
+        own.version = version;
+      },
+      () => {
+        own.announced = false;
+      },
+    );
+  }
+
+  /** Who holds for longer wants to know who waits, and whether it was evicted. */
+  #attend(own: OwnClaim): void {
+    if (own.attentive) return;
+    own.attentive = true;
+    const begin = (): void => {
+      if (!this.#stays(own)) return;
+      this.#watchNode(own);
+      if (own.claim.kind === 'mutex' || own.claim.kind === 'write') this.#watchCrowd(own);
+    };
+    this.#parts.clock.setTimeout(begin, HOLDS_MS).unref();
+  }
+
+  #stays(own: OwnClaim): boolean {
+    return this.claims.get(own.uuid) === own && !own.left && !own.sealed;
+  }
+
+  #watchNode(own: OwnClaim): void {
+    const { path } = own;
+    if (path === undefined) return;
+    const changed = ({ type }: WatchEvent): void => {
+      if (type === 'expired' || own.path !== path || !this.#stays(own)) return;
+      this.#parts.wake(own, false);
+      if (type === 'changed') this.#watchNode(own);
+    };
+    readDetails(own.kept, path, changed).then(
+      (details) => {
+        if (this.#stays(own) && (!details || details.sealed)) this.#parts.wake(own, false);
+      },
+      () => {},
+    );
+  }
+
+  /** A list that is watched, until somebody waits. */
+  #watchCrowd(own: OwnClaim): void {
+    let news = false;
+    const changed = ({ type }: WatchEvent): void => {
+      news = true;
+      own.undisturbed = false;
+      if (type !== 'expired' && this.#stays(own) && !own.crowded) this.#watchCrowd(own);
+    };
+    this.#list(own.kept, changed).then(
+      () => {
+        own.undisturbed = !news && !own.crowded;
+      },
+      () => {},
+    );
+  }
+}
+
+/** What the claim at this place waits for; undefined: any departure. */
+function targetOf({ places, admitted }: QueueView, index: number): Place | undefined {
+  const own = places[index];
+  if (own?.kind === 'read') {
+    return places.slice(0, index).findLast(({ permits }) => permits === MAX_PERMITS);
+  }
+  return own?.kind === 'permits' && index === admitted ? undefined : places[index - 1];
+}

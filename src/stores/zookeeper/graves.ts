@@ -1,0 +1,90 @@
+/**
+ * What a late copy of a claim that has left is told.
+ *
+ * A request belongs to its session and a claim to its process, which looks at a node's fate before
+ * it makes another (protected-create.ts). So what was released is remembered here, in the process,
+ * for the ttl. Who is evicted is another's claim: its tombstone is a node, with the reason, until
+ * its process has read it. Those of the dead are swept away by whoever evicts later.
+ */
+import type { Clock } from '../../clock.ts';
+import type { Claim, GoneStatus } from '../../store.ts';
+import { failedWith } from './errors.ts';
+import { uuidOf } from './nodes.ts';
+import type { KeptSession } from './sessions.ts';
+import type { Tree } from './tree.ts';
+import type { MultiStep } from './zookeeper-session.ts';
+
+const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
+const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
+
+/** A tombstone that nobody has read for so long is of somebody dead. */
+const FORGOTTEN_MS = 600_000;
+/** So often the memory is cleared up. */
+const SWEEP_MS = 60_000;
+
+interface Grave {
+  readonly status: GoneStatus;
+  readonly until: number;
+}
+
+export class Graves {
+  readonly #tree: Tree;
+  readonly #clock: Clock;
+  readonly #byId = new Map<string, Grave>();
+  #sweepAt = 0;
+
+  constructor(tree: Tree, clock: Clock) {
+    this.#tree = tree;
+    this.#clock = clock;
+  }
+
+  bury({ id, ttlMs }: Claim, status: GoneStatus = UNKNOWN): void {
+    const now = this.#clock.now();
+    if (now >= this.#sweepAt) {
+      this.#sweepAt = now + SWEEP_MS;
+      for (const [each, { until }] of this.#byId) if (until <= now) this.#byId.delete(each);
+    }
+    this.#byId.set(id, { status, until: now + ttlMs });
+  }
+
+  find({ id }: Claim): GoneStatus | undefined {
+    const grave = this.#byId.get(id);
+    return grave && grave.until > this.#clock.now() ? grave.status : undefined;
+  }
+
+  /** Why a claim whose node is gone is over. @throws StoreError */
+  async epitaph(claim: Claim, { session, within }: KeptSession): Promise<GoneStatus> {
+    const known = this.find(claim);
+    if (known) return known;
+    const path = this.#tree.grave(uuidOf(claim));
+    try {
+      const { data } = await session.getData(path, within);
+      const status: GoneStatus = { state: 'gone', why: 'evicted', detail: data.toString() };
+      this.bury(claim, status);
+      // It has been read by the only one whom it concerns.
+      session.delete(path, within).catch(() => {});
+      return status;
+    } catch (error) {
+      if (failedWith(error, 'NONODE')) return EXPIRED;
+      throw error;
+    }
+  }
+
+  burial(uuid: string, reason: string): MultiStep {
+    return { step: 'create', path: this.#tree.grave(uuid), data: Buffer.from(reason) };
+  }
+
+  /** Never rejects: what is left is there for the next one. */
+  async sweep({ session, within }: KeptSession, nowMs: number): Promise<void> {
+    try {
+      const { children } = await session.getChildren(this.#tree.lineage, within);
+      for (const uuid of children) {
+        const path = this.#tree.grave(uuid);
+        const stat = await session.exists(path, within);
+        if (stat && stat.ctimeMs + FORGOTTEN_MS < nowMs) await session.delete(path, within);
+      }
+    } catch {
+      // It is not what anybody waits for.
+    }
+  }
+}

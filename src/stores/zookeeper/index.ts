@@ -1,0 +1,64 @@
+/**
+ * Locks between machines, in ZooKeeper, shared with programs that use Curator if they like.
+ */
+import { systemClock } from '../../clock.ts';
+import { UsageError } from '../../errors.ts';
+import { checkMaxWaiters } from '../../max-waiters.ts';
+import { readOptions } from '../../read-options.ts';
+import type { Store } from '../../store.ts';
+import type { ZookeeperOptions } from './address.ts';
+import { type ZookeeperClient, zookeeperClient } from './client.ts';
+import { checkPath } from './paths.ts';
+import { Tree } from './tree.ts';
+import { ZookeeperStore } from './zookeeper-store.ts';
+
+export type { Auth, ZookeeperOptions } from './address.ts';
+export { type ZookeeperClient, zookeeperClient } from './client.ts';
+export type { Acl } from './requests.ts';
+export type { MultiStep, ZookeeperSession } from './zookeeper-session.ts';
+
+export interface ZookeeperStoreOptions {
+  /**
+   * Where the queues of all locks are, below the chroot; default `/holdfast`. It is made if it is
+   * not there. The mutex `a` is shared with an `InterProcessMutex` of Curator at `<path>/a`.
+   */
+  readonly path?: string;
+  /** Longest queue of waiting claims of one resource; default 10,000. */
+  readonly maxWaiters?: number;
+}
+
+/**
+ * A store in the ensemble at this address: `zookeeper://host1:2181,host2:2181/chroot`,
+ * `zookeepers://` for TLS, an object with `servers` and more, or a client of your own. It connects
+ * with its first verb. Its sessions last as long as `ttl` says, and half as long again.
+ *
+ * @example
+ * const locks = createLocks(zookeeperStore('zookeeper://127.0.0.1:2181'));
+ *
+ * @throws UsageError for a malformed address, or for bad options.
+ */
+export function zookeeperStore(
+  address: string | ZookeeperOptions | ZookeeperClient,
+  options: ZookeeperStoreOptions = {},
+): Store {
+  const { path = '/holdfast', maxWaiters } = readOptions(
+    options,
+    ['path', 'maxWaiters'],
+    'zookeeperStore',
+  );
+  const client = isClient(address) ? address : zookeeperClient(address);
+  const root = checkPath(path);
+  if (root === '/zookeeper' || root.startsWith('/zookeeper/')) {
+    throw new UsageError('path must not be below /zookeeper, which is for the servers.');
+  }
+  return new ZookeeperStore({
+    ...{ client, tree: new Tree(root === '/' ? '' : root), clock: systemClock() },
+    maxWaiters: checkMaxWaiters(maxWaiters),
+  });
+}
+
+function isClient(
+  address: string | ZookeeperOptions | ZookeeperClient,
+): address is ZookeeperClient {
+  return typeof address === 'object' && address !== null && 'start' in address;
+}

@@ -1,0 +1,58 @@
+/** For people: who holds and who waits, and which resources are claimed. */
+import { limitOf } from '../../admission.ts';
+import type { Member, Queue } from '../../store.ts';
+import type { Details } from './data.ts';
+import { detailed, listQueue } from './listing.ts';
+import { resourceIn } from './names.ts';
+import type { Place } from './nodes.ts';
+import type { Parts } from './parts.ts';
+
+/** So many are asked about at a time. */
+const AT_ONCE = 100;
+
+export async function inspect(parts: Parts, resource: string): Promise<Queue> {
+  const kept = await parts.sessions.any();
+  const path = parts.tree.queue(resource);
+  const view = await listQueue(kept, path);
+  const all = await detailed(kept, path, view.places);
+  const last = view.places[view.admitted - 1]?.sequence ?? Number.NEGATIVE_INFINITY;
+  const members = all.map(([place, details]) => memberOf(parts, resource, { place, details }));
+  const count = all.filter(([{ sequence }]) => sequence <= last).length;
+  return {
+    resource,
+    limit: members.length > 0 ? limitOf(all.map(([place]) => place)) : undefined,
+    holders: members.slice(0, count),
+    waiters: members.slice(count),
+  };
+}
+
+export async function* list(
+  { sessions, tree }: Parts,
+  prefix: string,
+): AsyncGenerator<string, void, void> {
+  const { session, within } = await sessions.any();
+  const { children } = await session.getChildren(tree.root || '/', within);
+  const resources = children.flatMap((name) => resourceIn(name) ?? []);
+  const wanted = resources.filter((resource) => resource.startsWith(prefix)).sort();
+  for (let i = 0; i < wanted.length; i += AT_ONCE) {
+    const some = wanted.slice(i, i + AT_ONCE);
+    const stats = some.map((resource) => session.exists(tree.queue(resource), within));
+    for (const [n, stat] of (await Promise.all(stats)).entries()) {
+      // One that nobody stands in is there for a while.
+      if (stat && stat.numChildren > 0) yield some[n] as string;
+    }
+  }
+}
+
+/** How long a claim of another process lives without heartbeats is known, but not since when. */
+function memberOf(
+  parts: Parts,
+  resource: string,
+  { place, details }: { readonly place: Place; readonly details: Details },
+): Member {
+  const { kind, permits, uuid } = place;
+  const { number, holder, lastsMs = 0, ttlMs = lastsMs } = details;
+  const own = parts.own.queue(resource).claims.get(uuid ?? '');
+  const leftMs = own ? own.leftMs(parts.clock.now()) : lastsMs;
+  return { number, kind, permits, ttlMs, leftMs, holder };
+}

@@ -1,0 +1,105 @@
+/** A claim of this process in a queue of ZooKeeper, and what it has been told of its place there. */
+import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../store.ts';
+import type { Details } from './data.ts';
+import type { Place } from './nodes.ts';
+import type { QueueView } from './queue.ts';
+import type { KeptSession } from './sessions.ts';
+
+/** In the order in which they come; somebody who holds alone and then not is told again. */
+const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
+export type News = (typeof NEWS)[number];
+
+export class OwnClaim {
+  readonly claim: Claim;
+  readonly uuid: string;
+  /** What it lives by. */
+  kept: KeptSession;
+  /** Over by then unless somebody asks, in ms of the clock. */
+  until: number;
+  /** Of its node, once that is known to have been made. */
+  path: string | undefined;
+  /** Its place in the order, and its token. */
+  number = 0n;
+  version = 0;
+  /** Its node may have been made, or not. */
+  tried = false;
+  /** Its release has begun, which has the last word. */
+  left = false;
+  entering: Promise<ClaimStatus> | undefined;
+  sealed: GoneStatus | undefined;
+  takeover: Takeover | undefined;
+  /** The path of what has to change before it is its turn; it is watched. */
+  awaited: string | undefined;
+  /** Who stands right before it, as far as it was asked. */
+  before: Details | undefined;
+  /** Who stood before it when it was not its turn yet. */
+  seen: readonly Place[] | undefined;
+  /** Behind it somebody knows that it holds. */
+  announced = false;
+  /** What concerns a holder is told, or soon will be. */
+  attentive = false;
+  /** It would have been told if somebody had come to wait behind it. */
+  undisturbed = false;
+  #told: News | undefined;
+  #ahead = 0;
+  #waiters = 0;
+  #limit: number | undefined;
+
+  constructor(claim: Claim, uuid: string, kept: KeptSession) {
+    this.claim = claim;
+    this.uuid = uuid;
+    this.kept = kept;
+    this.until = kept.session.now() + claim.ttlMs;
+  }
+
+  get held(): boolean {
+    return this.#told === 'held' || this.#told === 'crowded';
+  }
+
+  get crowded(): boolean {
+    return this.#told === 'crowded';
+  }
+
+  get waited(): boolean {
+    return this.seen !== undefined;
+  }
+
+  /** The end of its node's name. */
+  get sequence(): string {
+    return /-?\d{9,10}$/.exec(this.path ?? '')?.[0] ?? '';
+  }
+
+  /** Keeps what this view says of its place; true if that is worth waking somebody for. */
+  learn(view: QueueView, index: number): boolean {
+    const admitted = index < view.admitted;
+    this.#ahead = index;
+    this.#waiters = view.waiters;
+    this.#limit = view.limitAt(index);
+    const waiting = index === view.admitted ? 'first' : 'waiting';
+    const holding = view.waiters > 0 ? 'crowded' : 'held';
+    const news = admitted ? holding : waiting;
+    // An older view may come later.
+    if (this.held && !admitted) return false;
+    const before = this.#told === undefined ? -1 : NEWS.indexOf(this.#told);
+    this.#told = news;
+    return NEWS.indexOf(news) > before;
+  }
+
+  leftMs(at: number): number {
+    return Math.max(0, Math.min(this.until, this.kept.deadline) - at);
+  }
+
+  /** As it was last told, with the life that it has counted from `at`. */
+  status(at: number): ClaimStatus {
+    if (this.sealed) return this.sealed;
+    const limit = this.#limit === undefined ? {} : { limit: this.#limit };
+    const common = { leftMs: this.leftMs(at), ...limit };
+    if (this.held) {
+      const { number: token, takeover } = this;
+      const held = { state: 'held', token, waiters: this.#waiters, ...common } as const;
+      return takeover ? { ...held, takeover } : held;
+    }
+    const retryInMs = this.before?.lastsMs ?? this.claim.ttlMs;
+    return { state: 'waiting', why: 'queue', ahead: this.#ahead, retryInMs, ...common };
+  }
+}

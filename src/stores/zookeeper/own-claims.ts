@@ -1,0 +1,75 @@
+/** The claims of this process, who is woken for them, and the queues that they stand in. */
+
+import type { Clock } from '../../clock.ts';
+import type { Claim, Wake } from '../../store.ts';
+import { FollowedQueue } from './followed-queue.ts';
+import { uuidOf } from './nodes.ts';
+import { OwnClaim } from './own-claim.ts';
+import type { KeptSession } from './sessions.ts';
+import type { Tree } from './tree.ts';
+
+interface OwnParts {
+  readonly tree: Tree;
+  readonly clock: Clock;
+}
+
+export class OwnClaims {
+  readonly #byId = new Map<string, OwnClaim>();
+  readonly #wakes = new Map<string, Wake>();
+  readonly #queues = new Map<string, FollowedQueue>();
+  readonly #parts: OwnParts;
+
+  constructor(parts: OwnParts) {
+    this.#parts = parts;
+  }
+
+  subscribe({ id }: Claim, wake: Wake): AsyncDisposable {
+    this.#wakes.set(id, wake);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#wakes.get(id) === wake) this.#wakes.delete(id);
+      },
+    };
+  }
+
+  find({ id }: Pick<Claim, 'id'>): OwnClaim | undefined {
+    return this.#byId.get(id);
+  }
+
+  add(claim: Claim, kept: KeptSession): OwnClaim {
+    const own = new OwnClaim(claim, uuidOf(claim), kept);
+    this.#byId.set(claim.id, own);
+    const queue = this.queue(claim.resource);
+    queue.claims.set(own.uuid, own);
+    this.#queues.set(claim.resource, queue);
+    return own;
+  }
+
+  forget(own: OwnClaim): void {
+    const { id, resource } = own.claim;
+    if (this.#byId.get(id) === own) this.#byId.delete(id);
+    const queue = this.#queues.get(resource);
+    queue?.leave(own);
+    if (queue?.claims.size === 0) this.#queues.delete(resource);
+  }
+
+  /** One without claims is not remembered. */
+  queue(resource: string): FollowedQueue {
+    const known = this.#queues.get(resource);
+    if (known) return known;
+    const { tree, clock } = this.#parts;
+    const wake = (own: OwnClaim, news: boolean): void => this.#wake(own, news);
+    return new FollowedQueue({ clock, path: tree.queue(resource), wake });
+  }
+
+  /** Each has something to ask. */
+  alarm(claims: Iterable<OwnClaim>): void {
+    for (const own of [...claims]) this.#wake(own, false);
+  }
+
+  #wake(own: OwnClaim, news: boolean): void {
+    const wake = this.#wakes.get(own.claim.id);
+    if (news) wake?.(own.status(this.#parts.clock.now()));
+    else wake?.();
+  }
+}

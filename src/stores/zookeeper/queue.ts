@@ -1,0 +1,62 @@
+/**
+ * A queue as its children tell it, without any state but theirs.
+ *
+ * Invariant: the claims stand in the order of the numbers that the server gave them, and those of
+ * the longest prefix that fits are admitted (admission.ts). Which claims are before one never
+ * changes but by their departure or by a downgrade, so who is admitted stays so, and a list that is
+ * old tells nothing wrong, only less. Curator orders and admits its own in the same way.
+ * A claim whose kind is not that of the first in the queue is about to leave by itself, because it
+ * has seen the same; so nobody waits for it.
+ * What would break it: numbers that overflow. Queues that Curator may share are left alone long
+ * before; those of permits are ordered by what created their nodes then (listing.ts).
+ */
+import { admissible, limitOf, sameQueue } from '../../admission.ts';
+import type { Claim, GoneStatus, Kind } from '../../store.ts';
+import type { Place } from './nodes.ts';
+
+/** A note is at least so long, unless it tells of a release. */
+export const LONG_NOTE = 64;
+
+export class QueueView {
+  readonly places: readonly Place[];
+  /** How many are admitted. */
+  readonly admitted: number;
+  /** The node of the queue has a note on an eviction. */
+  readonly evicted: boolean;
+  readonly #kind: Kind | undefined;
+
+  /** In order. */
+  constructor(places: readonly Place[], noteLength = 0) {
+    this.#kind = places[0]?.kind;
+    this.places = places.filter(({ kind, foreign }) => foreign || !this.misfit(kind));
+    this.admitted = admissible(this.places);
+    this.evicted = noteLength >= LONG_NOTE;
+  }
+
+  find(uuid: string): number {
+    return this.places.findIndex((place) => place.uuid === uuid);
+  }
+
+  get waiters(): number {
+    return this.places.length - this.admitted;
+  }
+
+  /** The limit in force for this place, where it is another's. */
+  limitAt(index: number): number | undefined {
+    const own = this.places[index]?.limit ?? 0;
+    const limit = limitOf(this.places.slice(0, this.admitted));
+    return limit < own ? limit : undefined;
+  }
+
+  /** Whether a claim at the end would be admitted. */
+  admits(claim: Claim): boolean {
+    const all = [...this.places, { ...claim, admitted: false }];
+    return admissible(all) === all.length;
+  }
+
+  /** A claim of a kind that cannot stand in this queue is told why. */
+  misfit(kind: Kind): GoneStatus | undefined {
+    if (this.#kind === undefined || sameQueue(this.#kind, kind)) return undefined;
+    return { state: 'gone', why: 'mismatch', detail: `its queue holds ${this.#kind} claims` };
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Heartbeats: the nodes are looked for by the leader, which so confirms their session.
+ *
+ * All claims of a session are checked in one write, each with the version that it should have: one
+ * whose node is gone, or was marked by somebody, is found and left out, and the others are checked
+ * again. A second write after it tells how long the session is sure to live (confirmations.ts).
+ * Who holds alone is told when that changes, so only queues in which somebody waits are listed.
+ * While the connection is down nothing is asked: whoever holds is told at once that nothing
+ * confirms it.
+ */
+import { StoreError, toStoreError } from '../../errors.ts';
+import type { Claim, ClaimStatus } from '../../store.ts';
+import { lose, miss } from './entering.ts';
+import { failedWith } from './errors.ts';
+import { readDetails } from './listing.ts';
+import { uuidOf } from './nodes.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Parts } from './parts.ts';
+import type { KeptSession } from './sessions.ts';
+
+export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+  const sentAt = parts.clock.now();
+  const bySession = new Map<KeptSession, OwnClaim[]>();
+  for (const claim of claims) {
+    const own = parts.own.find(claim);
+    if (!own || own.left || own.sealed || own.path === undefined || own.kept.over) continue;
+    if (own.until <= sentAt) continue;
+    own.until = sentAt + own.claim.ttlMs;
+    const group = bySession.get(own.kept);
+    if (group) group.push(own);
+    else bySession.set(own.kept, [own]);
+  }
+  const beaten = [...bySession].map(([kept, group]) => beat(parts, kept, group));
+  const failures = new Map((await Promise.all(beaten)).flatMap((each) => [...each]));
+  const statuses = claims.map(async (claim) => {
+    const own = parts.own.find(claim);
+    const failure = own && failures.get(own);
+    return failure ?? (own ? standing(parts, own, sentAt) : foreign(parts, claim));
+  });
+  return Promise.all(statuses.map((status) => status.catch(errorStatus)));
+}
+
+/** What became of those that could not be confirmed. */
+async function beat(
+  parts: Parts,
+  kept: KeptSession,
+  claims: readonly OwnClaim[],
+): Promise<ReadonlyMap<OwnClaim, ClaimStatus>> {
+  const failures = new Map<OwnClaim, ClaimStatus>();
+  const failAll = (error: unknown): void => {
+    for (const own of claims) {
+      if (!failures.has(own)) failures.set(own, kept.over ? lose(parts, own) : errorStatus(error));
+    }
+  };
+  if (kept.silent) {
+    failAll(disconnected());
+    return failures;
+  }
+  try {
+    for (let rest = [...claims]; rest.length > 0; ) {
+      const odd = await check(kept, rest);
+      if (odd === undefined) break;
+      const own = rest[odd] as OwnClaim;
+      const status = await changed(parts, own);
+      if (status) failures.set(own, status);
+      if (status) rest = rest.filter((each) => each !== own);
+    }
+    await kept.confirm();
+  } catch (error) {
+    failAll(error);
+  }
+  return failures;
+}
+
+/** Which of the claims has no such node; undefined: all are as they should be. */
+async function check(
+  { session, within }: KeptSession,
+  claims: readonly OwnClaim[],
+): Promise<number | undefined> {
+  try {
+    await session.multi(
+      claims.map(({ path = '', version }) => ({ step: 'check', path, version })),
+      within,
+    );
+    return undefined;
+  } catch (error) {
+    if (!failedWith(error, 'NONODE') && !failedWith(error, 'BADVERSION')) throw error;
+    return error.step;
+  }
+}
+
+/** What was done to its node; undefined: nothing that matters. */
+async function changed(parts: Parts, own: OwnClaim): Promise<ClaimStatus | undefined> {
+  const queue = parts.own.queue(own.claim.resource);
+  const view = await queue.look(own.kept);
+  const place = view.places[view.find(own.uuid)];
+  // A downgrade whose outcome was not told gave it another name, or did not.
+  if (place) own.path = `${queue.path}/${place.name}`;
+  const details = place && (await readDetails(own.kept, own.path ?? ''));
+  if (!details) return miss(parts, own);
+  own.version = details.version;
+  if (!details.sealed) return undefined;
+  own.sealed = details.sealed;
+  return details.sealed;
+}
+
+async function standing(parts: Parts, own: OwnClaim, sentAt: number): Promise<ClaimStatus> {
+  if (own.entering) return own.entering;
+  if (own.sealed) return own.sealed;
+  if (own.left) return { state: 'gone', why: 'unknown' };
+  if (own.kept.over) return lose(parts, own);
+  if (own.until <= sentAt) {
+    own.kept.sweep();
+    return { state: 'gone', why: 'expired' };
+  }
+  if (!own.undisturbed) {
+    const view = await parts.own.queue(own.claim.resource).look(own.kept);
+    if (view.find(own.uuid) < 0) return miss(parts, own);
+  }
+  return own.status(sentAt);
+}
+
+/** What is told of the life of a claim that another session keeps: it was there a moment ago. */
+const MOMENT_MS = 1;
+
+/** Not of this process: it may be looked at, but not kept alive. */
+async function foreign(parts: Parts, claim: Claim): Promise<ClaimStatus> {
+  const grave = parts.graves.find(claim);
+  if (grave) return grave;
+  const kept = await parts.sessions.any();
+  const view = await parts.own.queue(claim.resource).look(kept);
+  const index = view.find(uuidOf(claim));
+  const place = view.places[index];
+  if (!place) return parts.graves.epitaph(claim, kept);
+  const path = `${parts.tree.queue(claim.resource)}/${place.name}`;
+  const details = await readDetails(kept, path);
+  if (!details) return { state: 'gone', why: 'expired' };
+  if (details.sealed) return details.sealed;
+  const { waiters } = view;
+  const leftMs = MOMENT_MS;
+  if (index < view.admitted) return { state: 'held', token: details.number, leftMs, waiters };
+  return { state: 'waiting', why: 'queue', leftMs, ahead: index, retryInMs: claim.ttlMs };
+}
+
+export function errorStatus(error: unknown): ClaimStatus {
+  return { state: 'error', error: toStoreError(error) };
+}
+
+function disconnected(): StoreError {
+  const message = 'The connection to ZooKeeper is lost, so nothing confirms its session now.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

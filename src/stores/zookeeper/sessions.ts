@@ -1,0 +1,277 @@
+/**
+ * The life of claims: sessions of ZooKeeper, each shared by all claims of this process with one ttl.
+ *
+ * The servers end a session, and delete its nodes, when nothing was heard of it for its timeout. It
+ * is asked for half as much again as the ttl, because a session is surely alive only for two thirds
+ * of its timeout after a heartbeat (confirmations.ts); so a claim has its whole ttl.
+ * A session lives on for others, so a claim that is over has to be deleted: by its release, or, if
+ * that failed or nobody asks for the claim any more, by this process, which tries again whenever it
+ * can until the session itself is over. Nodes cannot outlive that.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Clock, Timer } from '../../clock.ts';
+import { ClosedError, StoreError } from '../../errors.ts';
+import type { ZookeeperClient } from './client.ts';
+import { failedWith } from './errors.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Tree } from './tree.ts';
+import type { ZookeeperSession } from './zookeeper-session.ts';
+
+/** How much longer a session lives than the claims that it keeps. */
+const LONGER = 1.5;
+/** Claims with ttls of nearly the same length share a session. */
+const STEP_MS = 500;
+/** A session that keeps nothing is there for so long, for whoever comes next. */
+const LINGER_MS = 30_000;
+/** What looks at queues without a claim of its own lives so long. */
+const LOOKING_TTL_MS = 10_000;
+/** No answer takes longer, in ms, or than a fifth of the session. */
+const MOST_PATIENCE_MS = 3000;
+
+export interface SessionParts {
+  readonly client: ZookeeperClient;
+  readonly tree: Tree;
+  readonly clock: Clock;
+  /** All who depend on it have something to ask. */
+  readonly alarm: (claims: Iterable<OwnClaim>) => void;
+  /** A claim is over, and its node may be there. Resolves when it surely is not. */
+  readonly clear: (own: OwnClaim) => Promise<void>;
+}
+
+export class KeptSession {
+  readonly session: ZookeeperSession;
+  readonly claims: Set<OwnClaim> = new Set();
+  /** Where its tokens come from; known when it is ready. */
+  lineage = '';
+  readonly #parts: SessionParts;
+  readonly #askedMs: number;
+  #ready: Promise<void> | undefined;
+  #confirming: Promise<void> | undefined;
+  #sweeper: Timer | undefined;
+
+  constructor(parts: SessionParts, askedMs: number) {
+    this.#parts = parts;
+    this.#askedMs = askedMs;
+    this.session = parts.client.start(askedMs);
+    this.session.listen(({ to }) => {
+      if (to === 'connected') return;
+      parts.alarm(this.claims);
+      if (to === 'reconnected') this.sweep();
+    });
+  }
+
+  get over(): boolean {
+    const { state } = this.session;
+    return state === 'expired' || state === 'closed';
+  }
+
+  /** Nothing can be confirmed now. */
+  get silent(): boolean {
+    return this.session.state === 'suspended' || this.session.state === 'connecting';
+  }
+
+  /** How long an answer may take. */
+  get within(): { readonly timeoutMs: number } {
+    return { timeoutMs: Math.min(MOST_PATIENCE_MS, this.#askedMs / 5) };
+  }
+
+  /** The servers keep it at least until then. */
+  get deadline(): number {
+    return this.session.touchedAt + this.session.timeoutMs;
+  }
+
+  /**
+   * It is connected, lives as long as it should, and knows its way.
+   * @throws StoreError
+   */
+  ready(): Promise<void> {
+    this.#ready ??= this.#prepare().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  /** @throws StoreError */
+  async connected(): Promise<void> {
+    this.lineage = await this.#lineage();
+  }
+
+  /**
+   * Its whole life again, but for a third.
+   * @throws StoreError
+   */
+  confirm(): Promise<void> {
+    this.#confirming ??= this.session.confirm(this.within).finally(() => {
+      this.#confirming = undefined;
+    });
+    return this.#confirming;
+  }
+
+  /** It has as much life as claims want that begin now. */
+  get fresh(): boolean {
+    const { timeoutMs } = this.session;
+    return this.deadline - this.#parts.clock.now() >= timeoutMs / LONGER;
+  }
+
+  /** What is over goes now, and whatever else will be over does when it is. */
+  sweep(): void {
+    const { clock, clear } = this.#parts;
+    clock.clearTimeout(this.#sweeper as Timer);
+    this.#sweeper = undefined;
+    if (this.claims.size === 0 || this.over) return;
+    const now = clock.now();
+    let next = now + this.session.timeoutMs;
+    for (const own of this.claims) {
+      next = Math.min(next, own.until > now ? own.until : now + this.#askedMs / 10);
+      if (own.until <= now && !this.silent) clear(own).catch(() => {});
+    }
+    this.#sweeper = clock.setTimeout(() => this.sweep(), Math.max(1, next - now));
+    this.#sweeper.unref();
+  }
+
+  /** Whoever depends on it is forgotten. */
+  end(): void {
+    this.#parts.clock.clearTimeout(this.#sweeper as Timer);
+    // A claim that nobody released stays for its ttl.
+    if (this.claims.size > 0) this.session.abandon();
+    else void this.session.close();
+  }
+
+  async #prepare(): Promise<void> {
+    await this.connected();
+    const { timeoutMs } = this.session;
+    if (timeoutMs >= this.#askedMs) return;
+    const most = Math.floor(timeoutMs / LONGER);
+    throw new StoreError(
+      `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
+        `most ${most} ms. Raise maxSessionTimeout there, or ask for less.`,
+      { retryable: false, outcome: 'failed' },
+    );
+  }
+
+  /** Made by whoever comes first, and never again. */
+  async #lineage(): Promise<string> {
+    const { session, within } = this;
+    const { tree } = this.#parts;
+    for (;;) {
+      try {
+        const { data } = await session.getData(tree.lineage, within);
+        return `zookeeper:${data.toString()}`;
+      } catch (error) {
+        if (!failedWith(error, 'NONODE')) throw error;
+      }
+      if ((await session.exists('/', within)) === undefined) throw noChroot();
+      const data = Buffer.from(randomBytes(8).toString('hex'));
+      for (const path of [...tree.folders, tree.lineage]) {
+        const making = path === tree.lineage ? { data, ...within } : within;
+        await session.create(path, making).catch((error: unknown) => {
+          if (!failedWith(error, 'NODEEXISTS')) throw error;
+        });
+      }
+    }
+  }
+}
+
+export class Sessions {
+  readonly #parts: SessionParts;
+  readonly #byTimeout = new Map<number, KeptSession>();
+  readonly #apart = new Set<KeptSession>();
+  readonly #lingering = new Map<KeptSession, Timer>();
+  #closed = false;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  get lineage(): string | undefined {
+    for (const { lineage } of this.#byTimeout.values()) if (lineage !== '') return lineage;
+    return undefined;
+  }
+
+  /**
+   * One for a new claim, with its whole life.
+   * @throws StoreError
+   */
+  async lend(ttlMs: number): Promise<KeptSession> {
+    const kept = this.of(ttlMs);
+    await kept.ready();
+    if (!kept.fresh) await kept.confirm();
+    return kept;
+  }
+
+  /** One to look through, which may be as old as it likes. */
+  async any(): Promise<KeptSession> {
+    const known = [...this.#byTimeout.values()].find((kept) => !kept.over && !kept.silent);
+    const kept = known ?? this.of(LOOKING_TTL_MS);
+    await kept.ready();
+    return kept;
+  }
+
+  /**
+   * One for a claim that ends after so long, whatever becomes of this process, if servers keep
+   * sessions for so long.
+   * @throws StoreError
+   */
+  async apart(ms: number): Promise<KeptSession> {
+    const kept = new KeptSession(this.#parts, Math.ceil(ms));
+    this.#apart.add(kept);
+    this.#linger(kept);
+    await kept.connected();
+    return kept;
+  }
+
+  /** Where claims of this length live, ready or not. */
+  of(ttlMs: number): KeptSession {
+    if (this.#closed) throw new ClosedError('This ZooKeeper store is closed.');
+    const askedMs = Math.ceil((ttlMs * LONGER) / STEP_MS) * STEP_MS;
+    let kept = this.#byTimeout.get(askedMs);
+    if (!kept || kept.over) {
+      kept = new KeptSession(this.#parts, askedMs);
+      this.#byTimeout.set(askedMs, kept);
+    }
+    if (kept.claims.size === 0) this.#linger(kept);
+    return kept;
+  }
+
+  add(own: OwnClaim): void {
+    const { kept } = own;
+    this.#parts.clock.clearTimeout(this.#lingering.get(kept) as Timer);
+    this.#lingering.delete(kept);
+    kept.claims.add(own);
+    if (kept.claims.size === 1) kept.sweep();
+  }
+
+  remove(own: OwnClaim): void {
+    if (own.kept.claims.delete(own) && own.kept.claims.size === 0) this.#linger(own.kept);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#lingering.values()) this.#parts.clock.clearTimeout(timer);
+    for (const kept of [...this.#byTimeout.values(), ...this.#apart]) kept.end();
+    this.#byTimeout.clear();
+    this.#apart.clear();
+  }
+
+  #linger(kept: KeptSession): void {
+    const { clock } = this.#parts;
+    clock.clearTimeout(this.#lingering.get(kept) as Timer);
+    const end = (): void => {
+      this.#lingering.delete(kept);
+      this.#apart.delete(kept);
+      for (const [askedMs, each] of this.#byTimeout) {
+        if (each === kept) this.#byTimeout.delete(askedMs);
+      }
+      kept.end();
+    };
+    const timer = clock.setTimeout(end, LINGER_MS);
+    timer.unref();
+    this.#lingering.set(kept, timer);
+  }
+}
+
+function noChroot(): StoreError {
+  const message = 'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}

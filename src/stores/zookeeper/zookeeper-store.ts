@@ -1,0 +1,123 @@
+/**
+ * Locks in ZooKeeper: the verbs of the contract as nodes of a queue.
+ *
+ * Invariant: a queue is the children of one node in the order in which they were made, and who is
+ * admitted follows from who stands before (queue.ts), so there is nothing to decide that two could
+ * decide differently, and nothing to repair. A node lives as long as its session (sessions.ts); a
+ * claim's token is the transaction that made its node, which a majority has agreed upon, and which
+ * grows for ever. Who waits watches what stands before it (followed-queue.ts), so whoever is
+ * admitted is told.
+ * What breaks it: clocks of different rates, between the leader that ends a session and the process
+ * that counts on it. There the fence holds, in a `multi` that checks its version.
+ */
+import type { Clock } from '../../clock.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import { downgrade, type Eviction, evict } from './changing.ts';
+import type { ZookeeperClient } from './client.ts';
+import { enter } from './entering.ts';
+import { Graves } from './graves.ts';
+import { leave, release } from './leaving.ts';
+import { inspect, list } from './looking.ts';
+import { OwnClaims } from './own-claims.ts';
+import type { Parts } from './parts.ts';
+import { errorStatus, renewAll } from './renewing.ts';
+import { Sessions } from './sessions.ts';
+import type { Tree } from './tree.ts';
+
+export const TRAITS: Traits = {
+  queue: true,
+  permits: true,
+  tokens: 'transaction ids',
+  atomicTry: false,
+  liveness: 'session',
+  clock: 'server',
+  failover: 'linearizable',
+  reach: 'network',
+  records: false,
+  ttlStepMs: 1,
+  synchronous: false,
+  sequential: true,
+  hintsGrant: true,
+};
+
+export interface ZookeeperStoreParts {
+  readonly client: ZookeeperClient;
+  readonly tree: Tree;
+  readonly clock: Clock;
+  readonly maxWaiters: number;
+}
+
+export class ZookeeperStore implements Store {
+  readonly name = 'zookeeper';
+  readonly traits: Traits = TRAITS;
+  readonly #parts: Parts;
+
+  constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
+    const own = new OwnClaims({ tree, clock });
+    const sessions = new Sessions({
+      ...{ client, tree, clock },
+      alarm: (claims) => own.alarm(claims),
+      clear: async (claim) => void (await leave(this.#parts, claim)),
+    });
+    const graves = new Graves(tree, clock);
+    this.#parts = { tree, clock, sessions, own, graves, maxWaiters };
+  }
+
+  get lineage(): string {
+    return this.#parts.sessions.lineage ?? 'zookeeper';
+  }
+
+  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const lines = new Map<string, Promise<unknown>>();
+    const statuses = claims.map((claim) => {
+      // Nodes are made in the order in which they are asked for; a try asks only when it has looked.
+      const line = lines.get(claim.resource) ?? Promise.resolve();
+      const status = line.then(() => enter(this.#parts, claim)).catch(errorStatus);
+      if (!claim.queue) lines.set(claim.resource, status);
+      return status;
+    });
+    return Promise.all(statuses);
+  }
+
+  async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return renewAll(this.#parts, claims);
+  }
+
+  async release(
+    claims: readonly Claim[],
+    after?: { readonly ms: number },
+  ): Promise<readonly boolean[]> {
+    const releases = claims.map((claim) => release(this.#parts, claim, after?.ms ?? 0));
+    // All are tried, whatever becomes of one.
+    await Promise.allSettled(releases);
+    return Promise.all(releases);
+  }
+
+  inspect(resource: string): Promise<Queue> {
+    return inspect(this.#parts, resource);
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    return this.#parts.own.subscribe(claim, wake);
+  }
+
+  async downgrade(claim: Claim): Promise<ClaimStatus> {
+    const own = this.#parts.own.find(claim);
+    const status = own && (await downgrade(this.#parts, own));
+    if (status) return status;
+    const [gone] = await this.renew([claim]);
+    return gone ?? { state: 'gone', why: 'expired' };
+  }
+
+  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
+    return evict(this.#parts, resource, { number, ...options });
+  }
+
+  list(prefix: string): AsyncIterable<string> {
+    return list(this.#parts, prefix);
+  }
+
+  async close(): Promise<void> {
+    this.#parts.sessions.close();
+  }
+}
