@@ -33,7 +33,8 @@ const BY_CHANCE =
 /** Quicker than the suite. */
 const ETCD = /^test\/etcd\/(differential|expiry|interop)/;
 
-const ETCD_FENCE = 'test/etcd/fence.test.ts';
+/** Fences that are no transactions. */
+const FENCES = /^test\/(etcd|zookeeper)\/fence(-faults)?\.test/;
 
 /** The suite, on one server with one client: the others differ in what is before the scripts. */
 const REDIS = 'test/redis/conformance/ioredis.test.ts';
@@ -47,7 +48,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'etcd') return ETCD.test(file) ? 'conformance' : undefined;
   if (part === 'quorum') return ofQuorum(file);
   if (part === 'sql') return ofTransactions(file);
-  if (part === 'fence' && (ofTransactions(file) || file === ETCD_FENCE)) return 'servers';
+  if (part === 'fence' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'sqlite' ? /^test\/conformance\/sqlite/ : MEMORY;

@@ -3,6 +3,7 @@ import type { Fault } from '../fault.ts';
 const fence = { file: 'src/fence/statements.ts' };
 const entry = { file: 'src/fence/sql-fence.ts' };
 const etcd = { file: 'src/fence/etcd-fence.ts' };
+const zookeeper = { file: 'src/fence/zookeeper-fence.ts' };
 
 /** The fence in the user's own database. */
 export const FENCE_FAULTS: readonly Fault[] = [
@@ -86,6 +87,48 @@ export const FENCE_FAULTS: readonly Fault[] = [
   {
     ...etcd,
     name: 'in etcd, a reader lets in a writer that is older',
+    find: '|| (!reads && seen.floor > token)',
+    replace: '',
+    why: 'what a reader has read is changed by a holder that lost the lock before',
+  },
+  {
+    ...zookeeper,
+    name: 'in ZooKeeper, a write does not check the fence',
+    find: 'await session.multi([...check, ...steps], within)).slice(check.length)',
+    replace: 'await session.multi(steps, within))',
+    why: 'an old holder writes after a new one has entered',
+  },
+  {
+    ...zookeeper,
+    name: 'in ZooKeeper, the fence is set whatever its version is',
+    find: "const once = { step: 'set', path, data, version } as const;",
+    replace: "const once = { step: 'set', path, data, version: undefined } as const;",
+    why: 'an older holder lowers the fence, and writes',
+  },
+  {
+    ...zookeeper,
+    name: 'in ZooKeeper, an entry whose reply is lost is not made again',
+    find: "return raced || failedWith(error, 'CONNECTIONLOSS');",
+    replace: 'return raced;',
+    why: 'a connection that breaks for a moment ends the work of a hold',
+  },
+  {
+    ...zookeeper,
+    name: 'in ZooKeeper, the version -1 is not passed over',
+    find: 'version === -2 ?',
+    replace: 'version === undefined ?',
+    why: 'after four thousand million entries, one of an old holder checks nothing',
+  },
+  {
+    ...zookeeper,
+    name: "in ZooKeeper, a refusal of the caller's own step is told as a stale token",
+    find: 'throw error.step === 0 && stale ?',
+    replace: 'throw stale ?',
+    why: 'a holder believes that it is too late, and stops',
+  },
+  {
+    file: 'src/fence/raising.ts',
+    name: 'in ZooKeeper, a reader lets in a writer that is older',
     find: '|| (!reads && seen.floor > token)',
     replace: '',
     why: 'what a reader has read is changed by a holder that lost the lock before',
