@@ -7,6 +7,7 @@ const entry = {
   redis: 'src/stores/redis/index.ts',
   postgres: 'src/stores/postgres/index.ts',
   etcd: 'src/stores/etcd/index.ts',
+  zookeeper: 'src/stores/zookeeper/index.ts',
   mysql: 'src/stores/mysql/index.ts',
   quorum: 'src/layers/quorum/index.ts',
   sql: 'src/sql/index.ts',

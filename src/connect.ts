@@ -1,11 +1,8 @@
-import { UnsupportedError, UsageError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { createLocks, type Locks } from './locks.ts';
 import type { LocksOptions } from './options.ts';
 import type { Store } from './store.ts';
 import { nearest } from './suggest.ts';
-
-/** Schemes of stores that are planned but not there yet. */
-const PLANNED = ['zookeeper'];
 
 const REDIS = [
   ...['redis', 'rediss', 'redis+unix', 'redis+sentinel', 'rediss+sentinel'],
@@ -18,7 +15,9 @@ const MYSQL = ['mysql', 'mariadb'];
 
 const ETCD = ['etcd', 'etcds'];
 
-const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...ETCD, ...PLANNED];
+const ZOOKEEPER = ['zookeeper', 'zookeepers'];
+
+const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...ETCD, ...ZOOKEEPER];
 
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
@@ -38,11 +37,14 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  * - `postgres://user:password@host:5432/database`, with options of `postgresStore` and of the
  *   client as its query: `?schema=locks&sslmode=require`,
  * - `mysql://user:password@host:3306/database` or `mariadb://…`, with options of `mysqlStore` and
- *   of the client as its query: `?prefix=locks_`.
+ *   of the client as its query: `?prefix=locks_`,
+ * - `etcd://user:password@host1:2379,host2:2379`, `etcds:` for TLS, with options of `etcdStore` as
+ *   its query: `?prefix=locks/`,
+ * - `zookeeper://user:password@host1:2181,host2:2181/chroot`, `zookeepers:` for TLS, with options
+ *   of `zookeeperStore` as its query: `?path=/locks`.
  *
  * Clients are loaded when they are needed, so this is for programs that are not bundled.
- * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed or
- * its store is not there yet.
+ * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed.
  */
 export async function openStore(url: string): Promise<Store> {
   if (typeof url !== 'string') throw new UsageError('The URL of a store must be a string.');
@@ -72,8 +74,9 @@ export async function openStore(url: string): Promise<Store> {
     const { openEtcdUrl } = await import('./stores/etcd/open-url.ts');
     return openEtcdUrl(scheme, rest);
   }
-  if (PLANNED.includes(scheme)) {
-    throw new UnsupportedError('store', `There is no store for '${scheme}:' yet.`);
+  if (ZOOKEEPER.includes(scheme)) {
+    const { openZookeeperUrl } = await import('./stores/zookeeper/open-url.ts');
+    return openZookeeperUrl(scheme, rest);
   }
   throw new UsageError(`There is no store for '${scheme}:'${suggest(scheme)}.`);
 }

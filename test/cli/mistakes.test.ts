@@ -110,7 +110,7 @@ it.each([
   ['in memory', 'sqlite::memory:', 78, /in memory cannot be shared/],
   ['of this process alone', 'memory:', 78, /would lock nothing/],
   ['misspelt', 'sqlit:locks.db', 78, /did you mean 'sqlite:'\?/],
-  ['still to come', 'zookeeper://localhost', 78, /no store for 'zookeeper:' yet/],
+  ['of another kind', 'hazelcast://localhost', 78, /no store for 'hazelcast:'; there are/],
   ['in a missing directory', 'sqlite:missing/locks.db', 69, /directory must exist/],
   ['a directory', 'sqlite:.', 69, /cannot be opened/],
   ['no database', 'sqlite:text', 69, /no SQLite database/],

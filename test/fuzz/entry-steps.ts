@@ -28,7 +28,8 @@ const clock = slot(
 
 /** URLs of stores that open nothing before their first verb. */
 export const UNOPENED: readonly string[] = [
-  ...['memory:', 'sqlite:/tmp/never/opened.db', 'redis://u:p@h'],
+  ...['memory:', 'sqlite:/tmp/never/opened.db', 'redis://u:p@h', 'etcd://u:p@h?prefix=l/'],
+  ...['zookeeper://u:p@h,i:2/c?path=/l&maxWaiters=9', 'zookeepers://h'],
 ];
 
 /** Elsewhere it is refused; here it needs no clean-up that could be forgotten. */
@@ -161,6 +162,9 @@ const PLAIN = [
           'sqlit:x',
           'memory:x',
           'redis://u:p@h/x',
+          'etcd://h?path=/l',
+          'zookeeper://u@h',
+          'zookeeper://h?sessionTimeout=9s',
           'SQLITE:x',
           'http://[',
           '://',
@@ -172,7 +176,7 @@ const PLAIN = [
   ),
   step(
     'connect',
-    [slot((url) => url === 'memory:', plain('memory:'), plain('zookeeper://h', 'm:', 'memory'))],
+    [slot((url) => url === 'memory:', plain('memory:'), plain('hazelcast://h', 'm:', 'memory'))],
     (_, url: string) => connect(url).then((locks) => locks.close()),
     { rejects: true, weight: 1 },
   ),
