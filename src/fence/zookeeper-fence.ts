@@ -94,9 +94,9 @@ export interface ZookeeperFence {
  */
 export function zookeeperFence(options: ZookeeperFenceOptions = {}): ZookeeperFence {
   const { path = '/holdfast-fence' } = readOptions(options, ['path'], 'zookeeperFence');
-  // Below the root are ZooKeeper's own nodes.
-  if (typeof path !== 'string' || path === '/') {
-    throw new UsageError(`path must be that of a node below the root, not ${show(path)}.`);
+  if (typeof path !== 'string' || path === '/' || /^\/zookeeper(\/|$)/.test(path)) {
+    const instead = `not ${show(path)}: the root and /zookeeper have nodes of the servers.`;
+    throw new UsageError(`path must be that of a node of your own, ${instead}`);
   }
   checkPath(path);
   const pathOf = ({ resource }: FencingToken): string => `${path}/${nodeName(resource)}`;

@@ -173,7 +173,22 @@ test('what is no lease, no fence or no path is refused', async () => {
   await mine.adopt(session, lease);
   await mine.enter(session, lease);
   const usage = expect.objectContaining({ code: 'USAGE' });
-  for (const path of ['', '/', 'mine', '/mine/', '/a//b', '/..', '/\0', '/\ud800', 1, 1n, null]) {
+  expect(zookeeperFence({ path: '/zookeepers' })).toBeDefined();
+  for (const path of [
+    '/zookeeper',
+    '/zookeeper/a',
+    '',
+    '/',
+    'mine',
+    '/mine/',
+    '/a//b',
+    '/..',
+    '/\0',
+    '/\ud800',
+    1,
+    1n,
+    null,
+  ]) {
     expect(() => zookeeperFence({ path } as object)).toThrow(usage);
   }
   expect(() => zookeeperFence({ prefix: '/mine' } as object)).toThrow(/no option "prefix"/);
