@@ -13,6 +13,8 @@ const PATIENCE_MS = 25_000;
 /** `mutex` is an `InterProcessMutex`; the others are the sides of an `InterProcessReadWriteLock`. */
 export type CuratorKind = 'mutex' | 'read' | 'write';
 
+type Ask = (...words: readonly string[]) => Promise<string>;
+
 interface Asked {
   readonly resolve: (answer: string) => void;
   readonly reject: (error: Error) => void;
@@ -51,12 +53,12 @@ export class Curator implements AsyncDisposable {
   /** A thread of its own: to Curator, who holds a lock is a thread. */
   thread(): CuratorThread {
     const name = `thread${++this.#threads}`;
-    return new CuratorThread((command) => this.#ask(`${name} ${command}`));
+    return new CuratorThread((...words) => this.#ask(name, ...words));
   }
 
   /** The id of its session. */
   async session(): Promise<bigint> {
-    return BigInt(await this.#ask('main session'));
+    return BigInt(await this.#ask('main', 'session'));
   }
 
   /** As its timeout would end it, while the program goes on. */
@@ -86,19 +88,18 @@ export class Curator implements AsyncDisposable {
     await this.kill();
   }
 
-  #ask(command: string): Promise<string> {
+  #ask(...words: readonly string[]): Promise<string> {
     const number = ++this.#questions;
     return new Promise((resolve, reject) => {
       this.#asked.set(number, { resolve, reject });
-      this.#process.stdin!.write(`${number} ${command}\n`);
+      this.#process.stdin!.write(`${[number, ...words].join('\t')}\n`);
     });
   }
 
   #hear(line: string): void {
-    const [number = '', outcome, ...words] = line.split(' ');
+    const [number = '', outcome, answer = ''] = line.split('\t');
     const asked = this.#asked.get(Number(number));
     this.#asked.delete(Number(number));
-    const answer = words.join(' ');
     if (outcome === 'ok') asked?.resolve(answer);
     else asked?.reject(new Error(`Curator: ${answer}`));
   }
@@ -106,9 +107,9 @@ export class Curator implements AsyncDisposable {
 
 /** One thread of the program; what it is asked while it waits for a lock, it does afterwards. */
 export class CuratorThread {
-  readonly #ask: (command: string) => Promise<string>;
+  readonly #ask: Ask;
 
-  constructor(ask: (command: string) => Promise<string>) {
+  constructor(ask: Ask) {
     this.#ask = ask;
   }
 
@@ -124,41 +125,50 @@ export class CuratorThread {
   }
 
   async release(kind: CuratorKind, path: string): Promise<void> {
-    await this.#ask(`${kind} ${path} release`);
+    await this.#ask(kind, path, 'release');
   }
 
   /** Whether it believes that it holds it. */
   async holds(kind: CuratorKind, path: string): Promise<boolean> {
-    return (await this.#ask(`${kind} ${path} held`)) === 'true';
+    return (await this.#ask(kind, path, 'held')) === 'true';
   }
 
   /** Takes the read lock while it has the write lock, which it then gives back. */
   async downgrade(path: string): Promise<void> {
-    await this.#ask(`downgrade ${path}`);
+    await this.#ask('downgrade', path);
   }
 
-  /** Releases the lock when somebody asks for that, each time after this when it holds it. */
+  /** It will release the lock that it acquires next when somebody asks for that. */
   async makeRevocable(kind: CuratorKind, path: string): Promise<void> {
-    await this.#ask(`${kind} ${path} revocable`);
+    await this.#ask(kind, path, 'revocable');
   }
 
   /** The paths of the nodes in the queue, in order, as it sees them. */
   async participants(kind: CuratorKind, path: string): Promise<string[]> {
-    const text = await this.#ask(`${kind} ${path} participants`);
-    return text === '' ? [] : text.split(' ');
+    const text = await this.#ask(kind, path, 'participants');
+    return text === '' ? [] : text.split('|');
   }
 
   /** Adds one to the number in a node so many times, each time under the mutex at the path. */
   async add(path: string, { node, times }: { node: string; times: number }): Promise<void> {
-    await this.#ask(`add ${path} ${node} ${times}`);
+    await this.#ask('add', path, node, `${times}`);
+  }
+
+  /** Waits until a `LeaderSelector` of this name leads. */
+  async lead(path: string, name: string): Promise<void> {
+    await this.#ask('lead', path, name);
+  }
+
+  async resign(path: string): Promise<void> {
+    await this.#ask('resign', path);
   }
 
   /** Starts a `LeaderLatch`, which is no lock. */
   async startLatch(path: string): Promise<void> {
-    await this.#ask(`latch ${path}`);
+    await this.#ask('latch', path);
   }
 
   async #acquire(kind: CuratorKind, path: string, ms: number): Promise<boolean> {
-    return (await this.#ask(`${kind} ${path} acquire ${ms}`)) === 'true';
+    return (await this.#ask(kind, path, 'acquire', `${ms}`)) === 'true';
   }
 }

@@ -1,28 +1,35 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.retry.RetryOneTime;
 
 /**
  * Takes Curator's locks as it is told. Arguments: the server and the timeout of the session in ms.
- * Each line that it reads is a number, the name of a thread and a command; that thread, which is
- * made when it is first named, says the number, `ok` or `failed`, and an answer. A lock of Curator
- * belongs to the thread that acquired it. At the end of its input the program ends.
+ * Each line that it reads has a number, the name of a thread and the words of a command, with tabs
+ * between them; that thread, which is made when it is first named, says the number, `ok` or `failed`
+ * and an answer. A lock of Curator belongs to the thread that acquired it. At the end of its input
+ * the program ends.
  */
 class CuratorLocks {
   private final CuratorFramework client;
   private final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
   private final Map<String, InterProcessMutex> mutexes = new ConcurrentHashMap<>();
   private final Map<String, InterProcessReadWriteLock> books = new ConcurrentHashMap<>();
+  private final Map<String, LeaderSelector> selectors = new ConcurrentHashMap<>();
 
   private CuratorLocks(CuratorFramework client) {
     this.client = client;
@@ -34,9 +41,9 @@ class CuratorLocks {
         CuratorFrameworkFactory.newClient(args[0], timeout, 20_000, new RetryOneTime(1000));
     client.start();
     CuratorLocks locks = new CuratorLocks(client);
-    BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+    BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      String[] words = line.split(" ");
+      String[] words = line.split("\t");
       locks.thread(words[1]).execute(() -> locks.answer(words));
     }
     // Without a word to those who wait: all that it has ends with its session.
@@ -50,9 +57,9 @@ class CuratorLocks {
 
   private void answer(String[] words) {
     try {
-      System.out.println(words[0] + " ok " + carryOut(words));
+      System.out.println(words[0] + "\tok\t" + carryOut(words));
     } catch (Throwable trouble) {
-      System.out.println(words[0] + " failed " + trouble);
+      System.out.println(words[0] + "\tfailed\t" + trouble);
     }
   }
 
@@ -67,6 +74,12 @@ class CuratorLocks {
         return "";
       case "add":
         add(path, words[4], Integer.parseInt(words[5]));
+        return "";
+      case "lead":
+        lead(path, words[4]);
+        return "";
+      case "resign":
+        selectors.remove(path).close();
         return "";
       case "latch":
         new LeaderLatch(client, path, "stranger").start();
@@ -88,7 +101,7 @@ class CuratorLocks {
       case "held":
         return "" + lock.isOwnedByCurrentThread();
       case "participants":
-        return String.join(" ", lock.getParticipantNodes());
+        return String.join("|", lock.getParticipantNodes());
       case "revocable":
         // Releases it in the thread that holds it, when it is asked to.
         lock.makeRevocable((asked) -> release(asked), thread(words[1]));
@@ -119,6 +132,26 @@ class CuratorLocks {
         mutex.release();
       }
     }
+  }
+
+  /** Returns when it leads; it does so until it resigns. */
+  private void lead(String path, String name) throws Exception {
+    CountDownLatch leads = new CountDownLatch(1);
+    LeaderSelector selector =
+        new LeaderSelector(
+            client,
+            path,
+            new LeaderSelectorListenerAdapter() {
+              @Override
+              public void takeLeadership(CuratorFramework any) throws InterruptedException {
+                leads.countDown();
+                new CountDownLatch(1).await();
+              }
+            });
+    selector.setId(name);
+    selectors.put(path, selector);
+    selector.start();
+    leads.await();
   }
 
   private static void release(InterProcessMutex lock) {
