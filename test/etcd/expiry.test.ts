@@ -4,10 +4,8 @@
  */
 import type { Claim, ClaimStatus, Store } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import type { RangeAnswer } from '../../src/stores/etcd/client.ts';
 import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';
-import { EtcdStore } from '../../src/stores/etcd/etcd-store.ts';
-import { KeySpace } from '../../src/stores/etcd/keys.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../faults/bed.ts';
 import { patiently } from '../faults/scene.ts';
 import { type EtcdServer, startEtcd } from '../servers/etcd-server.ts';
@@ -60,11 +58,7 @@ async function beating(
 
 function counted(bed: Bed): Counting & { readonly store: Store } {
   const all = counting(etcdClient(server.clientUrl));
-  const store = new EtcdStore({
-    ...{ client: all.client, keys: new KeySpace(bed.prefix), clock: systemClock() },
-    maxWaiters: 100,
-  });
-  return { ...all, store: bed.use(store) };
+  return { ...all, store: bed.storeOf(all.client) };
 }
 
 test.concurrent('all that a process held is free when it has gone without a word', async () => {
@@ -138,6 +132,20 @@ test.concurrent('what a claim is told to have left is not what its lease has', a
   expect(leftMs).toBeLessThanOrEqual(19_500);
   // At least two thirds of it.
   expect(leftMs).toBeGreaterThan(13_000);
+});
+
+test.concurrent('a new claim gets a lease with most of its life', async () => {
+  await using bed = new Bed(server);
+  const { store, counts } = counted(bed);
+  const [first, second] = [claimOf('first', { ttlMs: 6000 }), claimOf('a', { ttlMs: 6000 })];
+  await claim(store, first);
+  // More than a third of its life.
+  await sleep(2500);
+  const [status] = await claim(store, second);
+  expect(await leaseOf(bed, first)).toBe(await leaseOf(bed, second));
+  // It was kept alive first: two thirds are 4 s, and it would have had 3.5.
+  expect((status as { leftMs: number }).leftMs).toBeGreaterThan(3500);
+  expect(counts).toMatchObject({ grant: 1, keepAlive: 1 });
 });
 
 test.concurrent('nobody is promised more than the store will keep', async () => {
@@ -245,4 +253,21 @@ test.concurrent('whoever waited learns whether the one before was released or di
   const { token } = status as { token: bigint };
   expect((await afterRelease).takeover).toEqual({ reason: 'released', token: first.token });
   expect((await afterDeath).takeover).toEqual({ reason: 'expired', token: token * 1024n });
+});
+
+test.concurrent('a note on another hold says nothing of the one that ended', async () => {
+  await using bed = new Bed(server);
+  const locks = bed.patientLocks(server);
+  const held = await patiently(locks.mutex('a'));
+  const next = patiently(bed.patientLocks(server).mutex('a'));
+  await hasWaiter(locks, 'a');
+  const client = bed.use(etcdClient(server.clientUrl));
+  const note = { put: { key: bed.keys.note('a'), value: 'evicted 1' } };
+  const [{ number = 0n } = {}] = (await locks.inspect('a')).holders;
+  const { answers } = await client.txn({ success: [{ range: bed.keys.claims('a') }] });
+  const { range } = answers[0] as { readonly range: RangeAnswer };
+  const key = range.kvs.find(({ createRevision }) => createRevision * 1024n === number)?.key ?? '';
+  await client.txn({ success: [note, { delete: { key } }] });
+  // Its lease lives, so it was released.
+  expect((await next).takeover).toEqual({ reason: 'released', token: held.token });
 });

@@ -2,6 +2,10 @@
 import type { Store } from 'holdfast';
 import { type EtcdOptions, etcdStore } from 'holdfast/etcd';
 import { expect } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { EtcdClient } from '../../src/stores/etcd/client.ts';
+import { EtcdStore } from '../../src/stores/etcd/etcd-store.ts';
+import { KeySpace } from '../../src/stores/etcd/keys.ts';
 import { Bed as AnyBed, type Place, type StoreOptions } from '../faults/bed.ts';
 import type { EtcdCluster } from '../servers/etcd-cluster.ts';
 import { type EtcdServer, startEtcd } from '../servers/etcd-server.ts';
@@ -35,6 +39,16 @@ export class Bed extends AnyBed<Options, EtcdServer> {
     const { prefix = this.prefix, maxWaiters } = options;
     const known = maxWaiters === undefined ? { prefix } : { prefix, maxWaiters };
     return this.use(etcdStore(address, known));
+  }
+
+  /** With a client that is not as others. */
+  storeOf(client: EtcdClient): Store {
+    const parts = { client, keys: this.keys, clock: systemClock(), maxWaiters: 100 };
+    return this.use(new EtcdStore(parts));
+  }
+
+  get keys(): KeySpace {
+    return new KeySpace(this.prefix);
   }
 
   urlOf({ host, port }: Place): string {

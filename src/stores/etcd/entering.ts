@@ -4,12 +4,13 @@
  * A claim's key has its id, so a claim that is sent twice is one; its tombstone, if it has one,
  * keeps it out. Who queues writes its key and reads who is before it. Who only tries writes nothing
  * unless it is admitted: the first time if there is nobody at all; then, having seen who is there,
- * if it fits and nothing was written since. Departures meanwhile do no harm.
+ * if it fits and nothing was written since. Departures meanwhile do no harm. Each is compared with
+ * the mark of its lease (leases.ts), and sent again when that was written meanwhile.
  */
-import { StoreError } from '../../errors.ts';
+import { isLockError, StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
 import type { Answer, Compare, Reply, Txn } from './client.ts';
-import { isLeaseGone } from './errors.ts';
+import { isLeaseGone, leaseGone } from './errors.ts';
 import { epitaph } from './graves.ts';
 import type { Lease } from './leases.ts';
 import type { OwnClaim } from './own-claim.ts';
@@ -32,8 +33,9 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
     const sentAt = parts.clock.now();
     const entries = claims.map((claim) => new Entry(parts, claim, lease));
     try {
-      const reply = await parts.client.txn(together(entries.map((entry) => entry.txn())));
+      const reply = await sent(parts, entries);
       const outcomes = apart(reply, entries.length);
+      for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
       return await Promise.all(
         entries.map((entry, i) => entry.settle(outcomes[i], reply, sentAt).catch(errorStatus)),
       );
@@ -45,11 +47,24 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
   }
 }
 
+/** Without an answer, they may be carried out at any time. */
+async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply> {
+  try {
+    return await client.txn(together(entries.map((entry) => entry.txn())));
+  } catch (error) {
+    const failed = isLockError(error, 'STORE') && (error as StoreError).outcome === 'failed';
+    if (!failed) for (const { own } of entries) own.lease.doubt(own.claim.id, own);
+    throw error;
+  }
+}
+
 class Entry {
   readonly own: OwnClaim;
   readonly #parts: Parts;
   readonly #claim: Claim;
   #seenAt: bigint | undefined;
+  /** That of its lease, as it was sent. */
+  #mark = 0n;
   #tries = 0;
 
   constructor(parts: Parts, claim: Claim, lease: Lease) {
@@ -64,9 +79,11 @@ class Entry {
     const { resource, id, kind, queue } = this.#claim;
     const { key, lease } = this.own;
     const grave = keys.grave(id);
+    this.#mark = lease.mark;
     const absent: Compare[] = [
       { target: 'create', is: '=', key, to: 0n },
       { target: 'version', is: '=', key: grave, to: 0n },
+      { target: 'mod', is: '=', key: lease.markKey, to: this.#mark },
     ];
     const read = reading(keys, resource, kind);
     return {
@@ -74,9 +91,19 @@ class Entry {
       success: [{ put: { key, value: textOf(this.#claim), lease: lease.id } }, read],
       failure: [
         ...[{ range: { key } }, { range: { key: grave } }],
-        queue ? read : reading(keys, resource),
+        ...[queue ? read : reading(keys, resource), { range: { key: lease.markKey } }],
       ],
     };
+  }
+
+  /** The mark lives as long as the lease. */
+  checkLease(outcome: Outcome | undefined): void {
+    if (outcome?.succeeded || this.#mark === 0n || this.#markIn(outcome) > 0n) return;
+    throw leaseGone();
+  }
+
+  #markIn(outcome: Outcome | undefined): bigint {
+    return firstIn(outcome?.answers[3])?.modRevision ?? 0n;
   }
 
   async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
@@ -89,6 +116,11 @@ class Entry {
     const view = await this.#view(answers[2], queue ? kind : undefined);
     if (kv) return standing(this.#parts, { claim: this.#claim, place: placeOf(kv), view, sentAt });
     if (grave) return this.#leave(epitaph(grave));
+    const mark = this.#markIn(outcome);
+    if (mark !== this.#mark) {
+      this.own.lease.marked(mark);
+      return this.#tryAgain(this.#seenAt);
+    }
     if (!view.admits(this.#claim)) {
       return this.#leave(view.misfit(this.#claim.kind, this.own.key) ?? REFUSED);
     }
@@ -112,11 +144,12 @@ class Entry {
     return this.#leave(unfit);
   }
 
-  async #tryAgain(revision: bigint): Promise<ClaimStatus> {
+  async #tryAgain(revision: bigint | undefined): Promise<ClaimStatus> {
     if (++this.#tries > MOST_TRIES) throw tooBusy();
     this.#seenAt = revision;
     const sentAt = this.#parts.clock.now();
-    const reply = await this.#parts.client.txn(this.txn());
+    const reply = await sent(this.#parts, [this]);
+    this.checkLease(reply);
     return this.settle(reply, reply, sentAt);
   }
 

@@ -171,6 +171,11 @@ function ofRefusal({ name, status, message }: Refusal): StoreError {
   });
 }
 
+/** What the server says of a lease that is gone, where it was not asked. */
+export function leaseGone(): StoreError {
+  return storeError(new Refusal(Status.notFound, LEASE_GONE));
+}
+
 /** True if a request failed because the lease that it was to use is gone. */
 export function isLeaseGone(error: unknown): boolean {
   return saidBy(error).startsWith(LEASE_GONE);

@@ -60,7 +60,7 @@ export class EtcdStore implements Store {
     const client = new OneCluster(parts.client);
     const known = { ...parts, client };
     this.#client = client;
-    const leases = new Leases(client, parts.clock);
+    const leases = new Leases(known);
     this.#parts = { ...known, leases, own: new OwnClaims(known) };
   }
 

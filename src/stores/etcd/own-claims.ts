@@ -69,9 +69,7 @@ export class OwnClaims {
     { lease: id }: Place,
     left: { readonly ms: number; readonly at: number },
   ): OwnClaim {
-    const { client, clock } = this.#parts;
-    const lease = new Lease({ client, clock }, { id, ttlMs: left.ms, at: left.at });
-    return this.add(claim, lease);
+    return this.add(claim, new Lease(this.#parts, { id, ttlMs: left.ms, at: left.at }));
   }
 
   /** It is about to be deleted, and asks for nothing any more. */
