@@ -19,19 +19,21 @@ export interface Under {
   readonly open: (options: { readonly maxWaiters: number }) => Store;
   /** Steps the clock of the server; without it no time passes. */
   readonly pass?: (ms: number) => unknown;
+  /** A store keeps nothing for longer, in ms; default: it does. */
+  readonly longestMs?: number;
   /** How often a hundred worlds come into being. */
   readonly groups: number;
 }
 
 /** @throws what somebody could tell the stores apart by, with all that led to it. */
-export async function differ({ open, pass, groups }: Under): Promise<void> {
+export async function differ({ open, pass, longestMs = 1e9, groups }: Under): Promise<void> {
   let now = 0;
   const sides: Store[][][] = [];
   const ears: Ear[] = [];
   for (const maxWaiters of [10_000, 4]) {
     const memory = memoryStore({ maxWaiters, clock: { ...systemClock(), now: () => now } });
     const stores = [0, 1].map(() => open({ maxWaiters }));
-    for (const store of stores) ears.push(await Ear.open(store, `ear ${ears.length}`));
+    for (const store of stores) ears.push(await Ear.open(store, `ear ${ears.length}`, longestMs));
     sides.push([[memory, memory], stores]);
   }
   for (let group = 0; group < groups; group++) {
@@ -57,20 +59,20 @@ export async function differ({ open, pass, groups }: Under): Promise<void> {
 /** Knows that a process has received all messages, because they come in order. */
 class Ear {
   readonly #store: Store;
-  readonly #resource: string;
+  readonly #terms: Pick<Claim, 'resource' | 'ttlMs'>;
   readonly #holder: Claim;
   #heard = (): void => {};
 
-  static async open(store: Store, resource: string): Promise<Ear> {
-    const ear = new Ear(store, resource);
+  static async open(store: Store, resource: string, ttlMs: number): Promise<Ear> {
+    const ear = new Ear(store, { resource, ttlMs });
     await store.watch?.(ear.#holder, () => ear.#heard());
     await store.claim([ear.#holder]);
     return ear;
   }
 
-  private constructor(store: Store, resource: string) {
+  private constructor(store: Store, terms: Pick<Claim, 'resource' | 'ttlMs'>) {
     this.#store = store;
-    this.#resource = resource;
+    this.#terms = terms;
     this.#holder = this.#claim();
   }
 
@@ -92,7 +94,7 @@ class Ear {
   /** It lives longer than all worlds. */
   #claim(): Claim {
     const holder = { host: 'test', pid: process.pid, since: 0 };
-    const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: 1e9, queue: true } as const;
-    return { ...terms, resource: this.#resource, id: randomBytes(16).toString('hex'), holder };
+    const terms = { kind: 'mutex', permits: 1, limit: 1, queue: true } as const;
+    return { ...terms, ...this.#terms, id: randomBytes(16).toString('hex'), holder };
   }
 }

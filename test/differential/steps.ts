@@ -1,5 +1,5 @@
 /** What happens to a few resources, drawn from a seed. */
-import type { Kind } from '../../src/store.ts';
+import { type Kind, MAX_PERMITS } from '../../src/store.ts';
 import type { Chance } from '../simulation/chance.ts';
 
 /** Lives and pauses are counted in these, so that no slowness of the machine is taken for one. */
@@ -43,7 +43,7 @@ const KINDS: readonly (readonly Kind[])[] = [
   ['permits', 'permits', 'permits', 'permits', 'permits', 'read'],
 ];
 
-const READERS = 1_000;
+const READERS = MAX_PERMITS;
 
 export class Steps {
   readonly #chance: Chance;

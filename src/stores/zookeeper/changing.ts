@@ -13,7 +13,9 @@ import type { MultiStep } from './zookeeper-session.ts';
 /** So often others may change the same claim before this does. */
 const MOST_TRIES = 8;
 
-/** A writer's node makes way for a reader's of the same number. Undefined: ask what became of it. */
+/**
+ * A writer's node makes way for a reader's of the same number. Undefined: ask what became of it.
+ */
 export async function downgrade(parts: Parts, own: OwnClaim): Promise<ClaimStatus | undefined> {
   const sentAt = parts.clock.now();
   const { session, within } = own.kept;
@@ -33,7 +35,7 @@ export async function downgrade(parts: Parts, own: OwnClaim): Promise<ClaimStatu
     own.path = path;
     await session.multi(steps, within);
     own.version = 0;
-    own.attentive = false;
+    own.attentive = 'no';
     own.undisturbed = false;
   }
   await queue.look(own.kept);

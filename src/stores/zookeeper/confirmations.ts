@@ -9,9 +9,9 @@
  * counts from when the follower last told it which sessions it has heard of, in answer to the
  * leader's own ping, twice in a tick. So a session can end earlier than one timeout after a
  * confirmed write. `touchedAt` is when it was surely heard of: an activity, be it a ping, sent at
- * `a` was told if a write was sent half a tick after `a` was answered (the leader's ping lies before
- * that write's commit, in the one stream from the leader to the follower), and another write was
- * sent after that one's answer (it lies behind what the follower told, in the stream to the leader).
+ * `a` was told if a write was sent half a tick after `a` was answered (the leader's ping lies
+ * before that write's commit, in the one stream from the leader to the follower), and another write
+ * was sent after that one's answer (it lies behind what the follower told, on its way back).
  * The session lives until `touchedAt` and its timeout, at least. The tick is at most half of the
  * timeout, which is ZooKeeper's own rule for what it negotiates unless it was configured otherwise.
  * Being taken over by a server, at a connection's beginning, is told to the leader at once.

@@ -43,7 +43,7 @@ export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
 async function again(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   if (own.left) return UNKNOWN;
   if (own.entering) return own.entering;
-  if (own.sealed) return own.sealed;
+  if (own.sealed) return ending(parts, own);
   if (own.kept.over) return lose(parts, own);
   if (own.path === undefined) return begin(parts, own);
   const at = parts.clock.now();
@@ -124,9 +124,18 @@ async function withdraw(parts: Parts, own: OwnClaim, status: GoneStatus): Promis
   return status;
 }
 
+/** It takes no more heartbeats; while it lasts somebody may have evicted it. @throws StoreError */
+export async function ending(parts: Parts, own: OwnClaim): Promise<GoneStatus> {
+  if (own.kept.over) return lose(parts, own);
+  if (await readDetails(own.kept, own.path ?? '')) return own.sealed ?? UNKNOWN;
+  return miss(parts, own);
+}
+
 /** Its node is not there any more. @throws StoreError */
 export async function miss(parts: Parts, own: OwnClaim): Promise<GoneStatus> {
-  const status = own.sealed ?? (await parts.graves.epitaph(own.claim, own.kept));
+  const epitaph = await parts.graves.epitaph(own.claim, own.kept);
+  const status = epitaph.why === 'evicted' ? epitaph : (own.sealed ?? epitaph);
+  if (own.sealed) parts.graves.bury(own.claim, status);
   return forget(parts, own, status);
 }
 

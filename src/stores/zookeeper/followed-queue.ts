@@ -48,6 +48,9 @@ export class FollowedQueue {
 
   leave(own: OwnClaim): void {
     this.claims.delete(own.uuid);
+    // Whoever holds may have nobody behind it now; a departure of its own tells those who wait.
+    const some = [...this.claims.values()].find(({ crowded }) => crowded);
+    if (!own.held && some) this.#lookAgain(some);
   }
 
   /**
@@ -125,9 +128,12 @@ export class FollowedQueue {
     const last = told && { reason: told.reason, token: told.token };
     if (last?.reason === 'evicted') this.#forgetNote(own);
     if (!seen) return last?.reason === 'evicted' ? last : undefined;
-    if (told && seen.some(({ sequence }) => sequence === told.sequence)) return last;
-    const foreign = seen.at(-1)?.foreign ?? true;
-    return before && !foreign ? { reason: 'expired', token: before.number } : undefined;
+    const there = new Set(view.places.map(({ sequence }) => sequence));
+    const ended = seen.filter(({ sequence }) => !there.has(sequence));
+    if (told && ended.some(({ sequence }) => sequence === told.sequence)) return last;
+    // A writer that has become a reader has ended nothing.
+    const died = before && ended.includes(seen.at(-1) as Place) && !seen.at(-1)?.foreign;
+    return died ? { reason: 'expired', token: before.number } : undefined;
   }
 
   /** An eviction is told once; should that fail, twice. */
@@ -208,12 +214,14 @@ export class FollowedQueue {
 
   /** Who holds for longer wants to know who waits, and whether it was evicted. */
   #attend(own: OwnClaim): void {
-    if (own.attentive) return;
-    own.attentive = true;
+    if (own.attentive === 'yes') this.#watchCrowd(own);
+    if (own.attentive !== 'no') return;
+    own.attentive = 'soon';
     const begin = (): void => {
       if (!this.#stays(own)) return;
+      own.attentive = 'yes';
       this.#watchNode(own);
-      if (own.claim.kind === 'mutex' || own.claim.kind === 'write') this.#watchCrowd(own);
+      this.#watchCrowd(own);
     };
     this.#parts.clock.setTimeout(begin, HOLDS_MS).unref();
   }
@@ -238,19 +246,23 @@ export class FollowedQueue {
     );
   }
 
-  /** A list that is watched, until somebody waits. */
+  /** A list that is watched while nobody waits for one who holds alone. */
   #watchCrowd(own: OwnClaim): void {
-    let news = false;
+    const alone = own.claim.kind === 'mutex' || own.claim.kind === 'write';
+    if (!alone || own.crowded || own.crowdWatched) return;
+    own.crowdWatched = true;
     const changed = ({ type }: WatchEvent): void => {
-      news = true;
+      own.crowdWatched = false;
       own.undisturbed = false;
-      if (type !== 'expired' && this.#stays(own) && !own.crowded) this.#watchCrowd(own);
+      if (type !== 'expired' && this.#stays(own)) this.#watchCrowd(own);
     };
     this.#list(own.kept, changed).then(
       () => {
-        own.undisturbed = !news && !own.crowded;
+        own.undisturbed = own.crowdWatched && !own.crowded;
       },
-      () => {},
+      () => {
+        own.crowdWatched = false;
+      },
     );
   }
 }

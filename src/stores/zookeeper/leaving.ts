@@ -31,8 +31,10 @@ export async function release(parts: Parts, claim: Claim, afterMs: number): Prom
     parts.graves.bury(claim);
     return false;
   }
-  if (afterMs > 0 && own.held) return leaveLater(parts, own, afterMs);
-  const left = await leave(parts, own);
+  const later = afterMs > 0 && own.held;
+  if (later && (await leaveLater(parts, own, afterMs))) return true;
+  const left = !later && (await leave(parts, own));
+  if (later) drop(parts, own);
   if (!left || claim.unanswered) parts.graves.bury(claim);
   return left;
 }
@@ -96,7 +98,7 @@ async function remove(parts: Parts, own: OwnClaim): Promise<boolean> {
 async function noted(own: OwnClaim, path: string, parent: string): Promise<void> {
   const { session, within } = own.kept;
   const reason: Takeover['reason'] = own.sealed?.why === 'evicted' ? 'evicted' : 'released';
-  const data = noteData({ reason, token: own.number, sequence: Number(own.sequence) });
+  const data = noteData({ reason, token: own.number, sequence: own.sequence });
   try {
     await session.multi(
       [
@@ -123,12 +125,28 @@ async function leaveLater(parts: Parts, own: OwnClaim, ms: number): Promise<bool
   const seal = { sealed: 'unknown', lasts: ms, number: own.number } as const;
   const data = dataOf(own.claim, seal);
   const { session, within } = own.kept;
-  if (own.kept.deadline - sentAt >= ms) await session.setData(own.path, data, within);
-  else await move(parts, own, { path: own.path, data, ms });
+  const { path, version } = own;
+  try {
+    if (own.kept.deadline - sentAt < ms) await move(parts, own, { path, data, ms });
+    else await session.setData(path, data, { version, ...within });
+  } catch (error) {
+    if (failedWith(error, 'BADVERSION')) return sealedBefore(parts, own, ms);
+    nothing(error);
+    return false;
+  }
   own.sealed = { state: 'gone', why: 'unknown' };
   own.until = sentAt + ms;
   own.kept.sweep();
   return true;
+}
+
+/** Somebody else has marked it, which may have been to evict it: then it ends when it would. */
+async function sealedBefore(parts: Parts, own: OwnClaim, ms: number): Promise<boolean> {
+  const details = await readDetails(own.kept, own.path ?? '');
+  if (!details) return false;
+  own.version = details.version;
+  own.sealed = details.sealed;
+  return leaveLater(parts, own, ms);
 }
 
 /** To a session that nobody else depends on. */
@@ -139,7 +157,7 @@ async function move(
 ): Promise<void> {
   const apart = await sessions.apart(ms);
   const steps = [
-    { step: 'delete', path },
+    { step: 'delete', path, version: own.version },
     { step: 'create', path, data, kind: 'ephemeral' },
   ] as const;
   await apart.session.multi(steps, apart.within);

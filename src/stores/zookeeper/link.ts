@@ -95,6 +95,13 @@ export class Link {
     return this.#ended;
   }
 
+  /** When the oldest request was sent that has no answer yet; undefined: all have one. */
+  get waitingSince(): number | undefined {
+    const oldest = [this.#waiting[this.#answered]?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
+    const times = oldest.filter((sentAt) => sentAt !== undefined);
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
   /** After the first answer: who hears of the others. */
   serve(events: LinkEvents): void {
     this.#events = events;

@@ -21,8 +21,9 @@ export interface Place extends Standing {
   readonly foreign: boolean;
 }
 
-const NAME =
-  /^(?:_c_([\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})-)?(?:(lock-|__READ__|__WRIT__)|permits-(\d+)-of-(\d+)-)(-?\d{9,10})$/;
+const UUID = '[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}';
+const BASE = '(lock-|__READ__|__WRIT__)|permits-(\\d+)-of-(\\d+)-';
+const NAME = new RegExp(`^(?:_c_(${UUID})-)?(?:${BASE})(-?\\d{9,10})$`);
 
 const SHARED: Readonly<Record<string, Kind>> = {
   'lock-': 'mutex',

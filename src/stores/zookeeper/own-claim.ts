@@ -1,7 +1,7 @@
-/** A claim of this process in a queue of ZooKeeper, and what it has been told of its place there. */
+/** A claim of this process in a queue of ZooKeeper, and what it was told of its place there. */
 import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../store.ts';
 import type { Details } from './data.ts';
-import type { Place } from './nodes.ts';
+import { type Place, placeIn } from './nodes.ts';
 import type { QueueView } from './queue.ts';
 import type { KeptSession } from './sessions.ts';
 
@@ -36,8 +36,10 @@ export class OwnClaim {
   seen: readonly Place[] | undefined;
   /** Behind it somebody knows that it holds. */
   announced = false;
-  /** What concerns a holder is told, or soon will be. */
-  attentive = false;
+  /** It has held for long enough to want to know what concerns it. */
+  attentive: 'no' | 'soon' | 'yes' = 'no';
+  /** The list of its queue is watched for its sake. */
+  crowdWatched = false;
   /** It would have been told if somebody had come to wait behind it. */
   undisturbed = false;
   #told: News | undefined;
@@ -64,9 +66,10 @@ export class OwnClaim {
     return this.seen !== undefined;
   }
 
-  /** The end of its node's name. */
-  get sequence(): string {
-    return /-?\d{9,10}$/.exec(this.path ?? '')?.[0] ?? '';
+  /** The number in its node's name. */
+  get sequence(): number {
+    const { path = '' } = this;
+    return placeIn(path.slice(path.lastIndexOf('/') + 1))?.sequence ?? 0;
   }
 
   /** Keeps what this view says of its place; true if that is worth waking somebody for. */

@@ -10,7 +10,7 @@
  */
 import { StoreError, toStoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus } from '../../store.ts';
-import { lose, miss } from './entering.ts';
+import { ending, lose, miss } from './entering.ts';
 import { failedWith } from './errors.ts';
 import { readDetails } from './listing.ts';
 import { uuidOf } from './nodes.ts';
@@ -106,7 +106,7 @@ async function changed(parts: Parts, own: OwnClaim): Promise<ClaimStatus | undef
 
 async function standing(parts: Parts, own: OwnClaim, sentAt: number): Promise<ClaimStatus> {
   if (own.entering) return own.entering;
-  if (own.sealed) return own.sealed;
+  if (own.sealed) return ending(parts, own);
   if (own.left) return { state: 'gone', why: 'unknown' };
   if (own.kept.over) return lose(parts, own);
   if (own.until <= sentAt) {

@@ -13,8 +13,9 @@
  *
  * The last transaction seen goes along to each server: one that lags behind refuses the connection,
  * so what was read once is never unread. A connection is asked for a sign of life when a twelfth of
- * the timeout has gone without a request, and given up when nothing came for two thirds. Only a
- * pending request keeps the process alive, by the timer of its deadline.
+ * the timeout has gone without a request, and given up when nothing came for two thirds, or, where
+ * there are other servers, no answer for a sixth. Only a pending request keeps the process alive,
+ * by the timer of its deadline.
  */
 import type { Clock } from '../../clock.ts';
 import { ClosedError } from '../../errors.ts';
@@ -98,14 +99,9 @@ export class Session {
     return this.#vigil?.contactAt ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** The leader had this session at some time after this one: see Confirmations. */
-  get confirmedAt(): number {
-    return this.#confirmations?.confirmedAt ?? Number.NEGATIVE_INFINITY;
-  }
-
-  /** The leader keeps the session for its timeout from this time on, at least. */
-  get touchedAt(): number {
-    return this.#confirmations?.touchedAt ?? Number.NEGATIVE_INFINITY;
+  /** What the leader is known to know of it; undefined before the first connection. */
+  get confirmations(): Confirmations | undefined {
+    return this.#confirmations;
   }
 
   /** Answers how to stop it. */
@@ -209,6 +205,7 @@ export class Session {
     this.#greeting = greeting;
     this.#vigil ??= new Vigil(greeting.timeoutMs, sentAt, {
       clock: this.#clock,
+      choice: this.#hosts.size > 1,
       expired: () => this.#expire('clock'),
     });
     this.#confirmations ??= new Confirmations(greeting.timeoutMs, sentAt);
@@ -218,10 +215,7 @@ export class Session {
     this.#state = 'connected';
     return new Promise((resolve) => {
       link.serve({
-        heard: (at) => {
-          this.#vigil?.heard(at);
-          this.#confirmations?.heard(at, this.#clock.now());
-        },
+        heard: (at) => this.#heard(at),
         replied: (exchange, zxid, code) => this.#replied(exchange, zxid, code),
         event: (body) => this.watches.take(body),
         ended: (error) => {
@@ -234,6 +228,11 @@ export class Session {
       this.#changes.tell({ to: again ? 'reconnected' : 'connected' });
       if (again) this.watches.missed();
     });
+  }
+
+  #heard(sentAt: number): void {
+    this.#vigil?.heard(sentAt);
+    this.#confirmations?.heard(sentAt, this.#clock.now());
   }
 
   /** Who we are, what we watch, and then what has been waiting. */

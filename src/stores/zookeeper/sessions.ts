@@ -1,5 +1,5 @@
 /**
- * The life of claims: sessions of ZooKeeper, each shared by all claims of this process with one ttl.
+ * The life of claims: sessions of ZooKeeper, each shared by all claims of a process with one ttl.
  *
  * The servers end a session, and delete its nodes, when nothing was heard of it for its timeout. It
  * is asked for half as much again as the ttl, because a session is surely alive only for two thirds

@@ -2,15 +2,24 @@
  * The times of a session: when to ask for a sign of life, when to give a connection up, and when
  * the session must be over, whatever servers would say. They are counted from when an answered
  * request was sent, for a server may have counted from then.
+ * A server that has lost its leader, or stands still, answers no writes: where there are others, it
+ * is not waited for until the session has hardly any time left.
  */
 import type { Clock, Timer } from '../../clock.ts';
 import type { Link } from './link.ts';
 
 export interface VigilEvents {
   readonly clock: Clock;
+  /** There is more than one server. */
+  readonly choice: boolean;
   /** The whole timeout has gone; nothing more comes. */
   expired(): void;
 }
+
+/** A server that has answered nothing for so long is busy. */
+const BUSY_MS = 1000;
+/** Whoever looks so much too late may have been standing still himself. */
+const LATE_MS = 100;
 
 export class Vigil {
   /** When the last request that was answered was sent. */
@@ -63,9 +72,16 @@ export class Vigil {
     return Math.min(over, askAt, giveUpAt);
   }
 
-  #times({ sentAt, heardAt }: Link): { readonly askAt: number; readonly giveUpAt: number } {
+  #times(link: Link): { readonly askAt: number; readonly giveUpAt: number } {
+    const { sentAt, heardAt, waitingSince } = link;
     const twelfth = this.#timeoutMs / 12;
-    return { askAt: sentAt + twelfth, giveUpAt: heardAt + 8 * twelfth };
+    const silentAt = heardAt + 8 * twelfth;
+    const times = { askAt: sentAt + twelfth, giveUpAt: silentAt };
+    if (!this.#events.choice || waitingSince === undefined) return times;
+    return {
+      ...times,
+      giveUpAt: Math.min(silentAt, waitingSince + Math.max(BUSY_MS, 2 * twelfth)),
+    };
   }
 
   #look(due: number): void {
@@ -73,7 +89,7 @@ export class Vigil {
     if (this.late) return this.#events.expired();
     // Who stood still himself reads what has arrived meanwhile before he calls the server silent.
     const { clock } = this.#events;
-    if (clock.now() - due > this.#timeoutMs / 10) clock.setImmediate(() => this.#act());
+    if (clock.now() - due > LATE_MS) clock.setImmediate(() => this.#act());
     else this.#act();
   }
 
@@ -82,7 +98,8 @@ export class Vigil {
     if (this.#over || !link) return this.#arm();
     const { askAt, giveUpAt } = this.#times(link);
     if (now >= giveUpAt) {
-      link.end(new Error(`nothing was heard for ${Math.round(now - link.heardAt)} ms`));
+      const silentMs = now - Math.min(link.heardAt, link.waitingSince ?? link.heardAt);
+      link.end(new Error(`there was no answer for ${Math.round(silentMs)} ms`));
     } else if (now >= askAt) link.ping();
     this.#arm();
   }

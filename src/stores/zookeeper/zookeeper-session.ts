@@ -90,12 +90,12 @@ export class ZookeeperSession {
 
   /** When the last write that the leader committed was sent; -Infinity before any. */
   get confirmedAt(): number {
-    return this.#session.confirmedAt;
+    return this.#session.confirmations?.confirmedAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The leader keeps the session until this time and its timeout, at least. */
   get touchedAt(): number {
-    return this.#session.touchedAt;
+    return this.#session.confirmations?.touchedAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The clock of these times, in ms. */

@@ -47,6 +47,23 @@ export interface ZookeeperStoreParts {
   readonly maxWaiters: number;
 }
 
+/** Claims of one resource that need not wait for each other. */
+interface Run {
+  readonly claim: Claim;
+  readonly after: Promise<unknown>;
+  readonly statuses: Promise<ClaimStatus>[];
+}
+
+function newRun(claim: Claim, last: Run | undefined): Run {
+  const after = last ? Promise.all(last.statuses) : Promise.resolve();
+  return { claim, after, statuses: [] };
+}
+
+/** A session makes nodes in the order in which it is asked; a try asks when it has looked. */
+function follows(before: Claim, claim: Claim): boolean {
+  return before.queue && claim.queue && before.ttlMs === claim.ttlMs;
+}
+
 export class ZookeeperStore implements Store {
   readonly name = 'zookeeper';
   readonly traits: Traits = TRAITS;
@@ -68,12 +85,13 @@ export class ZookeeperStore implements Store {
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const lines = new Map<string, Promise<unknown>>();
+    const runs = new Map<string, Run>();
     const statuses = claims.map((claim) => {
-      // Nodes are made in the order in which they are asked for; a try asks only when it has looked.
-      const line = lines.get(claim.resource) ?? Promise.resolve();
-      const status = line.then(() => enter(this.#parts, claim)).catch(errorStatus);
-      if (!claim.queue) lines.set(claim.resource, status);
+      const last = runs.get(claim.resource);
+      const run = last && follows(last.claim, claim) ? last : newRun(claim, last);
+      runs.set(claim.resource, run);
+      const status = run.after.then(() => enter(this.#parts, claim)).catch(errorStatus);
+      run.statuses.push(status);
       return status;
     });
     return Promise.all(statuses);

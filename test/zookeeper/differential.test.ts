@@ -1,0 +1,40 @@
+import { zookeeperStore } from 'holdfast/zookeeper';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../src/store.ts';
+import { zookeeperClient } from '../../src/stores/zookeeper/client.ts';
+import { differ } from '../differential/differ.ts';
+import { startZookeeper, type ZookeeperServer } from '../servers/zookeeper-server.ts';
+
+/** As long as the longest ttl of the worlds. */
+const LONGEST_MS = 60_000;
+
+let server: ZookeeperServer;
+const stores = new Map<number, Store>();
+
+beforeAll(async () => {
+  server = await startZookeeper({ config: [`maxSessionTimeout=${2 * LONGEST_MS}`] });
+});
+afterAll(async () => {
+  await Promise.all([...stores.values()].map((store) => store.close?.()));
+  await server.close();
+});
+
+/** The clock of ZooKeeper cannot be stepped, so nothing ends by its TTL in these worlds. */
+test('ZooKeeper answers and tells as memory does', { timeout: 120_000 }, async () => {
+  await differ({
+    // A process does not know how the claims of another came to where they are.
+    open: (options) => {
+      const store = stores.get(options.maxWaiters) ?? zookeeperStore(server.url, options);
+      stores.set(options.maxWaiters, store);
+      return store;
+    },
+    longestMs: LONGEST_MS,
+    groups: 1,
+  });
+  const session = zookeeperClient(server.url).start();
+  const { children } = await session.getChildren('/holdfast');
+  const queues = children.filter((name) => name !== '%');
+  const left = await Promise.all(queues.map((name) => session.getChildren(`/holdfast/${name}`)));
+  expect(left.flatMap((each) => each.children)).toEqual([]);
+  await session.close();
+});
