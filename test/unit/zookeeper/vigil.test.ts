@@ -9,6 +9,7 @@ class Line {
   ended: string | undefined;
   sentAt: number;
   heardAt: number;
+  waitingSince: number | undefined;
   readonly #clock: FakeClock;
 
   constructor(clock: FakeClock) {
@@ -27,11 +28,18 @@ class Line {
   }
 }
 
-function watched(): { clock: FakeClock; vigil: Vigil; line: Line; expired: number[] } {
+interface Watched {
+  readonly clock: FakeClock;
+  readonly vigil: Vigil;
+  readonly line: Line;
+  readonly expired: readonly number[];
+}
+
+function watched({ choice = false, timeoutMs = 3000 } = {}): Watched {
   const clock = new FakeClock();
   const expired: number[] = [];
-  const events = { clock, expired: () => void expired.push(clock.now()) };
-  const vigil = new Vigil(3000, clock.now(), events);
+  const events = { clock, choice, expired: () => void expired.push(clock.now()) };
+  const vigil = new Vigil(timeoutMs, clock.now(), events);
   const line = new Line(clock);
   vigil.watch(line as unknown as Link);
   return { clock, vigil, line, expired };
@@ -55,12 +63,38 @@ it('gives up the connection after two thirds, and the session after all of it', 
   await clock.advance(1999);
   expect(line.ended).toBeUndefined();
   await clock.advance(1);
-  expect(line.ended).toBe('nothing was heard for 2000 ms');
+  expect(line.ended).toBe('there was no answer for 2000 ms');
   vigil.watch(undefined);
   await clock.advance(999);
   expect(expired).toEqual([]);
   await clock.advance(1);
   expect([expired, vigil.late]).toEqual([[4000], true]);
+});
+
+it('waits for an answer for a sixth where there are others, and for the only one longer', async () => {
+  for (const choice of [true, false]) {
+    const { clock, vigil, line } = watched({ choice, timeoutMs: 12_000 });
+    line.waitingSince = clock.now();
+    // Pings are answered, or events arrive, but the one request is not.
+    for (let n = 0; n < 4; n += 1) {
+      await clock.advance(499);
+      line.heardAt = clock.now();
+      vigil.heard(clock.now());
+    }
+    expect(line.ended).toBeUndefined();
+    // It looks when a ping is due.
+    await clock.advance(1000);
+    expect(line.ended !== undefined).toBe(choice);
+  }
+});
+
+it('a server is not called silent in less than a second, however short the session', async () => {
+  const { clock, line } = watched({ choice: true });
+  line.waitingSince = clock.now();
+  await clock.advance(999);
+  expect(line.ended).toBeUndefined();
+  await clock.advance(1);
+  expect(line.ended).toBe('there was no answer for 1000 ms');
 });
 
 it('who stood still himself reads what has come before he calls the server silent', async () => {
