@@ -10,7 +10,7 @@ const SOURCE = fileURLToPath(new URL('../servers/children/curator.java', import.
 /** Nobody waits in vain for so long, in ms. */
 const PATIENCE_MS = 25_000;
 
-/** `mutex` is an `InterProcessMutex`; the others are the sides of an `InterProcessReadWriteLock`. */
+/** `mutex`: an `InterProcessMutex`; the others: the sides of an `InterProcessReadWriteLock`. */
 export type CuratorKind = 'mutex' | 'read' | 'write';
 
 type Ask = (...words: readonly string[]) => Promise<string>;

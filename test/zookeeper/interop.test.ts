@@ -78,7 +78,7 @@ test.concurrent.each(LINES)('in the order of arrival: $who', async ({ wishes, in
   expect(await bed.children()).toEqual([]);
 });
 
-test.concurrent('readers in Java get in beside our downgraded writer, writers do not', async () => {
+test.concurrent('readers in Java get in beside our downgraded writer, writers not', async () => {
   await using bed = new Both(sides);
   await bed.lineUp('ours write', 'java read', 'ours read', 'java write', 'java read');
   await bed.expectInside(0);
@@ -93,7 +93,7 @@ test.concurrent('readers in Java get in beside our downgraded writer, writers do
   await bed.expectInside(4);
 });
 
-test.concurrent('our readers get in beside a downgraded writer in Java, writers do not', async () => {
+test.concurrent('our readers get in beside a downgraded writer in Java, writers not', async () => {
   await using bed = new Both(sides);
   await bed.lineUp('java write', 'ours read');
   await bed.expectInside(0);
@@ -108,7 +108,7 @@ test.concurrent('our readers get in beside a downgraded writer in Java, writers 
   await bed.expectInside(3);
 });
 
-test.concurrent('a downgraded reader of Curator 5.5 keeps its place before our writer', async () => {
+test.concurrent('a downgraded reader of Curator 5.5 keeps its place before a writer', async () => {
   await using bed = new Both(sides);
   const node = (name: string): string => `${bed.path}/_c_${randomUUID()}-${name}`;
   await sides.session.create(bed.folder);
@@ -126,7 +126,7 @@ test.concurrent('a downgraded reader of Curator 5.5 keeps its place before our w
   await bed.expectInside(1);
 });
 
-test.concurrent('a mutex that Java has taken twice is free when it has given it back twice', async () => {
+test.concurrent('a mutex that Java has taken twice is free when given back twice', async () => {
   await using bed = new Both(sides);
   const thread = sides.curator.thread();
   await thread.acquire('mutex', bed.path);
@@ -330,7 +330,7 @@ test.concurrent.each([
   expect(await sides.session.exists(path)).toBeDefined();
 });
 
-test.concurrent('a session in Java that is over frees its lock, and it believes in it', async () => {
+test.concurrent('a session in Java that is over frees its lock, unknown to it', async () => {
   await using bed = new Both(sides);
   await using java = await Curator.start(sides.server);
   const thread = java.thread();
@@ -364,7 +364,7 @@ test.concurrent('what we lose, Java gets: by the end of a session, by eviction',
   }
 });
 
-test.concurrent('hundreds of turns of two threads in Java and two of ours lose no update', async () => {
+test.concurrent('hundreds of turns of two threads in Java and two of ours', async () => {
   await using bed = new Both(sides);
   const sum = { node: `${bed.folder}.sum`, times: 100 };
   await sides.session.create(sum.node, { data: Buffer.from('0') });

@@ -165,7 +165,7 @@ test.concurrent.each(KINDS)('a queue of %s claims that is past all that goes on'
   });
 });
 
-test.concurrent('who only tries is told that somebody holds, and gets in when nobody does', async () => {
+test.concurrent('who only tries gets in when nobody holds, and only then', async () => {
   await using bed = new Bed();
   const mutex = bed.locks().mutex('empty');
   const { path } = await stranger('empty', 'mutex');
