@@ -16,7 +16,8 @@ import { readOptions } from '../read-options.ts';
 import { show } from '../show.ts';
 import type { FencingToken } from '../store.ts';
 import type { Compare, EtcdClient, KeyValue, Reply, Txn } from '../stores/etcd/client.ts';
-import { checkKind, type EnterToken, readLease, type Seen, stale } from './entering.ts';
+import { checkKind, type EnterToken, readLease, type Seen } from './entering.ts';
+import { enteredSince, raised, seenIn, textOf } from './raising.ts';
 
 export interface EtcdFenceOptions {
   /** What the keys of all fences begin with; default `holdfast-fence/`. */
@@ -93,7 +94,7 @@ async function raise(etcd: EtcdTransactions, key: string, token: FencingToken): 
   const range = { range: { key } };
   let [known] = kvsIn(await etcd.txn({ success: [range] }));
   for (;;) {
-    const value = textOf(raised(token, known));
+    const value = textOf(raised(token, known && seenAt(known)));
     const unchanged: Compare = { key, target: 'mod', is: '=', to: known?.modRevision ?? 0n };
     const reply = await etcd.txn({
       ...{ compare: [unchanged], success: [{ put: { key, value } }], failure: [range] },
@@ -102,17 +103,6 @@ async function raise(etcd: EtcdTransactions, key: string, token: FencingToken): 
     // Somebody else has entered meanwhile.
     [known] = kvsIn(reply);
   }
-}
-
-function raised(mine: FencingToken, known: KeyValue | undefined): Seen {
-  const { lineage, kind, token } = mine;
-  const seen = known ? seenIn(known) : { lineage, token: 0n, floor: 0n };
-  const reads = kind === 'read';
-  if (seen.lineage !== lineage || seen.token > token || (!reads && seen.floor > token)) {
-    throw stale(mine, seen);
-  }
-  if (!reads) return { ...seen, token };
-  return { ...seen, floor: seen.floor > token ? seen.floor : token };
 }
 
 function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare): EtcdEntry {
@@ -127,17 +117,9 @@ function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare
       const [answer] = reply.answers;
       if (reply.succeeded && answer && 'txn' in answer) return { ...reply, ...answer.txn };
       const [known] = kvsIn(reply);
-      throw known ? refusal(token, seenIn(known)) : gone(token);
+      throw known ? enteredSince(token, seenAt(known)) : gone(token);
     },
   };
-}
-
-/** Somebody has entered since, who may be the same. */
-function refusal(mine: FencingToken, seen: Seen): StaleTokenError {
-  const { resource, lineage, token } = mine;
-  const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
-  if (!again) return stale(mine, seen);
-  return new StaleTokenError(resource, token, token, ' It has been entered anew since.');
 }
 
 function gone({ resource, token }: FencingToken): StaleTokenError {
@@ -149,18 +131,6 @@ function kvsIn({ answers }: Reply): readonly KeyValue[] {
   return answer && 'range' in answer ? answer.range.kvs : [];
 }
 
-function textOf({ lineage, token, floor }: Seen): string {
-  return JSON.stringify({ lineage, token: String(token), floor: String(floor) });
-}
-
-function seenIn({ key, value }: KeyValue): Seen {
-  try {
-    const { lineage, token, floor } = JSON.parse(value) as Record<keyof Seen, string>;
-    if (typeof lineage === 'string') {
-      return { lineage, token: BigInt(token), floor: BigInt(floor) };
-    }
-  } catch {
-    // What it is stands in the error.
-  }
-  throw new UsageError(`The key ${show(key)} is not a fence: something else has written it.`);
+function seenAt({ key, value }: KeyValue): Seen {
+  return seenIn(value, `The key ${show(key)}`);
 }

@@ -14,7 +14,7 @@ import { ZookeeperStore } from './zookeeper-store.ts';
 
 export type { Auth, ZookeeperOptions } from './address.ts';
 export { type ZookeeperClient, zookeeperClient } from './client.ts';
-export type { Acl } from './requests.ts';
+export type { Acl, StepAnswer } from './requests.ts';
 export type { MultiStep, ZookeeperSession } from './zookeeper-session.ts';
 
 export interface ZookeeperStoreOptions {

@@ -85,13 +85,6 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'the comparison is true for ever',
   },
   {
-    ...etcd,
-    name: 'in etcd, a reader lets in a writer that is older',
-    find: '|| (!reads && seen.floor > token)',
-    replace: '',
-    why: 'what a reader has read is changed by a holder that lost the lock before',
-  },
-  {
     ...zookeeper,
     name: 'in ZooKeeper, a write does not check the fence',
     find: 'await session.multi([...check, ...steps], within)).slice(check.length)',
