@@ -65,7 +65,7 @@ async function beat(
       if (status) failures.set(own, status);
       if (status) rest = rest.filter((each) => each !== own);
     }
-    await kept.confirm();
+    await kept.confirm('write');
   } catch (error) {
     failAll(error);
   }

@@ -98,14 +98,20 @@ export class KeptSession {
   }
 
   /**
-   * Its whole life again, but for a third.
+   * As much life as claims want, if that can be had. `after`: a write has just been answered, so
+   * that one more is enough.
    * @throws StoreError
    */
-  confirm(): Promise<void> {
-    this.#confirming ??= this.session.confirm(this.within).finally(() => {
+  async confirm(after?: 'write'): Promise<void> {
+    if (this.fresh) return;
+    this.#confirming ??= this.#confirm(after).finally(() => {
       this.#confirming = undefined;
     });
     return this.#confirming;
+  }
+
+  #confirm(after: 'write' | undefined): Promise<void> {
+    return after ? this.session.touch(this.within) : this.session.confirm(this.within);
   }
 
   /** It has as much life as claims want that begin now. */
@@ -196,7 +202,7 @@ export class Sessions {
   async lend(ttlMs: number): Promise<KeptSession> {
     const kept = this.of(ttlMs);
     await kept.ready();
-    if (!kept.fresh) await kept.confirm();
+    await kept.confirm();
     return kept;
   }
 

@@ -128,8 +128,17 @@ export class ZookeeperSession {
    * session: `touchedAt` is then when anything was last asked a quarter of the timeout before.
    */
   async confirm(within: Within = {}): Promise<void> {
-    await this.#write(within);
-    await this.#write(within);
+    await this.touch(within);
+    await this.touch(within);
+  }
+
+  /** A committed write that changes nothing. A check that is refused is committed as well. */
+  async touch(within: Within = {}): Promise<void> {
+    try {
+      await this.multi([{ step: 'check', path: '/' }], within);
+    } catch (error) {
+      if (!failedWith(error, 'NOAUTH') && !failedWith(error, 'NONODE')) throw error;
+    }
   }
 
   async create(path: string, making: Making = {}): Promise<requests.Created> {
@@ -245,15 +254,6 @@ export class ZookeeperSession {
       await this.#session.ask(requests.removeWatches(full), within);
     } catch (error) {
       if (!failedWith(error, 'NOWATCHER') && !failedWith(error, 'CONNECTIONLOSS')) throw error;
-    }
-  }
-
-  /** A check that is refused is committed as well. */
-  async #write(within: Within): Promise<void> {
-    try {
-      await this.multi([{ step: 'check', path: '/' }], within);
-    } catch (error) {
-      if (!failedWith(error, 'NOAUTH') && !failedWith(error, 'NONODE')) throw error;
     }
   }
 
