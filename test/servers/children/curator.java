@@ -15,7 +15,7 @@ import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
-import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.retry.RetryNTimes;
 
 /**
  * Takes Curator's locks as it is told. Arguments: the server and the timeout of the session in ms.
@@ -38,7 +38,7 @@ class CuratorLocks {
   public static void main(String[] args) throws Exception {
     int timeout = Integer.parseInt(args[1]);
     CuratorFramework client =
-        CuratorFrameworkFactory.newClient(args[0], timeout, 20_000, new RetryOneTime(1000));
+        CuratorFrameworkFactory.newClient(args[0], timeout, 20_000, new RetryNTimes(20, 100));
     client.start();
     CuratorLocks locks = new CuratorLocks(client);
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
