@@ -184,13 +184,17 @@ export class Scene<At extends Place> {
     return { grant, next };
   }
 
-  /** Both leases have had a heartbeat since then, on the clock of `performance`. */
+  /**
+   * Both leases have had a heartbeat since then, on the clock of `performance`: by the store's
+   * record, where it has one, and by themselves, for none ends later than a ttl after it was sent.
+   */
   async renewedSince(then: number): Promise<void> {
-    for (const name of ['probed', 'queued']) {
-      await until(`was ${name} renewed`, async () => {
+    for (const { lease } of [this.probed, this.queued]) {
+      await until(`was ${lease.resource} renewed`, async () => {
         const asked = performance.now();
-        const [holder] = (await this.prober.inspect(name)).holders;
-        return holder !== undefined && asked - (holder.ttlMs - holder.leftMs) > then;
+        const [holder] = (await this.prober.inspect(lease.resource)).holders;
+        if (holder === undefined || asked - (holder.ttlMs - holder.leftMs) <= then) return false;
+        return performance.now() + lease.remainingMs > then + holder.ttlMs;
       });
     }
   }

@@ -1,12 +1,23 @@
 /** ZooKeeper as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
-import { type ZookeeperStoreOptions, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
-import { Bed as AnyBed, type Place, type StoreOptions } from '../faults/bed.ts';
+import {
+  type ZookeeperSession,
+  type ZookeeperStoreOptions,
+  zookeeperClient,
+  zookeeperStore,
+} from 'holdfast/zookeeper';
+import type { Stat } from '../../src/stores/zookeeper/requests.ts';
+import { Bed as AnyBed, LONG_TTL_MS, type Place, type StoreOptions } from '../faults/bed.ts';
 import { until } from '../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../servers/zookeeper-server.ts';
 
 /** Claims live as long as their servers keep sessions, so that `maxTtl` is nothing. */
 export type Options = StoreOptions & ZookeeperStoreOptions;
+
+export interface QueueNode {
+  readonly path: string;
+  readonly stat: Stat;
+}
 
 let beds = 0;
 
@@ -40,21 +51,35 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
     return `zookeeper://${host}:${port}?path=${encodeURIComponent(this.path)}`;
   }
 
+  /** To look at nodes, or to change them. */
+  session({ url }: Pick<ZookeeperServer, 'url'>): ZookeeperSession {
+    return this.use(zookeeperClient(url).start(LONG_TTL_MS));
+  }
+
+  /** The nodes of a queue, by the time of their making, as the server has them. */
+  async nodes(session: ZookeeperSession, resource: string): Promise<readonly QueueNode[]> {
+    const queue = `${this.path}/${resource}`;
+    const { children } = await session.getChildren(queue);
+    const nodes = children.map(async (name) => {
+      const path = `${queue}/${name}`;
+      return { path, stat: await session.exists(path) };
+    });
+    const there = (await Promise.all(nodes)).filter((node) => node.stat) as QueueNode[];
+    return there.sort((a, b) => (a.stat.czxid < b.stat.czxid ? -1 : 1));
+  }
+
   /** No claims; empty queues are containers, which the server deletes by itself. */
-  async expectNothingLeft({ url }: ZookeeperServer): Promise<void> {
-    const session = zookeeperClient(url).start();
-    try {
-      const { children } = await session.getChildren(this.path);
-      const queues = children.filter((name) => name !== '%').map((name) => `${this.path}/${name}`);
-      for (const queue of queues) {
-        // Whom a release did not reach in time passes by itself.
-        await until(`was ${queue} empty`, async () => {
-          const stat = await session.exists(queue);
-          return stat === undefined || (stat.numChildren === 0 && stat.session === 0n);
-        });
-      }
-    } finally {
-      await session.close();
+  async expectNothingLeft(server: ZookeeperServer): Promise<void> {
+    const session = this.session(server);
+    const { children } = await session.getChildren(this.path);
+    for (const name of children.filter((each) => each !== '%')) {
+      const queue = `${this.path}/${name}`;
+      // Whom a release did not reach in time passes by itself.
+      await until(`was ${queue} empty`, async () => {
+        const stat = await session.exists(queue);
+        return stat === undefined || (stat.numChildren === 0 && stat.session === 0n);
+      });
     }
+    await session.close();
   }
 }

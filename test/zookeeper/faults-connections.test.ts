@@ -1,0 +1,118 @@
+/** The network between a process and the server is gone, halfway gone, or slow. */
+import type { Lease } from 'holdfast';
+import { afterAll, describe, expect, test } from 'vitest';
+import { hasWaiter, LONG_TTL_MS, sleep } from '../faults/bed.ts';
+import { holdersFaults, lateness } from '../faults/connections.ts';
+import { patiently, Scene } from '../faults/scene.ts';
+import { TcpProxy } from '../servers/tcp-proxy.ts';
+import { until } from '../servers/until.ts';
+import { startZookeeper } from '../servers/zookeeper-server.ts';
+import { Bed } from './fault-bed.ts';
+
+const server = await startZookeeper();
+afterAll(() => server.close());
+
+const newBed = (): Bed => new Bed(server);
+
+holdersFaults(newBed, { zookeeper: {} });
+
+describe('what comes late', () => lateness(newBed, { copies: false }));
+
+describe.concurrent('a path', () => {
+  test.concurrent('that is broken is known at once, and when it is back', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const lease = await patiently(bed.patientLocks(proxy).mutex('a'));
+    expect(lease.state).toBe('held');
+    proxy.refuse();
+    proxy.reset();
+    await until('was it doubted', async () => lease.state === 'unconfirmed');
+    // The next heartbeat is not due before a third of it has gone.
+    expect(lease.remainingMs).toBeGreaterThan(LONG_TTL_MS * 0.7);
+    await proxy.accept();
+    await until('was it confirmed', async () => lease.state === 'held');
+    await lease.release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('that loses what is asked, not what is answered, ends a hold', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const scene = await Scene.set(bed, { holder: proxy, others: server });
+    proxy.toServer.set({ flow: 'swallow' });
+    await scene.expectSucceeded();
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    proxy.set();
+    await scene.leave(server);
+  });
+
+  test.concurrent('that is back after the end of the session serves a new one', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const locks = bed.locks(proxy);
+    const lease = await patiently(locks.mutex('a'));
+    proxy.refuse();
+    proxy.reset();
+    await until('was it lost', async () => lease.signal.aborted);
+    // It waits until it is let in, or fails because it took too long.
+    const again = patiently(locks.mutex('a'));
+    const session = bed.session(server);
+    await until('was it over', async () => (await bed.nodes(session, 'a')).length === 0);
+    await proxy.accept();
+    expect((await again).token).toBeGreaterThan(lease.token);
+    await (await again).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('that is broken when a hold is given up: it ends when it is back', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const [holding, waiting] = [bed.patientLocks(proxy), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await hasWaiter(waiting, 'a');
+    proxy.refuse();
+    proxy.reset();
+    await until('was it doubted', async () => lease.state === 'unconfirmed');
+    await lease.release();
+    expect(lease.state).toBe('released');
+    expect((await waiting.inspect('a')).holders).toHaveLength(1);
+    await proxy.accept();
+    // Long before its life would have been over.
+    expect((await next).takeover).toEqual({ reason: 'released', token: lease.token });
+    await (await next).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('that breaks again and again: each who waits gets it in turn', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const all = Array.from({ length: 5 }, () => bed.patientLocks(proxy));
+    const first = await patiently(bed.patientLocks(server).mutex('a'));
+    const granted: bigint[] = [];
+    const hold = async (lease: Lease): Promise<void> => {
+      granted.push(lease.token);
+      await sleep(Math.random() * 10);
+      await lease.release();
+    };
+    const waits = all.flatMap((locks) => {
+      const tenth = (): Promise<void> => patiently(locks.mutex('a', { fair: true })).then(hold);
+      return Array.from({ length: 10 }, tenth);
+    });
+    const over = Promise.all(waits).then(() => true);
+    const observer = bed.patientLocks(server);
+    const waiters = async (): Promise<bigint[]> => {
+      return (await observer.inspect('a')).waiters.map(({ number }) => number);
+    };
+    await until('did all wait', async () => (await waiters()).length === waits.length);
+    const inOrder = await waiters();
+    await first.release();
+    while (!(await Promise.race([over, sleep(Math.random() * 60)]))) proxy.reset();
+    expect(granted).toEqual(inOrder);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+});
