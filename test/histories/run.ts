@@ -1,10 +1,9 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, a module, or
- * `redis`, `etcd`, `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that
- * suffers
- * as well, `--seed` the first; `--without lease` or `--without fence` makes a control, which has to
- * be found illegal.
+ * `redis`, `etcd`, `zookeeper`, `postgres`, `mariadb`, or the latter two with `-fast`, for an own
+ * server that suffers as well, `--seed` the first; `--without lease` or `--without fence` makes a
+ * control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
@@ -14,6 +13,7 @@ import {
   sufferingMariadb,
   sufferingPostgres,
   sufferingRedis,
+  sufferingZookeeper,
 } from './suffering.ts';
 
 const { values } = parseArgs({
@@ -32,6 +32,7 @@ const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   mariadb: () => sufferingMariadb('strict'),
   'mariadb-fast': () => sufferingMariadb('fast'),
   etcd: sufferingEtcd,
+  zookeeper: sufferingZookeeper,
 };
 const suffering = await SUFFERING[values.store]?.();
 const { store = values.store, server, ttlMs } = suffering ?? {};

@@ -7,6 +7,7 @@ import { startEtcd } from '../servers/etcd-server.ts';
 import { startMariadb } from '../servers/mariadb-server.ts';
 import { startPostgres } from '../servers/postgres-server.ts';
 import { RedisServer } from '../servers/redis-server.ts';
+import { startZookeeper } from '../servers/zookeeper-server.ts';
 import type { Sufferer } from './record.ts';
 
 export interface Suffering {
@@ -74,6 +75,20 @@ export async function sufferingEtcd(): Promise<Suffering> {
   return {
     store: server.url,
     ttlMs: 1000,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, and ends sessions half a TTL and a tick late. */
+export async function sufferingZookeeper(): Promise<Suffering> {
+  const server = await startZookeeper();
+  return {
+    store: server.url,
     server: {
       pause: () => server.pause(),
       resume: () => server.resume(),
