@@ -145,6 +145,7 @@ test.concurrent.each(KINDS)('a queue of %s claims begins anew in time', async (k
   }
   const before = numbers.filter((number) => number > 12).length;
   expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(12);
   expect(numbers).toEqual([
     ...Array.from({ length: before }, (_, n) => FAR + n),
     ...Array.from({ length: 12 - before }, (_, n) => n),
@@ -262,13 +263,12 @@ test.concurrent('permits of several programs keep their order', async () => {
 test.concurrent('permits that stand across the overflow are in the order of arrival', async () => {
   await using bed = new Bed();
   const paths: string[] = [];
-  for (const number of [LAST - 1, LAST, -(2 ** 31), -(2 ** 31) + 1, LAST]) {
+  for (const number of [LAST, LAST - 1, LAST, -(2 ** 31) + 1, -(2 ** 31)]) {
     const uuid = randomUUID().replace(/^(.{14})4/, '$18');
-    const digits = `${number < 0 ? '-' : ''}${Math.abs(number)}`;
     const data = JSON.stringify({
       ...{ ttl: LONG_TTL_MS, holder: { host: 'test', pid: 1, since: paths.length } },
     });
-    const path = `/holdfast/played/_c_${uuid}-permits-1-of-2-${digits}`;
+    const path = `/holdfast/played/_c_${uuid}-permits-1-of-2-${number}`;
     await session.create(path, { kind: 'ephemeral', data: Buffer.from(data) });
     paths.push(path);
   }
