@@ -59,6 +59,7 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
   /** The nodes of a queue, by the time of their making, as the server has them. */
   async nodes(session: ZookeeperSession, resource: string): Promise<readonly QueueNode[]> {
     const queue = `${this.path}/${resource}`;
+    if ((await session.exists(queue)) === undefined) return [];
     const { children } = await session.getChildren(queue);
     const nodes = children.map(async (name) => {
       const path = `${queue}/${name}`;
