@@ -11,7 +11,7 @@ import { ROOT } from '../scripts/steps.ts';
 import { load, machine } from './machine.ts';
 import { picture as waitersPicture } from './redis/picture.ts';
 import type { Result } from './result.ts';
-import { closeServers, serversFor } from './servers.ts';
+import { closeServers, type Deeds, serversFor } from './servers.ts';
 import { picture as whichPicture } from './sql/picture.ts';
 import { stage } from './stage.ts';
 import { table } from './table.ts';
@@ -22,6 +22,9 @@ const STORE_FIGURES = [
   ...['leases', 'waiting'],
 ];
 
+/** Of each store on servers that agree; the last one ends servers. */
+const CLUSTER_FIGURES = ['three', 'dead-holder', 'dead-leader'];
+
 const FIGURES = [
   ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'],
   ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
@@ -29,6 +32,10 @@ const FIGURES = [
   ...['postgres', 'mysql'].flatMap((one) => STORE_FIGURES.map((figure) => `${one}/${figure}`)),
   'sql/which',
   ...['etcd/uncontended', 'etcd/processes', 'etcd/waiters', 'etcd/leases'],
+  ...CLUSTER_FIGURES.map((figure) => `etcd/${figure}`),
+  ...['zookeeper/uncontended', 'zookeeper/hand-off', 'zookeeper/processes', 'zookeeper/waiters'],
+  ...['zookeeper/shared', 'zookeeper/leases'],
+  ...CLUSTER_FIGURES.map((figure) => `zookeeper/${figure}`),
 ];
 
 const PICTURES: Readonly<Record<string, (results: readonly Result[]) => string>> = {
@@ -55,8 +62,8 @@ const figures = FIGURES.filter(
 const folder = stage();
 for (const figure of figures) {
   console.error(`${figure} …`);
-  const { env, names } = await serversFor(figure);
-  const results = await measure(figure, env);
+  const { env, names, deeds } = await serversFor(figure);
+  const results = await measure(figure, env, deeds);
   const text = `${table(results)}\n\n${[conditions, ...names].join('; ')}.\n`;
   console.error(`\n${text}`);
   await putText('bench/README.md', figure, text);
@@ -66,15 +73,27 @@ for (const figure of figures) {
 }
 await closeServers();
 
-/** Runs one script by itself, and shows its results as they come. */
-async function measure(figure: string, env: NodeJS.ProcessEnv): Promise<Result[]> {
-  const script = `${figure.replace(/^(postgres|mysql)\//, 'sql-stores/')}.js`;
-  const child = spawn(process.execPath, ['--expose-gc', join(folder, script)], {
+/** Runs one script by itself, does what it asks for, and shows its results as they come. */
+async function measure(
+  figure: string,
+  env: NodeJS.ProcessEnv,
+  deeds: Deeds = {},
+): Promise<Result[]> {
+  const script = figure
+    .replace(/^(postgres|mysql)\//, 'sql-stores/')
+    .replace(/^(etcd|zookeeper)\/(three|dead-.*)$/, 'clusters/$2');
+  const child = spawn(process.execPath, ['--expose-gc', join(folder, `${script}.js`)], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  child.on('message', async (name) => {
+    const done = deeds[String(name)];
+    if (!done) throw new Error(`${figure} asks for ${name}, which nobody can do.`);
+    child.send(await done());
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const results: Result[] = [];
+  if (!child.stdout) throw new Error(`Nothing is heard of ${figure}.`);
   for await (const line of createInterface({ input: child.stdout })) {
     console.log(line);
     results.push(JSON.parse(line) as Result);

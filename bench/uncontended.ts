@@ -8,44 +8,46 @@ export interface Way {
   /** Each wants a resource of its own, all at once. */
   readonly tasks: number;
   readonly pairs: number;
-  /** Of the ratio of ours. */
-  readonly goal: number;
+  /** Of the ratio of ours. Default: none. */
+  readonly goal?: number;
+}
+
+export interface Comparison {
+  /** The floor first. */
+  readonly contenders: ReadonlyMap<string, Connected>;
+  readonly ways: readonly Way[];
+  readonly rounds: number;
+  /** Who runs elsewhere, and measures itself. */
+  readonly others?: (way: Way) => readonly Candidate[];
 }
 
 /** Reports a row for each of them, the floor first, in each way. */
 export async function uncontended(
   figure: string,
-  contenders: ReadonlyMap<string, Connected>,
-  ways: readonly Way[],
-  rounds: number,
+  { contenders, ways, rounds, others }: Comparison,
 ): Promise<void> {
-  for (const { way, tasks, pairs, goal } of ways) {
+  for (const each of ways) {
+    const { way, tasks, pairs, goal } = each;
     const candidates = Array.from(contenders, ([name, { task }]): Candidate => {
       const acquires = Array.from({ length: tasks }, (_, m) => task(`${figure}:${m}`));
       return { name: `${name}, ${way}`, round: () => atOnce(acquires, pairs) };
     });
-    await compare(figure, candidates, rounds, goal);
-  }
-}
-
-async function compare(
-  figure: string,
-  candidates: readonly Candidate[],
-  rounds: number,
-  goal: number,
-): Promise<void> {
-  for (const outcome of await takeTurns(candidates, rounds)) {
-    const isOurs = outcome.name.startsWith('holdfast');
-    report({
-      figure,
-      what: outcome.name,
-      measured: {
-        'pairs/s': outcome.perSecond,
-        'median µs': outcome.median,
-        'p99 µs': outcome.p99,
-      },
-      ...(isOurs ? atLeast(goal, outcome.rateRatio) : { ratio: outcome.rateRatio }),
-    });
+    const all = [...candidates, ...(others?.(each) ?? [])];
+    for (const outcome of await takeTurns(all, rounds)) {
+      const isOurs = outcome.name.startsWith('holdfast');
+      report({
+        figure,
+        what: outcome.name,
+        measured: {
+          'pairs/s': outcome.perSecond,
+          'median µs': outcome.median,
+          'p99 µs': outcome.p99,
+        },
+        ...(isOurs && goal !== undefined
+          ? atLeast(goal, outcome.rateRatio)
+          : { ratio: outcome.rateRatio }),
+      });
+    }
   }
 }
 

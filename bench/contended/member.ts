@@ -9,27 +9,43 @@ const PAUSE_MS = 5;
 /** For everybody who still waits at the end; a queue is empty long before. */
 const GRACE_MS = 500;
 
+/** Ready to begin. */
+export interface Contest {
+  compete(): Promise<Happened>;
+  close(): Promise<unknown>;
+}
+
 /** Does what a crew asks for, until that has gone or ends it. */
-export async function member(connectOf: (contender: string) => Connect): Promise<never> {
+export function member(connectOf: (contender: string) => Connect): Promise<never> {
+  return memberOf((job) => contestOf(connectOf(job.contender), job));
+}
+
+/** The same for contests of any kind. */
+export async function memberOf(prepare: (job: OwnJob) => Promise<Contest>): Promise<never> {
   // The coordinator is gone, or needs no more of us.
   process.once('disconnect', () => process.exit());
   const messages = on(process, 'message');
   const next = async (): Promise<unknown> => (await messages.next()).value[0];
 
   for (;;) {
-    const job = (await next()) as OwnJob;
-    const { task, close } = await connectOf(job.contender)(job.url);
-    // Scripts are loaded and connections made before anything counts.
-    await (await task(`${job.resource}:${process.pid}`)())();
+    const { compete, close } = await prepare((await next()) as OwnJob);
     process.send?.('ready');
     await next();
-    const acquires = Array.from({ length: job.tasks }, () => task(job.resource));
-    const happened = await compete(job, acquires);
+    const happened = await compete();
     await new Promise((resolve) => process.send?.(happened, resolve));
     // Some libraries go on trying even on a closed connection: such a process cannot go on.
     if (happened.stuck) process.exit();
     await close();
   }
+}
+
+/** Among tasks of this process. */
+export async function contestOf(connect: Connect, job: OwnJob): Promise<Contest> {
+  const { task, close } = await connect(job.url);
+  // Scripts are loaded and connections made before anything counts.
+  await (await task(`${job.resource}:${process.pid}`)())();
+  const acquires = (): Acquire[] => Array.from({ length: job.tasks }, () => task(job.resource));
+  return { compete: () => compete(job, acquires()), close };
 }
 
 async function compete(job: OwnJob, acquires: readonly Acquire[]): Promise<Happened> {

@@ -39,6 +39,26 @@ export async function putAndDelete(url: string): Promise<Connected> {
   };
 }
 
+/** As `Lock` of the package etcd3 does: a lease of its own for each hold, which is revoked. */
+export async function grantAndRevoke(url: string): Promise<Connected> {
+  const client = etcdClient(url);
+  return {
+    task: (resource) => {
+      const key = `granted/${resource}`;
+      return async () => {
+        const { id: lease } = await client.grant(TTL_MS);
+        const { succeeded } = await client.txn({
+          compare: [{ target: 'create', is: '=', key, to: 0n }],
+          success: [{ put: { key, value: '', lease } }],
+        });
+        if (!succeeded) throw new Error(`${key} is taken.`);
+        return () => client.revoke(lease);
+      };
+    },
+    close: async () => client.close(),
+  };
+}
+
 export async function queueAndWatch(url: string): Promise<Connected> {
   const { client, lease, end } = await leased(url);
   const queues = new Map<string, Promise<BareQueue>>();

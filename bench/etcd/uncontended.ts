@@ -1,6 +1,9 @@
-/** Acquire and release when nobody else wants the same lock. The floor is the bare client. */
+/**
+ * Acquire and release when nobody else wants the same lock. The floor is the bare client; then the
+ * same with a lease for each hold, as the package etcd3 has it.
+ */
 import { uncontended } from '../uncontended.ts';
-import { contender, FLOOR, url } from './contest.ts';
+import { contender, FLOOR, LEASE_FLOOR, url } from './contest.ts';
 
 const ROUNDS = 5;
 const WAYS = [
@@ -8,9 +11,9 @@ const WAYS = [
   { way: '64 resources at once', tasks: 64, pairs: 1_920, goal: 3 },
 ];
 
-const names = [FLOOR, 'holdfast'];
+const names = [FLOOR, LEASE_FLOOR, 'holdfast'];
 const contenders = new Map(
   await Promise.all(names.map(async (one) => [one, await contender(one)(url)] as const)),
 );
-await uncontended('etcd/uncontended', contenders, WAYS, ROUNDS);
+await uncontended('etcd/uncontended', { contenders, ways: WAYS, rounds: ROUNDS });
 await Promise.all(Array.from(contenders.values(), ({ close }) => close()));

@@ -31,6 +31,6 @@ const url = serverUrl();
 for (const names of Object.values(CONTENDERS)) {
   const connected = await Promise.all(names.map((name) => contender(name).connect(url)));
   const contenders = new Map(connected.map((one, n) => [names[n] ?? '', one]));
-  await uncontended(FIGURE, contenders, WAYS, ROUNDS);
+  await uncontended(FIGURE, { contenders, ways: WAYS, rounds: ROUNDS });
   await Promise.all(connected.map(({ close }) => close()));
 }

@@ -1,8 +1,10 @@
-/** The CPU time of a server, whose processes the system knows. */
+/** The CPU time of servers, whose processes the system knows. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of its first process. */
-const PID = Number(process.env.BENCH_DATABASE_PID);
+/** Of its first process, and those of others that take part in the figure. */
+const PIDS = [process.env.BENCH_DATABASE_PID, process.env.BENCH_THREE_PIDS]
+  .flatMap((pids) => pids?.split(',') ?? [])
+  .map(Number);
 
 /** A tick of the system's counters, on every Linux. */
 const TICK_MICROS = 10_000;
@@ -14,8 +16,8 @@ export function cpuMicros(): number {
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     const fields = fieldsOf(pid);
-    const own = Number(pid) === PID;
-    if (!own && Number(fields[1]) !== PID) continue;
+    const own = PIDS.includes(Number(pid));
+    if (!own && !PIDS.includes(Number(fields[1]))) continue;
     const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map(Number);
     ticks += (user ?? 0) + (system ?? 0);
     if (own) ticks += (endedUser ?? 0) + (endedSystem ?? 0);

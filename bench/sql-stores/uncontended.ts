@@ -18,7 +18,7 @@ for (const names of database.uncontended) {
   const contenders = new Map(
     await Promise.all(names.map(async (one) => [one, await contender(one)(url)] as const)),
   );
-  await uncontended(`${name}/uncontended`, contenders, WAYS, ROUNDS);
+  await uncontended(`${name}/uncontended`, { contenders, ways: WAYS, rounds: ROUNDS });
   await Promise.all(Array.from(contenders.values(), ({ close }) => close()));
 }
 await observer.close();

@@ -129,7 +129,7 @@ export class ZookeeperServer {
     const lines = [
       ...[`dataDir=${data}`, `clientPort=${port}`, `clientPortAddress=${this.host}`],
       ...[`tickTime=${tickTime}`, 'maxClientCnxns=0'],
-      ...['maxSessionTimeout=60000', 'extendedTypesEnabled=true'],
+      ...(inProduction ? [] : ['maxSessionTimeout=60000', 'extendedTypesEnabled=true']),
       ...(tls ? tlsLines(tlsPort, join(folder, 'server.pem')) : []),
       ...(membership ? memberLines(membership) : []),
       ...config,
