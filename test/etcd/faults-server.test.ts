@@ -1,6 +1,6 @@
 /** The server dies, stands still, or forgets what was long ago. */
 import { describe, expect, test } from 'vitest';
-import { RESTART_TTL_MS } from '../faults/bed.ts';
+import { RESTART_TTL_MS, sleep } from '../faults/bed.ts';
 import { Crowd } from '../faults/crowd.ts';
 import { patiently, Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
@@ -51,6 +51,37 @@ describe.concurrent('a server', () => {
     expect(scene.reasons).toEqual(['expired', 'expired']);
     server.resume();
     await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+
+  test.concurrent('stands still for moments under load: nothing is lost, or doubled', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const all = Array.from({ length: 4 }, () => bed.patientLocks(server));
+    let losses = 0;
+    for (const locks of all) locks.on('lost', () => losses++);
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
+    const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
+    // Connections last; then they are given up, and requests with them; no lease dies.
+    for (const pauseMs of [300, 1000, 4000]) {
+      const before = crowd.grants;
+      await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
+      server.pause();
+      await sleep(pauseMs);
+      server.resume();
+    }
+    const after = crowd.grants;
+    await until('was each granted again', async () => crowd.behind(after, 5).length === 0);
+    for (const name of ['a', 'b', 'c']) {
+      // A release that was not answered is repeated a moment later.
+      await until(`stood nobody twice in ${name}`, async () => {
+        const { holders, waiters } = await all[0]!.inspect(name);
+        return holders.length <= 1 && holders.length + waiters.length <= all.length;
+      });
+    }
+    await crowd.close();
+    expect([losses, crowd.violations]).toEqual([0, []]);
+    await scene.expectUndisturbed(0);
     await scene.leave(server);
   });
 
