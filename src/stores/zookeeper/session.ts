@@ -12,10 +12,9 @@
  * unless the server that answers has itself lost its leader: see Confirmations.
  *
  * The last transaction seen goes along to each server: one that lags behind refuses the connection,
- * so what was read once is never unread. A connection is asked for a sign of life when a twelfth of
- * the timeout has gone without a request, and given up when nothing came for two thirds, or, where
- * there are other servers, no answer for a sixth. Only a pending request keeps the process alive,
- * by the timer of its deadline.
+ * so what was read once is never unread. When a connection is asked for a sign of life, and when it
+ * is given up, says Vigil. Only a pending request keeps the process alive, by the timer of its
+ * deadline.
  */
 import type { Clock } from '../../clock.ts';
 import { ClosedError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * The times of a session: when to ask for a sign of life, when to give a connection up, and when
  * the session must be over, whatever servers would say. They are counted from when an answered
- * request was sent, for a server may have counted from then.
+ * request was sent, for a server may have counted from then. A ping follows when a twelfth of the
+ * timeout has gone without a request, the end when nothing has come for two thirds.
  * A server that has lost its leader, or stands still, answers no writes: where there are others, it
- * is not waited for until the session has hardly any time left.
+ * is given up when one has no answer for a sixth, while the session has time for another server.
  */
 import type { Clock, Timer } from '../../clock.ts';
 import type { Link } from './link.ts';

@@ -71,7 +71,7 @@ it('gives up the connection after two thirds, and the session after all of it', 
   expect([expired, vigil.late]).toEqual([[4000], true]);
 });
 
-it('waits for an answer for a sixth where there are others, and for the only one longer', async () => {
+it('waits for an answer for a sixth where there are others, for the only one longer', async () => {
   for (const choice of [true, false]) {
     const { clock, vigil, line } = watched({ choice, timeoutMs: 12_000 });
     line.waitingSince = clock.now();
