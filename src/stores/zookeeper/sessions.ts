@@ -45,7 +45,7 @@ export class KeptSession {
   lineage = '';
   readonly #parts: SessionParts;
   readonly #askedMs: number;
-  #ready: Promise<void> | undefined;
+  #connected: Promise<void> | undefined;
   #confirming: Promise<void> | undefined;
   #sweeper: Timer | undefined;
 
@@ -84,17 +84,22 @@ export class KeptSession {
    * It is connected, lives as long as it should, and knows its way.
    * @throws StoreError
    */
-  ready(): Promise<void> {
-    this.#ready ??= this.#prepare().catch((error: unknown) => {
-      this.#ready = undefined;
-      throw error;
-    });
-    return this.#ready;
+  async ready(): Promise<void> {
+    await this.connected();
+    const { timeoutMs } = this.session;
+    if (timeoutMs < this.#askedMs) throw tooShort(timeoutMs);
   }
 
-  /** @throws StoreError */
-  async connected(): Promise<void> {
-    this.lineage = await this.#lineage();
+  /**
+   * It is connected, and knows its way, however long it lives.
+   * @throws StoreError
+   */
+  connected(): Promise<void> {
+    this.#connected ??= this.#connect().catch((error: unknown) => {
+      this.#connected = undefined;
+      throw error;
+    });
+    return this.#connected;
   }
 
   /**
@@ -144,16 +149,8 @@ export class KeptSession {
     else void this.session.close();
   }
 
-  async #prepare(): Promise<void> {
-    await this.connected();
-    const { timeoutMs } = this.session;
-    if (timeoutMs >= this.#askedMs) return;
-    const most = Math.floor(timeoutMs / LONGER);
-    throw new StoreError(
-      `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
-        `most ${most} ms. Raise maxSessionTimeout there, or ask for less.`,
-      { retryable: false, outcome: 'failed' },
-    );
+  async #connect(): Promise<void> {
+    this.lineage = await this.#lineage();
   }
 
   /** Made by whoever comes first, and never again. */
@@ -210,7 +207,7 @@ export class Sessions {
   async any(): Promise<KeptSession> {
     const known = [...this.#byTimeout.values()].find((kept) => !kept.over && !kept.silent);
     const kept = known ?? this.of(LOOKING_TTL_MS);
-    await kept.ready();
+    await kept.connected();
     return kept;
   }
 
@@ -275,6 +272,13 @@ export class Sessions {
     timer.unref();
     this.#lingering.set(kept, timer);
   }
+}
+
+function tooShort(timeoutMs: number): StoreError {
+  const message =
+    `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
+    `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or ask for less.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
 function noChroot(): StoreError {
