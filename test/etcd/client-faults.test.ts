@@ -40,6 +40,17 @@ describe('a request', () => {
     expect(failure.message).toMatch(/nobody listens at that address.*ECONNREFUSED/);
   });
 
+  it('to nobody, again and again, leaves nothing behind', async () => {
+    const warnings: string[] = [];
+    const hear = ({ name }: Error): unknown => warnings.push(name);
+    process.on('warning', hear);
+    onTestFinished(() => void process.off('warning', hear));
+    const client = clientOf(`etcd://127.0.0.1:${await emptyPort()}`);
+    // More than a signal may have listeners; each connects twice at most.
+    for (let n = 0; n < 12; n++) await failureOf(put(client, 'k'));
+    expect(warnings).toEqual([]);
+  });
+
   it('to a host that is not known has failed', async () => {
     const failure = await failureOf(put(clientOf('etcd://nowhere.invalid'), 'k'));
     expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });

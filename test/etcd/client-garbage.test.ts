@@ -1,7 +1,9 @@
 /** Servers that are none of etcd, or have lost their mind: each request ends, and says how. */
+import { createServer as createWebServer } from 'node:http';
 import { createServer, type ServerHttp2Stream } from 'node:http2';
-import { createServer as createPlainServer, type Socket } from 'node:net';
-import { isLockError, type StoreError } from 'holdfast';
+import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import { createLocks, isLockError, type StoreError } from 'holdfast';
+import { etcdStore } from 'holdfast/etcd';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EtcdClient } from '../../src/stores/etcd/client.ts';
 import { frame } from '../../src/stores/etcd/frames.ts';
@@ -13,26 +15,38 @@ const WELL = { 'grpc-status': '0' };
 
 type Answer = (stream: ServerHttp2Stream, path: string) => void;
 
-async function serverThat(answer: Answer): Promise<EtcdClient> {
+const UNIMPLEMENTED = { 'grpc-status': '12', 'grpc-message': 'unknown service etcdserverpb.KV' };
+
+function oldServer(): Server {
+  const headers = { ...GRPC, ...UNIMPLEMENTED };
+  return createServer().on('stream', (stream) => stream.respond(headers, { endStream: true }));
+}
+
+async function listening(server: Server): Promise<number> {
   const port = await freePort();
-  const server = createServer();
-  const sessions = new Set<{ destroy(): void }>();
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.on('error', () => {});
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
   });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    giveBack(port);
+  });
+  return port;
+}
+
+async function serverThat(answer: Answer): Promise<EtcdClient> {
+  const server = createServer();
+  server.on('session', (session) => session.on('error', () => {}));
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
     stream.resume();
     answer(stream, String(headers[':path']));
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const session of sessions) session.destroy();
-    server.close();
-    giveBack(port);
-  });
-  return clientOf(`etcd://127.0.0.1:${port}`);
+  return clientOf(`etcd://127.0.0.1:${await listening(server)}`);
 }
 
 /** How a request of each kind ends. */
@@ -158,25 +172,36 @@ describe('a server that', () => {
     ],
   ];
   it.each(plain)('%s gets no request', async (_, greet) => {
-    const port = await freePort();
     const received: Buffer[] = [];
-    const sockets = new Set<Socket>();
     const server = createPlainServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => {});
       socket.on('data', (bytes) => received.push(bytes));
       greet(socket);
     });
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      giveBack(port);
-    });
+    const port = await listening(server);
     for (const { outcome } of await endsOf(clientOf(`etcd://127.0.0.1:${port}`))) {
       expect(outcome).toBe('failed');
     }
     expect(Buffer.concat(received).toString('latin1')).not.toContain('etcdserverpb');
+  });
+
+  it('is none of etcd, or too old for this API, is called so, and is not asked again', async () => {
+    const strangers: [string, Server][] = [
+      ['not of etcd', createWebServer((_, response) => response.end('hello'))],
+      ['no etcd, or older', createServer((_, response) => response.writeHead(404).end())],
+      ['not of etcd', createServer((_, response) => response.end('hello'))],
+      ['no etcd, or older', oldServer()],
+    ];
+    for (const [name, server] of strangers) {
+      const port = await listening(server);
+      const locks = createLocks(etcdStore(`etcd://127.0.0.1:${port}`));
+      onTestFinished(() => locks.close());
+      const failure = await locks
+        .mutex('a')
+        .acquire()
+        .then(String, (error: StoreError) => error);
+      expect(failure).toMatchObject({ code: 'STORE', retryable: false });
+      expect(String(failure)).toContain(name);
+    }
   });
 
   it('garbles its answers in any way makes nothing worse than an error', async () => {

@@ -74,10 +74,15 @@ export class Channels {
 
   /** The server that is there first; the others are left. */
   #first(endpoints: readonly Endpoint[]): Promise<Channel> {
+    const { signal: closing } = this.#closing;
+    const found = new AbortController();
+    const stop = (): void => found.abort(closing.reason);
+    closing.addEventListener('abort', stop);
+    return this.#race(endpoints, found).finally(() => closing.removeEventListener('abort', stop));
+  }
+
+  #race(endpoints: readonly Endpoint[], found: AbortController): Promise<Channel> {
     return new Promise((resolve, reject) => {
-      const found = new AbortController();
-      const stop = (): void => found.abort(this.#closing.signal.reason);
-      this.#closing.signal.addEventListener('abort', stop, { once: true });
       let [next, trying] = [0, 0];
       const tryNext = (): void => {
         const endpoint = endpoints[next++];
@@ -90,7 +95,6 @@ export class Channels {
             (channel) => {
               if (signal.aborted) return channel.destroy(signal.reason);
               resolve(channel);
-              this.#closing.signal.removeEventListener('abort', stop);
               found.abort(new Error('another server was there before'));
             },
             (error: unknown) => {
