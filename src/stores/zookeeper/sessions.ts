@@ -167,6 +167,8 @@ export class KeptSession {
       if ((await session.exists('/', within)) === undefined) throw noChroot();
       const data = Buffer.from(randomBytes(8).toString('hex'));
       for (const path of [...tree.folders, tree.lineage]) {
+        // Who may not make what is there is refused before it is told that it is there.
+        if (await session.exists(path, within)) continue;
         const making = path === tree.lineage ? { data, ...within } : within;
         await session.create(path, making).catch((error: unknown) => {
           if (!failedWith(error, 'NODEEXISTS')) throw error;
