@@ -100,12 +100,12 @@ it('a server is not called silent in less than a second, however short the sessi
 it('who stood still himself reads what has come before he calls the server silent', async () => {
   const { clock, vigil, line } = watched();
   clock.stall(2500);
-  // The immediate of the vigil comes after pending input had its turn.
-  clock.setImmediate(() => {});
-  const reading = clock.rest();
-  line.heardAt = clock.now();
-  vigil.heard(clock.now());
-  await reading;
+  // Input is read when the timers have had their turn.
+  clock.setImmediate(() => {
+    line.heardAt = clock.now();
+    vigil.heard(clock.now());
+  });
+  await clock.rest();
   expect(line.ended).toBeUndefined();
 });
 
