@@ -31,7 +31,9 @@ export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
   const known = parts.own.find(claim);
   if (known) return again(parts, known);
   const kept = await parts.sessions.lend(claim.ttlMs);
-  // Another copy of it may have come in meanwhile.
+  // Meanwhile it may have been released, or another copy of it have come in.
+  const late = parts.graves.find(claim);
+  if (late) return late;
   const twin = parts.own.find(claim);
   if (twin) return again(parts, twin);
   const own = parts.own.add(claim, kept);
