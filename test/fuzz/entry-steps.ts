@@ -4,6 +4,7 @@ import { connect, openStore } from 'holdfast/connect';
 import { type EnterToken, type SqliteConnection, sqlFence } from 'holdfast/fence';
 import { type MemoryStoreOptions, memoryStore } from 'holdfast/memory';
 import { type SqliteOptions, sqliteStore } from 'holdfast/sqlite';
+import { type ZookeeperStoreOptions, zookeeperStore } from 'holdfast/zookeeper';
 import { duration } from './lock-steps.ts';
 import { complain } from './process-watch.ts';
 import { made, ODD, options, plain, type Said, slot } from './recipes.ts';
@@ -31,6 +32,8 @@ export const UNOPENED: readonly string[] = [
   ...['memory:', 'sqlite:/tmp/never/opened.db', 'redis://u:p@h', 'etcd://u:p@h?prefix=l/'],
   ...['zookeeper://u:p@h,i:2/c?path=/l&maxWaiters=9', 'zookeepers://h'],
 ];
+
+const ENSEMBLES = ['zookeeper://h', 'zookeeper://u:p@h:1,i/c', 'zookeepers://[::1]/'];
 
 /** Elsewhere it is refused; here it needs no clean-up that could be forgotten. */
 const store = slot(
@@ -112,6 +115,32 @@ const MAKERS = [
       }),
     ],
     (_, file: string, said: SqliteOptions) => void sqliteStore(file, said),
+  ),
+  step(
+    'zookeeperStore',
+    [
+      slot(
+        (value) => ENSEMBLES.includes(value as string),
+        plain(...ENSEMBLES),
+        plain('zookeeper:h', 'zookeeper://u@h', 'zookeeper://h/a//b', 'etcd://h'),
+      ),
+      options({
+        path: slot(
+          maybe(
+            (value) =>
+              typeof value === 'string' && /^\/(?!zookeeper)[a-z/]*(?<=[a-z]|^\/)$/.test(value),
+          ),
+          plain('/', '/a/b', undefined),
+          plain('', 'a', '/a/', '//', '/a/../b', '/\0', '/zookeeper/a'),
+        ),
+        maxWaiters: slot(
+          maybe((n) => isCount(n, 0, Number.MAX_VALUE)),
+          plain(0, 5),
+          plain(-1, 0.5, '5'),
+        ),
+      }),
+    ],
+    (_, address: string, said: ZookeeperStoreOptions) => void zookeeperStore(address, said),
   ),
   step(
     'sqlFence',

@@ -45,7 +45,7 @@ export interface Destination {
 
 const ALL = 31;
 const DEFAULT_TIMEOUT = '10s';
-const FORM = 'zookeeper://user:password@host1:2181,host2,host3/chroot?sessionTimeout=10s';
+const FORM = 'zookeeper://user:password@host1:2181,host2,host3/chroot';
 
 /** @throws UsageError */
 export function destinationOf(address: string | ZookeeperOptions): Destination {

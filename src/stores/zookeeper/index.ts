@@ -4,7 +4,7 @@
 import { systemClock } from '../../clock.ts';
 import { UsageError } from '../../errors.ts';
 import { checkMaxWaiters } from '../../max-waiters.ts';
-import { readOptions } from '../../read-options.ts';
+import { reading, readOptions } from '../../read-options.ts';
 import type { Store } from '../../store.ts';
 import type { ZookeeperOptions } from './address.ts';
 import { type ZookeeperClient, zookeeperClient } from './client.ts';
@@ -60,5 +60,7 @@ export function zookeeperStore(
 function isClient(
   address: string | ZookeeperOptions | ZookeeperClient,
 ): address is ZookeeperClient {
-  return typeof address === 'object' && address !== null && 'start' in address;
+  return reading('The address', () => {
+    return typeof address === 'object' && address !== null && 'start' in address;
+  });
 }

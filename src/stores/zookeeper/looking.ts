@@ -15,9 +15,9 @@ export async function inspect(parts: Parts, resource: string): Promise<Queue> {
   const path = parts.tree.queue(resource);
   const view = await listQueue(kept, path);
   const all = await detailed(kept, path, view.places);
-  const last = view.places[view.admitted - 1]?.sequence ?? Number.NEGATIVE_INFINITY;
+  const holding = new Set(view.places.slice(0, view.admitted));
   const members = all.map(([place, details]) => memberOf(parts, resource, { place, details }));
-  const count = all.filter(([{ sequence }]) => sequence <= last).length;
+  const count = all.filter(([place]) => holding.has(place)).length;
   return {
     resource,
     limit: members.length > 0 ? limitOf(all.map(([place]) => place)) : undefined,

@@ -1,5 +1,6 @@
 /** Paths as ZooKeeper's own client allows them: what is refused here, servers refuse or mistake. */
 import { UsageError } from '../../errors.ts';
+import { show } from '../../show.ts';
 
 /** Control characters, private use, what is no character, and all beyond the basic plane. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Co}\ufff0-\uffff\u{10000}-\u{10ffff}]/u;
@@ -8,7 +9,7 @@ const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Co}\ufff0-\uffff\u{10000}-\u{10ffff}]/u;
 export function checkPath(path: string): string {
   const why = whyNot(path);
   if (why === undefined) return path;
-  throw new UsageError(`Not a path of ZooKeeper: ${JSON.stringify(path)}: ${why}.`);
+  throw new UsageError(`Not a path of ZooKeeper: ${show(path)}: ${why}.`);
 }
 
 function whyNot(path: string): string | undefined {
