@@ -130,7 +130,7 @@ test.concurrent('a claim is not held after it has ended, though its session live
   await until('was it free', async () => (await holders(other, 'brief')) === 0);
 });
 
-test.concurrent('nobody is promised more than the server keeps, however old its session', async () => {
+test.concurrent('nobody is promised more than the server keeps, however old it is', async () => {
   await using bed = new Bed(server);
   const proxy = bed.serve(await TcpProxy.start(server.port));
   const other = bed.store(server);
@@ -212,7 +212,7 @@ test.concurrent('a server that keeps sessions for longer is taken at its word', 
   expect(performance.now() - began).toBeGreaterThan(5000);
 });
 
-test.concurrent('a server that keeps sessions for less refuses, and says which option', async () => {
+test.concurrent('a server that keeps sessions for less refuses, and says why', async () => {
   await using bed = new Bed(strict);
   const message = expect.stringMatching(/at most 4000 ms.* at most 2666 ms\. Raise maxSessionTime/);
   const refusal = { code: 'STORE', retryable: false, outcome: 'failed', message };

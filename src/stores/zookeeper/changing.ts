@@ -1,8 +1,9 @@
 /** Claims that are changed by force or by choice, each if it is still as it was read. */
 import { StoreError } from '../../errors.ts';
 import type { ClaimStatus } from '../../store.ts';
-import { type Details, dataOf, noteData, REVOKE } from './data.ts';
+import { type Details, dataOf, REVOKE } from './data.ts';
 import { failedWith } from './errors.ts';
+import { noted } from './leaving.ts';
 import { detailed, listQueue } from './listing.ts';
 import { asReader, type Place } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
@@ -97,12 +98,11 @@ async function end(
   if (!place.foreign && place.uuid !== undefined) {
     steps.push(parts.graves.burial(place.uuid, reason));
   }
-  if (holds) {
-    const note = { reason: 'evicted', token, sequence: place.sequence } as const;
-    steps.push({ step: 'set', path: queue, data: noteData(note) });
-  }
   void parts.graves.sweep(kept, Date.now());
-  return unless(kept.session.multi(steps, kept.within));
+  const { session, within } = kept;
+  if (!holds) return unless(session.multi(steps, within));
+  const note = { reason: 'evicted', token, sequence: place.sequence } as const;
+  return unless(noted(kept, { steps, queue, note }));
 }
 
 /** False: it was not as it was read. */

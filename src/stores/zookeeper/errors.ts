@@ -147,6 +147,12 @@ export function tooLate(ms: number, written: boolean, why: unknown): RequestErro
   });
 }
 
+/** What was sent after bad credentials was not heard; what was sent before may have been. */
+export function authFailed(written: boolean): RequestError {
+  const { reason, message, retryable } = refused(-115, '');
+  return new RequestError(reason, message, { retryable, outcome: written ? 'unknown' : 'failed' });
+}
+
 /** The session is over. */
 export function sessionExpired(by: 'server' | 'clock', written: boolean): RequestError {
   const why = by === 'server' ? 'the server ended it' : 'no server was heard for its whole timeout';

@@ -8,12 +8,14 @@
  * live so long, whatever becomes of this process; otherwise it goes to a session of its own.
  */
 import type { Claim, Takeover } from '../../store.ts';
-import { dataOf, noteData } from './data.ts';
+import { dataOf, type Note, noteData } from './data.ts';
 import { failedWith } from './errors.ts';
 import { listQueue, readDetails } from './listing.ts';
 import { uuidOf } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
+import type { KeptSession } from './sessions.ts';
+import type { MultiStep } from './zookeeper-session.ts';
 
 /** @throws StoreError */
 export async function release(parts: Parts, claim: Claim, afterMs: number): Promise<boolean> {
@@ -33,8 +35,7 @@ export async function release(parts: Parts, claim: Claim, afterMs: number): Prom
   }
   const later = afterMs > 0 && own.held;
   if (later && (await leaveLater(parts, own, afterMs))) return true;
-  const left = !later && (await leave(parts, own));
-  if (later) drop(parts, own);
+  const left = await leave(parts, own);
   if (!left || claim.unanswered) parts.graves.bury(claim);
   return left;
 }
@@ -51,8 +52,8 @@ async function releaseFromElsewhere({ sessions, tree }: Parts, claim: Claim): Pr
   const details = await readDetails(kept, step.path);
   if (!details) return false;
   const note = { reason: 'released', token: details.number, sequence: place.sequence } as const;
-  const noting = { step: 'set', path, data: noteData(note) } as const;
-  await kept.session.multi(index < view.admitted ? [step, noting] : [step], kept.within);
+  if (index < view.admitted) await noted(kept, { steps: [step], queue: path, note });
+  else await kept.session.multi([step], kept.within);
   return true;
 }
 
@@ -71,46 +72,62 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
   }
 }
 
-function drop(parts: Parts, own: OwnClaim): void {
+export function drop(parts: Parts, own: OwnClaim): void {
   parts.own.forget(own);
   parts.sessions.remove(own);
 }
 
-async function remove(parts: Parts, own: OwnClaim): Promise<boolean> {
-  const { claim, kept, uuid: id } = own;
-  const { session, within } = kept;
-  const parent = parts.tree.queue(claim.resource);
-  if (own.path === undefined && own.tried) {
-    const found = await session.findProtected({ parent, id, ...within }).catch(nothing);
-    own.path = found?.path;
-  }
-  if (own.path === undefined) return false;
+async function remove({ tree }: Parts, own: OwnClaim): Promise<boolean> {
+  const queue = tree.queue(own.claim.resource);
+  if (own.path === undefined && own.tried) await locate(own, queue);
+  const before = own.path;
+  if (before === undefined) return false;
+  if (await removeAt(own, before, queue)) return true;
+  // A downgrade whose outcome was not told gave it another name, or did not.
+  if (own.claim.kind === 'write') await locate(own, queue);
+  const { path } = own;
+  return path !== undefined && path !== before && removeAt(own, path, queue);
+}
+
+async function locate(own: OwnClaim, parent: string): Promise<void> {
+  const { session, within } = own.kept;
+  const found = await session.findProtected({ parent, id: own.uuid, ...within }).catch(nothing);
+  own.path = found?.path;
+}
+
+async function removeAt(own: OwnClaim, path: string, queue: string): Promise<boolean> {
   try {
-    if (own.held) await noted(own, own.path, parent);
-    else await session.delete(own.path, within);
+    if (own.held) await leaveNote(own, path, queue);
+    else await own.kept.session.delete(path, own.kept.within);
     return true;
   } catch (error) {
     return nothing(error) ?? false;
   }
 }
 
-/** Together with a note; whoever may not write one leaves all the same. */
-async function noted(own: OwnClaim, path: string, parent: string): Promise<void> {
-  const { session, within } = own.kept;
+async function leaveNote(own: OwnClaim, path: string, queue: string): Promise<void> {
   const reason: Takeover['reason'] = own.sealed?.why === 'evicted' ? 'evicted' : 'released';
-  const data = noteData({ reason, token: own.number, sequence: own.sequence });
+  const note = { reason, token: own.number, sequence: own.sequence };
+  await noted(own.kept, { steps: [{ step: 'delete', path }], queue, note });
+}
+
+interface Ending {
+  readonly steps: readonly MultiStep[];
+  readonly queue: string;
+  readonly note: Note;
+}
+
+/** Ends a hold and notes how; whoever may not write at the queue ends it all the same. */
+export async function noted(
+  { session, within }: KeptSession,
+  { steps, queue, note }: Ending,
+): Promise<void> {
   try {
-    await session.multi(
-      [
-        { step: 'delete', path },
-        { step: 'set', path: parent, data },
-      ],
-      within,
-    );
+    await session.multi([...steps, { step: 'set', path: queue, data: noteData(note) }], within);
   } catch (error) {
-    const forbidden = failedWith(error, 'NOAUTH') && error.step === 1;
+    const forbidden = failedWith(error, 'NOAUTH') && error.step === steps.length;
     if (!forbidden) throw error;
-    await session.delete(path, within);
+    await session.multi(steps, within);
   }
 }
 
@@ -140,28 +157,41 @@ async function leaveLater(parts: Parts, own: OwnClaim, ms: number): Promise<bool
   return true;
 }
 
-/** Somebody else has marked it, which may have been to evict it: then it ends when it would. */
+/**
+ * An earlier attempt has marked it, of which nothing was told; or somebody else has, which may have
+ * been to evict it: then it ends when it would.
+ */
 async function sealedBefore(parts: Parts, own: OwnClaim, ms: number): Promise<boolean> {
-  const details = await readDetails(own.kept, own.path ?? '');
+  const { kept, apart, path = '' } = own;
+  const details = await readDetails(kept, path);
   if (!details) return false;
   own.version = details.version;
   own.sealed = details.sealed;
-  return leaveLater(parts, own, ms);
+  if (details.sealed?.why !== 'unknown') return leaveLater(parts, own, ms);
+  if (apart && details.session === apart.session.id) adopt(parts, own, apart);
+  own.until = parts.clock.now() + ms;
+  own.kept.sweep();
+  return true;
 }
 
 /** To a session that nobody else depends on. */
 async function move(
-  { sessions }: Parts,
+  parts: Parts,
   own: OwnClaim,
   { path, data, ms }: { readonly path: string; readonly data: Buffer; readonly ms: number },
 ): Promise<void> {
-  const apart = await sessions.apart(ms);
+  const apart = own.apart ?? (await parts.sessions.apart(ms));
+  own.apart = apart;
   const steps = [
     { step: 'delete', path, version: own.version },
     { step: 'create', path, data, kind: 'ephemeral' },
   ] as const;
   await apart.session.multi(steps, apart.within);
+  adopt(parts, own, apart);
+}
+
+function adopt({ sessions }: Parts, own: OwnClaim, kept: KeptSession): void {
   sessions.remove(own);
-  own.kept = apart;
+  own.kept = kept;
   sessions.add(own);
 }

@@ -17,11 +17,11 @@
  * deadline.
  */
 import type { Clock } from '../../clock.ts';
-import { ClosedError } from '../../errors.ts';
+import { ClosedError, isLockError } from '../../errors.ts';
 import type { Auth, Destination } from './address.ts';
 import { Changes, type SessionListener } from './changes.ts';
 import { Confirmations } from './confirmations.ts';
-import { connectionLoss, refused, sessionExpired, tooLate } from './errors.ts';
+import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from './errors.ts';
 import { Exchange, type Watching } from './exchange.ts';
 import { type Greeting, helloOf, readGreeting } from './hello.ts';
 import { Hosts } from './hosts.ts';
@@ -257,7 +257,7 @@ export class Session {
     if (watching && !exchange.settled) this.#keepWatch(request.path, watching, code);
     if (code === SESSION_EXPIRED) this.#expire('server');
     else if (code === SESSION_MOVED) this.#link?.end(refused(code, ''));
-    else if (code === AUTH_FAILED) this.#finish('closed', () => refused(code, ''));
+    else if (code === AUTH_FAILED) this.#finish('closed', authFailed);
   }
 
   /** A node that is not there can be watched by `exists` alone. */
@@ -291,7 +291,7 @@ export class Session {
     this.#vigil?.end();
     this.#over.abort();
     const cause = why(true);
-    this.#link?.end(cause, to === 'expired' ? cause : connectionLoss(cause, true));
+    this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
     for (const exchange of this.#queue.splice(0)) exchange.fail(why(false));
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
