@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, giveBack } from './ports.ts';
+import { freePort } from './ports.ts';
 import { beside, type Command, findProgram, type ProgramName } from './programs.ts';
-import { ServerProcess } from './server-process.ts';
+import { LocalServer, ServerProcess } from './server-process.ts';
 import { certificates } from './tls.ts';
 
 export interface EtcdOptions {
@@ -43,15 +43,13 @@ const ROOT = { name: 'root', password: 'root' };
 /** It elects itself soon, checks passwords quickly, and grants leases of one second. */
 const CONFIG = ['--heartbeat-interval=20', '--election-timeout=200', '--bcrypt-cost=4'];
 
-export class EtcdServer {
-  readonly host = '127.0.0.1';
+export class EtcdServer extends LocalServer {
   readonly port: number;
   readonly peerPort: number;
   /** The certificate of the authority that a client has to trust, if it speaks TLS. */
   readonly ca: string;
   readonly #program: Command;
   readonly #metricsPort: number;
-  readonly #process = new ServerProcess('etcd', { refusesRoot: false });
   readonly #args: readonly string[];
   readonly #tls: EtcdOptions['tls'];
   #withPasswords = false;
@@ -84,6 +82,7 @@ export class EtcdServer {
     { name, peerPort, peers, certificates: files = {} }: Membership,
     { config = [], tls = false }: EtcdOptions,
   ) {
+    super(new ServerProcess('etcd', { refusesRoot: false }));
     this.#program = program;
     this.port = port;
     this.peerPort = peerPort;
@@ -118,23 +117,6 @@ export class EtcdServer {
     return `${this.#tls ? 'https' : 'http'}://${this.host}:${this.port}`;
   }
 
-  get folder(): string {
-    return this.#process.folder;
-  }
-
-  get running(): boolean {
-    return this.#process.running;
-  }
-
-  get pid(): number {
-    return this.#process.pid;
-  }
-
-  /** What it has logged, from its first start on. */
-  get log(): string {
-    return this.#process.log;
-  }
-
   /** Its disk is gone. It must not run. */
   wipe(): void {
     rmSync(this.#file('data'), { recursive: true, force: true });
@@ -144,27 +126,7 @@ export class EtcdServer {
   async start(): Promise<void> {
     const env = process.arch === 'x64' ? {} : { ETCD_UNSUPPORTED_ARCH: process.arch };
     const args = [...this.#program, ...this.#args];
-    await this.#process.start(args, { ...process.env, ...env }, () => this.healthy());
-  }
-
-  /** Ends it as a crash does. Asked to end it would take seconds. */
-  async kill(): Promise<void> {
-    await this.#process.kill();
-  }
-
-  /** Kills it and starts it again. What it has answered is there; tokens of users are not. */
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.start();
-  }
-
-  /** It stands still: connections stay open and nothing is answered. */
-  pause(): void {
-    this.#process.pause();
-  }
-
-  resume(): void {
-    this.#process.resume();
+    await this.process.start(args, { ...process.env, ...env }, () => this.healthy());
   }
 
   /** Whether it has a leader, and can be written. */
@@ -222,10 +184,8 @@ export class EtcdServer {
     this.#withPasswords = true;
   }
 
-  /** Ends it and removes its folder. */
-  async close(): Promise<void> {
-    await this.#process.close();
-    for (const port of [this.port, this.#metricsPort, this.peerPort]) giveBack(port);
+  protected override get ports(): readonly number[] {
+    return [this.port, this.#metricsPort, this.peerPort];
   }
 
   #file(name: string): string {

@@ -2,9 +2,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import { freePort, giveBack } from './ports.ts';
+import { freePort } from './ports.ts';
 import { type Command, findProgram, folderOf, type ProgramName } from './programs.ts';
-import { runToEnd, ServerProcess } from './server-process.ts';
+import { LocalServer, runToEnd, ServerProcess } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
 
 export interface MysqlOptions {
@@ -61,12 +61,10 @@ const OPTIONS = [
   '--innodb-buffer-pool-size=64M',
 ];
 
-export class MysqlServer {
-  readonly host = '127.0.0.1';
+export class MysqlServer extends LocalServer {
   readonly port: number;
   readonly #product: MysqlProduct;
   readonly #program: Command;
-  readonly #process: ServerProcess;
   readonly #env: NodeJS.ProcessEnv;
   readonly #config: readonly string[];
   readonly #primary: MysqlServer | undefined;
@@ -83,10 +81,10 @@ export class MysqlServer {
     port: number,
     { config = [], binlog = false, env, primary }: MysqlOptions & { primary?: MysqlServer },
   ) {
+    super(new ServerProcess(product.name, { refusesRoot: true }));
     this.port = port;
     this.#product = product;
     this.#program = program;
-    this.#process = new ServerProcess(product.name, { refusesRoot: true });
     this.#env = { ...process.env, ...env };
     const log = binlog ? [...product.binlog, `--server-id=${port}`] : [];
     this.#config = [...log, ...config];
@@ -104,23 +102,6 @@ export class MysqlServer {
     return `${this.#product.name}://${names.join(':')}@${where}`;
   }
 
-  get folder(): string {
-    return this.#process.folder;
-  }
-
-  get running(): boolean {
-    return this.#process.running;
-  }
-
-  get pid(): number {
-    return this.#process.pid;
-  }
-
-  /** What it has logged, from its first start on. */
-  get log(): string {
-    return this.#process.log;
-  }
-
   /** Starts it on the same port, with the data that it left. */
   async start(): Promise<void> {
     const { folder } = this;
@@ -135,7 +116,7 @@ export class MysqlServer {
       ...(this.#readOnly ? ['--read-only'] : []),
       ...this.#config,
     ];
-    await this.#process.start(command, this.#env, async () => {
+    await this.process.start(command, this.#env, async () => {
       await this.query('select 1');
       return true;
     });
@@ -143,27 +124,7 @@ export class MysqlServer {
 
   /** Ends it as an administrator does. */
   async stop(): Promise<void> {
-    await this.#process.end('SIGTERM');
-  }
-
-  /** Ends it as a crash does. */
-  async kill(): Promise<void> {
-    await this.#process.kill();
-  }
-
-  /** Kills it and starts it again. What was committed is there, unless it was configured away. */
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.start();
-  }
-
-  /** It stands still: connections stay open and nothing is answered. */
-  pause(): void {
-    this.#process.pause();
-  }
-
-  resume(): void {
-    this.#process.resume();
+    await this.process.end('SIGTERM');
   }
 
   /** As root, over a connection of its own, past every proxy and port: the rows, if there are. */
@@ -216,12 +177,6 @@ export class MysqlServer {
   async promote(): Promise<void> {
     await this.#run([...this.#product.unfollow, 'set global read_only = 0']);
     this.#readOnly = false;
-  }
-
-  /** Ends it and removes its folder. */
-  async close(): Promise<void> {
-    await this.#process.close();
-    giveBack(this.port);
   }
 
   get #data(): string {

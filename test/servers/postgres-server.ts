@@ -2,9 +2,9 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { freePort, giveBack } from './ports.ts';
+import { freePort } from './ports.ts';
 import { beside, type Command, findProgram, folderOf } from './programs.ts';
-import { runToEnd, ServerProcess } from './server-process.ts';
+import { LocalServer, runToEnd, ServerProcess } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
 import { until } from './until.ts';
 
@@ -65,11 +65,9 @@ const INITDB = [
 
 const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
-export class PostgresServer {
-  readonly host = '127.0.0.1';
+export class PostgresServer extends LocalServer {
   readonly port: number;
   readonly #program: Command;
-  readonly #process = new ServerProcess('postgres', { refusesRoot: true });
   readonly #env: NodeJS.ProcessEnv;
   readonly #primary: PostgresServer | undefined;
 
@@ -87,6 +85,7 @@ export class PostgresServer {
     port: number,
     { env, primary }: PostgresOptions & { readonly primary?: PostgresServer },
   ) {
+    super(new ServerProcess('postgres', { refusesRoot: true }));
     this.#program = program;
     this.port = port;
     this.#env = { ...process.env, LC_ALL: 'C', ...env };
@@ -103,28 +102,11 @@ export class PostgresServer {
     return `postgres://${names.join(':')}@${where}`;
   }
 
-  get folder(): string {
-    return this.#process.folder;
-  }
-
-  get running(): boolean {
-    return this.#process.running;
-  }
-
   /** Of the postmaster, whose children serve the sessions. */
-  get pid(): number {
-    return this.#process.pid;
-  }
-
-  /** What it has logged, from its first start on. */
-  get log(): string {
-    return this.#process.log;
-  }
-
   /** Starts it on the same port, with the data that it left. */
   async start(): Promise<void> {
     const where = ['-D', this.#data, '-p', `${this.port}`, '-k', this.folder];
-    await this.#process.start([...this.#program, ...where], this.#env, async () => {
+    await this.process.start([...this.#program, ...where], this.#env, async () => {
       await this.query('select 1');
       return true;
     });
@@ -132,28 +114,17 @@ export class PostgresServer {
 
   /** Ends it as an administrator does. */
   async stop(mode: PostgresStop = 'fast'): Promise<void> {
-    await this.#process.end(SIGNALS[mode]);
-  }
-
-  /** Kills the postmaster and its children. */
-  async kill(): Promise<void> {
-    await this.#process.kill();
-  }
-
-  /** Kills it and starts it again. What was committed is there, unless it was configured away. */
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.start();
+    await this.process.end(SIGNALS[mode]);
   }
 
   /** It stands still, or only the session of that pid: nothing is answered, no connection ends. */
-  pause(session?: number): void {
-    if (session === undefined) this.#process.pause();
+  override pause(session?: number): void {
+    if (session === undefined) this.process.pause();
     else process.kill(session, 'SIGSTOP');
   }
 
-  resume(session?: number): void {
-    if (session === undefined) this.#process.resume();
+  override resume(session?: number): void {
+    if (session === undefined) this.process.resume();
     else process.kill(session, 'SIGCONT');
   }
 
@@ -213,12 +184,6 @@ export class PostgresServer {
   /** Makes this standby a primary. What it has not received of the old one is lost to it. */
   async promote(): Promise<void> {
     await this.query('select pg_promote()');
-  }
-
-  /** Ends it and removes its folder. */
-  async close(): Promise<void> {
-    await this.#process.close();
-    giveBack(this.port);
   }
 
   get #data(): string {

@@ -2,9 +2,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort, giveBack } from './ports.ts';
+import { freePort } from './ports.ts';
 import { findProgram, type ProgramName } from './programs.ts';
-import { ServerProcess } from './server-process.ts';
+import { LocalServer, ServerProcess } from './server-process.ts';
 
 export interface RedisServerOptions {
   /** Default: `redis`. */
@@ -33,10 +33,8 @@ export interface WatchedOptions extends RedisServerOptions {
 /** How long a command may take, in ms: only one that hangs takes longer. */
 const PATIENCE_MS = 20_000;
 
-export class RedisServer {
-  readonly host = '127.0.0.1';
+export class RedisServer extends LocalServer {
   readonly port: number;
-  readonly #process = new ServerProcess('redis', { refusesRoot: false });
   readonly #command: readonly string[];
   readonly #env: NodeJS.ProcessEnv;
   readonly #persistent: boolean;
@@ -55,6 +53,7 @@ export class RedisServer {
 
   private constructor(program: readonly string[], port: number, options: RedisServerOptions) {
     const { config = [], persistent = false, sentinel = false, files = {}, env } = options;
+    super(new ServerProcess('redis', { refusesRoot: false }));
     this.port = port;
     this.#persistent = persistent;
     this.#env = { ...process.env, ...env };
@@ -77,51 +76,22 @@ export class RedisServer {
     return `redis://${this.host}:${this.port}`;
   }
 
-  get folder(): string {
-    return this.#process.folder;
-  }
-
-  get running(): boolean {
-    return this.#process.running;
-  }
-
-  get pid(): number {
-    return this.#process.pid;
-  }
-
-  /** What it has logged, from its first start on. */
-  get log(): string {
-    return this.#process.log;
-  }
-
   /** Starts it on the same port, with the data that it left. */
   async start(): Promise<void> {
-    await this.#process.start(this.#command, this.#env, async () => {
+    await this.process.start(this.#command, this.#env, async () => {
       return (await this.command('PING')) === 'PONG';
     });
   }
 
   /** Ends it as an administrator does. */
   async stop(): Promise<void> {
-    await this.#process.end('SIGTERM');
+    await this.process.end('SIGTERM');
   }
 
-  /** Ends it as a crash does. */
-  async kill(): Promise<void> {
-    await this.#process.kill();
-  }
-
-  /** It stands still: connections stay open and nothing is answered. */
-  pause(): void {
-    this.#process.pause();
-  }
-
-  resume(): void {
-    this.#process.resume();
-  }
-
-  /** Crashes it and starts it again. To keep its data it has to be persistent. */
-  async restart({ keepData }: { readonly keepData: boolean }): Promise<void> {
+  /** Crashes it and starts it again. To keep its data it has to be persistent; then it does. */
+  override async restart(
+    { keepData }: { readonly keepData: boolean } = { keepData: this.#persistent },
+  ): Promise<void> {
     if (keepData && !this.#persistent) throw new Error('only a persistent server keeps its data');
     await this.kill();
     if (!keepData) {
@@ -149,12 +119,6 @@ export class RedisServer {
     } finally {
       client.disconnect();
     }
-  }
-
-  /** Ends it and removes its folder. */
-  async close(): Promise<void> {
-    await this.#process.close();
-    giveBack(this.port);
   }
 
   get #socket(): string {

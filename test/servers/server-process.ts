@@ -10,6 +10,7 @@ import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { giveBack } from './ports.ts';
 import { alive, childrenOf } from './process-table.ts';
 import { until } from './until.ts';
 
@@ -155,6 +156,68 @@ export class ServerProcess {
     const children = childrenOf(this.pid);
     for (const pid of [this.pid, ...children]) signal(pid, 'SIGKILL');
     return children;
+  }
+}
+
+/** A server on loopback, whatever it speaks. */
+export abstract class LocalServer {
+  readonly host = '127.0.0.1';
+  abstract readonly port: number;
+  protected readonly process: ServerProcess;
+
+  protected constructor(process: ServerProcess) {
+    this.process = process;
+  }
+
+  get folder(): string {
+    return this.process.folder;
+  }
+
+  get running(): boolean {
+    return this.process.running;
+  }
+
+  get pid(): number {
+    return this.process.pid;
+  }
+
+  /** What it has logged, from its first start on. */
+  get log(): string {
+    return this.process.log;
+  }
+
+  /** Where it listens, to be given back at its end. */
+  protected get ports(): readonly number[] {
+    return [this.port];
+  }
+
+  /** Starts it on the same ports, with the data that it left, and waits until it answers. */
+  abstract start(): Promise<void>;
+
+  /** Ends it as a crash does. */
+  async kill(): Promise<void> {
+    await this.process.kill();
+  }
+
+  /** It stands still: connections stay open and nothing is answered. */
+  pause(): void {
+    this.process.pause();
+  }
+
+  resume(): void {
+    this.process.resume();
+  }
+
+  /** Kills it and starts it again. What it keeps when it is killed is there. */
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  /** Ends it and removes its folder. */
+  async close(): Promise<void> {
+    await this.process.close();
+    for (const port of this.ports) giveBack(port);
   }
 }
 
