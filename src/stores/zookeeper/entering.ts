@@ -47,7 +47,7 @@ async function again(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   if (own.entering) return own.entering;
   if (own.sealed) return ending(parts, own);
   if (own.kept.over) return lose(parts, own);
-  if (own.path === undefined) return begin(parts, own);
+  if (own.path === undefined || !own.entered) return begin(parts, own);
   const at = parts.clock.now();
   const queue = parts.own.queue(own.claim.resource);
   const [details] = await Promise.all([readDetails(own.kept, own.path), queue.look(own.kept)]);
@@ -69,6 +69,7 @@ async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   const { claim, kept } = own;
   const queue = parts.own.queue(claim.resource);
   const sentAt = parts.clock.now();
+  if (own.path !== undefined) return settle(parts, own, sentAt);
   if (!claim.queue && !own.tried) {
     const view = await queue.look(kept);
     if (!view.admits(claim)) return forget(parts, own, view.misfit(claim.kind) ?? REFUSED);
@@ -84,11 +85,25 @@ async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   own.path = made.value.path;
   own.number = made.value.stat.czxid;
   own.version = made.value.stat.version;
+  const view = listed.status === 'fulfilled' ? listed.value : undefined;
+  return settle(parts, own, sentAt, view);
+}
+
+/** Its node is there; it may not be allowed to stay. */
+async function settle(
+  parts: Parts,
+  own: OwnClaim,
+  sentAt: number,
+  listed?: QueueView,
+): Promise<ClaimStatus> {
+  const { claim, kept } = own;
+  const queue = parts.own.queue(claim.resource);
   // Whoever releases it waits for this, and deletes it.
   if (own.left) return UNKNOWN;
-  let view = listed.status === 'fulfilled' ? listed.value : await queue.look(kept);
-  if (view.find(own.uuid) < 0) view = await queue.look(kept);
+  const seen = listed && listed.find(own.uuid) >= 0;
+  const view = seen ? listed : await queue.look(kept);
   const index = view.find(own.uuid);
+  own.sequence = view.places[index]?.sequence ?? 0;
   const misfit = view.misfit(claim.kind);
   if (misfit) return withdraw(parts, own, misfit);
   if (index < 0) return miss(parts, own);
@@ -101,6 +116,7 @@ async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
     return withdraw(parts, own, { state: 'gone', why: 'full', detail });
   }
   await queue.stand(own, view);
+  own.entered = true;
   return own.status(sentAt);
 }
 

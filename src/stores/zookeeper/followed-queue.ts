@@ -31,6 +31,13 @@ export interface QueueParts {
   readonly wake: (own: OwnClaim, news: boolean) => void;
 }
 
+interface Listed {
+  /** The session that it was asked for in. */
+  readonly kept: KeptSession;
+  readonly view: QueueView;
+  readonly note: Note | undefined;
+}
+
 /** After so long a holder wants to know of what concerns it; most locks are not held so long. */
 const HOLDS_MS = 10;
 
@@ -48,6 +55,8 @@ export class FollowedQueue {
 
   leave(own: OwnClaim): void {
     this.claims.delete(own.uuid);
+    const { awaited, watcher, kept } = own;
+    if (awaited && watcher) kept.session.unwatch(awaited, watcher).catch(() => {});
     // Whoever holds may have nobody behind it now; a departure of its own tells those who wait.
     const some = [...this.claims.values()].find(({ crowded }) => crowded);
     if (!own.held && some) this.#lookAgain(some);
@@ -93,19 +102,20 @@ export class FollowedQueue {
       listQueue(kept, this.path, watch),
       waits ? readNote(kept, this.path) : undefined,
     ]);
-    await Promise.all(there.map((own) => this.#learn(own, kept, view, note)));
+    await Promise.all(there.map((own) => this.#learn(own, { kept, view, note })));
     return view;
   }
 
-  async #learn(
-    own: OwnClaim,
-    kept: KeptSession,
-    view: QueueView,
-    note: Note | undefined,
-  ): Promise<void> {
+  /** Never rejects: what fails for one is nobody else's, and is repaired by its heartbeat. */
+  async #learn(own: OwnClaim, { kept, view, note }: Listed): Promise<void> {
     if (this.claims.get(own.uuid) !== own || own.left) return;
-    if (view.find(own.uuid) >= 0) await this.stand(own, view, note && Promise.resolve(note));
-    else if (own.kept === kept) this.#parts.wake(own, false);
+    if (view.find(own.uuid) < 0) {
+      if (own.kept === kept) this.#parts.wake(own, false);
+      return;
+    }
+    const stands = this.stand(own, view, note && Promise.resolve(note)).catch(() => {});
+    // Another session may be slow to answer.
+    if (own.kept === kept) await stands;
   }
 
   /** How the hold before this one ended, if there may be work undone. */
@@ -122,17 +132,18 @@ export class FollowedQueue {
     },
   ): Promise<Takeover | undefined> {
     const { seen, before } = own;
+    const last = seen?.at(-1);
     // Who comes to others, or after a release, finds no work undone.
     if (!seen && (index > 0 || !view.evicted)) return undefined;
     const told = await (note ?? readNote(own.kept, this.path));
-    const last = told && { reason: told.reason, token: told.token };
-    if (last?.reason === 'evicted') this.#forgetNote(own);
-    if (!seen) return last?.reason === 'evicted' ? last : undefined;
+    const ending = told && { reason: told.reason, token: told.token };
+    if (ending?.reason === 'evicted') this.#forgetNote(own);
+    if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
     const there = new Set(view.places.map(({ sequence }) => sequence));
     const ended = seen.filter(({ sequence }) => !there.has(sequence));
-    if (told && ended.some(({ sequence }) => sequence === told.sequence)) return last;
+    if (told && ended.some(({ sequence }) => sequence === told.sequence)) return ending;
     // A writer that has become a reader has ended nothing.
-    const died = before && ended.includes(seen.at(-1) as Place) && !seen.at(-1)?.foreign;
+    const died = last && !last.foreign && ended.includes(last) && before?.name === last.name;
     return died ? { reason: 'expired', token: before.number } : undefined;
   }
 
@@ -151,20 +162,24 @@ export class FollowedQueue {
     this.#inform(own, before);
     if (own.awaited === path) return;
     own.awaited = path;
+    const { name } = before;
     const changed = (event: WatchEvent): void => {
       if (own.awaited !== path) return;
       own.awaited = undefined;
       if (event.type !== 'expired' && this.claims.has(own.uuid)) this.#lookAgain(own);
     };
+    own.watcher = changed;
     try {
       if (!target) {
-        own.before ??= await readDetails(own.kept, `${this.path}/${before.name}`);
+        const known = own.before?.name === name;
+        const details = known ? undefined : await readDetails(own.kept, `${this.path}/${name}`);
+        if (details) own.before = { ...details, name };
         await this.#list(own.kept, changed);
         return;
       }
       const details = await readDetails(own.kept, path, changed);
       const missed = details?.admitted && index > view.admitted;
-      if (details && target === before) own.before = details;
+      if (details && target === before) own.before = { ...details, name };
       if (details && !missed) return;
       own.awaited = undefined;
       await this.look(own.kept);
@@ -182,6 +197,7 @@ export class FollowedQueue {
     const { number, version, kept, sealed } = known;
     const { ttlMs, holder } = known.claim;
     own.before = {
+      name: before.name,
       ...{ number, version, session: kept.session.id, ttlMs, lastsMs, holder, sealed },
       admitted: known.held,
     };
@@ -192,19 +208,20 @@ export class FollowedQueue {
     this.look(kept).catch(() => {});
   }
 
-  /** Who waits right behind this one is in another process, and is the first now. */
+  /**
+   * Who stands right behind this one, in another process, may be admitted as well or the first to
+   * wait now, and watches nothing but this node. Whoever comes later sees by itself.
+   */
   #announce(own: OwnClaim, view: QueueView): void {
-    const next = view.places[view.admitted];
-    const last = view.places[view.admitted - 1];
-    const behind = next !== undefined && !this.claims.has(next.uuid ?? '');
-    if (own.announced || !own.waited || last?.uuid !== own.uuid || !behind) return;
-    if (own.claim.kind !== 'permits' || own.path === undefined) return;
+    const { version, path, kept } = own;
+    if (own.announced || own.sealed || own.claim.kind !== 'permits' || path === undefined) return;
     own.announced = true;
-    const { session, within } = own.kept;
+    const next = view.places[view.find(own.uuid) + 1];
+    if (next === undefined || this.claims.has(next.uuid ?? '')) return;
     const data = dataOf(own.claim, { admitted: true });
-    session.setData(own.path, data, within).then(
-      ({ version }) => {
-        own.version = version;
+    kept.session.setData(path, data, { version, ...kept.within }).then(
+      (stat) => {
+        own.version = stat.version;
       },
       () => {
         own.announced = false;
@@ -262,6 +279,7 @@ export class FollowedQueue {
       },
       () => {
         own.crowdWatched = false;
+        own.undisturbed = false;
       },
     );
   }

@@ -1,9 +1,10 @@
 /** A claim of this process in a queue of ZooKeeper, and what it was told of its place there. */
 import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../store.ts';
 import type { Details } from './data.ts';
-import { type Place, placeIn } from './nodes.ts';
+import type { Place } from './nodes.ts';
 import type { QueueView } from './queue.ts';
 import type { KeptSession } from './sessions.ts';
+import type { Watcher } from './watches.ts';
 
 /** In the order in which they come; somebody who holds alone and then not is told again. */
 const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
@@ -14,6 +15,8 @@ export class OwnClaim {
   readonly uuid: string;
   /** What it lives by. */
   kept: KeptSession;
+  /** What it shall live by when it is to end later than this process might. */
+  apart: KeptSession | undefined;
   /** Over by then unless somebody asks, in ms of the clock. */
   until: number;
   /** Of its node, once that is known to have been made. */
@@ -21,8 +24,12 @@ export class OwnClaim {
   /** Its place in the order, and its token. */
   number = 0n;
   version = 0;
+  /** The number in its node's name. */
+  sequence = 0;
   /** Its node may have been made, or not. */
   tried = false;
+  /** Its node is there, and may stay. */
+  entered = false;
   /** Its release has begun, which has the last word. */
   left = false;
   entering: Promise<ClaimStatus> | undefined;
@@ -30,8 +37,9 @@ export class OwnClaim {
   takeover: Takeover | undefined;
   /** The path of what has to change before it is its turn; it is watched. */
   awaited: string | undefined;
+  watcher: Watcher | undefined;
   /** Who stands right before it, as far as it was asked. */
-  before: Details | undefined;
+  before: (Details & { readonly name: string }) | undefined;
   /** Who stood before it when it was not its turn yet. */
   seen: readonly Place[] | undefined;
   /** Behind it somebody knows that it holds. */
@@ -64,12 +72,6 @@ export class OwnClaim {
 
   get waited(): boolean {
     return this.seen !== undefined;
-  }
-
-  /** The number in its node's name. */
-  get sequence(): number {
-    const { path = '' } = this;
-    return placeIn(path.slice(path.lastIndexOf('/') + 1))?.sequence ?? 0;
   }
 
   /** Keeps what this view says of its place; true if that is worth waking somebody for. */

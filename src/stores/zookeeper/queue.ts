@@ -6,7 +6,8 @@
  * changes but by their departure or by a downgrade, so who is admitted stays so, and a list that is
  * old tells nothing wrong, only less. Curator orders and admits its own in the same way.
  * A claim whose kind is not that of the first in the queue is about to leave by itself, because it
- * has seen the same; so nobody waits for it.
+ * has seen the same. Until then nobody gets past it: were it left out, it would come in again as
+ * the first of another kind, and those who got past would be strangers there.
  * What would break it: numbers that overflow. Queues that Curator may share are left alone long
  * before; those of permits are ordered by what created their nodes then (listing.ts).
  */
@@ -17,6 +18,9 @@ import type { Place } from './nodes.ts';
 /** A note is at least so long, unless it tells of a release. */
 export const LONG_NOTE = 64;
 
+/** So many are looked through one by one. */
+const SHORT = 8;
+
 export class QueueView {
   readonly places: readonly Place[];
   /** How many are admitted. */
@@ -24,17 +28,21 @@ export class QueueView {
   /** The node of the queue has a note on an eviction. */
   readonly evicted: boolean;
   readonly #kind: Kind | undefined;
+  #indices: ReadonlyMap<string | undefined, number> | undefined;
 
   /** In order. */
   constructor(places: readonly Place[], noteLength = 0) {
     this.#kind = places[0]?.kind;
-    this.places = places.filter(({ kind, foreign }) => foreign || !this.misfit(kind));
-    this.admitted = admissible(this.places);
+    this.places = places;
+    const odd = places.findIndex(({ kind, foreign }) => !foreign && this.misfit(kind));
+    this.admitted = admissible(odd < 0 ? places : places.slice(0, odd));
     this.evicted = noteLength >= LONG_NOTE;
   }
 
   find(uuid: string): number {
-    return this.places.findIndex((place) => place.uuid === uuid);
+    if (this.places.length <= SHORT) return this.places.findIndex((place) => place.uuid === uuid);
+    this.#indices ??= new Map(this.places.map((place, index) => [place.uuid, index]));
+    return this.#indices.get(uuid) ?? -1;
   }
 
   get waiters(): number {
@@ -50,6 +58,7 @@ export class QueueView {
 
   /** Whether a claim at the end would be admitted. */
   admits(claim: Claim): boolean {
+    if (this.waiters > 0 || this.misfit(claim.kind)) return false;
     const all = [...this.places, { ...claim, admitted: false }];
     return admissible(all) === all.length;
   }

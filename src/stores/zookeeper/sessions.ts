@@ -36,6 +36,8 @@ export interface SessionParts {
   readonly alarm: (claims: Iterable<OwnClaim>) => void;
   /** A claim is over, and its node may be there. Resolves when it surely is not. */
   readonly clear: (own: OwnClaim) => Promise<void>;
+  /** A claim is over, and its session too. */
+  readonly drop: (own: OwnClaim) => void;
 }
 
 export class KeptSession {
@@ -56,7 +58,7 @@ export class KeptSession {
     this.session.listen(({ to }) => {
       if (to === 'connected') return;
       parts.alarm(this.claims);
-      if (to === 'reconnected') this.sweep();
+      if (to !== 'suspended') this.sweep();
     });
   }
 
@@ -127,16 +129,18 @@ export class KeptSession {
 
   /** What is over goes now, and whatever else will be over does when it is. */
   sweep(): void {
-    const { clock, clear } = this.#parts;
+    const { clock, clear, drop } = this.#parts;
     clock.clearTimeout(this.#sweeper as Timer);
     this.#sweeper = undefined;
-    if (this.claims.size === 0 || this.over) return;
     const now = clock.now();
     let next = now + this.session.timeoutMs;
-    for (const own of this.claims) {
+    for (const own of [...this.claims]) {
       next = Math.min(next, own.until > now ? own.until : now + this.#askedMs / 10);
-      if (own.until <= now && !this.silent) clear(own).catch(() => {});
+      if (own.until > now && !(this.over && own.left)) continue;
+      if (this.over) drop(own);
+      else if (!this.silent) clear(own).catch(() => {});
     }
+    if (this.claims.size === 0) return;
     this.#sweeper = clock.setTimeout(() => this.sweep(), Math.max(1, next - now));
     this.#sweeper.unref();
   }

@@ -10,13 +10,14 @@
  * What breaks it: clocks of different rates, between the leader that ends a session and the process
  * that counts on it. There the fence holds, in a `multi` that checks its version.
  */
+import { sameQueue } from '../../admission.ts';
 import type { Clock } from '../../clock.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
 import { downgrade, type Eviction, evict } from './changing.ts';
 import type { ZookeeperClient } from './client.ts';
 import { enter } from './entering.ts';
 import { Graves } from './graves.ts';
-import { leave, release } from './leaving.ts';
+import { drop, leave, release } from './leaving.ts';
 import { inspect, list } from './looking.ts';
 import { OwnClaims } from './own-claims.ts';
 import type { Parts } from './parts.ts';
@@ -59,9 +60,13 @@ function newRun(claim: Claim, last: Run | undefined): Run {
   return { claim, after, statuses: [] };
 }
 
-/** A session makes nodes in the order in which it is asked; a try asks when it has looked. */
+/**
+ * A session makes nodes in the order in which it is asked; a try asks when it has looked, and who
+ * does not fit has to leave again.
+ */
 function follows(before: Claim, claim: Claim): boolean {
-  return before.queue && claim.queue && before.ttlMs === claim.ttlMs;
+  const alike = before.ttlMs === claim.ttlMs && sameQueue(before.kind, claim.kind);
+  return before.queue && claim.queue && alike;
 }
 
 export class ZookeeperStore implements Store {
@@ -74,7 +79,13 @@ export class ZookeeperStore implements Store {
     const sessions = new Sessions({
       ...{ client, tree, clock },
       alarm: (claims) => own.alarm(claims),
-      clear: async (claim) => void (await leave(this.#parts, claim)),
+      clear: async (claim) => {
+        claim.left = true;
+        // What is on its way may still make its node.
+        await claim.entering?.catch(() => {});
+        await leave(this.#parts, claim);
+      },
+      drop: (claim) => drop(this.#parts, claim),
     });
     const graves = new Graves(tree, clock);
     this.#parts = { tree, clock, sessions, own, graves, maxWaiters };
