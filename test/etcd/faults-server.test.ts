@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { RESTART_TTL_MS, sleep } from '../faults/bed.ts';
 import { Crowd } from '../faults/crowd.ts';
 import { patiently, Scene } from '../faults/scene.ts';
+import { loneServer } from '../faults/server.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
 import type { EtcdServer } from '../servers/etcd-server.ts';
 import { until } from '../servers/until.ts';
@@ -18,41 +19,7 @@ async function compact(server: EtcdServer): Promise<void> {
 }
 
 describe.concurrent('a server', () => {
-  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
-    await server.restart();
-    const back = performance.now();
-    await (await patiently(bed.patientLocks(server).mutex('fresh'))).release();
-    await scene.renewedSince(back);
-    await scene.expectUndisturbed(0);
-    await scene.leave(server);
-  });
-
-  test.concurrent('is dead for longer than a TTL: the holder is told by its clock', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    await server.kill();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    await server.start();
-    await scene.expectSucceeded();
-    await scene.leave(server);
-  });
-
-  test.concurrent('stands still past the TTL: the holder is told by its clock', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    server.pause();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    server.resume();
-    await scene.expectSucceeded();
-    await scene.leave(server);
-  });
+  loneServer(() => new Bed());
 
   test.concurrent('stands still for moments under load: nothing is lost, or doubled', async () => {
     await using bed = new Bed();
@@ -83,22 +50,6 @@ describe.concurrent('a server', () => {
     expect([losses, crowd.violations]).toEqual([0, []]);
     await scene.expectUndisturbed(0);
     await scene.leave(server);
-  });
-
-  test.concurrent('dies again and again under load: nobody is granted what is held', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const all = Array.from({ length: 4 }, () => bed.locks(server));
-    const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
-    for (let i = 0; i < 3; i++) {
-      const before = crowd.grants;
-      await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
-      if (i < 2) await server.restart();
-    }
-    await crowd.close();
-    expect(crowd.violations).toEqual([]);
-    await bed.leave();
-    await bed.expectNothingLeft(server);
   });
 
   test.concurrent('compacts what was while somebody waits: he is told all the same', async () => {

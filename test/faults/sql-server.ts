@@ -6,13 +6,12 @@ import {
   hasWaiter,
   LONG_TTL_MS,
   MAX_TTL_MS,
-  RESTART_TTL_MS,
   type StoreOptions,
   sleep,
   TTL_MS,
 } from './bed.ts';
-import { Crowd } from './crowd.ts';
 import { firstGrant, patiently, Scene } from './scene.ts';
+import { loneServer } from './server.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
@@ -24,57 +23,21 @@ type NewBed<Options extends StoreOptions, At extends SqlServer> = () => SqlBed<O
 export function serverFaults<Options extends StoreOptions, At extends SqlServer>(
   newBed: NewBed<Options, At>,
 ): void {
-  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
+  loneServer(newBed);
+
+  test.concurrent('dies and comes back: what was not held is granted at once', async () => {
     await using bed = newBed();
     const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
+    const locks = bed.patientLocks(server);
+    await (await patiently(locks.mutex('known'))).release();
     await server.restart();
-    const [back, backAt] = [performance.now(), Date.now()];
-    const fresh = await patiently(bed.patientLocks(server).mutex('fresh'));
+    const backAt = Date.now();
+    const fresh = await patiently(locks.mutex('fresh'));
     // The token is the time in µs: a quarantine would not be over.
     expect(Number(fresh.token / 1024n) / 1000).toBeLessThan(backAt + LONG_TTL_MS);
     await fresh.release();
-    await scene.renewedSince(back);
-    await scene.expectUndisturbed(0);
-    await scene.leave(server);
-  });
-
-  test.concurrent('is dead for longer than a TTL: the holder is told by its clock', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    await server.kill();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    await server.start();
-    await scene.expectSucceeded();
-    await scene.leave(server);
-  });
-
-  test.concurrent('stands still past the TTL: the holder is told by its clock', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    server.pause();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    server.resume();
-    await scene.expectSucceeded();
-    await scene.leave(server);
-  });
-
-  test.concurrent('stands still for a moment: the leases go on unconfirmed', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
-    server.pause();
-    await until('doubted the holder', async () => scene.probed.lease.state === 'unconfirmed');
-    server.resume();
-    const resumed = performance.now();
-    await until('was it confirmed', async () => scene.probed.lease.state === 'held');
-    await scene.renewedSince(resumed);
-    await scene.expectUndisturbed(0);
-    await scene.leave(server);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
   });
 
   test.concurrent('ends the sessions: the leases go on, and the waiter hears', async () => {
@@ -87,22 +50,6 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
     await bed.endSessions(server);
     await scene.expectUndisturbed(0);
     await scene.leave(server);
-  });
-
-  test.concurrent('dies again and again under load: nobody is granted what is held', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
-    const all = Array.from({ length: 4 }, () => bed.locks(server));
-    const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
-    for (let i = 0; i < 4; i++) {
-      const before = crowd.grants;
-      await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
-      if (i < 3) await server.restart();
-    }
-    await crowd.close();
-    expect(crowd.violations).toEqual([]);
-    await bed.leave();
-    await bed.expectNothingLeft(server);
   });
 
   test.concurrent('dies in the middle of a claim: asked again, it is one claim', async () => {
