@@ -188,14 +188,11 @@ export class Sessions {
   readonly #apart = new Set<KeptSession>();
   readonly #lingering = new Map<KeptSession, Timer>();
   #closed = false;
+  /** Of the servers as they answered last: they may have lost what they knew before. */
+  lineage: string | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-  }
-
-  get lineage(): string | undefined {
-    for (const { lineage } of this.#byTimeout.values()) if (lineage !== '') return lineage;
-    return undefined;
   }
 
   /**
@@ -206,6 +203,7 @@ export class Sessions {
     const kept = this.of(ttlMs);
     await kept.ready();
     await kept.confirm();
+    this.lineage = kept.lineage;
     return kept;
   }
 
@@ -214,6 +212,7 @@ export class Sessions {
     const known = [...this.#byTimeout.values()].find((kept) => !kept.over && !kept.silent);
     const kept = known ?? this.of(LOOKING_TTL_MS);
     await kept.connected();
+    this.lineage = kept.lineage;
     return kept;
   }
 
