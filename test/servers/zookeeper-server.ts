@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort, giveBack } from './ports.ts';
+import { freePort } from './ports.ts';
 import { type Command, findProgram, folderOf } from './programs.ts';
-import { ServerProcess } from './server-process.ts';
+import { LocalServer, ServerProcess } from './server-process.ts';
 import { until } from './until.ts';
 
 export interface ZookeeperServerOptions {
@@ -74,12 +74,10 @@ const NETTY = ['-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyS
 
 const SNAPSHOT = fileURLToPath(new URL('children/zookeeper-snapshot.java', import.meta.url));
 
-export class ZookeeperServer {
-  readonly host = '127.0.0.1';
+export class ZookeeperServer extends LocalServer {
   readonly port: number;
   /** Undefined without TLS. */
   readonly tlsPort: number | undefined;
-  readonly #process = new ServerProcess('zookeeper', { refusesRoot: false });
   readonly #command: readonly string[];
   readonly #data: string;
 
@@ -115,11 +113,12 @@ export class ZookeeperServer {
     [port, tlsPort]: readonly [number, number | undefined],
     options: ZookeeperServerOptions & { readonly membership: Membership | undefined },
   ) {
+    super(new ServerProcess('zookeeper', { refusesRoot: false }));
     this.port = port;
     this.tlsPort = tlsPort;
     const { inProduction = false, config = [], files = {}, tls, membership } = options;
     const { tickTime = inProduction ? 2000 : 200 } = options;
-    const { folder } = this.#process;
+    const { folder } = this;
     const data = join(folder, 'data');
     this.#data = data;
     mkdirSync(data);
@@ -150,42 +149,11 @@ export class ZookeeperServer {
     return `zookeeper://${this.address}`;
   }
 
-  get running(): boolean {
-    return this.#process.running;
-  }
-
-  get pid(): number {
-    return this.#process.pid;
-  }
-
-  get log(): string {
-    return this.#process.log;
-  }
-
   /** Starts it on the same port, with the data that it left, and waits until it serves. */
   async start(): Promise<void> {
-    await this.#process.start(this.#command, process.env, async () => {
+    await this.process.start(this.#command, process.env, async () => {
       return (await this.mode()) !== undefined;
     });
-  }
-
-  async kill(): Promise<void> {
-    await this.#process.kill();
-  }
-
-  /** Kills it and starts it again, with its data. */
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.start();
-  }
-
-  /** It stands still: connections stay open and nothing is answered. */
-  pause(): void {
-    this.#process.pause();
-  }
-
-  resume(): void {
-    this.#process.resume();
   }
 
   /** One of its commands of four letters, such as `mntr`: what it answers. */
@@ -221,11 +189,8 @@ export class ZookeeperServer {
     });
   }
 
-  /** Ends it and removes its folder. */
-  async close(): Promise<void> {
-    await this.#process.close();
-    giveBack(this.port);
-    if (this.tlsPort !== undefined) giveBack(this.tlsPort);
+  protected override get ports(): readonly number[] {
+    return this.tlsPort === undefined ? [this.port] : [this.port, this.tlsPort];
   }
 }
 
