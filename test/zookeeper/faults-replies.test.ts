@@ -160,6 +160,41 @@ test.concurrent.each(WAYS)('a claim that is sent again, and its release, too (%s
   });
 });
 
+test.concurrent.each(WAYS)('a hold that ends later (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  const store = bed.store(bed.proxy);
+  await bed.eachCut(way, async () => {
+    const claim = claimOf('a');
+    await until('was it granted', async () => (await store.claim([claim]))[0]?.state === 'held');
+    expect(await again(() => store.release([claim], { ms: 60 }))).toEqual([true]);
+  });
+});
+
+test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)', async (way) => {
+  await using bed = new Bed(server);
+  const session = bed.session(server);
+  const moved = CUTS.filter((_, n) => n % 3 === 0).map(async (cutAfter) => {
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const store = bed.store(proxy);
+    const claim = claimOf(`a${cutAfter}`, { ttlMs: 3000 });
+    const [status] = await store.claim([claim]);
+    expect(status).toMatchObject({ state: 'held' });
+    const [before] = await bed.nodes(session, claim.resource);
+    proxy[way].set({ cutAfter });
+    const began = performance.now();
+    expect(await again(() => store.release([claim], { ms: 6000 }))).toEqual([true]);
+    proxy.set();
+    const nodes = await bed.nodes(session, claim.resource);
+    expect(nodes.map(({ path }) => path)).toEqual([before?.path]);
+    expect(nodes[0]?.stat.session).not.toBe(before?.stat.session);
+    await until('was it over', async () => {
+      return (await bed.nodes(session, claim.resource)).length === 0;
+    });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(6000);
+  });
+  await Promise.all(moved);
+});
+
 /** Until it is not the network that it fails of. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
