@@ -37,7 +37,7 @@ export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
   const twin = parts.own.find(claim);
   if (twin) return again(parts, twin);
   const own = parts.own.add(claim, kept);
-  parts.sessions.add(own);
+  kept.add(own);
   return begin(parts, own);
 }
 
@@ -79,7 +79,7 @@ async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   if (made.status === 'rejected') {
     own.tried ||= (made.reason as Partial<StoreError>).outcome === 'unknown';
     if (!own.tried) parts.own.forget(own);
-    if (!own.tried) parts.sessions.remove(own);
+    if (!own.tried) own.kept.remove(own);
     throw made.reason;
   }
   own.path = made.value.path;
@@ -164,7 +164,7 @@ export function lose(parts: Parts, own: OwnClaim): GoneStatus {
 
 export function forget(parts: Parts, own: OwnClaim, status: GoneStatus): GoneStatus {
   parts.own.forget(own);
-  parts.sessions.remove(own);
+  own.kept.remove(own);
   return status;
 }
 

@@ -74,7 +74,7 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
 
 export function drop(parts: Parts, own: OwnClaim): void {
   parts.own.forget(own);
-  parts.sessions.remove(own);
+  own.kept.remove(own);
 }
 
 async function remove({ tree }: Parts, own: OwnClaim): Promise<boolean> {
@@ -168,7 +168,7 @@ async function sealedBefore(parts: Parts, own: OwnClaim, ms: number): Promise<bo
   own.version = details.version;
   own.sealed = details.sealed;
   if (details.sealed?.why !== 'unknown') return leaveLater(parts, own, ms);
-  if (apart && details.session === apart.session.id) adopt(parts, own, apart);
+  if (apart && details.session === apart.session.id) adopt(own, apart);
   own.until = parts.clock.now() + ms;
   own.kept.sweep();
   return true;
@@ -187,11 +187,11 @@ async function move(
     { step: 'create', path, data, kind: 'ephemeral' },
   ] as const;
   await apart.session.multi(steps, apart.within);
-  adopt(parts, own, apart);
+  adopt(own, apart);
 }
 
-function adopt({ sessions }: Parts, own: OwnClaim, kept: KeptSession): void {
-  sessions.remove(own);
+function adopt(own: OwnClaim, kept: KeptSession): void {
+  own.kept.remove(own);
   own.kept = kept;
-  sessions.add(own);
+  kept.add(own);
 }

@@ -40,26 +40,49 @@ export interface SessionParts {
   readonly drop: (own: OwnClaim) => void;
 }
 
+interface KeptParts extends SessionParts {
+  /** Nobody has used it for long. */
+  readonly idle: (kept: KeptSession) => void;
+}
+
 export class KeptSession {
   readonly session: ZookeeperSession;
-  readonly claims: Set<OwnClaim> = new Set();
+  readonly #claims = new Set<OwnClaim>();
   /** Where its tokens come from; known when it is ready. */
   lineage = '';
-  readonly #parts: SessionParts;
+  readonly #parts: KeptParts;
   readonly #askedMs: number;
   #connected: Promise<void> | undefined;
   #confirming: Promise<void> | undefined;
+  #usedAt: number;
+  #sweepAt = Number.POSITIVE_INFINITY;
   #sweeper: Timer | undefined;
 
-  constructor(parts: SessionParts, askedMs: number) {
+  constructor(parts: KeptParts, askedMs: number) {
     this.#parts = parts;
     this.#askedMs = askedMs;
     this.session = parts.client.start(askedMs);
     this.session.listen(({ to }) => {
       if (to === 'connected') return;
-      parts.alarm(this.claims);
+      parts.alarm(this.#claims);
       if (to !== 'suspended') this.sweep();
     });
+    this.#usedAt = parts.clock.now();
+    this.#sweepBy(this.#usedAt + LINGER_MS);
+  }
+
+  /** Somebody is about to need it. */
+  use(): void {
+    this.#usedAt = this.#parts.clock.now();
+  }
+
+  add(own: OwnClaim): void {
+    this.#claims.add(own);
+    this.#sweepBy(own.until);
+  }
+
+  remove(own: OwnClaim): void {
+    if (this.#claims.delete(own)) this.use();
   }
 
   get over(): boolean {
@@ -129,28 +152,35 @@ export class KeptSession {
 
   /** What is over goes now, and whatever else will be over does when it is. */
   sweep(): void {
-    const { clock, clear, drop } = this.#parts;
-    clock.clearTimeout(this.#sweeper as Timer);
-    this.#sweeper = undefined;
+    const { clock, clear, drop, idle } = this.#parts;
     const now = clock.now();
-    let next = now + this.session.timeoutMs;
-    for (const own of [...this.claims]) {
-      next = Math.min(next, own.until > now ? own.until : now + this.#askedMs / 10);
-      if (own.until > now && !(this.over && own.left)) continue;
-      if (this.over) drop(own);
-      else if (!this.silent) clear(own).catch(() => {});
+    let next = this.#usedAt + LINGER_MS;
+    for (const own of [...this.#claims]) {
+      const over = own.until <= now;
+      next = Math.min(next, over ? now + this.#askedMs / 10 : own.until);
+      if (this.over && (over || own.left)) drop(own);
+      else if (over && !this.silent) clear(own).catch(() => {});
     }
-    if (this.claims.size === 0) return;
-    this.#sweeper = clock.setTimeout(() => this.sweep(), Math.max(1, next - now));
-    this.#sweeper.unref();
+    if (this.#claims.size === 0 && now >= next) return idle(this);
+    this.#sweepAt = Number.POSITIVE_INFINITY;
+    this.#sweepBy(Math.max(next, now + 1));
   }
 
   /** Whoever depends on it is forgotten. */
   end(): void {
     this.#parts.clock.clearTimeout(this.#sweeper as Timer);
     // A claim that nobody released stays for its ttl.
-    if (this.claims.size > 0) this.session.abandon();
+    if (this.#claims.size > 0) this.session.abandon();
     else void this.session.close();
+  }
+
+  #sweepBy(at: number): void {
+    if (at >= this.#sweepAt) return;
+    const { clock } = this.#parts;
+    clock.clearTimeout(this.#sweeper as Timer);
+    this.#sweepAt = at;
+    this.#sweeper = clock.setTimeout(() => this.sweep(), at - clock.now());
+    this.#sweeper.unref();
   }
 
   async #connect(): Promise<void> {
@@ -183,16 +213,15 @@ export class KeptSession {
 }
 
 export class Sessions {
-  readonly #parts: SessionParts;
+  readonly #parts: KeptParts;
   readonly #byTimeout = new Map<number, KeptSession>();
   readonly #apart = new Set<KeptSession>();
-  readonly #lingering = new Map<KeptSession, Timer>();
   #closed = false;
   /** Of the servers as they answered last: they may have lost what they knew before. */
   lineage: string | undefined;
 
   constructor(parts: SessionParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, idle: (kept) => this.#end(kept) };
   }
 
   /**
@@ -224,7 +253,6 @@ export class Sessions {
   async apart(ms: number): Promise<KeptSession> {
     const kept = new KeptSession(this.#parts, Math.ceil(ms));
     this.#apart.add(kept);
-    this.#linger(kept);
     await kept.connected();
     return kept;
   }
@@ -238,44 +266,23 @@ export class Sessions {
       kept = new KeptSession(this.#parts, askedMs);
       this.#byTimeout.set(askedMs, kept);
     }
-    if (kept.claims.size === 0) this.#linger(kept);
+    kept.use();
     return kept;
-  }
-
-  add(own: OwnClaim): void {
-    const { kept } = own;
-    this.#parts.clock.clearTimeout(this.#lingering.get(kept) as Timer);
-    this.#lingering.delete(kept);
-    kept.claims.add(own);
-    if (kept.claims.size === 1) kept.sweep();
-  }
-
-  remove(own: OwnClaim): void {
-    if (own.kept.claims.delete(own) && own.kept.claims.size === 0) this.#linger(own.kept);
   }
 
   close(): void {
     this.#closed = true;
-    for (const timer of this.#lingering.values()) this.#parts.clock.clearTimeout(timer);
     for (const kept of [...this.#byTimeout.values(), ...this.#apart]) kept.end();
     this.#byTimeout.clear();
     this.#apart.clear();
   }
 
-  #linger(kept: KeptSession): void {
-    const { clock } = this.#parts;
-    clock.clearTimeout(this.#lingering.get(kept) as Timer);
-    const end = (): void => {
-      this.#lingering.delete(kept);
-      this.#apart.delete(kept);
-      for (const [askedMs, each] of this.#byTimeout) {
-        if (each === kept) this.#byTimeout.delete(askedMs);
-      }
-      kept.end();
-    };
-    const timer = clock.setTimeout(end, LINGER_MS);
-    timer.unref();
-    this.#lingering.set(kept, timer);
+  #end(kept: KeptSession): void {
+    this.#apart.delete(kept);
+    for (const [askedMs, each] of this.#byTimeout) {
+      if (each === kept) this.#byTimeout.delete(askedMs);
+    }
+    kept.end();
   }
 }
 

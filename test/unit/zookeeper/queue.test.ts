@@ -16,12 +16,15 @@ function place(base: string, whose: 'ours' | "Curator's" = 'ours'): Place {
 
 const kindsIn = ({ places }: QueueView): Kind[] => places.map(({ kind }) => kind);
 
-it('a claim of another kind, which is about to leave, is in nobody’s way', () => {
-  const queue = new QueueView([place('__READ__'), place('lock-'), place('__READ__')]);
-  expect(kindsIn(queue)).toEqual(['read', 'read']);
-  expect(queue.admitted).toBe(2);
+it('nobody gets past a claim of another kind that is about to leave', () => {
+  const [first, other, last] = [place('__READ__'), place('lock-'), place('__READ__')];
+  const queue = new QueueView([first, other, last]);
+  expect([queue.admitted, queue.waiters]).toEqual([1, 2]);
   expect(queue.misfit('mutex')).toMatchObject({ state: 'gone', why: 'mismatch' });
   expect(queue.misfit('write')).toBeUndefined();
+  // They would not be of the kind of the first any more.
+  expect(new QueueView([other, last]).admitted).toBe(1);
+  expect(new QueueView([first, last]).admitted).toBe(2);
 });
 
 it('a stranger among claims of another kind does not leave, so all behind it wait', () => {

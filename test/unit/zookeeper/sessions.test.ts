@@ -52,6 +52,8 @@ interface Played {
   readonly lives: readonly Life[];
   /** What had to be cleared away, again and again as long as it is there. */
   readonly cleared: readonly OwnClaim[];
+  /** What was over with its session. */
+  readonly dropped: readonly OwnClaim[];
   readonly claimOn: (kept: KeptSession, ttlMs: number) => OwnClaim;
 }
 
@@ -65,16 +67,21 @@ function played(): Played {
   };
   const client: ZookeeperClient = { start };
   const cleared: OwnClaim[] = [];
+  const dropped: OwnClaim[] = [];
   const sessions = new Sessions({
     ...{ client, tree: new Tree(''), clock, alarm: () => {} },
     clear: async (own) => void cleared.push(own),
+    drop: (own) => {
+      dropped.push(own);
+      own.kept.remove(own);
+    },
   });
   const claimOn = (kept: KeptSession, ttlMs: number): OwnClaim => {
     const own = { kept, until: clock.now() + ttlMs } as OwnClaim;
-    sessions.add(own);
+    kept.add(own);
     return own;
   };
-  return { clock, sessions, lives, cleared, claimOn };
+  return { clock, sessions, lives, cleared, dropped, claimOn };
 }
 
 it('claims of nearly one ttl share a session that lives half as long again', async () => {
@@ -119,7 +126,7 @@ it('what nobody renews is cleared when it is over, until it is gone', async () =
   expect(cleared[0]).toBe(left);
   await clock.advance(1000);
   expect(cleared.length).toBeGreaterThan(1);
-  sessions.remove(left);
+  left.kept.remove(left);
   const before = cleared.length;
   await clock.advance(1000);
   expect(cleared.length).toBe(before);
@@ -136,6 +143,18 @@ it('what cannot be reached is cleared later', async () => {
   life.state = 'connected';
   await clock.advance(500);
   expect(cleared[0]).toBe(left);
+});
+
+it('what is over with its session is forgotten, and nothing is sent', async () => {
+  const { clock, sessions, lives, cleared, dropped, claimOn } = played();
+  const left = claimOn(await sessions.lend(3000), 2000);
+  const [life] = lives as [Life];
+  life.state = 'expired';
+  await clock.advance(1999);
+  expect(dropped.length).toBe(0);
+  await clock.advance(1);
+  expect(dropped[0]).toBe(left);
+  expect(cleared.length).toBe(0);
 });
 
 it('whoever closes leaves the sessions of claims to themselves, and ends the others', async () => {
@@ -155,7 +174,7 @@ it('a session without claims waits for some for a while, and is ended then', asy
   const own = claimOn(kept, 60_000);
   await clock.advance(50_000);
   expect(lives[0]?.end).toBeUndefined();
-  sessions.remove(own);
+  own.kept.remove(own);
   await clock.advance(29_000);
   expect(await sessions.lend(3000)).toBe(kept);
   await clock.advance(29_000);
