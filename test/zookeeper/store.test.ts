@@ -150,6 +150,25 @@ test.concurrent('who waits for permits is told that the one before it has got th
   expect((await lastIn()).waiters).toBe(0);
 });
 
+test.concurrent('of several who get permits at once, each tells the one behind it', async () => {
+  await using bed = new Bed();
+  const big = claimOf('a', { ...SEAT, permits: 2 });
+  const small = [0, 1, 2].map(() => claimOf('a', SEAT));
+  const [first, second, third] = small as [Claim, Claim, Claim];
+  const [holds, ...stores] = await bed.lineUp([big, ...small]);
+  const [one, two, three] = stores as [Store, Store, Store];
+  const [firstIn, secondIn] = [await toldOf(one, first), await toldOf(two, second)];
+  await holds?.release([big]);
+  await firstIn();
+  // It is answered behind the word to the one behind it.
+  await renewed(one, first);
+  const [node] = await bed.nodesOf('a');
+  expect(node?.stat.version).toBe(1);
+  expect((await secondIn()).waiters).toBe(1);
+  await until('was it the first', async () => (await bed.watched('a'))[2]?.length === 0);
+  expect(await renewed(three, third)).toMatchObject({ ...WAITING, ahead: 2 });
+});
+
 test.concurrent('a hold that left no note has died, whatever one before it noted', async () => {
   await using bed = new Bed();
   const [store, dying, last] = [bed.store(server), bed.store(server), bed.store(server)];
@@ -225,7 +244,8 @@ test.concurrent('a claim whose answer was lost for good is found when sent again
   const { proxy, store } = await bed.proxied();
   const terms = { ttlMs: PATIENT_TTL_MS };
   // The session is there.
-  await ask(store, claimOf('other', terms));
+  const there = claimOf('other', terms);
+  await ask(store, there);
   await ask(bed.store(server), claimOf('a'));
   const claim = claimOf('a', terms);
   proxy.toClient.set({ flow: 'swallow' });
@@ -233,6 +253,8 @@ test.concurrent('a claim whose answer was lost for good is found when sent again
   expect(await bed.nodesOf('a')).toHaveLength(2);
   proxy.reset();
   proxy.set();
+  // What is sent now does not get lost once more, after which it would be looked for anyway.
+  await until('was it there again', async () => (await renewed(store, there))?.state === 'held');
   expect(await ask(store, claim)).toMatchObject({ ...WAITING, ahead: 1 });
   expect(await bed.nodesOf('a')).toHaveLength(2);
   expect(await store.release([claim])).toEqual([true]);
