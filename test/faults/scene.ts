@@ -194,7 +194,7 @@ export class Scene<At extends Place> {
         const asked = performance.now();
         const [holder] = (await this.prober.inspect(lease.resource)).holders;
         if (holder === undefined || asked - (holder.ttlMs - holder.leftMs) <= then) return false;
-        return performance.now() + lease.remainingMs > then + holder.ttlMs;
+        return lease.held && performance.now() + lease.remainingMs > then + holder.ttlMs;
       });
     }
   }

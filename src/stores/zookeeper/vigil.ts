@@ -2,7 +2,8 @@
  * The times of a session: when to ask for a sign of life, when to give a connection up, and when
  * the session must be over, whatever servers would say. They are counted from when an answered
  * request was sent, for a server may have counted from then. A ping follows when a twelfth of the
- * timeout has gone without a request, the end when nothing has come for two thirds.
+ * timeout has gone without a request, the end when nothing has come for a third: a path may be gone
+ * of which nobody is told, and claims, which live for two thirds, have time for another connection.
  * A server that has lost its leader, or stands still, answers no writes: where there are others, it
  * is given up when one has no answer for a sixth, while the session has time for another server.
  */
@@ -76,7 +77,7 @@ export class Vigil {
   #times(link: Link): { readonly askAt: number; readonly giveUpAt: number } {
     const { sentAt, heardAt, waitingSince } = link;
     const twelfth = this.#timeoutMs / 12;
-    const silentAt = heardAt + 8 * twelfth;
+    const silentAt = heardAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));
     const times = { askAt: sentAt + twelfth, giveUpAt: silentAt };
     if (!this.#events.choice || waitingSince === undefined) return times;
     return {

@@ -58,17 +58,30 @@ it('asks for a sign of life after a twelfth of the timeout, again and again', as
   expect([line.ended, expired]).toEqual([undefined, []]);
 });
 
-it('gives up the connection after two thirds, and the session after all of it', async () => {
-  const { clock, vigil, line, expired } = watched();
+it('gives up the connection after a third, and the session after all of it', async () => {
+  const { clock, vigil, line, expired } = watched({ timeoutMs: 6000 });
   await clock.advance(1999);
   expect(line.ended).toBeUndefined();
   await clock.advance(1);
   expect(line.ended).toBe('there was no answer for 2000 ms');
   vigil.watch(undefined);
-  await clock.advance(999);
+  await clock.advance(3999);
   expect(expired).toEqual([]);
   await clock.advance(1);
-  expect([expired, vigil.late]).toEqual([[4000], true]);
+  expect([expired, vigil.late]).toEqual([[7000], true]);
+});
+
+it('gives up the connection of a short session later, in time for another one', async () => {
+  for (const [timeoutMs, silentMs] of [
+    [2100, 1000],
+    [1200, 800],
+  ] as const) {
+    const { clock, line } = watched({ timeoutMs });
+    await clock.advance(silentMs - 1);
+    expect(line.ended).toBeUndefined();
+    await clock.advance(1);
+    expect(line.ended).toBeDefined();
+  }
 });
 
 it('waits for an answer for a sixth where there are others, for the only one longer', async () => {
@@ -89,7 +102,7 @@ it('waits for an answer for a sixth where there are others, for the only one lon
 });
 
 it('a server is not called silent in less than a second, however short the session', async () => {
-  const { clock, line } = watched({ choice: true });
+  const { clock, line } = watched({ choice: true, timeoutMs: 4500 });
   line.waitingSince = clock.now();
   await clock.advance(999);
   expect(line.ended).toBeUndefined();
