@@ -6,8 +6,8 @@ import type { CandidateOptions, Leads, Led } from '../processes/children/candida
 import { machineMs } from '../processes/children/talk.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';
-import { type Bed, LONG_TTL_MS, type Place, type StoreOptions, sleep, TTL_MS } from './bed.ts';
-import { Race } from './race.ts';
+import { type Bed, LONG_TTL_MS, type Place, type StoreOptions, sleep } from './bed.ts';
+import { MORTAL_TTL_MS, Race } from './race.ts';
 
 type NewBed<Options extends StoreOptions, At extends Place> = () => Bed<Options, At>;
 
@@ -139,7 +139,7 @@ export function elections<Options extends StoreOptions, At extends Place>(
       proxy.set();
       await race.observer.sees('c|b');
       // What was held back has arrived, and heartbeats have followed.
-      await sleep(TTL_MS / 2);
+      await sleep(MORTAL_TTL_MS / 4);
       await c.resign();
       await race.led('a', 'c', 'b');
       await race.leave();
@@ -157,7 +157,7 @@ export function elections<Options extends StoreOptions, At extends Place>(
       await race.led('a', 'c');
       proxy.set();
       await race.observer.sees('c|b');
-      await sleep(TTL_MS / 2);
+      await sleep(MORTAL_TTL_MS / 4);
       await c.resign();
       await race.led('a', 'c', 'b');
       await race.leave();
@@ -178,7 +178,7 @@ export function elections<Options extends StoreOptions, At extends Place>(
       proxy.refuse();
       proxy.reset();
       // Long enough for some looks that fail.
-      await sleep(TTL_MS);
+      await sleep(MORTAL_TTL_MS);
       await proxy.accept();
       await b.resign();
       await observer.sees('c|');
@@ -202,7 +202,7 @@ export function elections<Options extends StoreOptions, At extends Place>(
       await b.resign();
       await race.observer.sees('c|');
       // Longer than it waits for an answer.
-      await sleep(TTL_MS);
+      await sleep(MORTAL_TTL_MS);
       proxy.set();
       await observer.sees('c|');
       await race.stand('d');
@@ -220,10 +220,10 @@ export function elections<Options extends StoreOptions, At extends Place>(
     for (let n = 0; n < 12; n++) {
       standing.push(await race.stand(`${n}`, { at: n % 2 ? proxy : race.server, mortal: true }));
       if (n % 3 === 1) proxy.reset();
-      if (n % 4 === 2) {
-        proxy.set({ flow: n % 8 === 2 ? 'hold' : 'swallow' });
+      if (n === 2 || n === 7) {
+        proxy.set({ flow: n === 2 ? 'hold' : 'swallow' });
         // Longer than they live.
-        await sleep(TTL_MS * 1.5);
+        await sleep(MORTAL_TTL_MS * 1.2);
         proxy.set();
       }
       if (n > 2) await standing[n - 3]?.resign();
@@ -242,7 +242,12 @@ export function electedProcesses<Options extends StoreOptions, At extends Place>
 ): void {
   function candidate(bed: Bed<Options, At>, race: Race<Options, At>, label: string): Child {
     const store = bed.urlOf(race.server, LONG_TTL_MS);
-    const options = { store, name: race.name, label, ttl: TTL_MS } satisfies CandidateOptions;
+    const options = {
+      store,
+      name: race.name,
+      label,
+      ttl: MORTAL_TTL_MS,
+    } satisfies CandidateOptions;
     return new Child('candidate', options);
   }
 

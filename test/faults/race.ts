@@ -10,7 +10,7 @@ import {
 } from 'holdfast';
 import { expect } from 'vitest';
 import { until } from '../servers/until.ts';
-import { type Bed, LONG_TTL_MS, type Place, type StoreOptions, TTL_MS } from './bed.ts';
+import { type Bed, LONG_TTL_MS, type Place, type StoreOptions } from './bed.ts';
 
 export interface Stand {
   readonly at?: Place;
@@ -22,6 +22,9 @@ interface Led {
   readonly label: string;
   readonly lease: Lease;
 }
+
+/** Nobody dies of a machine that stands still for a second, and a few lives fit into a test. */
+export const MORTAL_TTL_MS = 3000;
 
 /** So often an observer looks: many times in the life of a candidate. */
 const LOOK_MS = 20;
@@ -89,7 +92,7 @@ export class Race<Options extends StoreOptions, At extends Place> {
 
   #locks({ at = this.server, mortal = false }: Stand): Locks {
     const store = this.#bed.store(at, { maxTtl: LONG_TTL_MS } as Options);
-    return this.#bed.locksOn(store, mortal ? TTL_MS : LONG_TTL_MS);
+    return this.#bed.locksOn(store, mortal ? MORTAL_TTL_MS : LONG_TTL_MS);
   }
 
   async #lead(label: string, candidate: Candidate): Promise<void> {
