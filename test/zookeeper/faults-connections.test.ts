@@ -99,6 +99,22 @@ describe.concurrent('a path', () => {
     await bed.expectNothingLeft(server);
   });
 
+  test.concurrent('that breaks under the last words of a process lets others in', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const [holding, waiting] = [bed.patientLocks(proxy), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await hasWaiter(waiting, 'a');
+    proxy.toServer.set({ cutAfter: 0 });
+    await lease.release();
+    await holding.close();
+    // Long before the session that has the node would have been over.
+    await (await next).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
   test.concurrent.each(Object.entries(QUEUES))(
     'that breaks again and again: each who waits gets in (%s)',
     async (name, take) => {

@@ -67,7 +67,7 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
   } catch (error) {
     // Whatever was promised to its holder is over.
     own.until = Math.min(own.until, parts.clock.now());
-    own.kept.sweep();
+    own.kept.sweepSoon();
     throw error;
   }
 }

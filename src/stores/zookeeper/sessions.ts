@@ -57,6 +57,7 @@ export class KeptSession {
   #usedAt: number;
   #sweepAt = Number.POSITIVE_INFINITY;
   #sweeper: Timer | undefined;
+  #ended = false;
 
   constructor(parts: KeptParts, askedMs: number) {
     this.#parts = parts;
@@ -152,6 +153,7 @@ export class KeptSession {
 
   /** What is over goes now, and whatever else will be over does when it is. */
   sweep(): void {
+    if (this.#ended) return;
     const { clock, clear, drop, idle } = this.#parts;
     const now = clock.now();
     let next = this.#usedAt + LINGER_MS;
@@ -166,11 +168,18 @@ export class KeptSession {
     this.#sweepBy(Math.max(next, now + 1));
   }
 
+  /** The same, but not before what has just failed has had time to pass. */
+  sweepSoon(): void {
+    if (!this.#ended) this.#sweepBy(this.#parts.clock.now() + this.#askedMs / 10);
+  }
+
   /** Whoever depends on it is forgotten. */
   end(): void {
     this.#parts.clock.clearTimeout(this.#sweeper as Timer);
-    // A claim that nobody released stays for its ttl.
-    if (this.#claims.size > 0) this.session.abandon();
+    this.#ended = true;
+    // A claim that nobody released stays for its ttl; one whose release failed ends at once.
+    const stays = [...this.#claims].some(({ left }) => !left);
+    if (stays) this.session.abandon();
     else void this.session.close();
   }
 
