@@ -13,11 +13,12 @@ import { QUORUM_FAULTS } from './faults/quorum.ts';
 import { REDIS_FAULTS } from './faults/redis.ts';
 import { SQL_FAULTS } from './faults/sql.ts';
 import { SQLITE_FAULTS } from './faults/sqlite.ts';
+import { ZOOKEEPER_FAULTS } from './faults/zookeeper.ts';
 
 /** Every fault that the tests have to notice. */
 export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
-  ...ETCD_FAULTS,
+  ...[...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
 ];

@@ -17,12 +17,13 @@ export interface Notice {
 /** The core is tried on stores that cost no real time. */
 const MEMORY = /^test\/conformance\/(memory|chaos)/;
 
+/** What has tests of its own. */
+const PARTS = 'sqlite|redis|postgres|mysql|etcd|zookeeper|quorum|fence';
+const OF_PART = new RegExp(`^src/(?:(?:stores/|layers/)?(${PARTS})|(sql))/`);
+
 /** The folder of the unit tests of a source. */
 export function partOf(source: string): string {
-  const [, store, part] =
-    /^src\/(?:(?:stores\/|layers\/)?(sqlite|redis|postgres|mysql|etcd|quorum|fence)|(sql))\//.exec(
-      source,
-    ) ?? [];
+  const [, store, part] = OF_PART.exec(source) ?? [];
   return store ?? part ?? 'unit';
 }
 
@@ -32,6 +33,14 @@ const BY_CHANCE =
 
 /** Quicker than the suite. */
 const ETCD = /^test\/etcd\/(differential|expiry|interop)/;
+
+/** Quicker than what has all cases. */
+const ZOOKEEPER = 'test/zookeeper/store.test.ts';
+const ALL_OF_ZOOKEEPER = /^test\/zookeeper\/(differential|overflow|conformance\/zookeeper)/;
+
+/** What a store that fails for a while does to candidates and observers. */
+const ELECTION = 'src/primitives/election.ts';
+const ELECTIONS = 'test/zookeeper/elections.test.ts';
 
 /** Fences that are no transactions. */
 const FENCES = /^test\/(etcd|zookeeper)\/fence(-faults)?\.test/;
@@ -46,9 +55,11 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'redis') return ofRedis(file);
   if (part === 'postgres' || part === 'mysql') return ofSql(file, part);
   if (part === 'etcd') return ETCD.test(file) ? 'conformance' : undefined;
+  if (part === 'zookeeper') return ofZookeeper(file);
   if (part === 'quorum') return ofQuorum(file);
   if (part === 'sql') return ofTransactions(file);
   if (part === 'fence' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
+  if (source === ELECTION && file === ELECTIONS) return 'servers';
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'sqlite' ? /^test\/conformance\/sqlite/ : MEMORY;
@@ -71,6 +82,12 @@ function ofSql(file: string, part: string): Kind | undefined {
     : undefined;
 }
 
+function ofZookeeper(file: string): Kind | undefined {
+  if (file.startsWith('test/unit/zookeeper/')) return 'units';
+  if (file === ZOOKEEPER) return 'conformance';
+  return ALL_OF_ZOOKEEPER.test(file) ? 'servers' : undefined;
+}
+
 /** What goes wrong between transactions. */
 function ofTransactions(file: string): Kind | undefined {
   return /^test\/sql\/(contention|fences)\.test/.test(file) ? 'servers' : undefined;
@@ -82,7 +99,9 @@ function ofQuorum(file: string): Kind | undefined {
   return /^test\/conformance\/quorum/.test(file) ? 'conformance' : undefined;
 }
 
+const REAL = /^src\/(stores\/(sqlite|redis|sql|postgres|mysql|zookeeper)|sql|layers|fence|signals)/;
+
 /** The simulation knows neither servers nor files nor fences. */
 export function isSimulated(source: string): boolean {
-  return !/^src\/(stores\/(sqlite|redis|sql|postgres|mysql)|sql|layers|fence|signals)/.test(source);
+  return !REAL.test(source);
 }

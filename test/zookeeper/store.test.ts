@@ -109,7 +109,7 @@ async function toldOf(store: Store, claim: Claim): Promise<() => Promise<HeldSta
 }
 
 const LINES = [
-  { who: 'a mutex', claims: Array(6).fill({}), watched: [[0], [1], [2], [3], [4]] },
+  { who: 'a mutex', claims: Array(8).fill({}), watched: [[0], [1], [2], [3], [4], [5], [6]] },
   {
     who: 'readers and writers',
     claims: [WRITE, READ, READ, READ, WRITE, READ, READ],
@@ -117,9 +117,9 @@ const LINES = [
   },
   {
     who: 'permits',
-    claims: [SEAT, SEAT, SEAT, SEAT, SEAT],
+    claims: Array(8).fill(SEAT),
     // The second one holds, and the first who waits watches the list.
-    watched: [[], [], [2], [3]],
+    watched: [[], [], [2], [3], [4], [5], [6]],
   },
 ];
 

@@ -164,6 +164,20 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'a candidate that was cut off once never stands again',
   },
   {
+    ...election,
+    name: 'an observer of an election ends when the store fails for a while',
+    find: 'this.standings().catch(passing)',
+    replace: 'this.standings()',
+    why: 'what shows who leads shows nothing any more',
+  },
+  {
+    ...election,
+    name: 'a candidate gives up when the store fails for a while',
+    find: '{ ...options, signal }).catch(passing)',
+    replace: '{ ...options, signal })',
+    why: 'one broken connection, and nobody stands by',
+  },
+  {
     ...locks,
     name: 'closing releases under running work',
     find: 'await core.sleep(drainMs, drained.signal);',
