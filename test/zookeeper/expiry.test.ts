@@ -178,6 +178,27 @@ test.concurrent('a release that does not arrive is sent again by the store itsel
   expect(await store.renew([kept])).toMatchObject([{ state: 'held' }]);
 });
 
+test.concurrent('a release that is refused is asked for again, now and then', async () => {
+  await using bed = new Bed(server);
+  const { store, counts } = counted(bed);
+  const session = bed.session(server);
+  const held = claimOf('a', { ttlMs: TTL_MS });
+  await claim(store, held);
+  const queue = `${bed.path}/a`;
+  const { acl } = await session.getAcl(queue);
+  // All but to delete.
+  await session.setAcl(queue, [{ scheme: 'world', id: 'anyone', perms: 1 + 2 + 4 + 16 }]);
+  const before = counts.get('multi') ?? 0;
+  await expect(store.release([held])).rejects.toMatchObject({ reason: 'NOAUTH' });
+  // One after the other would be hundreds; a tenth of the session is between two.
+  await sleep(1000);
+  expect((counts.get('multi') ?? 0) - before).toBeLessThan(10);
+  await session.setAcl(queue, acl);
+  const other = claimOf('other', { ttlMs: TTL_MS });
+  await claim(store, other);
+  await beating(store, [other], async () => (await bed.nodes(session, 'a')).length === 0);
+});
+
 test.concurrent('a session that ends behind our back is replaced at once', async () => {
   await using bed = new Bed(server);
   const store = bed.store(server);
