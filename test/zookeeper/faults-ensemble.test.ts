@@ -18,8 +18,14 @@ const RESOURCES = ['a', 'b', 'c'];
 /** Long enough for heartbeats over a follower on a busy machine. */
 const TTL_MS = 3000;
 
-/** Whoever hears nothing of its leader for 3 s elects another one, and goes on soon. */
-const QUICK_TO_NOTICE = ['syncLimit=15', 'initLimit=15'];
+/**
+ * Whoever hears nothing of its leader for 3 s elects another one, and soon: by default, one who
+ * looks for a leader says so at intervals that double, and waits for whoever is cut off.
+ */
+const QUICK_TO_NOTICE = [
+  ...['syncLimit=15', 'initLimit=15'],
+  ...['fastleader.maxNotificationInterval=500', 'cnxTimeout=500'],
+];
 
 /** Who is cut off from its leader serves its clients for 15 s: long after a TTL. */
 const SLOW_TO_NOTICE = ['syncLimit=75'];
@@ -99,21 +105,27 @@ async function inMode(mode: 'leader' | 'follower'): Promise<ZookeeperServer> {
   return mode === 'leader' ? ensemble.leader() : (follower as ZookeeperServer);
 }
 
+interface Trouble {
+  readonly end: () => void;
+}
+
 /** Until it rejoins the others, at the end of the test at the latest. */
-function cutOff(server: ZookeeperServer): { rejoin: () => void } {
+function cutOff(server: ZookeeperServer): Trouble {
   let apart = true;
-  const rejoin = (): void => {
+  const end = (): void => {
     if (apart) ensemble.rejoin(server);
     apart = false;
   };
   ensemble.cutOff(server);
-  onTestFinished(rejoin);
-  return { rejoin };
+  onTestFinished(end);
+  return { end };
 }
 
-function pause(server: ZookeeperServer): void {
+function pause(server: ZookeeperServer): Trouble {
+  const end = (): void => server.resume();
   server.pause();
-  onTestFinished(() => server.resume());
+  onTestFinished(end);
+  return { end };
 }
 
 /** One that knows but a server that is cut off is told that it has lost, and then others get in. */
@@ -127,9 +139,9 @@ async function expectContained(mode: 'leader' | 'follower'): Promise<void> {
     others: async () => bed.storeAt(elsewhere),
     ttl: TTL_MS,
   });
-  const { rejoin } = cutOff(cut);
+  const { end } = cutOff(cut);
   await scene.expectSucceeded();
-  rejoin();
+  end();
   await (await patiently(bed.locks(cut).mutex('afterwards'))).release();
   await scene.leave(await ensemble.leader());
 }
@@ -189,10 +201,10 @@ describe('an ensemble', () => {
     await using bed = new EnsembleBed();
     const leader = await inMode('leader');
     const scene = await bed.sceneAt(leader, LONG_TTL_MS);
-    const { rejoin } = cutOff(leader);
+    const { end } = cutOff(leader);
     await confirmed(scene);
     await scene.expectUndisturbed(0);
-    rejoin();
+    end();
     await ensemble.followers();
     await scene.leave(await ensemble.leader());
   });
@@ -204,23 +216,25 @@ describe('an ensemble', () => {
     await using bed = new EnsembleBed();
     const leader = await inMode('leader');
     const scene = await bed.sceneAt(leader, LONG_TTL_MS);
-    pause(leader);
+    const { end } = pause(leader);
     await confirmed(scene);
     // It wakes up, and believes for a moment that it leads.
-    leader.resume();
+    end();
     await scene.expectUndisturbed(TTL_MS);
     await scene.leave(await ensemble.leader());
   });
 
-  test('whose servers stand still in turn grants nothing that is held', async () => {
+  test.each([
+    ['stand still', pause],
+    ['are cut off', cutOff],
+  ] as const)('whose servers %s in turn grants nothing that is held', async (_, befall) => {
     await using bed = new EnsembleBed();
     const crowd = bed.crowd(TTL_MS);
     await goesOn(crowd);
     for (const mode of ['leader', 'follower'] as const) {
-      const server = await inMode(mode);
-      pause(server);
+      const { end } = befall(await inMode(mode));
       await goesOn(crowd);
-      server.resume();
+      end();
       await goesOn(crowd);
     }
     await expectNoneLost(bed, crowd);
@@ -234,10 +248,10 @@ describe('an ensemble that is slow to notice', () => {
     await using bed = new EnsembleBed();
     const follower = await inMode('follower');
     const scene = await bed.sceneAt(follower, MOVING_TTL_MS);
-    const { rejoin } = cutOff(follower);
+    const { end } = cutOff(follower);
     await confirmed(scene);
     await scene.expectUndisturbed(0);
-    rejoin();
+    end();
     await scene.leave(await ensemble.leader());
   });
 
