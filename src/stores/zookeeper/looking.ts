@@ -6,6 +6,7 @@ import { detailed, listQueue } from './listing.ts';
 import { resourceIn } from './names.ts';
 import type { Place } from './nodes.ts';
 import type { Parts } from './parts.ts';
+import { QueueView } from './queue.ts';
 
 /** So many are asked about at a time. */
 const AT_ONCE = 100;
@@ -13,16 +14,16 @@ const AT_ONCE = 100;
 export async function inspect(parts: Parts, resource: string): Promise<Queue> {
   const kept = await parts.sessions.any();
   const path = parts.tree.queue(resource);
-  const view = await listQueue(kept, path);
-  const all = await detailed(kept, path, view.places);
-  const holding = new Set(view.places.slice(0, view.admitted));
+  const { places } = await listQueue(kept, path);
+  const all = await detailed(kept, path, places);
+  // Of those that have not left while they were asked about; some may hold in their place.
+  const { admitted } = new QueueView(all.map(([place]) => place));
   const members = all.map(([place, details]) => memberOf(parts, resource, { place, details }));
-  const count = all.filter(([place]) => holding.has(place)).length;
   return {
     resource,
     limit: members.length > 0 ? limitOf(all.map(([place]) => place)) : undefined,
-    holders: members.slice(0, count),
-    waiters: members.slice(count),
+    holders: members.slice(0, admitted),
+    waiters: members.slice(admitted),
   };
 }
 
