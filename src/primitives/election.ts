@@ -72,7 +72,7 @@ export class Election {
   /**
    * The standings now, and again when a look finds that somebody came, went or moved: each once, in
    * order, and always the newest. What came and went between two looks is not told. Goes on when
-   * the store has failed for a while.
+   * the store fails for a while, but not if the first look does.
    */
   observe(options: ObserveOptions = {}): AsyncGenerator<Standings, void, void> {
     const { every = 500, signal } = readOptions(options, OBSERVE_OPTIONS, 'observe');
@@ -85,7 +85,9 @@ export class Election {
   async *#observe(everyMs: number, signal?: AbortSignal): AsyncGenerator<Standings, void, void> {
     let before: string | undefined;
     while (!signal?.aborted) {
-      const standings = await this.standings().catch(passing);
+      // Whoever has never seen anything is told why.
+      const failed = before === undefined ? undefined : passing;
+      const standings = await this.standings().catch(failed);
       if (standings) {
         const now = describe(standings);
         if (now !== before) yield standings;

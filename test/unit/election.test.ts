@@ -261,4 +261,23 @@ describe('the standings', () => {
     await loop;
     expect(clock.timers).toBe(0);
   });
+
+  it('are observed on when the store has failed for a while', async () => {
+    const { clock, locks, store } = setUp();
+    let away = false;
+    store.onInspect = async () => {
+      if (away) throw failure();
+      return { holders: [member(1n)], waiters: [] };
+    };
+    const standings = locks.election('e').observe({ every: 100 });
+    await standings.next();
+    away = true;
+    const next = standings.next();
+    await clock.advance(1_000);
+    away = false;
+    store.onInspect = async () => ({ holders: [member(2n)], waiters: [] });
+    await clock.advance(100);
+    expect((await next).value?.leaders[0]?.number).toBe(2048n);
+    await standings.return();
+  });
 });

@@ -8,11 +8,10 @@
  * that failed or nobody asks for the claim any more, by this process, which tries again whenever it
  * can until the session itself is over. Nodes cannot outlive that.
  */
-import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../../clock.ts';
 import { ClosedError, StoreError } from '../../errors.ts';
 import type { ZookeeperClient } from './client.ts';
-import { failedWith } from './errors.ts';
+import { lineageOf } from './lineage.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Tree } from './tree.ts';
 import type { ZookeeperSession } from './zookeeper-session.ts';
@@ -156,7 +155,7 @@ export class KeptSession {
     if (this.#ended) return;
     const { clock, clear, drop, idle } = this.#parts;
     const now = clock.now();
-    let next = this.#usedAt + LINGER_MS;
+    let next = this.#claims.size > 0 ? Number.POSITIVE_INFINITY : this.#usedAt + LINGER_MS;
     for (const own of [...this.#claims]) {
       const over = own.until <= now;
       next = Math.min(next, over ? now + this.#askedMs / 10 : own.until);
@@ -193,31 +192,7 @@ export class KeptSession {
   }
 
   async #connect(): Promise<void> {
-    this.lineage = await this.#lineage();
-  }
-
-  /** Made by whoever comes first, and never again. */
-  async #lineage(): Promise<string> {
-    const { session, within } = this;
-    const { tree } = this.#parts;
-    for (;;) {
-      try {
-        const { data } = await session.getData(tree.lineage, within);
-        return `zookeeper:${data.toString()}`;
-      } catch (error) {
-        if (!failedWith(error, 'NONODE')) throw error;
-      }
-      if ((await session.exists('/', within)) === undefined) throw noChroot();
-      const data = Buffer.from(randomBytes(8).toString('hex'));
-      for (const path of [...tree.folders, tree.lineage]) {
-        // Who may not make what is there is refused before it is told that it is there.
-        if (await session.exists(path, within)) continue;
-        const making = path === tree.lineage ? { data, ...within } : within;
-        await session.create(path, making).catch((error: unknown) => {
-          if (!failedWith(error, 'NODEEXISTS')) throw error;
-        });
-      }
-    }
+    this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
   }
 }
 
@@ -299,10 +274,5 @@ function tooShort(timeoutMs: number): StoreError {
   const message =
     `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
     `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or ask for less.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
-}
-
-function noChroot(): StoreError {
-  const message = 'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

@@ -166,8 +166,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...election,
     name: 'an observer of an election ends when the store fails for a while',
-    find: 'this.standings().catch(passing)',
-    replace: 'this.standings()',
+    find: 'before === undefined ? undefined : passing',
+    replace: 'undefined',
     why: 'what shows who leads shows nothing any more',
   },
   {

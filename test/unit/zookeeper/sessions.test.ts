@@ -184,6 +184,21 @@ it('a session without claims waits for some for a while, and is ended then', asy
   expect(await sessions.lend(3000)).not.toBe(kept);
 });
 
+it('a claim that lives for long is looked at when it may be over, and not before', async () => {
+  const { clock, sessions, claimOn } = played();
+  const own = claimOn(await sessions.lend(3000), 3000);
+  let looks = 0;
+  const until = own.until + 60_000;
+  Object.defineProperty(own, 'until', {
+    get: () => {
+      looks++;
+      return until;
+    },
+  });
+  await clock.advance(40_000);
+  expect(looks).toBeLessThan(10);
+});
+
 it('a session that is over is followed by another', async () => {
   const { sessions, lives } = played();
   const kept = await sessions.lend(3000);
