@@ -5,6 +5,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
+import { reading } from '../../read-options.ts';
 import { checkPath } from './paths.ts';
 import type { Acl } from './requests.ts';
 
@@ -49,6 +50,10 @@ const FORM = 'zookeeper://user:password@host1:2181,host2,host3/chroot';
 
 /** @throws UsageError */
 export function destinationOf(address: string | ZookeeperOptions): Destination {
+  return reading('The address', () => destination(address));
+}
+
+function destination(address: string | ZookeeperOptions): Destination {
   const options = typeof address === 'string' ? optionsIn(address) : address;
   const { servers, chroot = '/', tls = false, auth = [], sessionTimeout } = options ?? {};
   if (!Array.isArray(servers) || servers.length === 0) {
