@@ -64,7 +64,7 @@ test.concurrent('a claim that is over while it is entered leaves no node', async
   await until('was it gone', async () => (await bed.count('a')) === 0);
 });
 
-test.concurrent('a release that comes before its claim has a session has the last word', async () => {
+test.concurrent('a release that comes before its claim has a session is final', async () => {
   await using bed = new Bed();
   const store = bed.store(server);
   const claim = claimOf('a');
