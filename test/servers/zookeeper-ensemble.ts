@@ -98,12 +98,24 @@ export class ZookeeperEnsemble {
     for (const { proxy } of this.#waysOf(server)) proxy.set({ flow: 'swallow' });
   }
 
+  /** The same, but all of them are told at once. */
+  disconnect(server: ZookeeperServer): void {
+    for (const { proxy } of this.#waysOf(server)) {
+      proxy.refuse();
+      proxy.reset();
+    }
+  }
+
   /** What was swallowed stays lost, with the connections that it was sent over. */
   rejoin(server: ZookeeperServer): void {
     for (const { proxy } of this.#waysOf(server)) {
       proxy.set();
       proxy.reset();
     }
+  }
+
+  async reconnect(server: ZookeeperServer): Promise<void> {
+    for (const { proxy } of this.#waysOf(server)) await proxy.accept();
   }
 
   async close(): Promise<void> {

@@ -106,19 +106,34 @@ async function inMode(mode: 'leader' | 'follower'): Promise<ZookeeperServer> {
 }
 
 interface Trouble {
-  readonly end: () => void;
+  readonly end: () => void | Promise<void>;
 }
 
 /** Until it rejoins the others, at the end of the test at the latest. */
 function cutOff(server: ZookeeperServer): Trouble {
-  let apart = true;
-  const end = (): void => {
-    if (apart) ensemble.rejoin(server);
-    apart = false;
-  };
   ensemble.cutOff(server);
+  return { end: once(() => ensemble.rejoin(server)) };
+}
+
+/**
+ * The others of a leader that has fallen silent need between four seconds and half a minute for the
+ * next one; they are told that it is gone.
+ */
+function disconnect(server: ZookeeperServer): Trouble {
+  ensemble.disconnect(server);
+  return { end: once(() => ensemble.reconnect(server)) };
+}
+
+/** At the end of the test at the latest. */
+function once(work: () => void | Promise<void>): () => void | Promise<void> {
+  let due = true;
+  const end = (): void | Promise<void> => {
+    if (!due) return;
+    due = false;
+    return work();
+  };
   onTestFinished(end);
-  return { end };
+  return end;
 }
 
 function pause(server: ZookeeperServer): Trouble {
@@ -129,7 +144,10 @@ function pause(server: ZookeeperServer): Trouble {
 }
 
 /** One that knows but a server that is cut off is told that it has lost, and then others get in. */
-async function expectContained(mode: 'leader' | 'follower'): Promise<void> {
+async function expectContained(
+  mode: 'leader' | 'follower',
+  befall: (server: ZookeeperServer) => Trouble,
+): Promise<void> {
   await using bed = new EnsembleBed();
   const cut = await inMode(mode);
   const others = ensemble.servers.filter((server) => server !== cut);
@@ -139,9 +157,9 @@ async function expectContained(mode: 'leader' | 'follower'): Promise<void> {
     others: async () => bed.storeAt(elsewhere),
     ttl: TTL_MS,
   });
-  const { end } = cutOff(cut);
+  const { end } = befall(cut);
   await scene.expectSucceeded();
-  end();
+  await end();
   await (await patiently(bed.locks(cut).mutex('afterwards'))).release();
   await scene.leave(await ensemble.leader());
 }
@@ -201,16 +219,16 @@ describe('an ensemble', () => {
     await using bed = new EnsembleBed();
     const leader = await inMode('leader');
     const scene = await bed.sceneAt(leader, LONG_TTL_MS);
-    const { end } = cutOff(leader);
+    const { end } = disconnect(leader);
     await confirmed(scene);
     await scene.expectUndisturbed(0);
-    end();
+    await end();
     await ensemble.followers();
     await scene.leave(await ensemble.leader());
   });
 
   test('tells who knows but a leader that is cut off, before it grants anything', () =>
-    expectContained('leader'));
+    expectContained('leader', disconnect));
 
   test('whose leader stands still goes on with another one', async () => {
     await using bed = new EnsembleBed();
@@ -219,14 +237,14 @@ describe('an ensemble', () => {
     const { end } = pause(leader);
     await confirmed(scene);
     // It wakes up, and believes for a moment that it leads.
-    end();
+    await end();
     await scene.expectUndisturbed(TTL_MS);
     await scene.leave(await ensemble.leader());
   });
 
   test.each([
     ['stand still', pause],
-    ['are cut off', cutOff],
+    ['are cut off', disconnect],
   ] as const)('whose servers %s in turn grants nothing that is held', async (_, befall) => {
     await using bed = new EnsembleBed();
     const crowd = bed.crowd(TTL_MS);
@@ -234,7 +252,7 @@ describe('an ensemble', () => {
     for (const mode of ['leader', 'follower'] as const) {
       const { end } = befall(await inMode(mode));
       await goesOn(crowd);
-      end();
+      await end();
       await goesOn(crowd);
     }
     await expectNoneLost(bed, crowd);
@@ -251,10 +269,10 @@ describe('an ensemble that is slow to notice', () => {
     const { end } = cutOff(follower);
     await confirmed(scene);
     await scene.expectUndisturbed(0);
-    end();
+    await end();
     await scene.leave(await ensemble.leader());
   });
 
   test('tells who knows but a follower that is cut off, before it grants anything', () =>
-    expectContained('follower'));
+    expectContained('follower', cutOff));
 });
