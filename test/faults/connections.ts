@@ -93,6 +93,9 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
   });
 }
 
+/** Why what one store sent cannot come through another. */
+const BOUND = 'not promised: a claim belongs to the session that it was sent in';
+
 interface Late {
   /**
    * What one store sent may come through another, too, and be the same claim; not where a claim is
@@ -131,9 +134,8 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     expect((await next).token).toBeGreaterThan(grant.token * 1024n);
   });
 
-  test.concurrent('a claim that its release overtook enters no queue', {
-    skip: !copies,
-  }, async () => {
+  test.concurrent('a claim that its release overtook enters no queue', async (context) => {
+    context.skip(!copies, BOUND);
     await using bed = newBed();
     const { server, proxy } = await serverBehindProxy(bed);
     const [slow, fast] = [bed.store(proxy), bed.store(server)];
@@ -189,7 +191,8 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     expect((await store.inspect('held')).waiters).toHaveLength(1);
   });
 
-  test.concurrent('two copies of a claim are one claim', { skip: !copies }, async () => {
+  test.concurrent('two copies of a claim are one claim', async (context) => {
+    context.skip(!copies, BOUND);
     await using bed = newBed();
     const { server, proxy } = await serverBehindProxy(bed);
     const [slow, fast] = [bed.store(proxy), bed.store(server)];
