@@ -4,6 +4,7 @@ import type { ViteUserConfig } from 'vitest/config';
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
+const MODELS = 'test/models/**/*.test.ts';
 const PROCESSES = 'test/{processes,cli}/**/*.test.ts';
 const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql,etcd,zookeeper}/**/*.test.ts';
 
@@ -33,9 +34,11 @@ const config: ViteUserConfig = {
     projects: [
       project('units', {
         include: ['test/**/*.test.ts'],
-        exclude: [CONFORMANCE, PROCESSES, SERVERS],
+        exclude: [CONFORMANCE, MODELS, PROCESSES, SERVERS],
       }),
       project('conformance', { include: [CONFORMANCE] }),
+      // The checker takes a whole core: nothing that counts on the clock runs beside it.
+      project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
       project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts', PROGRAMS] }),
       // They wait more than they work; a number of its own needs a place in the order.
       project('servers', {

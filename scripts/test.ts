@@ -13,6 +13,7 @@ const STEPS: readonly Step[] = [
   program('types', 'tsc'),
   vitestStep('units'),
   vitestStep('conformance'),
+  vitestStep('models'),
   program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
   program(
     'fuzz',

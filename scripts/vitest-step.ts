@@ -1,8 +1,8 @@
 import { createVitest, type TestModule, type Vitest } from 'vitest/node';
 import { type Skip, type Step, StepError, type Tally } from './steps.ts';
 
-/** More failures than run at one moment, 20 in each of three files, are no accident. */
-const MOST_ASKED_AGAIN = 60;
+/** More failures than run at one moment are no accident. */
+const MOST_ASKED_AGAIN = 25;
 
 /** Runs the named project of vitest.config.ts, which has the name of the step. */
 export function vitestStep(name: string): Step {

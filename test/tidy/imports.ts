@@ -14,6 +14,7 @@ const CONTRACT = new Set(
       'stores/status-lines',
       'stores/causes',
       'stores/wakes',
+      'stores/claim-wakes',
       'stores/name-text',
       'stores/abortable',
     ],

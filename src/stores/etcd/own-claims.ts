@@ -1,6 +1,7 @@
 /** The claims of this process, and the queues that it follows for their sake. */
 import type { Clock, Timer } from '../../clock.ts';
 import type { Claim, ClaimStatus, Wake } from '../../store.ts';
+import { ClaimWakes } from '../claim-wakes.ts';
 import type { EtcdClient } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import { Lease } from './leases.ts';
@@ -31,7 +32,7 @@ interface Followed {
 export class OwnClaims {
   readonly #parts: Parts;
   readonly #byId = new Map<string, OwnClaim>();
-  readonly #wakes = new Map<string, Wake>();
+  readonly #wakes = new ClaimWakes();
   readonly #followed = new Map<string, Followed>();
   #sweepAt = 0;
 
@@ -39,13 +40,8 @@ export class OwnClaims {
     this.#parts = parts;
   }
 
-  subscribe({ id }: Claim, wake: Wake): AsyncDisposable {
-    this.#wakes.set(id, wake);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (this.#wakes.get(id) === wake) this.#wakes.delete(id);
-      },
-    };
+  subscribe(claim: Claim, wake: Wake): AsyncDisposable {
+    return this.#wakes.subscribe(claim, wake);
   }
 
   find(id: string): OwnClaim | undefined {
@@ -93,7 +89,7 @@ export class OwnClaims {
   /** Somebody waits, or soon wants to know who does. */
   follow(own: OwnClaim, now: boolean): void {
     if (now || this.#followed.has(own.claim.resource)) this.#follow(own);
-    else if (this.#wakes.has(own.claim.id)) {
+    else if (this.#wakes.has(own.claim)) {
       const later = (): void => {
         if (this.#byId.get(own.claim.id) === own) this.#follow(own);
       };
@@ -144,6 +140,6 @@ export class OwnClaims {
 
   #wake(own: OwnClaim, view: QueueView | undefined): void {
     const status: ClaimStatus | undefined = view && own.statusIn(view, this.#parts.clock.now());
-    this.#wakes.get(own.claim.id)?.(status);
+    this.#wakes.wake(own.claim, status);
   }
 }

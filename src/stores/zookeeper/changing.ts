@@ -98,11 +98,13 @@ async function end(
   if (!place.foreign && place.uuid !== undefined) {
     steps.push(parts.graves.burial(place.uuid, reason));
   }
-  void parts.graves.sweep(kept, Date.now());
-  const { session, within } = kept;
-  if (!holds) return unless(session.multi(steps, within));
   const note = { reason: 'evicted', token, sequence: place.sequence } as const;
-  return unless(noted(kept, { steps, queue, note }));
+  const ended = holds
+    ? noted(kept, { steps, queue, note })
+    : kept.session.multi(steps, kept.within);
+  if (!(await unless(ended))) return false;
+  void parts.graves.sweep(kept);
+  return true;
 }
 
 /** False: it was not as it was read. */

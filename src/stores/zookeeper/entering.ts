@@ -36,9 +36,7 @@ export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
   if (late) return late;
   const twin = parts.own.find(claim);
   if (twin) return again(parts, twin);
-  const own = parts.own.add(claim, kept);
-  kept.add(own);
-  return begin(parts, own);
+  return begin(parts, parts.own.add(claim, kept));
 }
 
 /** It was sent before, and may be on its way, be there, or have got lost. */
@@ -79,7 +77,6 @@ async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   if (made.status === 'rejected') {
     own.tried ||= (made.reason as Partial<StoreError>).outcome === 'unknown';
     if (!own.tried) parts.own.forget(own);
-    if (!own.tried) own.kept.remove(own);
     throw made.reason;
   }
   own.path = made.value.path;
@@ -115,7 +112,7 @@ async function settle(
     const detail = `maxWaiters is ${maxWaiters}`;
     return withdraw(parts, own, { state: 'gone', why: 'full', detail });
   }
-  await queue.stand(own, view);
+  await queue.stand(own, { view });
   own.entered = true;
   return own.status(sentAt);
 }
@@ -162,9 +159,8 @@ export function lose(parts: Parts, own: OwnClaim): GoneStatus {
   return forget(parts, own, own.sealed ?? { state: 'gone', why: 'session' });
 }
 
-export function forget(parts: Parts, own: OwnClaim, status: GoneStatus): GoneStatus {
+function forget(parts: Parts, own: OwnClaim, status: GoneStatus): GoneStatus {
   parts.own.forget(own);
-  own.kept.remove(own);
   return status;
 }
 

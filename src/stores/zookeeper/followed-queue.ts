@@ -6,7 +6,7 @@
  * departure tells one process, or the readers that it lets in, and nobody else. Whoever is told
  * lists the queue, and all claims of this process learn from the list where they stand.
  * One who waits for permits behind others must learn that the one before it has got them. That one
- * says so by writing its own node, when it was let in itself and somebody stands behind it; no
+ * says so by writing its own node, once, when it is let in and another process stands behind it; no
  * word is lost, for whoever watches a node reads it in the same step.
  * Invariant: as long as a claim waits, something is watched that will change before its turn, or it
  * is being asked about; what fails here is repaired by the heartbeat, which asks anew.
@@ -35,7 +35,7 @@ interface Listed {
   /** The session that it was asked for in. */
   readonly kept: KeptSession;
   readonly view: QueueView;
-  readonly note: Note | undefined;
+  readonly note?: Note | undefined;
 }
 
 /** After so long a holder wants to know of what concerns it; most locks are not held so long. */
@@ -82,11 +82,12 @@ export class FollowedQueue {
    * A claim whose node is there learns where it stands, and is told of what it waits for.
    * @throws StoreError
    */
-  async stand(own: OwnClaim, view: QueueView, note?: Promise<Note | undefined>): Promise<void> {
+  async stand(own: OwnClaim, seen: Pick<Listed, 'view' | 'note'>): Promise<void> {
+    const { view } = seen;
     const index = view.find(own.uuid);
     if (index < view.admitted) {
-      if (!own.held) own.takeover = await this.#takeover(own, { view, index, note });
-    } else if (!own.held) own.seen = view.places.slice(0, index);
+      if (!own.held) own.takeover = await this.#takeover(own, seen);
+    } else if (!own.held) own.seen = { places: view.places, index };
     const news = own.learn(view, index);
     // Whoever enters is about to be answered.
     if (news && !own.entering) this.#parts.wake(own, true);
@@ -113,7 +114,7 @@ export class FollowedQueue {
       if (own.kept === kept) this.#parts.wake(own, false);
       return;
     }
-    const stands = this.stand(own, view, note && Promise.resolve(note)).catch(() => {});
+    const stands = this.stand(own, { view, note }).catch(() => {});
     // Another session may be slow to answer.
     if (own.kept === kept) await stands;
   }
@@ -121,26 +122,19 @@ export class FollowedQueue {
   /** How the hold before this one ended, if there may be work undone. */
   async #takeover(
     own: OwnClaim,
-    {
-      view,
-      index,
-      note,
-    }: {
-      readonly view: QueueView;
-      readonly index: number;
-      readonly note: Promise<Note | undefined> | undefined;
-    },
+    { view, note }: Pick<Listed, 'view' | 'note'>,
   ): Promise<Takeover | undefined> {
     const { seen, before } = own;
-    const last = seen?.at(-1);
     // Who comes to others, or after a release, finds no work undone.
-    if (!seen && (index > 0 || !view.evicted)) return undefined;
-    const told = await (note ?? readNote(own.kept, this.path));
+    if (!seen && (view.find(own.uuid) > 0 || !view.evicted)) return undefined;
+    const told = note ?? (await readNote(own.kept, this.path));
     const ending = told && { reason: told.reason, token: told.token };
     if (ending?.reason === 'evicted') this.#forgetNote(own);
     if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
     const there = new Set(view.places.map(({ sequence }) => sequence));
-    const ended = seen.filter(({ sequence }) => !there.has(sequence));
+    const earlier = seen.places.slice(0, seen.index);
+    const ended = earlier.filter(({ sequence }) => !there.has(sequence));
+    const last = earlier.at(-1);
     if (told && ended.some(({ sequence }) => sequence === told.sequence)) return ending;
     // A writer that has become a reader has ended nothing.
     const died = last && !last.foreign && ended.includes(last) && before?.name === last.name;

@@ -74,14 +74,22 @@ export class Graves {
     return { step: 'create', path: this.#tree.grave(uuid), data: Buffer.from(reason) };
   }
 
-  /** Never rejects: what is left is there for the next one. */
-  async sweep({ session, within }: KeptSession, nowMs: number): Promise<void> {
+  /**
+   * After a burial, whose time says what time the servers have. Never rejects: what is left is
+   * there for the next one.
+   */
+  async sweep({ session, within }: KeptSession): Promise<void> {
     try {
       const { children } = await session.getChildren(this.#tree.lineage, within);
+      const madeAt = new Map<string, number>();
       for (const uuid of children) {
         const path = this.#tree.grave(uuid);
         const stat = await session.exists(path, within);
-        if (stat && stat.ctimeMs + FORGOTTEN_MS < nowMs) await session.delete(path, within);
+        if (stat) madeAt.set(path, stat.ctimeMs);
+      }
+      const newest = Math.max(...madeAt.values());
+      for (const [path, at] of madeAt) {
+        if (at + FORGOTTEN_MS < newest) await session.delete(path, within);
       }
     } catch {
       // It is not what anybody waits for.

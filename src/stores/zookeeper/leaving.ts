@@ -1,7 +1,7 @@
 /**
  * Claims that leave.
  *
- * Only who made a node knows its path, so no release can end another claim. Who holds notes in the
+ * A node is found by its claim's id, so no release can end another claim. Who holds notes in the
  * same step, at the node of the queue, how the hold ended: who finds no note knows that nobody had
  * time to write one. A release whose outcome is unknown is tried again until the node surely is
  * gone, or the session is over. One that ends later stays where it is if its session is sure to
@@ -29,7 +29,7 @@ export async function release(parts: Parts, claim: Claim, afterMs: number): Prom
     await own.entering.catch(() => {});
   }
   if (own.kept.over) {
-    drop(parts, own);
+    parts.own.forget(own);
     parts.graves.bury(claim);
     return false;
   }
@@ -62,7 +62,7 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
   own.left = true;
   try {
     const left = await remove(parts, own);
-    drop(parts, own);
+    parts.own.forget(own);
     return left;
   } catch (error) {
     // Whatever was promised to its holder is over.
@@ -70,11 +70,6 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
     own.kept.sweepSoon();
     throw error;
   }
-}
-
-export function drop(parts: Parts, own: OwnClaim): void {
-  parts.own.forget(own);
-  own.kept.remove(own);
 }
 
 async function remove({ tree }: Parts, own: OwnClaim): Promise<boolean> {

@@ -40,8 +40,8 @@ export class OwnClaim {
   watcher: Watcher | undefined;
   /** Who stands right before it, as far as it was asked. */
   before: (Details & { readonly name: string }) | undefined;
-  /** Who stood before it when it was not its turn yet. */
-  seen: readonly Place[] | undefined;
+  /** The queue when it was not its turn yet, and its place there. */
+  seen: { readonly places: readonly Place[]; readonly index: number } | undefined;
   /** Behind it somebody knows that it holds. */
   announced = false;
   /** It has held for long enough to want to know what concerns it. */

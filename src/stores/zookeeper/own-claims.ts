@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Claim, Wake } from '../../store.ts';
+import { ClaimWakes } from '../claim-wakes.ts';
 import { FollowedQueue } from './followed-queue.ts';
 import { uuidOf } from './nodes.ts';
 import { OwnClaim } from './own-claim.ts';
@@ -15,7 +16,7 @@ interface OwnParts {
 
 export class OwnClaims {
   readonly #byId = new Map<string, OwnClaim>();
-  readonly #wakes = new Map<string, Wake>();
+  readonly #wakes = new ClaimWakes();
   readonly #queues = new Map<string, FollowedQueue>();
   readonly #parts: OwnParts;
 
@@ -23,13 +24,8 @@ export class OwnClaims {
     this.#parts = parts;
   }
 
-  subscribe({ id }: Claim, wake: Wake): AsyncDisposable {
-    this.#wakes.set(id, wake);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (this.#wakes.get(id) === wake) this.#wakes.delete(id);
-      },
-    };
+  subscribe(claim: Claim, wake: Wake): AsyncDisposable {
+    return this.#wakes.subscribe(claim, wake);
   }
 
   find({ id }: Pick<Claim, 'id'>): OwnClaim | undefined {
@@ -42,11 +38,13 @@ export class OwnClaims {
     const queue = this.queue(claim.resource);
     queue.claims.set(own.uuid, own);
     this.#queues.set(claim.resource, queue);
+    kept.add(own);
     return own;
   }
 
   forget(own: OwnClaim): void {
     const { id, resource } = own.claim;
+    own.kept.remove(own);
     if (this.#byId.get(id) === own) this.#byId.delete(id);
     const queue = this.#queues.get(resource);
     queue?.leave(own);
@@ -68,8 +66,7 @@ export class OwnClaims {
   }
 
   #wake(own: OwnClaim, news: boolean): void {
-    const wake = this.#wakes.get(own.claim.id);
-    if (news) wake?.(own.status(this.#parts.clock.now()));
-    else wake?.();
+    const hint = news ? own.status(this.#parts.clock.now()) : undefined;
+    this.#wakes.wake(own.claim, hint);
   }
 }

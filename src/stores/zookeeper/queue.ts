@@ -28,6 +28,7 @@ export class QueueView {
   /** The node of the queue has a note on an eviction. */
   readonly evicted: boolean;
   readonly #kind: Kind | undefined;
+  #limit: number | undefined;
   #indices: ReadonlyMap<string | undefined, number> | undefined;
 
   /** In order. */
@@ -52,8 +53,8 @@ export class QueueView {
   /** The limit in force for this place, where it is another's. */
   limitAt(index: number): number | undefined {
     const own = this.places[index]?.limit ?? 0;
-    const limit = limitOf(this.places.slice(0, this.admitted));
-    return limit < own ? limit : undefined;
+    this.#limit ??= limitOf(this.places.slice(0, this.admitted));
+    return this.#limit < own ? this.#limit : undefined;
   }
 
   /** Whether a claim at the end would be admitted. */

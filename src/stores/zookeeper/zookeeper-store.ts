@@ -17,7 +17,7 @@ import { downgrade, type Eviction, evict } from './changing.ts';
 import type { ZookeeperClient } from './client.ts';
 import { enter } from './entering.ts';
 import { Graves } from './graves.ts';
-import { drop, leave, release } from './leaving.ts';
+import { leave, release } from './leaving.ts';
 import { inspect, list } from './looking.ts';
 import { OwnClaims } from './own-claims.ts';
 import type { Parts } from './parts.ts';
@@ -85,7 +85,7 @@ export class ZookeeperStore implements Store {
         await claim.entering?.catch(() => {});
         await leave(this.#parts, claim);
       },
-      drop: (claim) => drop(this.#parts, claim),
+      drop: (claim) => own.forget(claim),
     });
     const graves = new Graves(tree, clock);
     this.#parts = { tree, clock, sessions, own, graves, maxWaiters };

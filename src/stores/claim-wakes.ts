@@ -1,0 +1,23 @@
+/** Who in this process wants to be woken for which claim. */
+import type { Claim, ClaimStatus, Wake } from '../store.ts';
+
+export class ClaimWakes {
+  readonly #byId = new Map<string, Wake>();
+
+  subscribe({ id }: Claim, wake: Wake): AsyncDisposable {
+    this.#byId.set(id, wake);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#byId.get(id) === wake) this.#byId.delete(id);
+      },
+    };
+  }
+
+  has({ id }: Claim): boolean {
+    return this.#byId.has(id);
+  }
+
+  wake({ id }: Claim, hint?: ClaimStatus): void {
+    this.#byId.get(id)?.(hint);
+  }
+}
