@@ -4,7 +4,14 @@ export { type Duration, parseDuration } from './duration.ts';
 export * from './errors.ts';
 export type { LockEventName, LockEvents } from './events.ts';
 export type { Lease, LeaseState } from './lease.ts';
-export { createLocks, type Locks, type RwLock } from './locks.ts';
+export {
+  type AsyncMethod,
+  type LockedCall,
+  type LockedDecorator,
+  type LockedOptions,
+  locked,
+} from './locked.ts';
+export { createLocks, Locks, type RwLock } from './locks.ts';
 export type {
   ElectionOptions,
   EvictOptions,
@@ -24,5 +31,6 @@ export type {
 export type { Held, TryResult, Work } from './primitives/lockable.ts';
 export type { MultiLease, MultiLock } from './primitives/multi-lock.ts';
 export type { SingleLock } from './primitives/single-lock.ts';
+export { currentLease } from './reentrancy.ts';
 export * from './store.ts';
 export type { AcquireOptions } from './task.ts';

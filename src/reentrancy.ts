@@ -25,6 +25,22 @@ function context(): AsyncLocalStorage<Frame> {
   return perProcess('context', () => new AsyncLocalStorage<Frame>());
 }
 
+/**
+ * The innermost lease that the running code is under: that of the nearest `run`, `tryRun` or
+ * `locked` around it which has not released it yet. It may be lost: its `signal` says so.
+ * Undefined outside of them, under a lease that was taken by `acquire`, and in what is left behind
+ * when the work has settled, such as a timer.
+ * @example
+ * await locks.mutex('report').run(async () => {
+ *   currentLease()?.assertHeld(); // however deep in what the work calls
+ * });
+ */
+export function currentLease(): Lease | undefined {
+  let frame = context().getStore();
+  while (frame && !frame.open) frame = frame.parent;
+  return frame?.lease;
+}
+
 /** One around the running code may be of another copy: what is looked at from outside is public. */
 export class Frame implements Subject {
   readonly lease: Lease;
@@ -68,10 +84,14 @@ export class Frame implements Subject {
     return this.lease.kind;
   }
 
+  /** The work inside has not settled, nor has it released the lease itself. */
+  get open(): boolean {
+    return this.#open && this.lease.state !== 'released';
+  }
+
   /** Open, and about this resource of this store. */
   isOn(store: Store, resource: string): boolean {
-    if (!this.#open || this.#core.store !== store || this.resource !== resource) return false;
-    return this.lease.state !== 'released';
+    return this.#core.store === store && this.resource === resource && this.open;
   }
 
   /** A nested run is inside. */
