@@ -9,6 +9,8 @@ export {
   type EtcdTransactions,
   etcdFence,
 } from './etcd-fence.ts';
+export type { RedisCommand, RedisEntry, RedisReply, RedisValue } from './redis-entry.ts';
+export { type RedisFence, type RedisFenceOptions, redisFence } from './redis-fence.ts';
 export { type SqlFence, type SqlFenceOptions, type SqliteFence, sqlFence } from './sql-fence.ts';
 export type { SqliteConnection } from './sqlite-rows.ts';
 export {

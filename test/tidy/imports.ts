@@ -26,7 +26,7 @@ const ISLAND = /^src\/(?:(?:stores|layers)\/[^/.]+|fence|sql)/;
 const SHARED = new Map([
   ['src/stores/postgres', ['src/stores/sql']],
   ['src/stores/mysql', ['src/stores/sql']],
-  ['src/fence', ['src/sql', 'src/stores/etcd', 'src/stores/zookeeper']],
+  ['src/fence', ['src/sql', ...['redis', 'etcd', 'zookeeper'].map((one) => `src/stores/${one}`)]],
 ]);
 /** Core serves these, and must not know them. */
 const ABOVE_CORE = /^src\/(stores|layers|fence|sql|testkit|cli|connect\.ts|index\.ts)/;

@@ -1,0 +1,14 @@
+-- Stands before each script that writes what the lock guards, and in one step with it.
+-- KEYS: the fence, then those of the script. ARGV: entry, token of 19 digits, number of this
+-- request within the entry, how long the fence is kept in ms; then those of the script.
+local KEYS, ARGV = (function(keys, args)
+  local key, entry, token, seq, keep = keys[1], args[1], args[2], args[3], args[4]
+  local seen = redis.call('HMGET', key, 'entry', 'token', 'seq')
+  if seen[1] ~= entry or seen[2] ~= token then return nil, 'entry' end
+  -- A copy of a request, or one that a later one has overtaken.
+  if tonumber(seen[3]) >= tonumber(seq) then return nil, 'seq' end
+  redis.call('HSET', key, 'seq', seq)
+  if keep ~= '0' then redis.call('PEXPIRE', key, keep) end
+  return { unpack(keys, 2) }, { unpack(args, 5) }
+end)(KEYS, ARGV)
+if not KEYS then return redis.error_reply('HOLDFAST_STALE ' .. ARGV) end
