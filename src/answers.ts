@@ -9,7 +9,7 @@
 import { MAX_DURATION_MS } from './duration.ts';
 import { StoreError, toStoreError } from './errors.ts';
 import { show } from './show.ts';
-import type { ClaimStatus, GoneReason, Member, Queue, Store, Takeover } from './store.ts';
+import type { ClaimStatus, GoneReason, Kept, Member, Queue, Store, Takeover } from './store.ts';
 
 const GONE: readonly GoneReason[] = [
   ...(['refused', 'full', 'mismatch', 'expired', 'evicted'] as const),
@@ -51,9 +51,22 @@ export function checkBoolean(answer: boolean): boolean {
 }
 
 /** @throws StoreError */
+export function checkSubscription(answer: AsyncDisposable): AsyncDisposable {
+  if (typeof answer?.[Symbol.asyncDispose] === 'function') return answer;
+  throw garbled(answer);
+}
+
+/** @throws StoreError */
 export function checkNext(next: IteratorResult<string>): IteratorResult<string> {
   if (next.done || typeof next.value === 'string') return next;
   throw garbled(next);
+}
+
+/** @throws StoreError */
+export function checkKept(kept: Kept | undefined): Kept | undefined {
+  if (kept === undefined) return kept;
+  if (typeof kept.text === 'string' && isNumber(kept.leftMs)) return kept;
+  throw garbled(kept);
 }
 
 /** Where its tokens come from; empty, which no fence takes, if the store cannot say so. */

@@ -3,7 +3,7 @@
  * by `instanceof`: a program may load both the ESM and the CommonJS build.
  */
 import { show } from './show.ts';
-import type { GoneReason, Member } from './store.ts';
+import type { GoneReason, Holder, Member } from './store.ts';
 
 const BRAND = Symbol.for('holdfast.error');
 
@@ -15,6 +15,7 @@ export type LockErrorCode =
   | 'CONFLICT'
   | 'DEADLOCK'
   | 'QUEUE_FULL'
+  | 'REFRESH'
   | 'CLOSED'
   | 'STORE'
   | 'TRANSACTION'
@@ -173,6 +174,23 @@ export class DeadlockError extends LockError {
 export class QueueFullError extends LockError {
   constructor(resource: string, detail: string) {
     super('QUEUE_FULL', `Too many wait for ${quote(resource)}: ${detail}.`, { resource });
+  }
+}
+
+/** Another process has just failed to refresh this; its log says why. */
+export class RefreshError extends LockError {
+  /** Who failed, for people. */
+  readonly by: Holder;
+  /** Until then nobody tries again. */
+  readonly retryInMs: number;
+
+  constructor(resource: string, seen: { readonly by: Holder; readonly retryInMs: number }) {
+    const { host, pid } = seen.by;
+    const who = `${host}, pid ${pid}, has just failed to`;
+    const again = `the next try is in ${Math.ceil(seen.retryInMs)} ms`;
+    super('REFRESH', `${who} refresh ${quote(resource)}: ${again}.`, { resource });
+    this.by = seen.by;
+    this.retryInMs = seen.retryInMs;
   }
 }
 

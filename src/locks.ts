@@ -4,7 +4,8 @@ import { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { ClosedError, UnsupportedError, UsageError } from './errors.ts';
 import type { LockEventName, LockEvents } from './events.ts';
-import type { Spec } from './local-queue.ts';
+import type { Lease } from './lease.ts';
+import { type Asked, specOf, ttlOf } from './lock-spec.ts';
 import { checkName, MAX_NAME_BYTES } from './names.ts';
 import {
   checkLimit,
@@ -23,11 +24,25 @@ import {
 } from './options.ts';
 import { perProcess } from './per-process.ts';
 import { Election } from './primitives/election.ts';
+import type { Work } from './primitives/lockable.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
+import {
+  ONCE_OPTIONS,
+  type OnceOptions,
+  type OnceResult,
+  once,
+  readOnce,
+} from './primitives/once.ts';
+import {
+  REFRESH_OPTIONS,
+  Refreshes,
+  type RefreshOptions,
+  readRefresh,
+} from './primitives/refresh.ts';
 import { SingleLock } from './primitives/single-lock.ts';
 import { readOptions } from './read-options.ts';
 import { closeOnSignal } from './signals.ts';
-import { type Kind, MAX_PERMITS, type Queue, type Store } from './store.ts';
+import { MAX_PERMITS, type Queue, type Store } from './store.ts';
 import { numberOf } from './token.ts';
 
 export interface RwLock {
@@ -35,8 +50,8 @@ export interface RwLock {
   readonly write: SingleLock;
 }
 
-/** Below this, in ms, the margin and a busy machine would eat the lease up. */
-const MIN_TTL_MS = 100;
+/** Longest key in bytes of UTF-8: a name, with room for what the key is of. */
+const MAX_KEY_BYTES = MAX_NAME_BYTES - 'refresh:'.length;
 
 /** How many `Locks` use a store; the last one to close closes it. */
 function users(): WeakMap<Store, number> {
@@ -53,6 +68,7 @@ export function createLocks(store: Store, options: LocksOptions = {}): Locks {
 
 export class Locks {
   readonly #core: Core;
+  readonly #refreshes: Refreshes;
   #closing: Promise<void> | undefined;
   #forgetSignals: () => void = () => {};
 
@@ -61,7 +77,8 @@ export class Locks {
     checkStore(store);
     const options = readOptions(given, LOCKS_OPTIONS, 'createLocks');
     this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options, store));
-    this.#ttl(options.ttl);
+    this.#refreshes = new Refreshes(this.#core);
+    ttlOf(this.#core, options.ttl);
     users().set(store, (users().get(store) ?? 0) + 1);
     if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
   }
@@ -100,6 +117,70 @@ export class Locks {
     const { seats = 1, ...rest } = readOptions(options, ELECTION_OPTIONS, 'election');
     const limit = checkLimit(seats, 'seats');
     return new Election(this.#core, this.#lock(name, { ...rest, kind: 'permits', limit }));
+  }
+
+  /**
+   * Does the work unless it has been done: at most once successfully for each key, across processes
+   * and crashes, for as long as that is known. A failure frees the key at once, a crash with the
+   * TTL. It cannot promise that an attempt that was cut short had no effects elsewhere: give those
+   * the key, and the lease's token, to tell attempts apart.
+   *
+   * @example
+   * const { state } = await locks.once(`order:${id}`, { keepFor: '7d' }, () => ship(id));
+   *
+   * @throws UsageError synchronously; as rejections what the work throws, AcquireTimeoutError,
+   *   LeaseLostError, UnsupportedError if the store keeps no records, StoreError, and UsageError if
+   *   the work is done and its result cannot be kept.
+   */
+  once<T, const O extends OnceOptions>(
+    key: string,
+    options: O,
+    work: Work<Lease, T>,
+  ): Promise<OnceResult<T, O>> {
+    const { ttl, maxHold, ...rest } = readOptions<OnceOptions>(options, ONCE_OPTIONS, 'once');
+    const terms = readOnce(rest);
+    if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
+    const lock = this.#lockOf('once', key, { ttl, maxHold });
+    lock.read(terms.acquire);
+    const result = once<T>({ core: this.#core, lock, terms }, work);
+    return result as Promise<OnceResult<T, O>>;
+  }
+
+  /**
+   * A value that many use and one renews: of all who find it stale, in all processes, one loads it,
+   * and the others wait, or go on with the old one while it is usable. In one process the first to
+   * ask loads for all; those who wait share its failure, too.
+   *
+   * @example
+   * const token = await locks.refresh('access-token', {
+   *   read: async () => freshOf(await cache.get('token')),
+   *   load: () => fetchToken(),
+   * });
+   *
+   * @throws UsageError and DeadlockError; as rejections what the functions throw,
+   *   AcquireTimeoutError, `signal.reason`, LeaseLostError, StoreError, and RefreshError if
+   *   another process has just failed.
+   */
+  refresh<T>(key: string, options: RefreshOptions<T>): Promise<T> {
+    const { ttl, maxHold, ...rest } = readOptions(options, REFRESH_OPTIONS, 'refresh');
+    const terms = readRefresh<T>(rest);
+    const lock = this.#lockOf('refresh', key, { ttl, maxHold });
+    lock.read(terms.acquire);
+    return this.#refreshes.refresh(lock, terms);
+  }
+
+  /** A mutex that no other primitive uses. */
+  #lockOf(
+    what: string,
+    key: string,
+    { ttl, maxHold }: { ttl: Duration | undefined; maxHold: Duration | undefined },
+  ): SingleLock {
+    const options = {
+      ...(ttl !== undefined && { ttl }),
+      ...(maxHold !== undefined && { maxHold }),
+    };
+    const name = `${what}:${checkName(key, 'key', MAX_KEY_BYTES)}`;
+    return this.#lock(name, { ...options, kind: 'mutex', limit: 1 });
   }
 
   /** Who holds and who waits now, with tokens as leases have them. */
@@ -194,46 +275,8 @@ export class Locks {
     return this.#core.options.prefix + checkName(name, 'name', MAX_NAME_BYTES);
   }
 
-  #ttl(ttl: Duration | undefined, what = 'ttl'): number {
-    const { options, store } = this.#core;
-    const ttlMs = ttl === undefined ? options.ttlMs : parseDuration(ttl, what);
-    const least = Math.max(MIN_TTL_MS, store.traits.ttlStepMs);
-    if (ttlMs < least) throw new UsageError(`${what} must be at least ${least} ms, not ${ttlMs}.`);
-    return this.#atMost(ttlMs, what);
-  }
-
-  #atMost(ms: number, what: string): number {
-    const { options, store } = this.#core;
-    const { maxTtlMs } = options;
-    if (ms <= maxTtlMs) return ms;
-    const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
-    const raise = `raise the option maxTtl of ${where} for all users of the store`;
-    throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
-  }
-
-  #lock(name: string, options: LockOptions & { kind: Kind; limit: number }): SingleLock {
-    const { kind, limit, fair = false, reentrant = false, heartbeat = true } = options;
-    const { minHold = 0 } = options;
-    const resource = this.#resource(name);
-    const ttlMs = this.#ttl(options.ttl);
-    const minHoldMs = this.#atMost(parseDuration(minHold, 'minHold'), 'minHold');
-    const maxHoldMs =
-      options.maxHold === undefined ? undefined : parseDuration(options.maxHold, 'maxHold');
-    if (maxHoldMs === 0) throw new UsageError('maxHold must be more than 0.');
-    if (maxHoldMs !== undefined && maxHoldMs < minHoldMs) {
-      throw new UsageError('maxHold must not be less than minHold.');
-    }
-    for (const [what, flag] of Object.entries({ fair, reentrant, heartbeat })) {
-      if (typeof flag !== 'boolean') throw new UsageError(`${what} must be true or false.`);
-    }
-    // Without heartbeats, and with minHold, a lease is as long as its own claim.
-    const whole = heartbeat && minHoldMs === 0;
-    const shared = !fair && whole && (kind === 'mutex' || kind === 'write');
-    const key = `${kind} ${ttlMs} ${maxHoldMs ?? ''} ${resource}`;
-    const spec: Spec = {
-      ...{ resource, kind, limit, ttlMs, minHoldMs, maxHoldMs, heartbeat, reentrant, shared, key },
-    };
-    return new SingleLock(this.#core, spec);
+  #lock(name: string, options: Asked): SingleLock {
+    return new SingleLock(this.#core, specOf(this.#core, this.#resource(name), options));
   }
 }
 

@@ -118,6 +118,13 @@ export interface Queue {
   readonly waiters: readonly Member[];
 }
 
+/** What is kept about work that is done: no claim, so nobody holds it and nothing renews it. */
+export interface Kept {
+  readonly text: string;
+  /** For how much longer it is kept. */
+  readonly leftMs: number;
+}
+
 /** What a store promises. Core never branches on a store's name, only on these. */
 export interface Traits {
   /** Keeps waiting claims in order. Without it, waiting claims are tried again. */
@@ -138,7 +145,7 @@ export interface Traits {
   readonly failover: 'none' | 'best-effort' | 'linearizable';
   /** Who can share it. */
   readonly reach: 'process' | 'machine' | 'network';
-  /** Keeps records that outlive their work. */
+  /** Has `keep` and `recall`: records that outlive their work. */
   readonly records: boolean;
   /** TTLs are rounded up to multiples of this. */
   readonly ttlStepMs: number;
@@ -153,6 +160,17 @@ export interface Traits {
 }
 
 export type Wake = (hint?: ClaimStatus) => void;
+
+/** Hears of a queue as it changes. */
+export interface Follower {
+  /**
+   * The queue after a change, or once more as it was. `leftMs` may be what a member has at most.
+   * `missed`: since the last time others may have come, held and gone.
+   */
+  told(queue: Queue, missed: boolean): void;
+  /** What keeps the store from going on will not pass by itself. Nothing is told after it. */
+  failed(error: StoreError): void;
+}
 
 /**
  * Verbs take up to 100 claims and answer in their order. Each claim is one atomic step and shares
@@ -189,6 +207,12 @@ export interface Store {
    * first waiter. Hints may be lost or repeated. Subscribe before claiming.
    */
   watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
+  /**
+   * Tells the queue before it resolves, and again after each change of who stands in it or holds,
+   * in order, until it is disposed of. Goes on by itself when the store was away for a while.
+   * @throws StoreError if the first look fails.
+   */
+  follow?(resource: string, follower: Follower): Promise<AsyncDisposable>;
   /** Turns a held write claim into a read claim with the same token; idempotent. */
   downgrade?(claim: Claim): Promise<ClaimStatus>;
   /**
@@ -207,6 +231,15 @@ export interface Store {
     number: bigint,
     options: { readonly reason: string; readonly now: boolean },
   ): Promise<boolean>;
+  /**
+   * Keeps a text about the claim's resource for so long from now, in place of the one before, if
+   * the claim is held: both in one step. 0 ms forgets it. False if the claim is not held. May be
+   * repeated, and be under way beside a heartbeat. A record is in no queue: it outlives the claim,
+   * delays nobody, and is not listed.
+   */
+  keep?(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean>;
+  /** What is kept about the resource now. */
+  recall?(resource: string): Promise<Kept | undefined>;
   list?(prefix: string): AsyncIterable<string>;
   close?(): Promise<void>;
 }
@@ -225,6 +258,9 @@ export interface FencingToken {
 
 /** Permits of a write lock, and the limit of a read-write queue. */
 export const MAX_PERMITS: number = 2 ** 30;
+
+/** Longest text that is kept, in bytes of UTF-8. */
+export const MAX_KEPT_BYTES: number = 16 * 1024;
 
 /** Most claims in one verb's batch. */
 export const MAX_BATCH = 100;

@@ -34,6 +34,7 @@ const BY_CODE: Readonly<Record<LockErrorCode, number>> = {
   STORE: STATUS.unreachable,
   ACQUIRE_TIMEOUT: STATUS.notAcquired,
   QUEUE_FULL: STATUS.notAcquired,
+  REFRESH: STATUS.notAcquired,
   CONFLICT: STATUS.notAcquired,
   LEASE_LOST: STATUS.notAcquired,
   CLOSED: STATUS.notAcquired,

@@ -6,9 +6,12 @@ export type Verb =
   | 'release'
   | 'inspect'
   | 'watch'
+  | 'follow'
   | 'downgrade'
   | 'raise'
   | 'evict'
+  | 'keep'
+  | 'recall'
   | 'list';
 
 /** Called instead of a verb; `next` is the verb itself. `claims` are those that it is about. */
@@ -22,7 +25,7 @@ export type Around = <T>(
  * @experimental
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
-  const { watch, downgrade, raise, evict, list, close, maxTtlMs } = store;
+  const { watch, follow, downgrade, raise, evict, keep, recall, list, close, maxTtlMs } = store;
   return {
     name: store.name,
     traits,
@@ -39,6 +42,10 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
       watch: (claim, wake) =>
         around({ verb: 'watch', claims: [claim] }, () => watch.call(store, claim, wake)),
     }),
+    ...(follow && {
+      follow: (resource, follower) =>
+        around({ verb: 'follow', claims: [] }, () => follow.call(store, resource, follower)),
+    }),
     ...(downgrade && {
       downgrade: (claim) =>
         around({ verb: 'downgrade', claims: [claim] }, () => downgrade.call(store, claim)),
@@ -50,6 +57,14 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
     ...(evict && {
       evict: (resource, number, options) =>
         around({ verb: 'evict', claims: [] }, () => evict.call(store, resource, number, options)),
+    }),
+    ...(keep && {
+      keep: (claim, record) =>
+        around({ verb: 'keep', claims: [claim] }, () => keep.call(store, claim, record)),
+    }),
+    ...(recall && {
+      recall: (resource) =>
+        around({ verb: 'recall', claims: [] }, () => recall.call(store, resource)),
     }),
     ...(list && {
       async *list(prefix) {

@@ -2,7 +2,15 @@ import type { Store, Traits } from '../store.ts';
 import type { FixtureOptions, TestBed } from './test-bed.ts';
 
 /** A verb that a store may lack. */
-export type OptionalVerb = 'watch' | 'downgrade' | 'raise' | 'evict' | 'list';
+export type OptionalVerb =
+  | 'watch'
+  | 'follow'
+  | 'downgrade'
+  | 'raise'
+  | 'evict'
+  | 'keep'
+  | 'recall'
+  | 'list';
 
 /** What a case needs of a store; without it the case is skipped, and the reason is shown. */
 export type Need =
@@ -66,7 +74,7 @@ export function missing(needs: Iterable<Need>, store: Declared): string | undefi
 }
 
 export const OPTIONAL_VERBS: readonly OptionalVerb[] = [
-  ...(['watch', 'downgrade', 'raise', 'evict', 'list'] as const),
+  ...(['watch', 'follow', 'downgrade', 'raise', 'evict', 'keep', 'recall', 'list'] as const),
 ];
 
 /** The optional verbs that this store does not have. */

@@ -17,8 +17,10 @@ import { claim } from './contract/claim.ts';
 import { downgrade } from './contract/downgrade.ts';
 import { evict } from './contract/evict.ts';
 import { expiry } from './contract/expiry.ts';
+import { follow } from './contract/follow.ts';
 import { hints } from './contract/hints.ts';
 import { inspect } from './contract/inspect.ts';
+import { keep } from './contract/keep.ts';
 import { names } from './contract/names.ts';
 import { order } from './contract/order.ts';
 import { permits } from './contract/permits.ts';
@@ -41,6 +43,7 @@ import { input } from './locks/input.ts';
 import { lease } from './locks/lease.ts';
 import { loss } from './locks/loss.ts';
 import { nesting } from './locks/nesting.ts';
+import { once, refresh } from './locks/once.ts';
 import { outlook } from './locks/outlook.ts';
 import { rwLock } from './locks/rw-lock.ts';
 import { semaphore } from './locks/semaphore.ts';
@@ -68,7 +71,7 @@ const LIMIT_MS = 25_000;
 /** Bare stores. */
 const CONTRACT: readonly Topic[] = [
   ...[claim, tries, renew, release, order, permits, readWrite, downgrade],
-  ...[expiry, takeover, evict, tokens, raise, hints, batches, names, inspect],
+  ...[expiry, takeover, evict, tokens, raise, keep, hints, follow, batches, names, inspect],
 ];
 
 /** Whatever lets one in at a time, through `createLocks`. */
@@ -77,7 +80,7 @@ const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closin
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
-  ...[dataLoss, semaphore, rwLock, all, election, outlook, input],
+  ...[dataLoss, semaphore, rwLock, all, election, once, refresh, outlook, input],
 ];
 
 /**
@@ -118,6 +121,8 @@ function declaration(declared: Declared): Topic {
         async run({ store }) {
           assert.deepEqual({ ...store.traits }, { ...declared.traits });
           assert.deepEqual(lacking(store).sort(), [...declared.lacks].sort());
+          const keeps = store.keep !== undefined && store.recall !== undefined;
+          assert.equal(keeps, store.traits.records, 'it has keep() and recall() if it says so');
         },
       },
     ],

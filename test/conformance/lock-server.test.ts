@@ -17,5 +17,5 @@ conformance({
     };
   },
   traits: lockServerStore('http://unused').traits,
-  lacks: ['watch', 'downgrade', 'raise', 'evict', 'list'],
+  lacks: ['watch', 'follow', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall'],
 });

@@ -38,7 +38,7 @@ describe.each([1, 2, 3])('seed %i', (seed) => {
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
-    lacks: ['downgrade', 'raise'],
+    lacks: ['follow', 'downgrade', 'raise', 'keep', 'recall'],
     forgets: true,
   });
 });

@@ -22,7 +22,7 @@ describe.each([3, 5])('%i members', (count) => {
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
-    lacks: ['downgrade', 'raise'],
+    lacks: ['follow', 'downgrade', 'raise', 'keep', 'recall'],
     forgets: true,
   });
 });

@@ -3,6 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 
 const { isLockError, LockError, StoreError } = holdfast;
 
+const HOLDER = { host: 'host', pid: 1, since: 0 };
+
 const ERRORS = [
   [new holdfast.AcquireTimeoutError('a', { waitedMs: 5 }), 'ACQUIRE_TIMEOUT'],
   [new holdfast.LeaseLostError('a', 'expired'), 'LEASE_LOST'],
@@ -11,6 +13,7 @@ const ERRORS = [
   [new holdfast.ConflictError('again'), 'CONFLICT'],
   [new holdfast.DeadlockError('a', 'odd'), 'DEADLOCK'],
   [new holdfast.QueueFullError('a', 'full'), 'QUEUE_FULL'],
+  [new holdfast.RefreshError('a', { by: HOLDER, retryInMs: 5 }), 'REFRESH'],
   [new holdfast.ClosedError(), 'CLOSED'],
   [new StoreError('down', { retryable: true, outcome: 'failed' }), 'STORE'],
   [new holdfast.TransactionError('no', { reason: 'deadlock', retryable: true }), 'TRANSACTION'],

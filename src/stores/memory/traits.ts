@@ -9,7 +9,7 @@ export const TRAITS: Traits = {
   clock: 'process',
   failover: 'none',
   reach: 'process',
-  records: false,
+  records: true,
   ttlStepMs: 1,
   synchronous: true,
   sequential: true,

@@ -15,7 +15,7 @@ export async function suite(options?: EtcdOptions): Promise<void> {
       connect: () => etcdStore(address, maxWaiters === undefined ? {} : { maxWaiters }),
     }),
     traits: etcdStore(address).traits,
-    lacks: ['raise'],
+    lacks: ['raise', 'keep', 'recall'],
     forgets: false,
   });
 }

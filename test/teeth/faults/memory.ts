@@ -1,6 +1,6 @@
 import type { Fault } from '../fault.ts';
 
-const memory = { file: 'src/stores/memory/index.ts' };
+const memory = { file: 'src/stores/memory/memory-store.ts' };
 const queue = { file: 'src/stores/memory/claim-queue.ts' };
 const admission = { file: 'src/admission.ts' };
 

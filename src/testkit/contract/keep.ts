@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { type Claim, type Kept, MAX_KEPT_BYTES } from '../../store.ts';
+import type { Case, Topic } from '../case.ts';
+import { gone, held, waiting } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
+
+/** Longer than any case, in ms. */
+const MINUTE = 60_000;
+
+/** Ways not to hold, and what they need. */
+const NEEDS = {
+  'never entered': [],
+  waiting: ['queue'],
+  released: [],
+  expired: ['expiry'],
+  evicted: ['evict', 'tokens'],
+} as const;
+
+export const keep: Topic = {
+  topic: 'keep and recall',
+  needs: ['keep', 'recall'],
+  cases: [
+    {
+      name: 'what a holder keeps is recalled, in the very words, by everybody',
+      async run(bed) {
+        const other = await bed.connect();
+        assert.equal(await bed.store.recall?.(bed.name()), undefined);
+        const text = `{"who":"é 😀 \\ '%_\n\u0001"}`;
+        await keeps(bed, { text, ms: MINUTE });
+        for (const store of [bed.store, other]) {
+          const kept = await store.recall?.(bed.name());
+          assert.equal(kept?.text, text);
+          const { leftMs } = kept as Kept;
+          assert.ok(leftMs > MINUTE / 2 && leftMs <= MINUTE * 1.2 + bed.slackMs, `${leftMs} ms`);
+        }
+        assert.equal(await bed.store.recall?.(bed.name('another')), undefined);
+      },
+    },
+    {
+      name: 'an empty text and the longest one are kept whole',
+      async run(bed) {
+        for (const text of ['', '0123456789abcdé'.repeat(MAX_KEPT_BYTES / 16)]) {
+          await keeps(bed, { text, ms: MINUTE });
+          assert.equal((await bed.store.recall?.(bed.name()))?.text, text);
+        }
+      },
+    },
+    {
+      name: 'the last word counts, for its own time, and 0 ms forgets it',
+      async run(bed) {
+        const a = bed.claim();
+        held(await bed.enter(a));
+        const say = (text: string, ms: number) => bed.store.keep?.(a, { text, ms });
+        assert.equal(await say('first', MINUTE), true);
+        assert.equal(await say('second', 2 * MINUTE), true);
+        assert.equal(await say('second', 2 * MINUTE), true);
+        const kept = await bed.store.recall?.(a.resource);
+        assert.equal(kept?.text, 'second');
+        assert.ok(kept.leftMs > MINUTE * 1.5, `${kept.leftMs} ms`);
+        assert.equal(await say('', 0), true);
+        assert.equal(await bed.store.recall?.(a.resource), undefined);
+        assert.equal(await say('', 0), true);
+        held(await bed.beat(a));
+      },
+    },
+    {
+      name: 'it is kept for its time, and then it is not',
+      async run(bed) {
+        const from = bed.clock.now();
+        const ms = 2 * bed.ttlMs;
+        await keeps(bed, { text: 'for a while', ms });
+        await bed.until('it was forgotten', async () => {
+          return (await bed.store.recall?.(bed.name())) === undefined;
+        });
+        const kept = bed.clock.now() - from;
+        assert.ok(kept >= ms - bed.slackMs, `it was kept for ${kept} of ${ms} ms`);
+      },
+    },
+    {
+      name: 'it outlives the claim and the connection, delays nobody, and is in no queue',
+      async run(bed) {
+        const store = await bed.connect();
+        const a = bed.claim();
+        held(await bed.enter(a, store));
+        await store.keep?.(a, { text: 'done', ms: MINUTE });
+        assert.deepEqual(await store.release([a]), [true]);
+        const { holders, waiters } = await bed.look();
+        assert.deepEqual([holders.length, waiters.length], [0, 0]);
+        // Of whatever kind.
+        const b = bed.claim(bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
+        held(await bed.enter(b));
+        assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
+      },
+    },
+    {
+      name: 'a resource that has only a record is not listed',
+      needs: ['list'],
+      async run(bed) {
+        await keeps(bed, { text: 'done', ms: MINUTE });
+        const names: string[] = [];
+        for await (const name of bed.store.list?.(bed.name('')) ?? []) names.push(name);
+        assert.deepEqual(names, []);
+      },
+    },
+    {
+      name: 'the next holder may keep something else',
+      async run(bed) {
+        await keeps(bed, { text: 'one', ms: MINUTE });
+        await keeps(bed, { text: 'two', ms: MINUTE });
+        assert.equal((await bed.store.recall?.(bed.name()))?.text, 'two');
+      },
+    },
+    ...(['never entered', 'waiting', 'released', 'expired', 'evicted'] as const).map(
+      (how): Case => ({
+        name: `who does not hold keeps nothing: ${how}`,
+        needs: NEEDS[how],
+        async run(bed) {
+          const { claim, holder } = await without(bed, how);
+          const record = { text: 'not mine', ms: MINUTE };
+          assert.equal(await bed.store.keep?.(claim, record), false);
+          assert.equal(await bed.store.recall?.(claim.resource), undefined);
+          await keeps(bed, { text: 'mine', ms: MINUTE }, holder);
+          for (const ms of [MINUTE, 0]) {
+            assert.equal(await bed.store.keep?.(claim, { text: 'not mine', ms }), false);
+          }
+          assert.equal((await bed.store.recall?.(claim.resource))?.text, 'mine');
+        },
+      }),
+    ),
+    {
+      name: 'keeping is no heartbeat',
+      needs: ['expiry'],
+      async run(bed) {
+        const a = bed.claim({ ttlMs: bed.ttlMs });
+        held(await bed.enter(a));
+        await bed.until('the claim was dead', async () => {
+          return (await bed.store.keep?.(a, { text: 'still here', ms: MINUTE })) === false;
+        });
+        gone(await bed.beat(a));
+      },
+    },
+    {
+      name: 'many records at a time, each of its own resource',
+      async run(bed) {
+        const claims = Array.from({ length: 50 }, (_, i) =>
+          bed.claim({ resource: bed.name(`${i}`) }),
+        );
+        for (const status of await bed.store.claim(claims)) held(status);
+        const say = (claim: Claim) => bed.store.keep?.(claim, { text: claim.resource, ms: MINUTE });
+        const said = await Promise.all(claims.map(say));
+        assert.ok(said.every((kept) => kept === true));
+        for (const { resource } of claims) {
+          assert.equal((await bed.store.recall?.(resource))?.text, resource);
+        }
+      },
+    },
+  ],
+};
+
+/** A claim that does not hold, and who holds instead, if somebody has to. */
+async function without(
+  bed: TestBed,
+  how: keyof typeof NEEDS,
+): Promise<{ readonly claim: Claim; readonly holder?: Claim }> {
+  const claim = bed.claim(how === 'expired' ? { ttlMs: bed.ttlMs } : {});
+  if (how === 'never entered') return { claim };
+  if (how === 'waiting') {
+    const holder = bed.claim();
+    held(await bed.enter(holder));
+    waiting(await bed.enter(claim));
+    return { claim, holder };
+  }
+  const { token } = held(await bed.enter(claim));
+  if (how === 'released') await bed.leave(claim);
+  else if (how === 'expired') await bed.untilDead(claim);
+  else await bed.store.evict?.(claim.resource, token, { reason: 'test', now: true });
+  return { claim };
+}
+
+/** Somebody holds, keeps something and leaves, or whoever holds already keeps it. */
+async function keeps(
+  bed: TestBed,
+  record: { readonly text: string; readonly ms: number },
+  holder?: Claim,
+): Promise<void> {
+  const claim = holder ?? bed.claim();
+  held(await bed.enter(claim));
+  assert.equal(await bed.store.keep?.(claim, record), true);
+  if (!holder) await bed.leave(claim);
+}
