@@ -5,8 +5,9 @@ import { MAX_DURATION_MS } from './duration.ts';
 import { ClosedError, type StoreError, toStoreError } from './errors.ts';
 import { Events } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { Lane, type LaneParts } from './lane.ts';
+import { type Answered, Lane, type LaneParts } from './lane.ts';
 import { LocalQueue, type Spec } from './local-queue.ts';
+import { noticeHeartbeat } from './notices.ts';
 import { answerWithin, TRIES_PER_TTL } from './patience.ts';
 import type { Claim, ClaimStatus, Holder, Member, Queue, Store } from './store.ts';
 import { tokenOf } from './token.ts';
@@ -57,7 +58,7 @@ export class Core {
     this.clock = clock;
     this.options = options;
     this.turn = new Turn(clock);
-    this.heartbeat = new Heartbeat(clock, () => this.lane((claims) => store.renew(claims)));
+    this.heartbeat = new Heartbeat(clock, () => this.#heartbeats());
     this.lanes = {
       claim: this.lane((claims) => store.claim(claims)),
       release: this.#departures(),
@@ -65,16 +66,24 @@ export class Core {
   }
 
   lane(verb: LaneParts<ClaimStatus>['verb']): Lane<ClaimStatus> {
-    return this.#lane(verb, checkStatus);
+    return this.#lane({ verb, check: checkStatus });
+  }
+
+  #heartbeats(): Lane<ClaimStatus> {
+    const { store, events } = this;
+    const answered = (request: Answered<ClaimStatus>): void => {
+      noticeHeartbeat(events, { ...request, store: store.name });
+    };
+    return this.#lane({ verb: (claims) => store.renew(claims), check: checkStatus, answered });
   }
 
   #departures(after?: { readonly ms: number }): Lane<boolean> {
-    return this.#lane((claims) => this.store.release(claims, after), checkBoolean);
+    return this.#lane({ verb: (claims) => this.store.release(claims, after), check: checkBoolean });
   }
 
-  #lane<R>(verb: LaneParts<R>['verb'], check: LaneParts<R>['check']): Lane<R> {
+  #lane<R>(parts: Pick<LaneParts<R>, 'verb' | 'check' | 'answered'>): Lane<R> {
     const { store, clock, turn } = this;
-    return new Lane({ verb, check, traits: store.traits, clock, turn });
+    return new Lane({ ...parts, traits: store.traits, clock, turn });
   }
 
   /** The queue in which the tasks of this process share one claim, or one of its own. */

@@ -4,9 +4,58 @@ import { UsageError } from './errors.ts';
 import { show } from './show.ts';
 import type { Kind, Takeover } from './store.ts';
 
+/** One acquisition, up to the end of its hold: the same object in every event about it. */
+export interface Acquisition {
+  readonly resource: string;
+  readonly kind: Kind;
+  readonly permits: number;
+  /** The name of the store: `redis`. */
+  readonly store: string;
+}
+
+/**
+ * How a lease came from the holder before: from a task of this process without the store, or
+ * through the store's queue, where another process or claim gave it back.
+ */
+export type HandOff = 'local' | 'remote';
+
+/** Why there is no lease: a try found the lock taken, or what ended the wait. */
+export type MissReason = 'taken' | 'timeout' | 'aborted' | 'failed';
+
 export interface LockEvents {
+  /**
+   * Somebody asks for a lock; told in the asynchronous context of the caller. `waits` is false for
+   * `tryAcquire` and `tryRun`.
+   */
+  acquiring: { resource: string; kind: Kind; waits: boolean; acquisition: Acquisition };
+  /** It came to nothing; `error` is what the caller gets, undefined if a lock is taken. */
+  missed: {
+    resource: string;
+    kind: Kind;
+    why: MissReason;
+    error: unknown;
+    acquisition: Acquisition;
+  };
   /** A lease was granted. */
-  acquired: { resource: string; kind: Kind; token: bigint; takeover?: Takeover | undefined };
+  acquired: {
+    resource: string;
+    kind: Kind;
+    token: bigint;
+    takeover?: Takeover | undefined;
+    handOff?: HandOff | undefined;
+    acquisition: Acquisition;
+  };
+  /**
+   * The work of `run` or `tryRun` is about to begin. `within` takes what runs it in an asynchronous
+   * context of the listener's; it must call `work`, once, before it returns.
+   */
+  working: {
+    resource: string;
+    kind: Kind;
+    token: bigint;
+    acquisition: Acquisition;
+    within: (run: (work: () => void) => void) => void;
+  };
   /** A wait has lasted for 30 s and goes on. */
   slow: { resource: string; kind: Kind; waitedMs: number; ahead: number | undefined };
   /** A heartbeat failed; the lease is still held, until its deadline. */
@@ -18,9 +67,12 @@ export interface LockEvents {
     token: bigint;
     reason: LossReason;
     detail: string | undefined;
+    acquisition: Acquisition;
   };
   /** A holder released its lease. */
-  released: { resource: string; kind: Kind; token: bigint };
+  released: { resource: string; kind: Kind; token: bigint; acquisition: Acquisition };
+  /** A request that keeps claims alive was answered, or not; `failed` of its claims were not. */
+  heartbeat: { store: string; claims: number; failed: number; cause: StoreError | undefined };
   /** Programs disagree about the kind of a lock, or about its limit. */
   mismatch: { resource: string; kind: Kind; detail: string };
   /** The store lost its memory and grants nothing yet. */
@@ -30,24 +82,36 @@ export interface LockEvents {
 export type LockEventName = keyof LockEvents;
 
 const NAMES: readonly LockEventName[] = [
+  'acquiring',
+  'missed',
   'acquired',
+  'working',
   'slow',
   'unconfirmed',
   'lost',
   'released',
+  'heartbeat',
   'mismatch',
   'quarantine',
 ];
 
 type Listener = (event: never) => void;
 
+interface Source {
+  readonly listeners: Set<Listener>;
+  readonly channel: Channel;
+}
+
 /** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free if unused. */
 export class Events {
-  readonly #listeners = new Map<LockEventName, Set<Listener>>();
-  readonly #channels = new Map<LockEventName, Channel>();
+  readonly #sources: Readonly<Record<LockEventName, Source>>;
 
   constructor() {
-    for (const name of NAMES) this.#channels.set(name, channel(`holdfast:${name}`));
+    const sources = NAMES.map((name): [LockEventName, Source] => [
+      name,
+      { listeners: new Set(), channel: channel(`holdfast:${name}`) },
+    ]);
+    this.#sources = Object.fromEntries(sources) as Record<LockEventName, Source>;
   }
 
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
@@ -56,18 +120,14 @@ export class Events {
       throw new UsageError(`There is no event ${show(name)}; there are ${all}.`);
     }
     if (typeof listener !== 'function') throw new UsageError('A listener must be a function.');
-    const listeners = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(name) === listeners) {
-        this.#listeners.delete(name);
-      }
-    };
+    const { listeners } = this.#sources[name];
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }
 
   has(name: LockEventName): boolean {
-    return this.#listeners.has(name) || this.#channels.get(name)?.hasSubscribers === true;
+    const { listeners, channel } = this.#sources[name];
+    return listeners.size > 0 || channel.hasSubscribers;
   }
 
   /**
@@ -75,11 +135,10 @@ export class Events {
    * Listeners may do anything with the locks, so a caller has nothing left to do after it.
    */
   emit<N extends LockEventName>(name: N, event: LockEvents[N]): void {
-    const warn = (error: unknown): void => {
-      process.emitWarning(`A listener of '${name}' failed: ${show(error)}`);
-    };
+    const warn = (error: unknown): void => warnOf(name, error);
+    const { listeners, channel } = this.#sources[name];
     // A copy, because a listener that is added now is meant for later events.
-    for (const listener of [...(this.#listeners.get(name) ?? [])]) {
+    for (const listener of [...listeners]) {
       try {
         const result = (listener as (event: LockEvents[N]) => unknown)(event);
         if (result instanceof Promise) result.catch(warn);
@@ -87,6 +146,10 @@ export class Events {
         warn(error);
       }
     }
-    this.#channels.get(name)?.publish(event);
+    channel.publish(event);
   }
+}
+
+export function warnOf(name: LockEventName, error: unknown): void {
+  process.emitWarning(`A listener of '${name}' failed: ${show(error)}`);
 }

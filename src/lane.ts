@@ -29,10 +29,20 @@ interface Request<R> {
   readonly asker: Asker<R>;
 }
 
+/** What became of a request. */
+export interface Answered<R> {
+  readonly claims: number;
+  /** None if the request as a whole failed. */
+  readonly results: readonly R[];
+  readonly error: StoreError | undefined;
+}
+
 export interface LaneParts<R> {
   readonly verb: (claims: readonly Claim[]) => Promise<readonly R[]>;
   /** Makes of each answer what can be relied upon. */
   readonly check: (answer: R) => R;
+  /** Told of each request, when it was answered or failed. */
+  readonly answered?: (request: Answered<R>) => void;
   readonly traits: Traits;
   readonly clock: Clock;
   readonly turn: Turn;
@@ -86,14 +96,19 @@ export class Lane<R> {
   /** Never rejects. */
   async #deliver(batch: readonly Request<R>[], sentAt: number): Promise<void> {
     if (batch.length === 0) return;
+    const claims = batch.length;
     let results: readonly R[];
     try {
       const answers = await this.#call(batch.map((request) => request.claim));
-      results = checkAnswers(answers, batch.length, this.#parts.check);
+      results = checkAnswers(answers, claims, this.#parts.check);
     } catch (cause) {
-      return this.#failed(batch, toStoreError(cause), sentAt);
+      const error = toStoreError(cause);
+      await this.#failed(batch, error, sentAt);
+      this.#parts.answered?.({ claims, results: [], error });
+      return;
     }
     batch.forEach((request, i) => request.asker.settle(results[i], undefined, sentAt));
+    this.#parts.answered?.({ claims, results, error: undefined });
   }
 
   async #failed(batch: readonly Request<R>[], error: StoreError, sentAt: number): Promise<void> {

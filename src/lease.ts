@@ -10,6 +10,7 @@
  */
 import type { Timer } from './clock.ts';
 import { LeaseLostError, type LossReason, UnsupportedError } from './errors.ts';
+import type { Acquisition, HandOff } from './events.ts';
 import type { LiveClaim } from './live-claim.ts';
 import type { LocalQueue } from './local-queue.ts';
 import { confirm, downgrade } from './questions.ts';
@@ -27,6 +28,8 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly since: number;
   /** @internal The claim behind this lease. */
   readonly live: LiveClaim;
+  /** @internal What listeners know it by; made when the first one asks. */
+  acquisition: Acquisition | undefined;
   readonly #queue: LocalQueue;
   readonly #nth: number;
   readonly #takeover: Takeover | undefined;
@@ -193,8 +196,24 @@ export class Lease implements FencingToken, AsyncDisposable {
   announce(): void {
     const { events } = this.#queue.core;
     if (!events.has('acquired')) return;
-    const { resource, kind, token, takeover } = this;
-    events.emit('acquired', { resource, kind, token, takeover });
+    const { takeover } = this;
+    const handOff = this.#handOff(takeover);
+    events.emit('acquired', { ...this.identity(), takeover, handOff });
+  }
+
+  /** @internal What all events of this lease have. */
+  identity(): { resource: string; kind: Kind; token: bigint; acquisition: Acquisition } {
+    const { resource, kind, token, permits } = this;
+    const store = this.#queue.core.store.name;
+    this.acquisition ??= { resource, kind, permits, store };
+    return { resource, kind, token, acquisition: this.acquisition };
+  }
+
+  /** What the holder before did not give back was taken over, and not handed on. */
+  #handOff(takeover: Takeover | undefined): HandOff | undefined {
+    if (this.#nth > 0) return 'local';
+    const given = takeover === undefined || takeover.reason === 'released';
+    return this.live.queued && given ? 'remote' : undefined;
   }
 
   /** @internal */
@@ -202,11 +221,10 @@ export class Lease implements FencingToken, AsyncDisposable {
     if (this.#state !== 'held') return;
     this.#state = 'lost';
     this.#clearMaxHold();
-    const { resource, kind, token } = this;
-    this.#loss = new LeaseLostError(resource, reason, { detail });
+    this.#loss = new LeaseLostError(this.resource, reason, { detail });
     this.#aborter?.abort(this.#loss);
     this.#tellEnded?.();
-    this.#queue.core.events.emit('lost', { resource, kind, token, reason, detail });
+    this.#queue.core.events.emit('lost', { ...this.identity(), reason, detail });
   }
 
   #release(): Promise<void> {
@@ -218,10 +236,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     if (this.#leftAt(now) > 0) {
       this.#state = 'released';
       this.#tellEnded?.();
-      if (core.events.has('released')) {
-        const { resource, kind, token } = this;
-        core.events.emit('released', { resource, kind, token });
-      }
+      if (core.events.has('released')) core.events.emit('released', this.identity());
     }
     return this.#queue.handOn(this, now) ?? DONE;
   }

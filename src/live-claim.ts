@@ -32,6 +32,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   number = 0n;
   waiters = 0;
   ahead: number | undefined;
+  /** It has stood in the store's queue. */
+  queued = false;
   /** Why the last request failed; undefined after one that did not. */
   failure: StoreError | undefined;
   takeover: HeldStatus['takeover'];
@@ -204,6 +206,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.#confirm(status.leftMs, sentAt);
     const entered = this.phase === 'claiming';
     this.#admitted = false;
+    this.queued ||= status.why === 'queue';
     this.#stand();
     this.ahead = status.ahead;
     this.#schedule(status);

@@ -230,6 +230,7 @@ export class LocalQueue implements ClaimListener, Subject {
     if (!task || !this.#live) return this.#leaveIfIdle();
     this.#trying = undefined;
     const lease = new Lease(this, this.#live, this.#issued++, now);
+    lease.acquisition = task.options.acquisition;
     this.lease = lease;
     // First, for a listener may abort the wait that is over.
     task.resolve(lease);

@@ -1,5 +1,6 @@
 import type { StoreError } from './errors.ts';
 import type { Events } from './events.ts';
+import type { Answered } from './lane.ts';
 import type { Claim, ClaimStatus } from './store.ts';
 
 /** A limit that is not ours means that programs disagree. */
@@ -25,4 +26,16 @@ export function noticeDoubt(
 ): void {
   if (!events.has('unconfirmed')) return;
   events.emit('unconfirmed', { resource: claim.resource, kind: claim.kind, ...doubt });
+}
+
+/** A request that keeps claims alive has come back, or has not. */
+export function noticeHeartbeat(
+  events: Events,
+  request: Answered<ClaimStatus> & { readonly store: string },
+): void {
+  if (!events.has('heartbeat')) return;
+  const { store, claims, results, error } = request;
+  const refused = results.find((status) => status.state === 'error')?.error;
+  const failed = error ? claims : results.filter(({ state }) => state === 'error').length;
+  events.emit('heartbeat', { store, claims, failed, cause: error ?? refused });
 }

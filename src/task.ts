@@ -2,6 +2,7 @@ import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { type StoreError, UsageError } from './errors.ts';
+import type { Acquisition } from './events.ts';
 import type { InLine } from './line.ts';
 import { readOptions } from './read-options.ts';
 import type { Kind } from './store.ts';
@@ -18,6 +19,8 @@ export interface AcquireOptions {
   readonly permits?: number;
   /** Shown to people who look at the queue; default the label of `createLocks`. */
   readonly label?: string;
+  /** @internal Set while somebody listens. */
+  readonly acquisition?: Acquisition;
 }
 
 /** How a wait stands. */

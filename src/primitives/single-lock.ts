@@ -7,6 +7,7 @@ import { Frame } from '../reentrancy.ts';
 import { show } from '../show.ts';
 import type { Kind, Member } from '../store.ts';
 import type { AcquireOptions } from '../task.ts';
+import { inContexts, tellOf } from '../telling.ts';
 import { Lockable, type Work } from './lockable.ts';
 
 /** A lock on one resource: mutex, semaphore, or one side of a read-write lock. */
@@ -36,7 +37,9 @@ export class SingleLock extends Lockable<Lease> {
 
   /** @internal For `locks.all`, which runs its work inside every part. */
   enclose<T>(lease: Lease, work: () => T | PromiseLike<T>): Promise<T> {
-    return new Frame(this.core, lease).run(work);
+    const { events } = this.core;
+    const inside = events.has('working') ? inContexts(events, lease, work) : work;
+    return new Frame(this.core, lease).run(inside);
   }
 
   /** @internal Throws DeadlockError if waiting for it here would never end. */
@@ -62,7 +65,16 @@ export class SingleLock extends Lockable<Lease> {
   }
 
   /** @internal */
-  protected async take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+  protected take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+    const { events, store } = this.core;
+    if (!events.has('acquiring') && !events.has('missed')) return this.#take(options, waits);
+    const { resource, kind } = this.#spec;
+    const acquisition = { resource, kind, permits: options.permits ?? 1, store: store.name };
+    const take = (heard: AcquireOptions) => this.#take(heard, waits);
+    return tellOf(events, { acquisition, waits, options, take });
+  }
+
+  async #take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     this.core.checkOpen();
     options.signal?.throwIfAborted();
     const { kind, limit } = this.#spec;
