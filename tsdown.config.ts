@@ -13,6 +13,7 @@ const entry = {
   sql: 'src/sql/index.ts',
   fence: 'src/fence/index.ts',
   connect: 'src/connect.ts',
+  nestjs: 'src/nestjs/index.ts',
   testkit: 'src/testkit/index.ts',
 };
 
