@@ -1,0 +1,192 @@
+/**
+ * The suite for fences: what every fence promises, checked on a real one, with whatever test runner
+ * there is.
+ *
+ * Its core are two holders, the older of which believes for too long that it holds, in every order
+ * in which their steps can come. The same fence is used in two ways: entered before the first read,
+ * or only when writing. The second loses updates, in numbers that the suite knows; if it lost none,
+ * the orders would prove nothing about the first, which must lose none.
+ */
+import assert from 'node:assert/strict';
+import { isLockError, type StaleTokenError } from '../errors.ts';
+import type { FencingToken } from '../store.ts';
+import { inEveryOrder, type Step, type Tally } from './fence-interleavings.ts';
+
+/** What a holder does at the resource. */
+export interface FencedNumber {
+  read(): Promise<number>;
+  /** One step with the check. */
+  write(value: number): Promise<void>;
+}
+
+/** A number that a lock guards, with its fence; 0 at first. */
+export interface FenceFixture {
+  /** Raises the fence, or rejects with `StaleTokenError`. */
+  enter(lease: FencingToken): Promise<FencedNumber>;
+  adopt(lease: FencingToken): Promise<void>;
+  /** What is there, past the fence. */
+  look(): Promise<number>;
+  close?(): Promise<void>;
+}
+
+export interface FenceConformanceOptions {
+  /** Registers a case. Cases share nothing and may run at the same time. */
+  test(name: string, body: () => Promise<void>): unknown;
+  /** A number that is new, guarded by the lock of this name. */
+  create(resource: string): FenceFixture | Promise<FenceFixture>;
+}
+
+interface FenceCase {
+  readonly name: string;
+  run(bed: FenceBed): Promise<void>;
+}
+
+/** One number, and leases of its lock. */
+interface FenceBed extends FenceFixture {
+  readonly resource: string;
+  lease(token: bigint, more?: Partial<FencingToken>): FencingToken;
+}
+
+/** The older holder makes two updates, the newer one makes one. */
+const CLAIM_FIRST: readonly Step[] = ['enter', 'read', 'write', 'read', 'write'];
+const WRITE_ONLY: readonly Step[] = ['read', 'enter and write', 'read', 'enter and write'];
+
+const CASES: readonly FenceCase[] = [
+  {
+    name: 'the newest holder passes, an older one never again',
+    async run({ enter, lease }) {
+      await enter(lease(33n));
+      await enter(lease(33n));
+      const newest = await enter(lease(34n));
+      await refused(enter(lease(33n)), { token: 33n, seen: 34n });
+      await newest.write(1);
+      await enter(lease(34n));
+    },
+  },
+  {
+    name: 'a holder that has only read already stops the older one',
+    async run({ enter, lease, look }) {
+      const older = await enter(lease(33n));
+      await older.write(10);
+      const newer = await enter(lease(34n));
+      assert.equal(await newer.read(), 10);
+      await refused(older.write(9), { token: 33n, seen: 34n });
+      assert.equal(await look(), 10);
+      await newer.write(9);
+      assert.equal(await look(), 9);
+    },
+  },
+  {
+    name: 'entered before the first read, none of 67 updates is lost, in 56 orders',
+    async run(bed) {
+      const tally = await everyOrder(bed, CLAIM_FIRST, 3);
+      assert.deepEqual(tally, { orders: 56, written: 67, lost: 0, inOrders: 0 });
+    },
+  },
+  {
+    name: 'entered only when writing, 10 of 32 updates are lost, in 8 of 15 orders',
+    async run(bed) {
+      const tally = await everyOrder(bed, WRITE_ONLY, 2);
+      assert.deepEqual(tally, { orders: 15, written: 32, lost: 10, inOrders: 8 });
+    },
+  },
+  {
+    name: 'writers stay behind readers, and readers behind writers',
+    async run({ enter, lease, look }) {
+      const reader = (token: bigint) => enter(lease(token, { kind: 'read' }));
+      const writer = (token: bigint) => enter(lease(token, { kind: 'write' }));
+      const first = await writer(5n);
+      await first.write(1);
+      assert.equal(await (await reader(7n)).read(), 1);
+      await reader(6n);
+      await refused(first.write(2), { token: 5n, seen: 7n });
+      await refused(writer(6n), { token: 6n, seen: 7n });
+      await writer(8n);
+      await refused(reader(7n), { token: 7n, seen: 8n });
+      await reader(8n);
+      await reader(9n);
+      await refused(writer(8n), { token: 8n, seen: 9n });
+      assert.equal(await look(), 1);
+    },
+  },
+  {
+    name: 'another lineage is refused until an operator adopts it',
+    async run({ enter, adopt, lease, look }) {
+      const other = (token: bigint) => lease(token, { lineage: 'zwei \u{1f512}' });
+      const entry = await enter(lease(34n));
+      await assert.rejects(enter(other(99n)), /another store, suite;/);
+      await adopt(other(1n));
+      await assert.rejects(entry.write(1), /another store, zwei \u{1f512};/u);
+      await (await enter(other(1n))).write(2);
+      await assert.rejects(enter(lease(99n)), /another store, zwei/);
+      assert.equal(await look(), 2);
+    },
+  },
+  {
+    name: 'tokens are kept apart that a double cannot',
+    async run({ enter, lease }) {
+      const big = 2n ** 63n - 2n;
+      await enter(lease(9n));
+      await enter(lease(10n));
+      await enter(lease(big + 1n));
+      await refused(enter(lease(big)), { token: big, seen: big + 1n });
+    },
+  },
+  {
+    name: 'permits are no matter of a fence',
+    async run({ enter, lease }) {
+      const permits = async (): Promise<unknown> => enter(lease(1n, { kind: 'permits' }));
+      await assert.rejects(permits, (error) => isLockError(error, 'UNSUPPORTED'));
+    },
+  },
+];
+
+/**
+ * Registers all cases with the given runner.
+ *
+ * @example
+ * fenceConformance({ test, create: (resource) => numberBehindMyFence(resource) });
+ *
+ * A case fails by rejecting with an `AssertionError`.
+ * @experimental Cases are added in minor versions.
+ */
+export function fenceConformance({ test, create }: FenceConformanceOptions): void {
+  CASES.forEach(({ name, run }, n) => {
+    test(`fence: ${name}`, async () => {
+      const resource = `suite:${n} ß/{x}`;
+      const fixture = await create(resource);
+      const bed: FenceBed = {
+        ...{ resource },
+        lease: (token, more = {}) => ({ resource, lineage: 'suite', token, ...more }),
+        enter: async (lease) => fixture.enter(lease),
+        adopt: async (lease) => fixture.adopt(lease),
+        look: () => fixture.look(),
+      };
+      try {
+        await run(bed);
+      } finally {
+        await fixture.close?.();
+      }
+    });
+  });
+}
+
+function everyOrder(bed: FenceBed, older: readonly Step[], steps: number): Promise<Tally> {
+  return inEveryOrder(bed, (n) => [
+    { lease: bed.lease(BigInt(2 * n + 1)), steps: older },
+    { lease: bed.lease(BigInt(2 * n + 2)), steps: older.slice(0, steps) },
+  ]);
+}
+
+/** @param terms what the error says. */
+function refused(
+  attempt: Promise<unknown>,
+  terms: { readonly token: bigint; readonly seen: bigint },
+): Promise<void> {
+  return assert.rejects(attempt, (error) => {
+    assert.ok(isLockError(error, 'STALE_TOKEN'), `expected a stale token, got ${String(error)}`);
+    const { token, seen } = error as StaleTokenError;
+    assert.deepEqual({ token, seen }, terms);
+    return true;
+  });
+}

@@ -1,0 +1,95 @@
+/** Two holders of one lock, and every order in which their steps can come. */
+import { isLockError } from '../errors.ts';
+import type { FencingToken } from '../store.ts';
+import type { FencedNumber, FenceFixture } from './fence-conformance.ts';
+
+/** Enters; reads; writes one more than it read; or enters only now, and writes. */
+export type Step = 'enter' | 'read' | 'write' | 'enter and write';
+
+export interface Tally {
+  readonly orders: number;
+  /** Updates that were accepted. */
+  readonly written: number;
+  /** Updates that were accepted, and of which nothing is to be seen. */
+  readonly lost: number;
+  /** In so many orders one was lost. */
+  readonly inOrders: number;
+}
+
+interface Holder {
+  readonly steps: readonly Step[];
+  readonly lease: FencingToken;
+}
+
+/** The older one first; the same two for each order, with new tokens. */
+export type Pair = (n: number) => readonly [Holder, Holder];
+
+/** Plays all orders on one number, which only grows. */
+export async function inEveryOrder(fixture: FenceFixture, pair: Pair): Promise<Tally> {
+  const [older, newer] = pair(0);
+  const tally = { orders: 0, written: 0, lost: 0, inOrders: 0 };
+  for (const order of orders(older.steps.length, newer.steps.length)) {
+    const holders = pair(tally.orders).map((holder) => new Player(fixture, holder));
+    const before = await fixture.look();
+    for (const who of order) await holders[who]?.step();
+    const written = holders.reduce((sum, holder) => sum + holder.written, 0);
+    const lost = written - ((await fixture.look()) - before);
+    tally.orders++;
+    tally.written += written;
+    tally.lost += lost;
+    tally.inOrders += lost > 0 ? 1 : 0;
+  }
+  return tally;
+}
+
+/** All ways to put so many zeros and ones in a row. */
+export function orders(zeros: number, ones: number): number[][] {
+  if (zeros === 0 || ones === 0) return [[...Array(zeros).fill(0), ...Array(ones).fill(1)]];
+  return [
+    ...orders(zeros - 1, ones).map((rest) => [0, ...rest]),
+    ...orders(zeros, ones - 1).map((rest) => [1, ...rest]),
+  ];
+}
+
+/** Goes on until it is told that it is too late. */
+class Player {
+  readonly #fixture: FenceFixture;
+  readonly #lease: FencingToken;
+  readonly #steps: Step[];
+  #entry: FencedNumber | undefined;
+  #value = 0;
+  #stopped = false;
+  written = 0;
+
+  constructor(fixture: FenceFixture, { lease, steps }: Holder) {
+    this.#fixture = fixture;
+    this.#lease = lease;
+    this.#steps = [...steps];
+  }
+
+  async step(): Promise<void> {
+    const step = this.#steps.shift();
+    if (step === undefined || this.#stopped) return;
+    try {
+      await this.#take(step);
+    } catch (error) {
+      if (!isLockError(error, 'STALE_TOKEN')) throw error;
+      this.#stopped = true;
+    }
+  }
+
+  async #take(step: Step): Promise<void> {
+    const { enter, look } = this.#fixture;
+    if (step === 'read') {
+      this.#value = this.#entry ? await this.#entry.read() : await look();
+      return;
+    }
+    if (step === 'enter') {
+      this.#entry = await enter(this.#lease);
+      return;
+    }
+    const entry = step === 'write' ? this.#entry : await enter(this.#lease);
+    await entry?.write(this.#value + 1);
+    this.written++;
+  }
+}

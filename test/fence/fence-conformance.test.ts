@@ -1,0 +1,131 @@
+/** The suite for fences, on those that need no server; and what it says of fences that are none. */
+import { StaleTokenError, UnsupportedError } from 'holdfast';
+import { sqlFence } from 'holdfast/fence';
+import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
+import Database from 'libsql';
+import { describe, expect, test } from 'vitest';
+import type { Seen } from '../../src/fence/entering.ts';
+import { raised } from '../../src/fence/raising.ts';
+import type { FencingToken } from '../../src/store.ts';
+
+describe('SQLite', () => {
+  fenceConformance({ test, create: inSqlite });
+});
+
+/** Without a table of the suite's own: one row a resource. */
+function inSqlite(resource: string): FenceFixture {
+  const db = new Database(':memory:');
+  const fence = sqlFence({ dialect: 'sqlite' });
+  db.exec('CREATE TABLE numbers (id TEXT PRIMARY KEY, n INTEGER)');
+  db.prepare('INSERT INTO numbers VALUES (?, 0)').run(resource);
+  const look = (): number => {
+    const row = db.prepare('SELECT n FROM numbers WHERE id = ?').get(resource);
+    return (row as { n: number }).n;
+  };
+  const within = <T>(work: () => T): T => {
+    db.exec('BEGIN');
+    try {
+      const done = work();
+      db.exec('COMMIT');
+      return done;
+    } catch (error) {
+      db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+  return {
+    look: async () => look(),
+    adopt: async (lease) => within(() => fence.adopt(db, lease)),
+    async enter(lease) {
+      within(() => fence.enter(db, lease));
+      return {
+        read: async () =>
+          within(() => {
+            fence.enter(db, lease);
+            return look();
+          }),
+        write: async (n) =>
+          within(() => {
+            fence.enter(db, lease);
+            db.prepare('UPDATE numbers SET n = ? WHERE id = ?').run(n, resource);
+          }),
+      };
+    },
+    close: async () => {
+      db.close();
+    },
+  };
+}
+
+interface Weakness {
+  /** What an entry does to the fence. */
+  readonly enter?: (lease: FencingToken, seen: Seen | undefined) => Seen | undefined;
+  /** Whether a write is let through. */
+  readonly check?: (lease: FencingToken, seen: Seen | undefined) => boolean;
+}
+
+/** A fence in a variable, perhaps with a weakness. */
+function inMemory({ enter = raised, check = isIn }: Weakness = {}): FenceFixture {
+  let seen: Seen | undefined;
+  let number = 0;
+  return {
+    look: async () => number,
+    async adopt({ lineage, token }) {
+      seen = { lineage, token, floor: 0n };
+    },
+    async enter(lease) {
+      if (lease.kind === 'permits') throw new UnsupportedError('fence', 'no');
+      seen = enter(lease, seen);
+      return {
+        read: async () => number,
+        async write(value) {
+          if (!check(lease, seen)) raised(lease, seen);
+          if (!check(lease, seen)) throw new StaleTokenError(lease.resource, lease.token, 0n);
+          number = value;
+        },
+      };
+    },
+  };
+}
+
+function isIn({ lineage, token }: FencingToken, seen: Seen | undefined): boolean {
+  return seen?.lineage === lineage && seen.token <= token && seen.floor <= token;
+}
+
+describe('the suite', () => {
+  /** The cases that this fixture fails. */
+  async function failures(create: () => FenceFixture): Promise<string[]> {
+    const cases: [name: string, body: () => Promise<void>][] = [];
+    fenceConformance({ test: (name, body) => cases.push([name, body]), create });
+    const failed: string[] = [];
+    for (const [name, body] of cases) {
+      await body().catch(() => failed.push(name));
+    }
+    return failed;
+  }
+
+  test('finds nothing wrong with what is right', async () => {
+    expect(await failures(() => inMemory())).toEqual([]);
+  });
+
+  test.each<[string, Weakness, RegExp]>([
+    ['lets everybody write', { check: () => true }, /none of 67/],
+    [
+      'compares tokens only when writing',
+      { enter: (_, seen) => seen, check: () => true },
+      /newest holder passes/,
+    ],
+    [
+      'raises for whoever comes',
+      { enter: ({ lineage, token }) => ({ lineage, token, floor: 0n }) },
+      /an older one never again/,
+    ],
+    [
+      'forgets readers',
+      { enter: (lease, seen) => (lease.kind === 'read' ? seen : raised(lease, seen)) },
+      /behind readers/,
+    ],
+  ])('sees that a fence %s', async (_, weakness, found) => {
+    expect((await failures(() => inMemory(weakness))).join()).toMatch(found);
+  });
+});
