@@ -4,8 +4,8 @@
  * its TTL is over is not measured but seen: another seller has sold, under a later token.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as screen from '../shared/screen.ts';
 import type { SaleRound } from './sale-round.ts';
-import * as screen from './screen.ts';
 
 /** What came of the stopped seller. */
 export interface StaleWrite {

@@ -1,11 +1,12 @@
 /** Four workers for two seats: one that is active is killed, and the first standby takes over. */
 import type { Election, Member, Standings } from 'holdfast';
 import { connect } from 'holdfast/connect';
-import { Crew, PATIENCE_MS } from './crew.ts';
+import { Crew, PATIENCE_MS } from '../shared/crew.ts';
+import * as screen from '../shared/screen.ts';
+import type { Stage } from '../shared/stage.ts';
+import { nameOf, standingsTable } from '../standby/table.ts';
+import type { WorkerOrder, WorkerPlan, WorkerReport } from '../standby/worker.ts';
 import type { Outcome } from './outcome.ts';
-import * as screen from './screen.ts';
-import type { Stage } from './stage.ts';
-import type { WorkerOrder, WorkerPlan, WorkerReport } from './worker-plan.ts';
 
 const WORKERS: readonly string[] = ['worker 1', 'worker 2', 'worker 3', 'worker 4'];
 const SEATS = 2;
@@ -39,7 +40,7 @@ class ElectionRound {
   constructor(election: Election, plan: Pick<WorkerPlan, 'stage' | 'ttlMs'>) {
     this.#election = election;
     this.#plan = { ...plan, election: ELECTION, seats: SEATS };
-    this.#crew = new Crew(new URL('./worker.ts', import.meta.url), (name) => {
+    this.#crew = new Crew(new URL('../standby/worker.ts', import.meta.url), (name) => {
       this.#active.add(name);
     });
   }
@@ -114,44 +115,13 @@ class ElectionRound {
   }
 
   #table(): string[] {
-    const row = (role: string, member: Member): string[] => {
-      const { host, pid } = member.holder;
-      const killed = member.number === this.#killed?.number;
-      return [
-        role,
-        nameOf(member),
-        host,
-        String(pid),
-        lastHeartbeat(member),
-        killed ? 'killed' : '',
-      ];
-    };
-    const active = screen.paint('green', 'active');
-    const standby = screen.paint('yellow', 'standby');
-    return screen.table(
-      ['', 'worker', 'host', 'pid', 'last heartbeat', ''],
-      [
-        ...this.#standings.leaders.map((member) => row(active, member)),
-        ...this.#standings.standbys.map((member) => row(standby, member)),
-      ],
-    );
+    return standingsTable(this.#standings, ({ number }) => number === this.#killed?.number);
   }
 }
 
 /** What has happened, below a table that stays or above one that is live. */
 function tell(text: string): void {
   screen.say(...(screen.isLive ? [text] : ['', text]));
-}
-
-/** `12:34:56, 0.3 s ago`. */
-function lastHeartbeat({ ttlMs, leftMs }: Member): string {
-  const agoMs = ttlMs - leftMs;
-  const time = new Date(Date.now() - agoMs).toTimeString().slice(0, 8);
-  return `${time}, ${(agoMs / 1000).toFixed(1)} s ago`;
-}
-
-function nameOf({ holder }: Member): string {
-  return holder.label ?? '';
 }
 
 function describe(member: Member): string {

@@ -1,10 +1,10 @@
 /** One sale: four seller processes, one stock table, and the count of what they have sold. */
 import { join } from 'node:path';
-import { Crew } from './crew.ts';
-import * as screen from './screen.ts';
+import { Crew } from '../shared/crew.ts';
+import * as screen from '../shared/screen.ts';
+import type { Stage } from '../shared/stage.ts';
 import type { Protection, SellerOrder, SellerPlan, SellerReport } from './seller-plan.ts';
 import { ITEMS, Shop, type Takings } from './shop.ts';
-import type { Stage } from './stage.ts';
 
 const SELLERS: readonly string[] = ['seller 1', 'seller 2', 'seller 3', 'seller 4'];
 

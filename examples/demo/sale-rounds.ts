@@ -1,10 +1,11 @@
 /** The same sale three times: without a lock, with a mutex, with mutex and fence under fire. */
+
+import * as screen from '../shared/screen.ts';
+import type { Stage } from '../shared/stage.ts';
 import { killOne, type StaleWrite, stopOne } from './disturb.ts';
 import type { Outcome } from './outcome.ts';
 import { type SaleOptions, SaleRound } from './sale-round.ts';
-import * as screen from './screen.ts';
 import { ITEMS, type Takings } from './shop.ts';
-import type { Stage } from './stage.ts';
 
 /** Long, so that no pause of a busy machine loses a lock that nothing but itself protects. */
 const CALM_TTL_MS = 10_000;

@@ -1,6 +1,6 @@
 /** What a seller is told when it starts, later on, and what it reports. */
 import type { Takeover } from 'holdfast';
-import type { Stage } from './stage.ts';
+import type { Stage } from '../shared/stage.ts';
 
 export type Protection = 'none' | 'mutex' | 'fence';
 

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, type Lease, type StaleTokenError } from 'holdfast';
 import { connect } from 'holdfast/connect';
 import { sqlFence } from 'holdfast/fence';
-import { hearOrders, leave, tell } from './member.ts';
+import { hearOrders, leave, readPlan, tell } from '../shared/member.ts';
 import type { SellerOrder, SellerPlan, SellerReport } from './seller-plan.ts';
 import { Shop } from './shop.ts';
 
-const plan = JSON.parse(process.argv[2] ?? '') as SellerPlan;
+const plan = readPlan<SellerPlan>();
 const shop = await Shop.open(plan.shopFile);
 const { stage, name: label, ttlMs: ttl } = plan;
 const locks = await connect(stage.store, { prefix: stage.prefix, label, ttl });

@@ -1,4 +1,4 @@
-import { type Database, openDatabase, transaction } from '../open-database.ts';
+import { type Database, openDatabase, transaction } from '../shared/open-database.ts';
 
 /** What is on the shelf when a sale begins. */
 export const ITEMS = 200;

@@ -1,5 +1,5 @@
 /**
- * Processes that work for the demo and report to it.
+ * Processes that work for an example and report to it.
  *
  * None outlives this one: whatever way it ends, it kills those that it has started; if it is killed
  * itself, their channel to it closes and they end of their own accord. One that is stopped cannot,

@@ -1,7 +1,7 @@
 /** A job that all machines of a cluster start at the same hour, and that only one of them runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
-import { store } from './store.ts';
+import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
 

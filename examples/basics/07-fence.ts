@@ -1,8 +1,8 @@
 /** A fence: a holder who does not know that its lock is lost cannot write any more. */
 import { createLocks, isLockError, type Lease } from 'holdfast';
 import { sqlFence } from 'holdfast/fence';
-import { openDatabase, transaction } from './open-database.ts';
-import { store } from './store.ts';
+import { openDatabase, transaction } from '../shared/open-database.ts';
+import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
 const fence = sqlFence({ dialect: 'sqlite' });

@@ -1,7 +1,7 @@
 /**
- * What the demo prints. On a terminal the last lines are live and drawn anew in place; elsewhere,
- * and on a terminal that cannot move its cursor, all lines stay. Colours are for terminals, and not
- * with NO_COLOR.
+ * What the larger examples print. On a terminal the last lines are live and drawn anew in place;
+ * elsewhere, and on a terminal that cannot move its cursor, all lines stay. Colours are for
+ * terminals, and not with NO_COLOR.
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
 

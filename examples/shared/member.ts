@@ -5,6 +5,11 @@ export interface Stopped {
   readonly stopped: number;
 }
 
+/** What its parent has told it at the start. */
+export function readPlan<Plan>(): Plan {
+  return JSON.parse(process.argv[2] ?? '') as Plan;
+}
+
 /** Acts on orders, for as long as there is somebody to give them. */
 export function hearOrders<Order extends string>(acts: Readonly<Record<Order, () => void>>): void {
   let stopped: number | undefined;

@@ -1,7 +1,7 @@
 /** Several locks at once, all or nothing: transfers in both directions cannot block each other. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
-import { store } from './store.ts';
+import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
 const accounts = new Map([

@@ -1,7 +1,7 @@
 /** A read-write lock: many read the configuration, one reloads it, then goes on as a reader. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
-import { store } from './store.ts';
+import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
 const lock = locks.rwLock('config', { ttl: '30s' });

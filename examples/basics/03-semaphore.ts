@@ -1,7 +1,7 @@
 /** A semaphore with weights: jobs share four GPUs, and big ones are not overtaken for ever. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
-import { store } from './store.ts';
+import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
 const gpus = locks.semaphore('gpu', { limit: 4 });

@@ -1,7 +1,7 @@
 /** An election: two of three workers are active, the third stands by for the next free seat. */
 import { once } from 'node:events';
 import { type Candidate, createLocks, type Member } from 'holdfast';
-import { store } from './store.ts';
+import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
 const election = locks.election('worker', { seats: 2 });

@@ -1,7 +1,7 @@
 /** A mutex: one at a time, among the tasks of this process and of all others on the same store. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
-import { store } from './store.ts';
+import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
 

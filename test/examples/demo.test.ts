@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { start } from './run.ts';
+
+/** The demo takes 15 s on an idle machine, and this may be a busy one. */
+const DEMO_MS = 90_000;
+
+describe('the demo', () => {
+  it('shows what a mutex, a fence and an election do', { timeout: DEMO_MS }, async () => {
+    const { ended, leftBehind } = start('demo');
+    const { code, output } = await ended;
+    expect(output).toMatch(/✓ \d+ of 200 sold: oversold by [1-9]\d*$/m);
+    expect(output).toMatch(/with a mutex +✓ 200 of 200 sold: exact$/m);
+    expect(output).toMatch(/with mutex and fence +✓ 200 of 200 sold: exact; .* was refused$/m);
+    expect(output).toMatch(/^ +refused with StaleTokenError$/m);
+    expect(output).toMatch(/election, 2 of 4 +✓ worker \d took over from worker \d, which was /m);
+    const [, token, seen] = /its token +(\d+)\s+seen by the fence +(\d+)/.exec(output) ?? [];
+    expect(BigInt(seen ?? 0)).toBeGreaterThan(BigInt(token ?? 0));
+    expect(output).not.toContain('\u001b');
+    expect(code).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('leaves nothing behind when it is interrupted', { timeout: DEMO_MS }, async () => {
+    const { child, output, ended, leftBehind } = start('demo');
+    // By then one seller is dead, another one stopped, and two are at work.
+    while (!output().includes('SIGSTOP')) await once(child.stdout as NodeJS.EventEmitter, 'data');
+    child.kill('SIGINT');
+    const { code } = await ended;
+    expect(code).toBe(130);
+    expect(leftBehind()).toEqual([]);
+    const pids = [...output().matchAll(/pid (\d+)/g)].map(([, pid]) => Number(pid));
+    expect(pids).toHaveLength(2);
+    // SIGKILL is sent at once, and takes a moment on a busy machine.
+    await expect.poll(() => pids.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+/** Whether the process still does something: one that has ended may wait for a parent to see it. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== 'linux' || !/\) [ZX] /.test(statOf(pid));
+  } catch {
+    return false;
+  }
+}
+
+function statOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8');
+}

@@ -1,0 +1,56 @@
+/** Runs an example as its reader would. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export const EXAMPLES: string = join(ROOT, 'examples');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** What it has printed so far, in both streams. */
+  output(): string;
+  readonly ended: Promise<Ended>;
+  /** What the library and its examples have left in the temporary folder. */
+  leftBehind(): string[];
+}
+
+/** What `npm run example -- …` runs, with a temporary folder of its own, until the test ends. */
+export function start(...args: string[]): Started {
+  const temporary = mkdtempSync(join(tmpdir(), 'examples-test-'));
+  const child = spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--import',
+      './scripts/sources.mjs',
+      'examples/run.ts',
+      ...args,
+    ],
+    { cwd: ROOT, env: { ...process.env, TMPDIR: temporary, TEMP: temporary } },
+  );
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+  }
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }));
+  const leftBehind = (): string[] =>
+    readdirSync(temporary).filter((name) => name.startsWith('holdfast'));
+  return { child, output: () => output, ended, leftBehind };
+}

@@ -1,0 +1,64 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EXAMPLES, start } from './run.ts';
+
+/** A line of what each of them prints. */
+const LINES: Readonly<Record<string, RegExp>> = {
+  '01-mutex': /^20 deposits of 10 at the same time make 200$/m,
+  '02-once-per-cluster': /^machine 3 leaves it to machine 1$/m,
+  '03-semaphore': /^started in order: small, medium, large, tiny; at most 4 of 4/m,
+  '04-rw-lock': /^read before: 1,1; after: 2,2$/m,
+  '05-election': /^active: worker 2 and worker 3; standing by: nobody$/m,
+  '06-transfer': /^ada has 80, ben has 120$/m,
+  '07-fence': /^refused: Token \d+ of "stock:lamp" is stale: \d+ is in\.\nleft: 9$/m,
+};
+
+/** Folders that are read, or used by the others, and not run. */
+const WITHOUT_PROGRAM = new Set(['basics', 'lock-server', 'shared']);
+
+describe('small examples', () => {
+  it('are all tried here', () => {
+    const files = readdirSync(join(EXAMPLES, 'basics'));
+    expect(files).toEqual(Object.keys(LINES).map((name) => `${name}.ts`));
+  });
+
+  it.each(Object.entries(LINES))('%s', async (name, line) => {
+    const { ended, leftBehind } = start(name);
+    const { code, output } = await ended;
+    expect(output).toMatch(line);
+    expect(code).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('take the URL of another store', async () => {
+    const { code, output } = await start('mutex', '--store', 'memory:').ended;
+    expect(output).toMatch(LINES['01-mutex'] as RegExp);
+    expect(code).toBe(0);
+  });
+
+  it('refuse the URL of a store that does not exist', async () => {
+    const { code, output } = await start('mutex', '--store', 'memroy:').ended;
+    expect(output).toContain("did you mean 'memory:'?");
+    expect(code).toBe(1);
+  });
+});
+
+describe('npm run example', () => {
+  it('lists what there is, with a line about each', async () => {
+    const { code, output } = await start().ended;
+    const folders = readdirSync(EXAMPLES, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !WITHOUT_PROGRAM.has(entry.name))
+      .map(({ name }) => name);
+    const small = Object.keys(LINES).map((name) => name.slice(3));
+    const listed = [...output.matchAll(/^ {2}([a-z-]+) {2,}\S.{20,}$/gm)].map(([, name]) => name);
+    expect(listed).toEqual([...small, ...folders]);
+    expect(code).toBe(0);
+  });
+
+  it('suggests what was meant', async () => {
+    const { code, output } = await start('inventry').ended;
+    expect(output).toBe("There is no example 'inventry': did you mean 'inventory'?\n");
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,52 @@
+/** Examples with their locks on real servers, and with their data there as well where they can. */
+import { migrateMysql } from 'holdfast/mysql';
+import { migratePostgres } from 'holdfast/postgres';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { start } from '../examples/run.ts';
+import { startMariadb } from './mariadb-server.ts';
+import { startPostgres } from './postgres-server.ts';
+import { RedisServer } from './redis-server.ts';
+
+/** A server and an example of many processes, each slow to start on a busy machine. */
+const PATIENCE_MS = 240_000;
+
+async function expectGood(name: string, url: string): Promise<string> {
+  const { ended, leftBehind } = start(name, '--store', url);
+  const { code, output } = await ended;
+  expect(output).toContain('✓');
+  expect(output).not.toContain('✗');
+  expect(code).toBe(0);
+  expect(leftBehind()).toEqual([]);
+  return output;
+}
+
+test('on Redis, with what they lock elsewhere', { timeout: PATIENCE_MS }, async () => {
+  const server = await RedisServer.start();
+  onTestFinished(() => server.close());
+  const url = `${server.url}?afterDataLoss=trust`;
+  for (const name of ['gpu-pool', 'standby', 'access-token']) await expectGood(name, url);
+});
+
+test('inventory on PostgreSQL', { timeout: PATIENCE_MS }, async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  const pool = new pg.Pool({ connectionString: server.url });
+  await migratePostgres(pool);
+  await expectGood('inventory', server.url);
+  const { rows } = await pool.query("SELECT 1 FROM pg_tables WHERE tablename LIKE '%example%'");
+  expect(rows).toEqual([]);
+  await pool.end();
+});
+
+test('inventory on MariaDB', { timeout: PATIENCE_MS }, async () => {
+  const server = await startMariadb();
+  onTestFinished(() => server.close());
+  const pool = createPool(server.url);
+  await migrateMysql(pool);
+  await expectGood('inventory', server.url);
+  const [tables] = await pool.query("SHOW TABLES LIKE '%example%'");
+  expect(tables).toEqual([]);
+  await pool.end();
+});
