@@ -20,7 +20,7 @@ const { AppModule } = require('./shop');
 const { Warehouse } = require('./warehouse');
 (async () => {
   const app = await NestFactory.create(AppModule, { logger: false });
-  app.enableShutdownHooks();
+  app.enableShutdownHooks(['SIGTERM']);
   process.once('SIGUSR2', () => app.close());
   const warehouse = app.get(Warehouse);
   warehouse.open = new Promise((resolve) => process.stdin.once('data', resolve));
