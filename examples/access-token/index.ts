@@ -3,7 +3,8 @@
  *
  * The token endpoint takes each refresh token once. Whoever comes with a used one is taken for a
  * thief, and a real endpoint would log all four out. So it is not enough that they mostly do not
- * ask at the same time: they look, take a mutex, look again, and only then ask (worker.ts).
+ * ask at the same time. `locks.refresh` in worker.ts looks, takes a mutex, looks again, because
+ * somebody else may have been faster, and only then asks.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,4 +66,4 @@ endpoint.close();
 const uses = [...used.values()].reduce((sum, each) => sum + each, 0);
 const requests = tokens() + endpoint.refused - refused;
 const result = `${uses} uses of ${tokens()} tokens, for ${requests} requests to the endpoint`;
-check(requests === tokens() && endpoint.refused === refused, `with a mutex: ${result}`);
+check(requests === tokens() && endpoint.refused === refused, `with a lock: ${result}`);

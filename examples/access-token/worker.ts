@@ -28,14 +28,14 @@ const locks = await connect(stage.store, { prefix: stage.prefix, label: name });
 const report = tell<WorkerReport>;
 let working = true;
 
-/** The token that all share; whoever finds that it has run out, and comes first, gets the next. */
+/** The token that all share. Of all who find that it has run out, one gets the next. */
 async function accessToken(): Promise<string> {
-  const known = read();
-  if (isFresh(known)) return known.access;
-  return await locks.mutex('access-token').run(async ({ signal }) => {
-    // While this process waited for its turn, somebody else may have done it all.
-    const newer = read();
-    return isFresh(newer) ? newer.access : await refresh(newer, signal);
+  return await locks.refresh('access-token', {
+    read: () => {
+      const known = read();
+      return isFresh(known) ? known.access : undefined;
+    },
+    load: ({ signal }) => refresh(read(), signal),
   });
 }
 

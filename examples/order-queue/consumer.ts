@@ -20,6 +20,9 @@ export interface ConsumerReport {
   readonly orderNumber: number;
 }
 
+/** A real one is kept for as long as a payment may be reported again: for days. */
+const KEEP_FOR = '5m';
+
 const { name, stage, file, careless = false, stuck = false } = readPlan<ConsumerPlan>();
 const queue = await OrderQueue.open(file);
 const locks = await connect(stage.store, { prefix: stage.prefix, label: name, ttl: '2s' });
@@ -27,14 +30,11 @@ const report = tell<ConsumerReport>;
 let working = true;
 let shipped = 0;
 
-/** Does the work once for each order, whoever asks and how often; true if it was done now. */
-async function once(orderNumber: number, work: () => Promise<void>): Promise<boolean> {
-  return await locks.mutex(`order:${orderNumber}`).run(async () => {
-    if (queue.isDone(orderNumber)) return false;
-    await work();
-    queue.markDone(orderNumber);
-    return true;
-  });
+/** Ships each order once, whoever asks and how often; true if it was done now. */
+async function shipOnce(orderNumber: number): Promise<boolean> {
+  const options = { keepFor: KEEP_FOR };
+  const { state } = await locks.once(`order:${orderNumber}`, options, () => ship(orderNumber));
+  return state === 'ran';
 }
 
 async function ship(orderNumber: number): Promise<void> {
@@ -62,7 +62,7 @@ while (working) {
   const { orderNumber } = message;
   let isNew = true;
   if (careless) await ship(orderNumber);
-  else isNew = await once(orderNumber, () => ship(orderNumber));
+  else isNew = await shipOnce(orderNumber);
   queue.remove(message);
   await report({ event: isNew ? 'shipped' : 'skipped', orderNumber });
 }

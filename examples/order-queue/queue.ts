@@ -23,7 +23,6 @@ export class OrderQueue {
     const database = await openDatabase(file);
     database.exec(`CREATE TABLE IF NOT EXISTS message
       (id INTEGER PRIMARY KEY, order_number INTEGER NOT NULL, hidden_until INTEGER NOT NULL)`);
-    database.exec('CREATE TABLE IF NOT EXISTS paid (order_number INTEGER PRIMARY KEY)');
     // A parcel a row, and on purpose nothing that would forbid a second one.
     database.exec('CREATE TABLE IF NOT EXISTS parcel (order_number INTEGER NOT NULL)');
     return new OrderQueue(database);
@@ -50,14 +49,6 @@ export class OrderQueue {
     return this.#count('SELECT count(*) AS n FROM message');
   }
 
-  isDone(orderNumber: number): boolean {
-    return this.#count('SELECT count(*) AS n FROM paid WHERE order_number = ?', orderNumber) > 0;
-  }
-
-  markDone(orderNumber: number): void {
-    this.#database.prepare('INSERT INTO paid VALUES (?)').run(orderNumber);
-  }
-
   ship(orderNumber: number): void {
     this.#database.prepare('INSERT INTO parcel VALUES (?)').run(orderNumber);
   }
@@ -74,7 +65,7 @@ export class OrderQueue {
     this.#database.close();
   }
 
-  #count(sql: string, ...values: number[]): number {
-    return (this.#database.prepare(sql).get(...values) as { n: number }).n;
+  #count(sql: string): number {
+    return (this.#database.prepare(sql).get() as { n: number }).n;
   }
 }

@@ -6,7 +6,7 @@ const PATIENCE_MS = 90_000;
 
 /** Lines of what each of them prints. */
 const STORIES: Readonly<Record<string, readonly RegExp[]>> = {
-  'access-token': [/✓ with a mutex: \d+ uses of (\d+) tokens, for \1 requests to the endpoint$/m],
+  'access-token': [/✓ with a lock: \d+ uses of (\d+) tokens, for \1 requests to the endpoint$/m],
   'config-reload': [
     /✓ with a read-write lock: of \d+ reads during 20 reloads, 0 saw half of a new one$/m,
   ],
