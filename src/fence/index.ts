@@ -9,6 +9,20 @@ export {
   type EtcdTransactions,
   etcdFence,
 } from './etcd-fence.ts';
+export {
+  type ConditionalPut,
+  type HttpObjectsOptions,
+  httpObjects,
+  type ObjectAccess,
+  type StoredObject,
+} from './object-access.ts';
+export type { ObjectFormat } from './object-document.ts';
+export {
+  type ObjectEntry,
+  type ObjectFence,
+  type ObjectFenceOptions,
+  objectFence,
+} from './object-fence.ts';
 export type { RedisCommand, RedisEntry, RedisReply, RedisValue } from './redis-entry.ts';
 export { type RedisFence, type RedisFenceOptions, redisFence } from './redis-fence.ts';
 export { type SqlFence, type SqlFenceOptions, type SqliteFence, sqlFence } from './sql-fence.ts';

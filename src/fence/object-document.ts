@@ -1,0 +1,50 @@
+/** What stands in an object: its value, and who has entered last. */
+import { UsageError } from '../errors.ts';
+import { show } from '../show.ts';
+import type { Seen } from './entering.ts';
+
+/** How a value and the fence are one text. */
+export interface ObjectFormat<T> {
+  /** `fence` must come back from `parse` as it was, and in no two texts is it the same. */
+  format(document: { readonly value: T; readonly fence: object }): string;
+  /** Without `fence`: nobody has entered yet. */
+  parse(text: string): { readonly value: T; readonly fence?: unknown };
+}
+
+/** The fence in an object, and which write of which entry brought it there. */
+export interface Mark extends Seen {
+  readonly entry: string;
+  readonly seq: number;
+}
+
+/** JSON with both side by side. */
+export const SIDE_BY_SIDE: ObjectFormat<unknown> = {
+  format: ({ value, fence }) => JSON.stringify({ fence, value }),
+  parse: (text) => JSON.parse(text) as { readonly value: unknown; readonly fence?: unknown },
+};
+
+/** As JSON has it. */
+export function plainMark({ lineage, token, floor, entry, seq }: Mark): object {
+  return { lineage, token: String(token), floor: String(floor), entry, seq };
+}
+
+/** @throws UsageError */
+export function markIn(fence: unknown, key: string): Mark {
+  try {
+    const { lineage, token, floor, entry, seq } = fence as Record<keyof Mark, unknown>;
+    if ([lineage, token, floor, entry].every((part) => typeof part === 'string')) {
+      return {
+        ...{ lineage: lineage as string, entry: entry as string, seq: Number(seq) },
+        ...{ token: BigInt(token as string), floor: BigInt(floor as string) },
+      };
+    }
+  } catch {
+    // What it is stands in the error.
+  }
+  throw notFenced(key);
+}
+
+export function notFenced(key: string, cause?: unknown): UsageError {
+  const message = `The object ${show(key)} has no fence: something else has written it.`;
+  return new UsageError(message, { cause });
+}

@@ -1,0 +1,304 @@
+/** The fence in objects that are written on a condition, on a real HTTP server. */
+import { isLockError } from 'holdfast';
+import {
+  type HttpObjectsOptions,
+  httpObjects,
+  type ObjectAccess,
+  type ObjectFence,
+  type ObjectFenceOptions,
+  objectFence,
+} from 'holdfast/fence';
+import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
+import { describe, expect, test } from 'vitest';
+import { until } from '../servers/until.ts';
+import { ObjectServer, type ServiceOptions } from './object-server.ts';
+
+const at = (resource: string) => ({ resource, lineage: 'one' });
+const numbers = (url: string): ObjectFence<number> =>
+  objectFence<number>(httpObjects({ url }), { initial: 0 });
+
+function valueIn(service: ObjectServer, key: string): unknown {
+  return JSON.parse(service.texts.get(key) ?? '{}').value;
+}
+
+describe.each<[string, ServiceOptions]>([
+  ['of the text', {}],
+  ['of versions', { etags: 'version' }],
+  ['not told in reply to a PUT', { silent: true }],
+])('ETags %s', (_, options) => {
+  fenceConformance({ test, create: (resource) => fixtureFor(resource, options) });
+});
+
+async function fixtureFor(key: string, options: ServiceOptions): Promise<FenceFixture> {
+  const service = await ObjectServer.start(options);
+  const fence = numbers(service.url);
+  return {
+    look: async () => Number(valueIn(service, key) ?? 0),
+    adopt: (lease) => fence.adopt(lease),
+    async enter(lease) {
+      const entry = await fence.enter(lease);
+      return { read: async () => entry.value, write: (value) => entry.write(value) };
+    },
+  };
+}
+
+test('a write that the value ends as it was is none that an older entry can pass', async () => {
+  const service = await ObjectServer.start();
+  const fence = numbers(service.url);
+  const older = await fence.enter({ ...at('a'), token: 33n });
+  await older.write(1);
+  const newer = await fence.enter({ ...at('a'), token: 34n });
+  await newer.write(0);
+  await newer.write(1);
+  await expect(older.write(2)).rejects.toMatchObject({ code: 'STALE_TOKEN', seen: 34n });
+  await (await fence.enter({ ...at('a'), token: 34n })).write(3);
+  await expect(newer.write(4)).rejects.toThrow(/entered anew/);
+  expect(valueIn(service, 'a')).toBe(3);
+});
+
+describe('a reply that is lost', () => {
+  test.each([0, 1, 2, 3, 4, 5])('harms nobody, whichever request it is: %i', async (n) => {
+    for (const mishap of ['lost after it was carried out', 'lost before it arrived'] as const) {
+      const service = await ObjectServer.start();
+      service.mishaps.push(...Array(n).fill(undefined), mishap);
+      const fence = numbers(service.url);
+      const entry = await fence.enter({ ...at('a'), token: 1n });
+      await entry.write(entry.value + 1);
+      await entry.write(entry.value + 1);
+      await (await fence.enter({ ...at('a'), token: 2n })).write(3);
+      expect(valueIn(service, 'a')).toBe(3);
+    }
+  });
+
+  test('of a write whose successor has entered is told as too late, and was read', async () => {
+    const service = await ObjectServer.start();
+    const { promise, resolve } = gate();
+    let loses = false;
+    const fetchAndLose: HttpObjectsOptions['fetch'] = async (url, init) => {
+      const response = await fetch(url, init);
+      if (!loses || init.method !== 'PUT') return response;
+      loses = false;
+      resolve();
+      await entered;
+      throw new TypeError('fetch failed');
+    };
+    const entered = promise.then(() => numbers(service.url).enter({ ...at('a'), token: 2n }));
+    const objects = httpObjects({ url: service.url, fetch: fetchAndLose });
+    const older = await objectFence<number>(objects).enter({ ...at('a'), token: 1n });
+    loses = true;
+    const stale = { code: 'STALE_TOKEN', token: 1n, seen: 2n };
+    await expect(older.write(1)).rejects.toMatchObject(stale);
+    const newer = await entered;
+    await newer.write(newer.value + 5);
+    expect(valueIn(service, 'a')).toBe(6);
+  });
+
+  test('of writes that were given up: those that come after all are found, or come too late', async () => {
+    for (const when of ['before', 'after'] as const) {
+      const service = await ObjectServer.start();
+      const entry = await numbers(service.url).enter({ ...at('a'), token: 1n });
+      const arrive = gate();
+      service.mishaps.push({ late: arrive.promise }, ...Array(5).fill({ status: 503 }));
+      await expect(entry.write(1)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
+      expect(entry.value).toBe(0);
+      if (when === 'before') {
+        arrive.resolve();
+        await until('was carried out', async () => valueIn(service, 'a') === 1);
+      }
+      await entry.write(2);
+      arrive.resolve();
+      // Of the entry, of the late one, and of the last; refused once, if the late one was first.
+      const puts = when === 'before' ? 4 : 3;
+      await until('all had come', async () => {
+        return service.log.filter((line) => line.startsWith('PUT')).length === puts;
+      });
+      expect(valueIn(service, 'a')).toBe(2);
+      expect(entry.value).toBe(2);
+    }
+  });
+});
+
+function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+test('statuses mean what they mean: not carried out, later, never', async () => {
+  const service = await ObjectServer.start();
+  const fence = numbers(service.url);
+  const entry = await fence.enter({ ...at('a'), token: 1n });
+  service.mishaps.push({ status: 409 }, { status: 429 });
+  await entry.write(1);
+  for (const status of [400, 403, 501]) {
+    service.mishaps.push({ status });
+    const failed = { code: 'STORE', outcome: 'failed', retryable: false };
+    await expect(entry.write(2)).rejects.toMatchObject(failed);
+  }
+  // Whether the first one comes yet is not known.
+  service.mishaps.push('lost before it arrived', { status: 403 });
+  await expect(entry.write(3)).rejects.toMatchObject({ outcome: 'unknown' });
+  service.mishaps.push(...Array(6).fill({ status: 409 }));
+  await expect(entry.write(4)).rejects.toMatchObject({ outcome: 'failed', retryable: true });
+  await entry.write(5);
+  expect(valueIn(service, 'a')).toBe(5);
+  service.mishaps.push({ status: 403 });
+  await expect(fence.enter({ ...at('a'), token: 1n })).rejects.toMatchObject({ code: 'STORE' });
+});
+
+test('what was written past the fence, or deleted, ends an entry', async () => {
+  const service = await ObjectServer.start();
+  const fence = numbers(service.url);
+  const entry = await fence.enter({ ...at('a'), token: 1n });
+  await entry.write(1);
+  service.put('a', (service.texts.get('a') ?? '').replace('"value":1', '"value":7'));
+  await expect(entry.write(2)).rejects.toThrow(/past the fence/);
+  service.put('a', '{"value":8}');
+  await expect(entry.write(2)).rejects.toThrow(/past the fence/);
+  const next = await fence.enter({ ...at('a'), token: 1n });
+  expect(next.value).toBe(8);
+  service.texts.delete('a');
+  await expect(next.write(9)).rejects.toThrow(/was deleted/);
+  expect(service.texts.has('a')).toBe(false);
+});
+
+test('what is no fence, lease, access, option or key is refused', async () => {
+  const service = await ObjectServer.start();
+  const fence = numbers(service.url);
+  for (const text of ['no JSON', '{"fence":null}', '{"fence":{"token":"1"}}', 'null']) {
+    service.put('a', text);
+    await expect(fence.enter({ ...at('a'), token: 1n })).rejects.toThrow(/has no fence/);
+  }
+  const odd = '{"fence":{"lineage":"one","token":"x","floor":"0","entry":"e","seq":0}}';
+  service.put('a', odd);
+  await expect(fence.adopt({ ...at('a'), token: 1n })).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(fence.enter({ ...at('b'), token: 0n })).rejects.toThrow(/fencing token/);
+  const reader = await fence.enter({ ...at('b'), token: 1n, kind: 'read' });
+  await expect(reader.write(1)).rejects.toThrow(/reader writes nothing/);
+  await expect(fence.enter({ ...at('..'), token: 1n })).rejects.toThrow(/No URL ends in '..'/);
+  const usage = expect.objectContaining({ code: 'USAGE' });
+  for (const objects of [undefined, null, {}, { get: () => {} }]) {
+    expect(() => objectFence(objects as unknown as ObjectAccess)).toThrow(usage);
+  }
+  for (const options of [{ url: 5 }, {}, { url: 'x', timeout: 'soon' }, { url: 'x', uri: 'x' }]) {
+    expect(() => httpObjects(options as HttpObjectsOptions)).toThrow(usage);
+  }
+  const unknown = { initially: 0 } as ObjectFenceOptions<unknown>;
+  expect(() => objectFence(httpObjects({ url: service.url }), unknown)).toThrow(usage);
+  const put = httpObjects({ url: service.url }).put({ key: 'c', text: '' });
+  await expect(put).rejects.toMatchObject({ code: 'USAGE' });
+});
+
+describe('services that cannot keep a fence are found out', () => {
+  test.each<[string, ServiceOptions]>([
+    ['If-Match', { ignores: ['if-match'] }],
+    ['If-None-Match', { ignores: ['if-none-match'] }],
+  ])('those that ignore %s, by the probe', async (_, options) => {
+    const service = await ObjectServer.start(options);
+    await expect(numbers(service.url).probe('probe')).rejects.toMatchObject({
+      ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
+    });
+  });
+
+  test('and an honest one passes it, again and again', async () => {
+    const service = await ObjectServer.start();
+    const fence = numbers(service.url);
+    await fence.probe('probe');
+    await fence.probe('probe');
+    service.mishaps.push(undefined, undefined, undefined, { status: 403 });
+    await expect(fence.probe('probe')).rejects.toThrow(/403/);
+  });
+
+  test.each(['weak', 'none'] as const)('those whose ETags are %s, at once', async (etags) => {
+    const service = await ObjectServer.start({ etags });
+    const entered = numbers(service.url).enter({ ...at('a'), token: 1n });
+    await expect(entered).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'ETag' });
+  });
+
+  test('formats that leave the fence out of what the ETag is made of', async () => {
+    const service = await ObjectServer.start();
+    const fence = objectFence<number>(httpObjects({ url: service.url }), {
+      initial: 0,
+      format: { format: ({ value }) => String(value), parse: (text) => ({ value: Number(text) }) },
+    });
+    await fence.enter({ ...at('a'), token: 1n });
+    const again = fence.enter({ ...at('a'), token: 1n });
+    await expect(again).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'ETag' });
+  });
+});
+
+test('clients of any make may be behind it, and documents of any form', async () => {
+  const service = await ObjectServer.start();
+  const plain = httpObjects({ url: new URL(service.url), headers: { 'x-who': 'me' } });
+  /** As the SDKs do. */
+  const sdk: ObjectAccess = {
+    get: (key) =>
+      plain.get(key).catch(({ status }) => {
+        throw Object.assign(new Error('no'), { $metadata: { httpStatusCode: status } });
+      }),
+    put: (put) =>
+      plain.put(put).catch(({ status }) => {
+        throw Object.assign(new Error('no'), { response: { status } });
+      }),
+  };
+  const fence = objectFence<{ readonly name: string }>(sdk, {
+    keyOf: (resource) => `plans/${resource}`,
+    initial: { name: 'none' },
+    format: {
+      format: ({ value, fence: mark }) => JSON.stringify({ ...value, _fence: mark }),
+      parse: (text) => {
+        const { _fence: mark, ...value } = JSON.parse(text);
+        return { value, fence: mark };
+      },
+    },
+  });
+  const older = await fence.enter({ ...at('a b/ß'), token: 1n });
+  await older.write({ name: 'one' });
+  const newer = await fence.enter({ ...at('a b/ß'), token: 2n });
+  expect(newer.value).toEqual({ name: 'one' });
+  await expect(older.write({ name: 'late' })).rejects.toMatchObject({ seen: 2n });
+  expect(JSON.parse(service.texts.get('plans/a b/ß') ?? '')).toMatchObject({
+    ...{ name: 'one', _fence: { lineage: 'one', token: '2' } },
+  });
+  const own = httpObjects({
+    url: (key) => `${service.url}own/${key}`,
+    fetch: (url, init) => fetch(url, init),
+  });
+  await objectFence(own).enter({ ...at('x'), token: 1n });
+  expect(valueIn(service, 'own/x')).toBeNull();
+});
+
+test('a service that hangs is given up after the timeout', async () => {
+  const service = await ObjectServer.start();
+  const hangs = httpObjects({
+    url: service.url,
+    timeout: 20,
+    // As a server that never answers.
+    fetch: (_, { signal }) =>
+      new Promise((__, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      }),
+  });
+  const entered = objectFence(hangs).enter({ ...at('a'), token: 1n });
+  await expect(entered).rejects.toMatchObject({ code: 'STORE', retryable: true });
+});
+
+test('holders at once lose no update', async () => {
+  const service = await ObjectServer.start();
+  let sold = 0;
+  const sell = async (token: bigint): Promise<void> => {
+    const entry = await numbers(service.url).enter({ ...at('stock'), token });
+    await entry.write(entry.value + 1);
+    sold++;
+  };
+  const tokens = Array.from({ length: 30 }, (_, n) => BigInt(n + 1));
+  const outcomes = await Promise.allSettled(tokens.map(sell));
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected')
+      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
+  }
+  expect(outcomes.at(-1)?.status).toBe('fulfilled');
+  expect(valueIn(service, 'stock')).toBe(sold);
+});
