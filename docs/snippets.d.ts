@@ -55,3 +55,28 @@ declare class SlowPost {
 declare function sendInvoices(locks: import('holdfast').Locks, post: SlowPost): Promise<boolean>;
 declare function record(name: string, locks: object, to: object): void;
 declare function readToken(): Promise<string>;
+
+/** Of the pages on once and refresh. */
+declare function nextNumber(): Promise<number>;
+declare const message: { readonly id: string; ack(): Promise<void> };
+declare function handle(of: typeof message): Promise<void>;
+interface AccessToken {
+  readonly text: string;
+  readonly endsAt: number;
+}
+declare const cache: {
+  get(key: string): Promise<AccessToken | undefined>;
+  set(key: string, token: AccessToken): Promise<void>;
+};
+declare function fetchToken(): Promise<AccessToken>;
+declare function loadToken(): Promise<AccessToken>;
+/** The token if it has some life left, or so much. */
+declare function fresh(
+  token: AccessToken | undefined,
+  options?: { readonly leftMs: number },
+): AccessToken | undefined;
+
+/** Of the page on web servers: test/guide has them. */
+type Ship = (id: string, signal: AbortSignal) => Promise<string>;
+declare function whenGone(response: import('node:http').ServerResponse): AbortSignal;
+declare function refusalOf(error: unknown): { status: number; after: string } | undefined;

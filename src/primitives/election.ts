@@ -11,33 +11,24 @@
  * What would break it: to keep the state beside the lease instead of reading it from there.
  */
 import type { Core } from '../core.ts';
-import { type Duration, parseDuration } from '../duration.ts';
-import { ClosedError, isLockError, type StoreError, UsageError } from '../errors.ts';
+import { ClosedError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
 import { readOptions } from '../read-options.ts';
-import type { Member } from '../store.ts';
-import { type AcquireOptions, checkSignal } from '../task.ts';
+import type { AcquireOptions } from '../task.ts';
+import {
+  type ObservedStandings,
+  type ObserveOptions,
+  observe,
+  passing,
+  type Standings,
+} from './observing.ts';
 import type { SingleLock } from './single-lock.ts';
 
 export type CandidateState = 'standby' | 'leader' | 'resigned';
 
-/** Who leads and who stands by, each in order. */
-export interface Standings {
-  readonly leaders: readonly Member[];
-  readonly standbys: readonly Member[];
-}
-
-export interface ObserveOptions {
-  /** How often to look; default 500 ms. */
-  readonly every?: Duration;
-  /** Ends the observation; the loop then just ends. */
-  readonly signal?: AbortSignal;
-}
-
 export type CampaignOptions = Pick<AcquireOptions, 'label' | 'signal'>;
 
 const CAMPAIGN_OPTIONS = ['label', 'signal'];
-const OBSERVE_OPTIONS = ['every', 'signal'];
 
 /** Pause after a failure of the store before standing again, in ms. */
 const RETRY_MS = 500;
@@ -70,31 +61,19 @@ export class Election {
   }
 
   /**
-   * The standings now, and again when a look finds that somebody came, went or moved: each once, in
-   * order, and always the newest. What came and went between two looks is not told. Goes on when
-   * the store fails for a while, but not if the first look does.
+   * The standings now, and again when somebody came, went or moved: each change once, in order.
+   * Where the store tells them, none is left out, however short; `missed` says where that could not
+   * be known. Elsewhere it is looked for `every` so often. Goes on when the store fails for a
+   * while, but not if the first look does. Ends with its signal, and when the locks are closed.
+   * @throws StoreError, also later if it will not pass; ClosedError
+   *
+   * @example
+   * for await (const { leaders, missed } of election.observe()) {
+   *   console.log(missed ? 'at least' : 'exactly', leaders.map(({ holder }) => holder.label));
+   * }
    */
-  observe(options: ObserveOptions = {}): AsyncGenerator<Standings, void, void> {
-    const { every = 500, signal } = readOptions(options, OBSERVE_OPTIONS, 'observe');
-    const everyMs = parseDuration(every, 'every');
-    if (everyMs === 0) throw new UsageError('every must be more than 0.');
-    checkSignal(signal);
-    return this.#observe(everyMs, signal);
-  }
-
-  async *#observe(everyMs: number, signal?: AbortSignal): AsyncGenerator<Standings, void, void> {
-    let before: string | undefined;
-    while (!signal?.aborted) {
-      // Whoever has never seen anything is told why.
-      const failed = before === undefined ? undefined : passing;
-      const standings = await this.standings().catch(failed);
-      if (standings) {
-        const now = describe(standings);
-        if (now !== before) yield standings;
-        before = now;
-      }
-      await this.#core.sleep(everyMs, signal);
-    }
+  observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {
+    return observe(this.#core, this.resource, options);
   }
 }
 
@@ -233,13 +212,4 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       };
     });
   }
-}
-
-/** A failure of the store that may pass is no reason to give up. */
-function passing(error: unknown): undefined {
-  if (!isLockError(error, 'STORE') || !(error as StoreError).retryable) throw error;
-}
-
-function describe({ leaders, standbys }: Standings): string {
-  return [leaders, standbys].map((list) => list.map((each) => each.number).join()).join('|');
 }

@@ -22,7 +22,7 @@ import { show } from '../show.ts';
 import type { Holder, Member } from '../store.ts';
 import type { AcquireOptions } from '../task.ts';
 import type { Work } from './lockable.ts';
-import { keep, recall } from './records.ts';
+import { keepSurely, recall } from './records.ts';
 import type { SingleLock } from './single-lock.ts';
 
 export interface OnceOptions
@@ -122,7 +122,7 @@ export async function once<T>(
     if (meanwhile) return meanwhile;
     const value = await work(lease);
     const { note, kept, problem } = noteOf(lease, { value, keepResult: terms.keepResult });
-    await keep(core, lease, { note, ms: terms.keepForMs });
+    await keepSurely(core, lease, { note, ms: terms.keepForMs });
     if (problem) throw problem;
     ran = { state: 'ran', value: kept };
     return ran;

@@ -11,25 +11,37 @@ const LAYOUT = 1;
 /** Pause before what could not be written is written again, in ms. */
 const RETRY_MS = 100;
 
+interface Keeping {
+  readonly note: object;
+  readonly ms: number;
+}
+
 /**
- * Keeps a note about what this lease holds. Tries again and again until it is known to be there.
- * @throws LeaseLostError, StoreError if it may not be there, UnsupportedError
+ * Keeps a note about what this lease holds; false if it is not held.
+ * @throws StoreError if it may not be there, UnsupportedError
  */
-export async function keep(
-  core: Core,
-  lease: Lease,
-  { note, ms }: { readonly note: object; readonly ms: number },
-): Promise<void> {
+export async function keep(core: Core, lease: Lease, { note, ms }: Keeping): Promise<boolean> {
   const { keep: verb } = recordsOf(core);
   const text = JSON.stringify({ layout: LAYOUT, ...note });
+  return core.answer(() => verb(lease.live.claim, { text, ms }), checkBoolean);
+}
+
+/**
+ * The same, again and again until the note is known to be there.
+ * @throws LeaseLostError, StoreError if it may not be there, UnsupportedError
+ */
+export async function keepSurely(core: Core, lease: Lease, keeping: Keeping): Promise<void> {
+  let failure: unknown;
   for (;;) {
+    if (failure !== undefined && !lease.held) throw failure;
     lease.assertHeld();
     try {
-      if (await core.answer(() => verb(lease.live.claim, { text, ms }), checkBoolean)) return;
+      if (await keep(core, lease, keeping)) return;
       // The heartbeat is told why.
       await lease.renew();
     } catch (error) {
-      if (!lease.held || !toStoreError(error).retryable) throw error;
+      if (!toStoreError(error).retryable) throw error;
+      failure = error;
     }
     await core.sleep(RETRY_MS, lease.signal);
   }

@@ -65,9 +65,8 @@ export interface RefreshTerms<T> {
 export function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
   const { read, load, staleWhileRefreshing: old, retryAfter = 1000 } = options;
   const { wait, signal, label } = options;
-  for (const [what, each] of Object.entries({ read, load, staleWhileRefreshing: old })) {
-    if (typeof each === 'function' || (each === undefined && each === old)) continue;
-    throw new UsageError(`${what} must be a function.`);
+  for (const [what, each] of Object.entries({ read, load, staleWhileRefreshing: old ?? read })) {
+    if (typeof each !== 'function') throw new UsageError(`${what} must be a function.`);
   }
   const retryAfterMs = parseDuration(retryAfter, 'retryAfter');
   if (retryAfterMs > MAX_RETRY_AFTER_MS) {

@@ -4,6 +4,7 @@ import { DEADLINE_FAULTS } from './faults/deadline.ts';
 import { ETCD_FAULTS } from './faults/etcd.ts';
 import { FENCE_FAULTS } from './faults/fence.ts';
 import { HAND_OFF_FAULTS } from './faults/hand-off.ts';
+import { JOB_FAULTS } from './faults/jobs.ts';
 import { MACHINE_FAULTS } from './faults/machine.ts';
 import { MEMORY_FAULTS } from './faults/memory.ts';
 import { MYSQL_FAULTS } from './faults/mysql.ts';
@@ -20,5 +21,5 @@ export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
-  ...[...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
+  ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
 ];
