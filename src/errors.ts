@@ -11,6 +11,7 @@ export type LockErrorCode =
   | 'ACQUIRE_TIMEOUT'
   | 'LEASE_LOST'
   | 'STALE_TOKEN'
+  | 'FENCE_HEADERS'
   | 'MISMATCH'
   | 'CONFLICT'
   | 'DEADLOCK'
@@ -142,6 +143,23 @@ export class StaleTokenError extends LockError {
     });
     this.token = token;
     this.seen = seen;
+  }
+}
+
+/**
+ * What is wrong with headers. `missing`: one is not there. `malformed`: it is not what a sender
+ * makes. `forged`: they are not signed with the secret. `foreign`: they are of another lock, or of
+ * another store.
+ */
+export type FenceHeadersFault = 'missing' | 'malformed' | 'forged' | 'foreign';
+
+/** A request does not tell of a lease as it should. */
+export class FenceHeadersError extends LockError {
+  readonly reason: FenceHeadersFault;
+
+  constructor(reason: FenceHeadersFault, message: string) {
+    super('FENCE_HEADERS', message);
+    this.reason = reason;
   }
 }
 

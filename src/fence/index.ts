@@ -1,4 +1,9 @@
-export { StaleTokenError, TransactionError } from '../errors.ts';
+export {
+  FenceHeadersError,
+  type FenceHeadersFault,
+  StaleTokenError,
+  TransactionError,
+} from '../errors.ts';
 export type { SqlTransaction } from '../sql/clients.ts';
 export type { FencingToken } from '../store.ts';
 export type { EnterToken } from './entering.ts';
@@ -9,6 +14,15 @@ export {
   type EtcdTransactions,
   etcdFence,
 } from './etcd-fence.ts';
+export {
+  type FenceFromOptions,
+  type FenceHeadersOptions,
+  type FenceSecret,
+  fenceFrom,
+  fenceHeaders,
+  type HeaderSource,
+  type RequestSource,
+} from './headers.ts';
 export {
   type ConditionalPut,
   type HttpObjectsOptions,

@@ -9,6 +9,7 @@ const ERRORS = [
   [new holdfast.AcquireTimeoutError('a', { waitedMs: 5 }), 'ACQUIRE_TIMEOUT'],
   [new holdfast.LeaseLostError('a', 'expired'), 'LEASE_LOST'],
   [new holdfast.StaleTokenError('a', 1n, 2n), 'STALE_TOKEN'],
+  [new holdfast.FenceHeadersError('missing', 'none'), 'FENCE_HEADERS'],
   [new holdfast.MismatchError('a', 'odd'), 'MISMATCH'],
   [new holdfast.ConflictError('again'), 'CONFLICT'],
   [new holdfast.DeadlockError('a', 'odd'), 'DEADLOCK'],
