@@ -77,7 +77,7 @@ export abstract class SqlBed<
     await this.passHour(server);
     // The first one may but remember the numbers, and the second forgets.
     for (const _ of [1, 2]) await this.call(server, 'sweep()');
-    for (const table of ['resource', 'claim', 'grave']) {
+    for (const table of ['resource', 'claim', 'grave', 'kept']) {
       expect(await this.rows(server, table), table).toEqual([]);
     }
   }

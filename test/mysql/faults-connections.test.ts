@@ -1,6 +1,7 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import { afterAll, describe } from 'vitest';
 import { holdersFaults, lateness } from '../faults/connections.ts';
+import { recordFaults } from '../faults/records.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
 describe.each(PRODUCTS)('%s', async (_, start) => {
@@ -15,4 +16,6 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   });
 
   describe('what comes late', () => lateness(newBed));
+
+  describe('records', () => recordFaults(newBed));
 });

@@ -5,7 +5,7 @@ import { connectLike } from '../../src/stores/mysql/client.ts';
 import { sourceOf } from '../../src/stores/mysql/source.ts';
 import type { Wire } from '../../src/stores/sql/wire.ts';
 import { sleep } from '../faults/bed.ts';
-import { Caller as AnyCaller, type Verb } from '../faults/sql-calls.ts';
+import { Caller as AnyCaller, type Asked, SETTINGS, type Verb } from '../faults/sql-calls.ts';
 import type { MysqlServer } from '../servers/mysql-server.ts';
 
 /**
@@ -63,6 +63,16 @@ export class Caller extends AnyCaller {
     super();
     this.connection = connection;
     this.#wire = wire;
+  }
+
+  async keep(
+    { resource, id }: Asked,
+    { text, ms }: { readonly text: string; readonly ms: number },
+  ): Promise<unknown> {
+    const sql = 'call holdfast_keep(?, ?, ?, ?, ?)';
+    const args = [JSON.stringify(SETTINGS), resource, id, text, ms];
+    const [results] = await this.connection.query({ sql, rowsAsArray: true }, args);
+    return (results as unknown as readonly [readonly [readonly [unknown]]])[0][0][0];
   }
 
   sweep(): Promise<unknown> {

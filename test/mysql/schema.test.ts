@@ -169,6 +169,29 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
     await step(server, 60 * MINUTE_MS);
   });
 
+  test('records that are over go with those that come, and with a sweep', async () => {
+    const [one, other] = [await caller(), await caller()];
+    const past = ['a', 'b', 'c', 'd', 'e'].map((name) => `('past ${name}', '', 1)`).join();
+    await server.query(`insert into holdfast_kept (name, content, until) values ${past}`);
+    const like = `from holdfast_kept where name like 'past%'`;
+    const left = async (): Promise<number> => (await server.query(`select name ${like}`)).length;
+    const claim = asked('keeps');
+    expect(await one.keep(claim, { text: 'x', ms: MINUTE_MS })).toBe('0');
+    expect(await left()).toBe(5);
+    await one.claim([claim]);
+    expect(await one.keep(claim, { text: 'x', ms: MINUTE_MS })).toBe('1');
+    expect(await left()).toBe(3);
+    // Whoever has one of them locked is not waited for.
+    await other.connection.query('start transaction');
+    const row = `name = 'past e'`;
+    await other.connection.query(`select name from holdfast_kept where ${row} for update`);
+    await one.sweep();
+    expect(await left()).toBe(1);
+    await other.connection.query('rollback');
+    expect(await one.keep(claim, { text: '', ms: 0 })).toBe('1');
+    expect(await server.query('select name from holdfast_kept')).toEqual([]);
+  });
+
   test('a server that is read-only is refused, whoever asks', async () => {
     const one = await caller();
     await server.query('set global read_only = 1');

@@ -1,6 +1,7 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import { afterAll, describe } from 'vitest';
 import { holdersFaults, lateness } from '../faults/connections.ts';
+import { recordFaults } from '../faults/records.ts';
 import { startPostgres } from '../servers/postgres-server.ts';
 import { Bed } from './fault-bed.ts';
 
@@ -15,3 +16,5 @@ holdersFaults(newBed, {
 });
 
 describe('what comes late', () => lateness(newBed));
+
+describe('records', () => recordFaults(newBed));

@@ -35,6 +35,8 @@ test.each(CLIENTS)('%s: all verbs', async (client) => {
   const config = await locks.rwLock(`${name} config`).write.acquire();
   await config.downgrade();
   await config.release();
+  const work = () => locks.once(name, { keepFor: '1m' }, () => 'done');
+  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
   // What waits through a pooler asks, and now and then somebody sweeps.
   await bed.query({ url: server.urlOf(LOGIN) }, `SELECT holdfast.look('[]'), holdfast.sweep()`);
 });
@@ -42,13 +44,17 @@ test.each(CLIENTS)('%s: all verbs', async (client) => {
 test('neither tables, nor what the functions are made of', async () => {
   const place = { url: server.urlOf(LOGIN) };
   for (const statement of [
-    ...['store', 'witness', 'resource', 'claim', 'grave'].flatMap((table) => [
+    ...['store', 'witness', 'resource', 'claim', 'grave', 'kept'].flatMap((table) => [
       `SELECT * FROM holdfast.${table}`,
       `DELETE FROM holdfast.${table}`,
       `INSERT INTO holdfast.${table} DEFAULT VALUES`,
     ]),
     ...['CREATE TABLE holdfast.mine (x int)', 'DROP FUNCTION holdfast.sweep()'],
-    ...[`SELECT holdfast.record('{}')`, `SELECT holdfast.begin('{}')`],
+    ...[
+      `SELECT holdfast.record('{}')`,
+      `SELECT holdfast.begin('{}')`,
+      'SELECT holdfast.forget(0, 1)',
+    ],
   ]) {
     const failure = await failureOf(bed.query(place, statement));
     expect(failure, statement).toMatchObject({

@@ -1,7 +1,7 @@
 /** The routines of the schema in a session of their own. */
 import pg from 'pg';
 import schema from '../../src/stores/postgres/schema.sql';
-import { Caller as AnyCaller, type Asked, SETTINGS } from '../faults/sql-calls.ts';
+import { Caller as AnyCaller, type Asked, SETTINGS, type Settings } from '../faults/sql-calls.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';
 
 export { asked, numberOf, refusal, type Settings } from '../faults/sql-calls.ts';
@@ -32,6 +32,15 @@ export class Caller extends AnyCaller {
     const { patience, maxTtl, fast } = SETTINGS;
     const settings = [JSON.stringify(SETTINGS), String(patience), String(maxTtl), String(fast)];
     const [line] = await this.call('release_one', [...settings, resource, id, String(ttl)]);
+    return line;
+  }
+
+  async keep(
+    { resource, id }: Asked,
+    { text, ms, ...settings }: { text: string; ms: number } & Partial<Settings>,
+  ): Promise<string | undefined> {
+    const all = JSON.stringify({ ...SETTINGS, ...settings });
+    const [line] = await this.call('keep', [all, resource, id, text, String(ms)]);
     return line;
   }
 

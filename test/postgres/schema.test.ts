@@ -174,3 +174,43 @@ test('nobody is told where nobody listens', async () => {
   await listener.client.query('select 1');
   expect(heard).toEqual(['holdfast_me', 'holdfast_me']);
 });
+
+const record = { text: 'x', ms: 60_000 };
+
+test('records that are over go with those that come, and with a sweep', async () => {
+  const session = await caller();
+  const past = (n: number): Promise<unknown> =>
+    server.query(
+      `insert into holdfast.kept select 'past ' || i, '', 1 from generate_series(1, ${n}) i`,
+    );
+  const left = async (): Promise<number> =>
+    (await server.query(`select from holdfast.kept where name like 'past%'`)).length;
+  await past(5);
+  const claim = asked('keeps');
+  expect(await session.keep(claim, record)).toBe('0');
+  expect(await left()).toBe(5);
+  await session.claim([claim]);
+  expect(await session.keep(claim, record)).toBe('1');
+  expect(await left()).toBe(3);
+  // Whoever has one of them locked is not waited for.
+  const other = await caller();
+  await other.client.query('begin');
+  await other.client.query(`select from holdfast.kept where name like 'past%' limit 1 for update`);
+  await session.sweep();
+  expect(await left()).toBe(1);
+  await other.client.query('rollback');
+  expect(await session.keep(claim, { text: '', ms: 0 })).toBe('1');
+  expect(await server.query('select from holdfast.kept')).toEqual([]);
+});
+
+test('a record is on disk, whatever other commits are', async () => {
+  const session = await caller();
+  const claim = asked('on disk');
+  const fast = { fast: true, trust: true };
+  await session.claim([claim], fast);
+  await session.client.query('begin');
+  expect(await session.keep(claim, { ...record, ...fast })).toBe('1');
+  const { rows } = await session.client.query('show synchronous_commit');
+  expect(rows).toEqual([{ synchronous_commit: 'on' }]);
+  await session.client.query('commit');
+});

@@ -31,7 +31,7 @@ const TRAITS: Traits = {
   clock: 'server',
   failover: 'best-effort',
   reach: 'network',
-  records: false,
+  records: true,
   ttlStepMs: 1,
   synchronous: false,
   sequential: true,

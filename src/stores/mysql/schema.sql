@@ -117,6 +117,15 @@ CREATE TABLE IF NOT EXISTS holdfast_grave (
   KEY until (until)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
 
+-- What is kept about work that is done: it is in no queue, and outlives the claim. Tables of before
+-- go on without it.
+CREATE TABLE IF NOT EXISTS holdfast_kept (
+  name VARBINARY(1280) PRIMARY KEY,
+  content TEXT CHARACTER SET utf8mb4 NOT NULL,
+  until BIGINT NOT NULL,
+  KEY until (until)
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
+
 DROP PROCEDURE IF EXISTS holdfast_micros //
 CREATE PROCEDURE holdfast_micros(OUT _now BIGINT)
 BEGIN
@@ -1141,6 +1150,75 @@ BEGIN
   SELECT _line;
 END //
 
+-- What is over goes, so many at a time, and nobody is waited for.
+DROP PROCEDURE IF EXISTS holdfast_forget //
+CREATE PROCEDURE holdfast_forget(_now BIGINT, _most INT)
+BEGIN
+  DECLARE _name, _found VARBINARY(1280);
+  DECLARE _over BOOLEAN DEFAULT FALSE;
+  DECLARE _past CURSOR FOR
+    SELECT k.name FROM holdfast_kept k WHERE k.until <= _now ORDER BY k.until LIMIT _most;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
+  OPEN _past;
+  past: LOOP
+    FETCH _past INTO _name;
+    IF _over THEN LEAVE past; END IF;
+    SET _found = NULL;
+    SELECT k.name INTO _found FROM holdfast_kept k WHERE k.name = _name AND k.until <= _now
+    FOR UPDATE SKIP LOCKED;
+    IF _found IS NOT NULL THEN DELETE FROM holdfast_kept WHERE name = _name; END IF;
+    SET _over = FALSE;
+  END LOOP;
+  CLOSE _past;
+END //
+
+-- Keeps a text about the resource, or forgets it, if the claim is held: under the lock of the
+-- resource, so nobody else can hold it before this is committed. Two that are over go with each one
+-- that comes, so that there are never many more than are alive.
+DROP PROCEDURE IF EXISTS holdfast_keep //
+CREATE PROCEDURE holdfast_keep(
+  _settings LONGTEXT CHARSET utf8mb4, _name VARBINARY(1280), _id CHAR(32) CHARSET ascii,
+  _text TEXT CHARSET utf8mb4, _ms BIGINT
+) SQL SECURITY DEFINER
+keep: BEGIN
+  DECLARE _now, _open_at, _highest, _number BIGINT;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  SELECT r.number INTO _number FROM holdfast_resource r WHERE r.name = _name FOR UPDATE;
+  CALL holdfast_micros(_now);
+  SET _number = NULL;
+  SELECT r.number INTO _number FROM holdfast_resource r
+  WHERE r.name = _name AND r.id = _id AND r.expires > _now;
+  SELECT c.number INTO _number FROM holdfast_claim c
+  WHERE c.id = _id AND c.resource = _name AND c.admitted = TRUE AND c.expires > _now
+    AND c.sealed IS NULL;
+  IF _number IS NULL THEN
+    COMMIT;
+    SELECT '0';
+    LEAVE keep;
+  END IF;
+  IF _ms > 0 THEN
+    INSERT INTO holdfast_kept (name, content, until) VALUES (_name, _text, _now + _ms * 1000)
+    ON DUPLICATE KEY UPDATE content = _text, until = _now + _ms * 1000;
+  ELSE
+    DELETE FROM holdfast_kept WHERE name = _name;
+  END IF;
+  CALL holdfast_forget(_now, 2);
+  COMMIT;
+  SELECT '1';
+END //
+
+-- What is kept, behind the ms for which it still is.
+DROP PROCEDURE IF EXISTS holdfast_recall //
+CREATE PROCEDURE holdfast_recall(_asked TEXT CHARSET utf8mb4) SQL SECURITY DEFINER
+BEGIN
+  DECLARE _now BIGINT;
+  CALL holdfast_micros(_now);
+  SELECT CONCAT(CEIL((k.until - _now) / 1000), ' ', k.content) FROM holdfast_kept k
+  WHERE k.name = CAST(_asked AS BINARY) AND k.until > _now;
+END //
+
 -- The living claims of a resource, in order: for people.
 DROP PROCEDURE IF EXISTS holdfast_inspect //
 CREATE PROCEDURE holdfast_inspect(
@@ -1340,6 +1418,10 @@ BEGIN
   IF _number > _highest THEN
     UPDATE holdfast_store SET highest = GREATEST(highest, _number);
   END IF;
+  COMMIT;
+  START TRANSACTION READ WRITE;
+  CALL holdfast_micros(_living);
+  CALL holdfast_forget(_living, 1000);
   COMMIT;
 END //
 

@@ -34,7 +34,7 @@ const TRAITS: Traits = {
   clock: 'server',
   failover: 'best-effort',
   reach: 'network',
-  records: false,
+  records: true,
   ttlStepMs: 1,
   synchronous: false,
   sequential: true,

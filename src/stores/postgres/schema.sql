@@ -96,6 +96,15 @@ CREATE TABLE IF NOT EXISTS holdfast.grave (
   detail text
 );
 
+-- What is kept about work that is done: it is in no queue, and outlives the claim. Tables of before
+-- go on without it.
+CREATE TABLE IF NOT EXISTS holdfast.kept (
+  name text COLLATE "C" PRIMARY KEY,
+  content text NOT NULL,
+  until bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS kept_until ON holdfast.kept (until);
+
 CREATE OR REPLACE FUNCTION holdfast.micros() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
   SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
@@ -839,6 +848,59 @@ BEGIN
   RETURN NEXT answer;
 END $$;
 
+-- What is over goes, so many at a time, and nobody is waited for.
+CREATE OR REPLACE FUNCTION holdfast.forget(now bigint, most integer) RETURNS void
+LANGUAGE sql VOLATILE AS $$
+  DELETE FROM holdfast.kept WHERE name IN (
+    SELECT name FROM holdfast.kept WHERE until <= now ORDER BY until LIMIT most
+    FOR UPDATE SKIP LOCKED
+  )
+$$;
+
+-- Keeps a text about the resource, or forgets it, if the claim is held: under the lock of the
+-- resource, so nobody else can hold it before this is committed. It is on disk then, however other
+-- commits are: what is known to be done must not be done again. Two that are over go with each one
+-- that comes, so that there are never many more than are alive.
+CREATE OR REPLACE FUNCTION holdfast.keep(
+  settings json, resource text, asked uuid, said text, ms bigint
+) RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  s holdfast.store := holdfast.begin(settings::text, settings->>'patience',
+    (settings->>'maxTtl')::bigint, false);
+  now bigint;
+BEGIN
+  PERFORM FROM holdfast.resource r WHERE r.name = keep.resource FOR UPDATE;
+  now := holdfast.micros();
+  PERFORM FROM holdfast.resource r
+  WHERE r.name = keep.resource AND r.id = asked AND r.expires > now
+  UNION ALL
+  SELECT FROM holdfast.claim c
+  WHERE c.id = asked AND c.resource = keep.resource AND c.admitted AND c.expires > now
+    AND c.sealed IS NULL;
+  IF NOT FOUND THEN
+    RETURN NEXT '0';
+    RETURN;
+  END IF;
+  IF ms > 0 THEN
+    INSERT INTO holdfast.kept AS k VALUES (keep.resource, said, now + ms * 1000)
+    ON CONFLICT (name) DO UPDATE SET content = excluded.content, until = excluded.until;
+  ELSE
+    DELETE FROM holdfast.kept k WHERE k.name = keep.resource;
+  END IF;
+  PERFORM holdfast.forget(now, 2);
+  RETURN NEXT '1';
+END $$;
+
+-- What is kept, behind the ms for which it still is.
+CREATE OR REPLACE FUNCTION holdfast.recall(asked text) RETURNS SETOF text
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT ceil((k.until - t.now) / 1000.0) || ' ' || k.content
+  FROM holdfast.kept k, (SELECT holdfast.micros() AS now) AS t
+  WHERE k.name = asked AND k.until > t.now
+$$;
+
 -- The living claims of a resource, in order: for people.
 CREATE OR REPLACE FUNCTION holdfast.inspect(settings json, asked text) RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -912,4 +974,6 @@ BEGIN
   )
   UPDATE holdfast.store SET highest = greatest(highest, (SELECT max(number) FROM swept))
   WHERE EXISTS (SELECT FROM swept);
+  -- Last, for whoever keeps something may wait for these, and so must wait for nothing else.
+  PERFORM holdfast.forget(holdfast.micros(), 1000);
 END $$;

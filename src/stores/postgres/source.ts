@@ -15,6 +15,8 @@ const TYPES: Readonly<Record<Routine, readonly string[]>> = {
   release: ['json', 'json'],
   release_one: ['text', 'text', 'bigint', 'boolean', 'text', 'uuid', 'bigint'],
   change: ['json', 'json'],
+  keep: ['json', 'text', 'uuid', 'text', 'bigint'],
+  recall: ['text'],
   inspect: ['json', 'text'],
   names: ['text', 'integer'],
   look: ['json'],

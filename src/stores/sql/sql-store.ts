@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import type { StoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
 import { fromText, toText } from '../name-text.ts';
 import { garbled, letterOf, standingIn, statusIn } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
@@ -134,6 +134,24 @@ export class SqlStore implements Store {
       reason: reason.replaceAll('\0', '\ufffd'),
     };
     return yesOrNo(await this.#change(change, this.maxTtlMs));
+  }
+
+  async keep(
+    { resource, id, ttlMs }: Claim,
+    { text, ms }: { readonly text: string; readonly ms: number },
+  ): Promise<boolean> {
+    const settings = this.#settings(patienceFor(ttlMs));
+    const args = [settings, toText(resource), id, toText(text), String(Math.ceil(ms))];
+    const [line = ''] = await this.#parts.link.call('keep', args, 'claims');
+    return yesOrNo(line);
+  }
+
+  async recall(resource: string): Promise<Kept | undefined> {
+    const [line] = await this.#parts.link.call('recall', [toText(resource)], 'claims');
+    if (line === undefined) return undefined;
+    const space = line.indexOf(' ');
+    if (!(space > 0)) throw garbled(line);
+    return { text: fromText(line.slice(space + 1)), leftMs: Number(line.slice(0, space)) };
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {

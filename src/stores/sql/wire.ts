@@ -8,6 +8,8 @@ import type { StoreError } from '../../errors.ts';
  *   a status, or for `release` 1 or 0;
  * - `change`: settings, and `{ verb, resource, id }` for `downgrade`, which answers a status, or
  *   `{ verb, resource, number, reason, now }` for `evict`, which answers 1 or 0;
+ * - `keep`: settings, resource, id, a text and ms; 1 if that claim is held, and it is kept, or 0;
+ * - `recall`: a resource; ms and what is kept for so long, or no row;
  * - `inspect`: settings, and a resource; the lines of its living claims, in order;
  * - `names`: after which name, and how many at most; resources with living claims, in byte order;
  * - `look`: an array of ids; `id status` for those that live. It locks nothing;
@@ -25,6 +27,8 @@ export type Routine =
   | 'release'
   | 'release_one'
   | 'change'
+  | 'keep'
+  | 'recall'
   | 'inspect'
   | 'names'
   | 'look'

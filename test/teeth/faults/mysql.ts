@@ -208,4 +208,18 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     replace: "if (held === '0')",
     why: 'the bell rings for nobody, and every hand-off waits for a heartbeat',
   },
+  {
+    ...schema,
+    name: 'mysql: a waiter may keep a record',
+    find: 'WHERE c.id = _id AND c.resource = _name AND c.admitted = TRUE AND c.expires > _now',
+    replace: 'WHERE c.id = _id AND c.resource = _name AND c.expires > _now',
+    why: 'work is taken for done by somebody who has not done it',
+  },
+  {
+    ...schema,
+    name: 'mysql: records that are over stay',
+    find: '  CALL holdfast_forget(_now, 2);\n',
+    replace: '',
+    why: 'the table grows for ever',
+  },
 ];

@@ -164,4 +164,25 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     replace: 'r.told = next.number',
     why: 'nobody hears of it, and the others wait for a dead one',
   },
+  {
+    ...schema,
+    name: 'postgres: a waiter may keep a record',
+    find: 'AND c.resource = keep.resource AND c.admitted AND c.expires > now',
+    replace: 'AND c.resource = keep.resource AND c.expires > now',
+    why: 'work is taken for done by somebody who has not done it',
+  },
+  {
+    ...schema,
+    name: 'postgres: a claim that is over may keep a record',
+    find: 'WHERE r.name = keep.resource AND r.id = asked AND r.expires > now',
+    replace: 'WHERE r.name = keep.resource AND r.id = asked',
+    why: 'who stalled overwrites what the next one says',
+  },
+  {
+    ...schema,
+    name: 'postgres: records that are over stay',
+    find: '  PERFORM holdfast.forget(now, 2);\n',
+    replace: '',
+    why: 'the table grows for ever',
+  },
 ];
