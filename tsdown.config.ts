@@ -12,6 +12,7 @@ const entry = {
   quorum: 'src/layers/quorum/index.ts',
   sql: 'src/sql/index.ts',
   fence: 'src/fence/index.ts',
+  opentelemetry: 'src/opentelemetry/index.ts',
   connect: 'src/connect.ts',
   nestjs: 'src/nestjs/index.ts',
   testkit: 'src/testkit/index.ts',

@@ -29,7 +29,8 @@ const SHARED = new Map([
   ['src/fence', ['src/sql', ...['redis', 'etcd', 'zookeeper'].map((one) => `src/stores/${one}`)]],
 ]);
 /** Core serves these, and must not know them. */
-const ABOVE_CORE = /^src\/(stores|layers|fence|sql|testkit|cli|nestjs|connect\.ts|index\.ts)/;
+const ABOVE_CORE =
+  /^src\/(stores|layers|fence|sql|testkit|cli|nestjs|opentelemetry|connect\.ts|index\.ts)/;
 /** Where a client that the user has installed is loaded. */
 const LOADS_CLIENTS = /^src\/(stores|cli|connect\.ts)/;
 

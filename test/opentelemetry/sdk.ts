@@ -1,0 +1,73 @@
+/** The real SDK: what was told is kept in memory. */
+import * as api from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { type DataPoint, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { createLocks, type Locks, type LocksOptions } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import { type InstrumentOptions, instrument } from 'holdfast/opentelemetry';
+import { onTestFinished } from 'vitest';
+
+api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+
+/** Collects when it is asked. */
+class Reader extends MetricReader {
+  protected override async onShutdown(): Promise<void> {}
+  protected override async onForceFlush(): Promise<void> {}
+}
+
+export interface Told {
+  readonly locks: Locks;
+  readonly stop: () => void;
+  /** Runs the work in a span of the caller's. */
+  inSpan<T>(name: string, work: (span: api.Span) => Promise<T>): Promise<T>;
+  /** Spans that have ended, in that order. */
+  spans(): ReadableSpan[];
+  /** What was measured: for each set of attributes the value, of histograms the count. */
+  measured(metric: string): Promise<[api.Attributes, number][]>;
+}
+
+export type TellOptions = InstrumentOptions & Pick<LocksOptions, 'ttl'>;
+
+export function tell({ ttl = '10s', locks: given, ...options }: TellOptions = {}): Told {
+  const exporter = new InMemorySpanExporter();
+  const spanProcessors = [new SimpleSpanProcessor(exporter)];
+  const tracerProvider = new BasicTracerProvider({ spanProcessors });
+  const reader = new Reader();
+  const meterProvider = new MeterProvider({ readers: [reader] });
+  const locks = given ?? createLocks(memoryStore(), { ttl });
+  const stop = instrument(api, { locks, tracerProvider, meterProvider, ...options });
+  onTestFinished(async () => {
+    stop();
+    if (!given) await locks.close({ drain: 0 });
+    await Promise.all([tracerProvider.shutdown(), meterProvider.shutdown()]);
+  });
+  const tracer = tracerProvider.getTracer('test');
+  return {
+    locks,
+    stop,
+    spans: () => exporter.getFinishedSpans(),
+    inSpan: (name, work) =>
+      tracer.startActiveSpan(name, async (span) => {
+        try {
+          return await work(span);
+        } finally {
+          span.end();
+        }
+      }),
+    async measured(metric) {
+      const { resourceMetrics } = await reader.collect();
+      const all = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics);
+      const found = all.find(({ descriptor }) => descriptor.name === metric);
+      const points: readonly DataPoint<number | { count: number }>[] = found?.dataPoints ?? [];
+      return points.map(({ attributes, value }) => {
+        return [attributes, typeof value === 'number' ? value : value.count];
+      });
+    },
+  };
+}
