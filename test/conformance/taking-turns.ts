@@ -25,6 +25,10 @@ export function takingTurns([one, other]: readonly [Store, Store], random: () =>
     downgrade: (claim) => next().downgrade?.(claim) ?? missing('downgrade'),
     evict: (resource, number, options) =>
       next().evict?.(resource, number, options) ?? missing('evict'),
+    ...(one.traits.records && {
+      keep: (claim, record) => next().keep?.(claim, record) ?? missing('keep'),
+      recall: async (resource) => next().recall?.(resource),
+    }),
     list: (prefix) => next().list?.(prefix) ?? missing('list'),
     async close() {
       for (const store of [one, other]) await store.close?.();

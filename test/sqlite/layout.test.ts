@@ -1,54 +1,11 @@
 /** What a file keeps from one process to the next and from one boot to the next. */
 import { expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
-import { type Machine, thisMachine } from '../../src/stores/sqlite/machine.ts';
+import { thisMachine } from '../../src/stores/sqlite/machine.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { FakeMachine } from './fake-machine.ts';
 
 const MINUTE_US = 60_000_000;
-
-/** A machine that can be rebooted; one without a boot id has to guess. */
-class FakeMachine implements Machine {
-  boot: string;
-  timeSpace = 'time:[1]';
-  #now = 3_600_000_000;
-  #wall: number;
-
-  constructor(boot: string, wall: number = Date.now() * 1000) {
-    this.boot = boot;
-    this.#wall = wall;
-  }
-
-  pass(us: number): void {
-    this.#now += us;
-    this.#wall += us;
-  }
-
-  stepWallClock(us: number): void {
-    this.#wall += us;
-  }
-
-  reboot(upUs: number, boot: string = this.boot): void {
-    this.#now = upUs;
-    this.boot = boot;
-  }
-
-  nowUs(): number {
-    this.pass(1);
-    return this.#now;
-  }
-
-  wallUs(): number {
-    return this.#wall;
-  }
-
-  bootedUs(): number {
-    return this.#wall - this.#now;
-  }
-
-  identity(): { boot: string; timeSpace: string } {
-    return { boot: this.boot, timeSpace: this.timeSpace };
-  }
-}
 
 test('a reboot ends all claims, tells the next holder, and tokens go on growing', async () => {
   const file = newFile();
@@ -258,7 +215,9 @@ test("the tables live beside the program's own, whose settings stay as they are"
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
   expect((tables as { name: string }[]).map(({ name }) => name).sort()).toEqual([
     'holdfast_claim',
+    'holdfast_clocks',
     'holdfast_meta',
+    'holdfast_record',
     'holdfast_tombstone',
     'items',
   ]);

@@ -5,6 +5,9 @@ import { expect, test } from 'vitest';
 import { openClient } from '../../src/stores/sqlite/client.ts';
 import { joinFile } from '../../src/stores/sqlite/layout.ts';
 import { thisMachine } from '../../src/stores/sqlite/machine.ts';
+import { Queues } from '../../src/stores/sqlite/queues.ts';
+import { LAYOUTS } from '../../src/stores/sqlite/schema.ts';
+import { prepareAll } from '../../src/stores/sqlite/statements.ts';
 import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
 import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
 
@@ -41,6 +44,31 @@ test('a newer version brings the file up to its layout, and both go on', async (
   ]);
 });
 
+test('the version before, which knows nothing of records, goes on beside this one', async () => {
+  const file = newFile();
+  const client = await openClient(file, 5_000);
+  client.write(() => joinFile(client, { machine: thisMachine, layouts: LAYOUTS.slice(0, 1) }));
+  const before = new Queues({
+    ...{ statements: prepareAll(client), machine: thisMachine, address: 'a', lost: new Set() },
+    ...{ maxWaiters: 10, readWhole: 16 },
+  });
+  const [mine, theirs] = [claimOf('mine'), claimOf('theirs')];
+  const [first] = client.write(() => before.claim([theirs]));
+
+  const store = open(file);
+  await hold(store, mine);
+  expect(await store.keep(mine, { text: 'done', ms: 60_000 })).toBe(true);
+  // It has entered by the version before, and holds for both.
+  expect(await store.keep(theirs, { text: 'done', ms: 60_000 })).toBe(true);
+  expect(client.write(() => before.renew([theirs]))).toMatchObject([first]);
+  client.write(() => before.sweep());
+  expect(client.write(() => before.release([theirs, mine], 0))).toEqual([true, true]);
+  for (const resource of ['mine', 'theirs']) {
+    expect(await store.recall(resource)).toMatchObject({ text: 'done' });
+  }
+  client.close();
+});
+
 test('an older version goes on with a newer file that lets it', async () => {
   const file = newFile();
   const next = open(file, { layouts: NEXT_LAYOUTS });
@@ -50,7 +78,7 @@ test('an older version goes on with a newer file that lets it', async () => {
   expect(await one(old.renew([claim]))).toMatchObject({ state: 'held', token });
   expect(await one(old.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
   const meta = (await connect(file)).prepare('SELECT layout, oldest FROM holdfast_meta').all();
-  expect(meta).toMatchObject([{ layout: 2, oldest: 1 }]);
+  expect(meta).toMatchObject([{ layout: 3, oldest: 2 }]);
 });
 
 test('a file that takes a newer version is refused', async () => {
@@ -62,7 +90,7 @@ test('a file that takes a newer version is refused', async () => {
     .claim([claimOf('job')])
     .catch((error) => error);
   expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-  expect(error.message).toMatch(/layout 99, .* knows layout 98; .* knows 1\. Update holdfast here/);
+  expect(error.message).toMatch(/layout 99, .* knows layout 98; .* knows 2\. Update holdfast here/);
 });
 
 test('who uses a file that becomes too new is told so by every verb', async () => {
@@ -82,6 +110,7 @@ test('who uses a file that becomes too new is told so by every verb', async () =
     release: () => old.release([claim]),
     'release later': () => old.release([claim], { ms: 1_000 }),
     inspect: () => old.inspect('job'),
+    keep: () => old.keep(claim, { text: 'done', ms: 1_000 }),
     downgrade: () => old.downgrade(claim),
     evict: () => old.evict('job', token, { reason: 'test', now: true }),
     list: () => old.list('')[Symbol.asyncIterator]().next(),
@@ -89,7 +118,7 @@ test('who uses a file that becomes too new is told so by every verb', async () =
   for (const [verb, call] of Object.entries(verbs)) {
     const error = (await call().catch((error: unknown) => error)) as Error;
     expect(error, verb).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-    expect(error.message, verb).toMatch(/has layout 2, .* knows 1\. Update holdfast here/);
+    expect(error.message, verb).toMatch(/has layout 3, .* knows 2\. Update holdfast here/);
   }
   const claims = (await connect(file)).prepare('SELECT id FROM holdfast_claim_2').all();
   expect(claims).toMatchObject([{ id: claim.id }]);
@@ -99,13 +128,15 @@ test('an upgrade that fails leaves the file as it was', async () => {
   const file = newFile();
   const old = open(file);
   await hold(old, claimOf('job'));
-  const layouts = [...NEXT_LAYOUTS, { oldest: 1, sql: 'CREATE TABLE holdfast_claim (a)' }];
+  const layouts = [...NEXT_LAYOUTS, { oldest: 2, sql: 'CREATE TABLE holdfast_claim (a)' }];
   await expect(open(file, { layouts }).claim([claimOf('job')])).rejects.toMatchObject({
     code: 'STORE',
     outcome: 'failed',
   });
   const database = await connect(file);
-  expect(database.prepare('SELECT layout FROM holdfast_meta').all()).toMatchObject([{ layout: 1 }]);
+  expect(database.prepare('SELECT layout FROM holdfast_meta').all()).toMatchObject([
+    { layout: LAYOUTS.length },
+  ]);
   expect(database.prepare(`SELECT 1 FROM pragma_table_info('holdfast_remark')`).all()).toEqual([]);
   await hold(old, claimOf('other'));
 });

@@ -21,7 +21,7 @@ export const QUEUE_FORM: Form = {
     clock: 'server',
     failover: 'best-effort',
     reach: 'network',
-    records: false,
+    records: true,
     ttlStepMs: 1,
     synchronous: false,
     sequential: true,

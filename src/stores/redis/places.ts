@@ -1,5 +1,5 @@
 /**
- * Where things are kept. A resource has one key; the record of the store must be in the same slot,
+ * Where things are kept. A resource has one key, and one for what is kept about it; the record of the store must be in the same slot,
  * so that one script may touch both: a cluster has one for each slot in use.
  */
 import type { Claim } from '../../store.ts';
@@ -10,11 +10,13 @@ export class Places {
   readonly many: boolean;
   readonly #prefix: string;
   readonly #record: string;
+  readonly #kept: string;
 
   constructor(namespace: string, cluster: boolean) {
     this.many = cluster;
     this.#prefix = `${namespace}:`;
     this.#record = `${namespace}!store`;
+    this.#kept = `${namespace}!kept`;
   }
 
   /** The keys of one claim, that of its resource first. */
@@ -24,6 +26,12 @@ export class Places {
 
   keyOf(resource: string): string {
     return this.#prefix + resource;
+  }
+
+  /** The key of what is kept about a resource, which outlives its queue. */
+  keptOf(resource: string): string {
+    const tag = this.many ? `{${tagOf(slotOf(this.keyOf(resource)))}}` : '';
+    return `${this.#kept}${tag}:${resource}`;
   }
 
   nameOf(key: string): string {

@@ -5,7 +5,7 @@
  * that excludes), and grants nothing while data may have been lost (lua/record.lua). Where replicas
  * must have a grant, it counts only once they do (script-runner.ts).
  */
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import type { Link, Reply } from './client.ts';
@@ -122,6 +122,28 @@ export class RedisStore implements Store {
   ): Promise<boolean> {
     const when = now ? 'now' : 'later';
     return (await this.#change(resource, 'evict', String(number), reason, when)) === 1;
+  }
+
+  async keep(
+    claim: Claim,
+    { text, ms }: { readonly text: string; readonly ms: number },
+  ): Promise<boolean> {
+    const { form, places } = this.#parts;
+    const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
+    const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
+    const replies = await this.#runner.run(form.scripts.keep, keys, args, this.#spreadOf([claim]));
+    const [kept = null] = replies;
+    if (kept === 0 || kept === 1) return kept === 1;
+    throw garbled(kept);
+  }
+
+  async recall(resource: string): Promise<Kept | undefined> {
+    const { form, places } = this.#parts;
+    const found = await this.#runner.run(form.scripts.recall, [places.keptOf(resource)], []);
+    const [text, leftMs] = found;
+    if (found.length === 0) return undefined;
+    if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
+    return { text, leftMs };
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {

@@ -8,8 +8,11 @@ import claim from './lua/claim.lua';
 import clock from './lua/clock.lua';
 import handOff from './lua/hand-off.lua';
 import join from './lua/join.lua';
+import keep from './lua/keep.lua';
+import kept from './lua/kept.lua';
 import plain from './lua/plain.lua';
 import queue from './lua/queue.lua';
+import recall from './lua/recall.lua';
 import record from './lua/record.lua';
 import release from './lua/release.lua';
 import renew from './lua/renew.lua';
@@ -26,6 +29,8 @@ export interface Scripts {
   readonly release: Script;
   /** Downgrade, raise, evict and inspect. */
   readonly change: Script;
+  readonly keep: Script;
+  readonly recall: Script;
 }
 
 const PARTS: Readonly<Record<string, string>> = {
@@ -33,6 +38,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'record.lua': record,
   'queue.lua': queue,
   'join.lua': join,
+  'kept.lua': kept,
   'hand-off.lua': handOff,
   'plain.lua': plain,
 };
@@ -43,7 +49,9 @@ function script(source: string): Script {
 }
 
 function plainScript(verb: string, flags: string): Script {
-  const parts = ['clock.lua', 'record.lua', 'plain.lua'].map((part) => `-- include ${part}\n`);
+  const parts = ['clock.lua', 'record.lua', 'kept.lua', 'plain.lua'].map(
+    (part) => `-- include ${part}\n`,
+  );
   return script(`#!lua${flags}\nlocal VERB = '${verb}'\n${parts.join('')}`);
 }
 
@@ -53,6 +61,8 @@ export const QUEUE: Scripts = {
   renew: script(renew),
   release: script(release),
   change: script(change),
+  keep: script(keep),
+  recall: script(recall),
 };
 
 /** A resource is a key that is there, or not. */
@@ -61,4 +71,6 @@ export const PLAIN: Scripts = {
   renew: plainScript('renew', ' flags=allow-oom'),
   release: plainScript('release', ' flags=allow-oom'),
   change: plainScript('inspect', ' flags=allow-oom'),
+  keep: plainScript('keep', ''),
+  recall: QUEUE.recall,
 };

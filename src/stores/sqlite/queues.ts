@@ -94,6 +94,15 @@ export class Queues {
     return { resource, limit, holders: members(1), waiters: members(0) };
   }
 
+  /** Whether a heartbeat would find that it holds, without being one. */
+  holds(claim: Claim): boolean {
+    const name = toText(claim.resource);
+    const now = this.rows.tick();
+    this.rows.settle(name, now);
+    const row = this.rows.find(name, claim.id, now);
+    return row?.admitted === 1 && !row.sealed;
+  }
+
   downgrade(claim: Claim): ClaimStatus {
     const name = toText(claim.resource);
     const now = this.rows.tick();

@@ -55,5 +55,23 @@ CREATE TABLE holdfast_tombstone (
 ) WITHOUT ROWID;
 `;
 
+const SECOND = `
+CREATE TABLE holdfast_record (
+  resource TEXT PRIMARY KEY,
+  until INTEGER NOT NULL,
+  text TEXT NOT NULL
+);
+CREATE INDEX holdfast_record_by_until ON holdfast_record (until);
+CREATE TABLE holdfast_clocks (      -- What they said when they were last looked at.
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  boot TEXT NOT NULL,
+  monotonic INTEGER NOT NULL,
+  wall INTEGER NOT NULL
+);
+`;
+
 /** Layout n is the nth; published ones never change. */
-export const LAYOUTS: readonly Layout[] = [{ oldest: 1, sql: FIRST }];
+export const LAYOUTS: readonly Layout[] = [
+  { oldest: 1, sql: FIRST },
+  { oldest: 1, sql: SECOND },
+];

@@ -8,7 +8,7 @@
  */
 import { statSync } from 'node:fs';
 import { ClosedError, isLockError, StoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
 import { fromText, next, toText } from '../name-text.ts';
 import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts';
 import { isBusy } from './errors.ts';
@@ -16,8 +16,10 @@ import { refuseNetwork } from './filesystem.ts';
 import { checkLayout, joinFile } from './layout.ts';
 import type { Machine } from './machine.ts';
 import { Queues } from './queues.ts';
+import { joinRecords, Records } from './records.ts';
 import type { Layout } from './schema.ts';
 import { prepareAll } from './statements.ts';
+import { TRAITS } from './traits.ts';
 import type { WatchFile } from './wake-file.ts';
 import { Wakes } from './wakes.ts';
 
@@ -35,22 +37,6 @@ export interface SqliteParts {
   readonly watchFile: WatchFile;
 }
 
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: 'machine-clock',
-  atomicTry: true,
-  liveness: 'ttl',
-  clock: 'machine',
-  failover: 'none',
-  reach: 'machine',
-  records: false,
-  ttlStepMs: 1,
-  synchronous: true,
-  sequential: true,
-  hintsGrant: true,
-};
-
 const SWEEP_US = 60_000_000;
 
 /** How often a claim looks whether the file is still the same; heartbeats always do. */
@@ -61,6 +47,7 @@ const LIST_PAGE = 100;
 interface Opened {
   readonly client: Client;
   readonly queues: Queues;
+  readonly records: Records;
   readonly identity: string;
   readonly lineage: string;
 }
@@ -94,10 +81,9 @@ export class SqliteStore implements Store {
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const due = this.#parts.machine.nowUs() - this.#lookedAt > LOOK_US;
-    if (due && this.#isReplaced()) this.#reset();
-    const statuses = await this.#step((queues) => {
-      this.#sweep(queues);
+    this.#lookNowAndThen();
+    const statuses = await this.#step((queues, records) => {
+      this.#sweep(queues, records);
       return queues.claim(claims);
     });
     this.#wakes.note(claims, statuses);
@@ -109,8 +95,8 @@ export class SqliteStore implements Store {
       if (this.#parts.database) return claims.map(() => ({ state: 'gone', why: 'store-reset' }));
       this.#reset();
     }
-    const statuses = await this.#step((queues) => {
-      this.#sweep(queues);
+    const statuses = await this.#step((queues, records) => {
+      this.#sweep(queues, records);
       return queues.renew(claims);
     });
     this.#wakes.note(claims, statuses);
@@ -144,6 +130,26 @@ export class SqliteStore implements Store {
     return this.#step((queues) => queues.evict(resource, number, options));
   }
 
+  async keep(
+    claim: Claim,
+    record: { readonly text: string; readonly ms: number },
+  ): Promise<boolean> {
+    if (this.#isReplaced()) {
+      if (this.#parts.database) return false;
+      this.#reset();
+    }
+    return this.#step((queues, records) => {
+      const holds = queues.holds(claim);
+      if (holds) records.keep(claim.resource, record);
+      return holds;
+    });
+  }
+
+  async recall(resource: string): Promise<Kept | undefined> {
+    this.#lookNowAndThen();
+    return this.#read((_, records) => records.recall(resource));
+  }
+
   async *list(prefix: string): AsyncIterable<string> {
     for (let from = toText(prefix); ; ) {
       const start = from;
@@ -168,17 +174,19 @@ export class SqliteStore implements Store {
   }
 
   /** One transaction, then the wake-ups. */
-  #step<T>(work: (queues: Queues) => T): Promise<T> {
-    return this.#untilFree(({ client, queues }) => {
+  #step<T>(work: (queues: Queues, records: Records) => T): Promise<T> {
+    return this.#untilFree(({ client, queues, records }) => {
       queues.rows.told = [];
-      const result = client.write(() => work(queues));
+      const result = client.write(() => work(queues, records));
       this.#wakes.tell(queues.rows.told);
       return result;
     });
   }
 
-  #read<T>(work: (queues: Queues) => T): Promise<T> {
-    return this.#untilFree(({ client, queues }) => client.read(() => work(queues)));
+  #read<T>(work: (queues: Queues, records: Records) => T): Promise<T> {
+    return this.#untilFree(({ client, queues, records }) =>
+      client.read(() => work(queues, records)),
+    );
   }
 
   async #untilFree<T>(step: (opened: Opened) => T): Promise<T> {
@@ -223,19 +231,30 @@ export class SqliteStore implements Store {
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
     const client = database ? new Client(database) : await openClient(file, busyMs);
     try {
+      const { machine } = this.#parts;
       const lineage = await untilFree(file, busyMs, () =>
-        client.write(() => joinFile(client, this.#parts)),
+        client.write(() => {
+          const found = joinFile(client, this.#parts);
+          joinRecords(client, machine);
+          return found;
+        }),
       );
       const { address } = this.#wakes;
       const statements = await untilFree(file, busyMs, () => prepareAll(client));
       const queues = new Queues({ ...this.#parts, statements, address, lost: this.#lost });
-      this.#opened = { client, queues, lineage, identity: identityOf(client.file) };
+      const records = await untilFree(file, busyMs, () => new Records(client, machine));
+      this.#opened = { client, queues, records, lineage, identity: identityOf(client.file) };
       this.#sweptAt = 0;
       return this.#opened;
     } catch (error) {
       if (!database) client.close();
       throw error;
     }
+  }
+
+  #lookNowAndThen(): void {
+    const due = this.#parts.machine.nowUs() - this.#lookedAt > LOOK_US;
+    if (due && this.#isReplaced()) this.#reset();
   }
 
   #isReplaced(): boolean {
@@ -258,11 +277,12 @@ export class SqliteStore implements Store {
   }
 
   /** What need not be done at every step. */
-  #sweep(queues: Queues): void {
+  #sweep(queues: Queues, records: Records): void {
     const now = this.#parts.machine.nowUs();
     if (this.#sweptAt > 0 && now - this.#sweptAt < SWEEP_US) return;
     this.#sweptAt = now;
     queues.sweep();
+    records.sweep();
   }
 }
 

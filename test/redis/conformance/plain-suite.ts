@@ -9,6 +9,6 @@ export function plainSuite(client: RedisClient): void {
     skip: (name, reason) => test(name, (context) => context.skip(reason)),
     create: () => ({ connect: () => plainRedisStore(client, { afterDataLoss: 'trust' }) }),
     traits: plainRedisStore(client).traits,
-    lacks: ['watch', 'follow', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall'],
+    lacks: ['watch', 'follow', 'downgrade', 'raise', 'evict', 'list'],
   });
 }

@@ -22,6 +22,7 @@ export function suite(place: Place, given: RedisOptions = {}): void {
     create: (options) =>
       options.quarantineMs && another ? forgetful(another, options) : shared(options),
     traits: redisStore(client, given).traits,
+    lacks: ['follow'],
     forgets: another !== undefined,
   });
 

@@ -150,11 +150,11 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...store,
     name: 'wake-ups come before the commit',
-    find: `const result = client.write(() => work(queues));
+    find: `const result = client.write(() => work(queues, records));
       this.#wakes.tell(queues.rows.told);
       return result;`,
     replace: `return client.write(() => {
-        const result = work(queues);
+        const result = work(queues, records);
         this.#wakes.tell(queues.rows.told);
         return result;
       });`,

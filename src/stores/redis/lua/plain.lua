@@ -8,7 +8,8 @@
 -- more, '!', number 16, and the terms as the claim brings them. A tombstone is a key of its own,
 -- because there is no room for one in a key that is not there. What breaks it: a program that
 -- deletes or prolongs without comparing.
--- KEYS after the record, for each claim: its key, the key of its tombstone.
+-- KEYS after the record, for each claim: its key, the key of its tombstone; to keep something, its
+-- key, the key of what is kept.
 local function find(key, id)
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' or sub(value, 1, 32) ~= id then return nil end
@@ -84,6 +85,9 @@ end
 local answers = { now }
 if VERB == 'inspect' then
   answers[2] = inspect(KEYS[2])
+elseif VERB == 'keep' then
+  local own, sealed = find(KEYS[2], ARGV[ARGS + 1])
+  answers[2] = own and not sealed and note(KEYS[3]) or 0
 else
   local step = ({ claim = claim, renew = renew, release = release })[VERB]
   for i = 2, #KEYS, 2 do

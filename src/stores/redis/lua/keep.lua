@@ -1,0 +1,23 @@
+#!lua
+-- include clock.lua
+-- include record.lua
+-- include kept.lua
+-- Whoever holds keeps something: whether it does is asked in the same step, so that nothing is
+-- written by a process that stood still for longer than its lease. Who is in the queue and holds
+-- is what renew.lua would say, but nothing lives longer for it.
+-- KEYS after the record: the queue, what is kept.
+local key, id = KEYS[2], ARGV[ARGS + 1]
+local text = call('TYPE', key).ok == 'string' and call('GET', key)
+local holds = text and sub(text, 1, 32) == id and tonumber(sub(text, 49, 61)) > now
+if not holds then
+  -- include queue.lua
+  local q = load(key)
+  q.asking = id
+  settle(q)
+  local claim = live(q, id)
+  holds = claim and claim.admitted and not claim.sealed
+  save(q)
+end
+local answer = holds and note(KEYS[3]) or 0
+keep()
+return { now, answer }

@@ -1,0 +1,110 @@
+/**
+ * What is kept of work that is done, each for its own time.
+ *
+ * Invariant: a record is there for its whole time, and ends. Its end is a reading of the monotonic
+ * clock, which no step of the wall clock moves, so within a boot both hold. A reboot begins that
+ * clock anew, and a record may be kept for days. So once a minute the file notes what both clocks
+ * say, and the first program to join after a reboot moves all ends: from what each record had left
+ * at that note, it takes the time that the wall clock has gone on since, and counts the rest from
+ * now. Nobody has used them before, for nobody who knew the boot before is still there.
+ * - A wall clock that was set back, or has lost its battery, shows no time: a record then lives
+ *   longer by what passed after the note, and never has more left than it had there.
+ * - One that is far ahead when the machine starts cannot be told from a long rest: records end.
+ * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it is
+ *   not, it has gone on from there by no more than the time that has passed, so ends may stay.
+ * What would break it: an end noted as wall time, for that is known only once the network has set
+ * the clock, minutes after the boot; or a reboot told by `base` in the meta row, which a program
+ * that knows nothing of records changes without moving their ends.
+ */
+import type { Kept } from '../../store.ts';
+import { fromText, toText } from '../name-text.ts';
+import type { Client, SqliteStatement } from './client.ts';
+import type { Machine } from './machine.ts';
+import { toUs } from './rows.ts';
+
+const SQL = {
+  /** Resource, now. */
+  recall: 'SELECT text, until FROM holdfast_record WHERE resource = ? AND until > ?',
+  /** Resource, until, text. */
+  keep: `INSERT INTO holdfast_record (resource, until, text) VALUES (?, ?, ?)
+    ON CONFLICT (resource) DO UPDATE SET until = excluded.until, text = excluded.text`,
+  forget: 'DELETE FROM holdfast_record WHERE resource = ?',
+  /** Now, how many. */
+  sweep: `DELETE FROM holdfast_record WHERE rowid IN
+    (SELECT rowid FROM holdfast_record WHERE until <= ? ORDER BY until LIMIT ?)`,
+  /** Monotonic, wall. */
+  look: 'UPDATE holdfast_clocks SET monotonic = ?, wall = ?',
+} as const;
+
+/** For each that is kept so many old ones go, so that none pile up. */
+const SWEPT_EACH = 2;
+
+/** Where nothing is kept any more, so many go a minute. */
+const SWEPT_AT_ONCE = 1000;
+
+export class Records {
+  readonly #machine: Machine;
+  readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
+
+  constructor(client: Client, machine: Machine) {
+    this.#machine = machine;
+    this.#sql = {
+      recall: client.prepare(SQL.recall),
+      keep: client.prepare(SQL.keep),
+      forget: client.prepare(SQL.forget),
+      sweep: client.prepare(SQL.sweep),
+      look: client.prepare(SQL.look),
+    };
+  }
+
+  keep(resource: string, { text, ms }: { readonly text: string; readonly ms: number }): void {
+    const name = toText(resource);
+    if (ms <= 0) return void this.#sql.forget.run(name);
+    const now = this.#machine.nowUs();
+    this.#sql.keep.run(name, now + toUs(ms), toText(text));
+    this.#sql.sweep.run(now, SWEPT_EACH);
+  }
+
+  recall(resource: string): Kept | undefined {
+    const now = this.#machine.nowUs();
+    const [row] = this.#sql.recall.all(toText(resource), now) as [Row?];
+    return row && { text: fromText(row.text), leftMs: (row.until - now) / 1000 };
+  }
+
+  sweep(): void {
+    const now = this.#machine.nowUs();
+    this.#sql.look.run(now, this.#machine.wallUs());
+    this.#sql.sweep.run(now, SWEPT_AT_ONCE);
+  }
+}
+
+interface Row {
+  readonly text: string;
+  readonly until: number;
+}
+
+interface Clocks {
+  readonly boot: string;
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+/** Moves the ends of what was kept before a reboot, in the transaction that joins the file. */
+export function joinRecords(client: Client, machine: Machine): void {
+  const { boot } = machine.identity();
+  const [now, wall] = [machine.nowUs(), machine.wallUs()];
+  const [seen] = client.prepare('SELECT boot, monotonic, wall FROM holdfast_clocks').all() as [
+    Clocks?,
+  ];
+  if (!seen) {
+    const look = 'INSERT INTO holdfast_clocks (one, boot, monotonic, wall) VALUES (1, ?, ?, ?)';
+    client.prepare(look).run(boot, now, wall);
+    return;
+  }
+  if (boot ? seen.boot === boot : seen.boot === '' && now >= seen.monotonic) return;
+  const rested = Math.max(0, wall - seen.wall);
+  client.prepare('UPDATE holdfast_record SET until = until + ?').run(now - seen.monotonic - rested);
+  client
+    .prepare('UPDATE holdfast_clocks SET boot = ?, monotonic = ?, wall = ?')
+    .run(boot, now, wall);
+}
