@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { checkBoolean, checkQueue, checkStatus } from './answers.ts';
+import { checkBoolean, checkQueue, checkStatus, checkSubscription } from './answers.ts';
 import type { Clock, Timer } from './clock.ts';
 import { MAX_DURATION_MS } from './duration.ts';
 import { ClosedError, type StoreError, toStoreError } from './errors.ts';
@@ -9,7 +9,7 @@ import { type Answered, Lane, type LaneParts } from './lane.ts';
 import { LocalQueue, type Spec } from './local-queue.ts';
 import { noticeHeartbeat } from './notices.ts';
 import { answerWithin, TRIES_PER_TTL } from './patience.ts';
-import type { Claim, ClaimStatus, Holder, Member, Queue, Store } from './store.ts';
+import type { Claim, ClaimStatus, Follower, Holder, Member, Queue, Store } from './store.ts';
 import { tokenOf } from './token.ts';
 import { Turn } from './turn.ts';
 
@@ -39,7 +39,7 @@ export class Core {
     readonly claim: Lane<ClaimStatus>;
     readonly release: Lane<boolean>;
   };
-  /** Candidates that stand or lead. */
+  /** Candidates that stand or lead, and who observes them. */
   readonly campaigns: Set<{ close(): void }> = new Set();
   /** Every queue of this process with a claim or a task in it. */
   readonly queues: Set<LocalQueue> = new Set();
@@ -139,9 +139,30 @@ export class Core {
   /** Holders first, then waiters, with tokens as leases have them. */
   async inspect(resource: string): Promise<Queue> {
     this.checkOpen();
-    const queue = await this.answer(() => this.store.inspect(resource), checkQueue);
-    const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
-    return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
+    return scaled(await this.answer(() => this.store.inspect(resource), checkQueue));
+  }
+
+  /**
+   * Tells the queue as `inspect` does, now and as it changes; undefined if the store cannot.
+   * @throws StoreError
+   */
+  async follow(resource: string, follower: Follower): Promise<AsyncDisposable | undefined> {
+    this.checkOpen();
+    const { store } = this;
+    if (!store.follow) return undefined;
+    const follow = store.follow.bind(store, resource, checked(follower));
+    let following: Promise<AsyncDisposable> | undefined;
+    const ask = (): Promise<AsyncDisposable> => {
+      following = Promise.resolve(follow());
+      return following;
+    };
+    try {
+      return await this.answer(ask, checkSubscription);
+    } catch (error) {
+      // What comes too late is of no use to anybody.
+      following?.then((late) => checkSubscription(late)[Symbol.asyncDispose]()).catch(() => {});
+      throw error;
+    }
   }
 
   /** Resolves early, without an error, when the signal aborts. */
@@ -219,4 +240,28 @@ export class Core {
       throw toStoreError(error);
     }
   }
+}
+
+/** With tokens as leases have them. */
+function scaled(queue: Queue): Queue {
+  const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
+  return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
+}
+
+/** What is no queue is not told, but that something was. */
+function checked(follower: Follower): Follower {
+  let lost = false;
+  return {
+    told(queue, missed) {
+      try {
+        checkQueue(queue);
+      } catch {
+        lost = true;
+        return;
+      }
+      follower.told(scaled(queue), missed === true || lost);
+      lost = false;
+    },
+    failed: (error) => follower.failed(toStoreError(error)),
+  };
 }

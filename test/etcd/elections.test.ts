@@ -1,7 +1,10 @@
 /** Leaders and standbys. */
-import { afterAll, describe } from 'vitest';
-import { electedProcesses, elections } from '../faults/elections.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { electedProcesses, elections, manyLead, standingsOf } from '../faults/elections.ts';
+import { Race } from '../faults/race.ts';
 import { startEtcd } from '../servers/etcd-server.ts';
+import { TcpProxy } from '../servers/tcp-proxy.ts';
+import { until } from '../servers/until.ts';
 import { Bed } from './fault-bed.ts';
 
 const server = await startEtcd();
@@ -9,6 +12,49 @@ afterAll(() => server.close());
 
 const newBed = (): Bed => new Bed(server);
 
-describe('candidates', () => elections(newBed));
+describe('candidates', () => elections(newBed, 'remembers'));
 
 describe('candidates that are processes', () => electedProcesses(newBed));
+
+describe('an observer', () => {
+  test('whose connections break again and again is told every leader', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const race = new Race(bed, server);
+    const observer = race.observe(proxy);
+    await observer.sees('|');
+    const labels = Array.from({ length: 200 }, (_, n) => `${n}`);
+    await manyLead(bed.store(server), labels, (n) => {
+      if (n % 20 === 10) proxy.reset();
+    });
+    const expected = standingsOf(labels);
+    await until('was it told all', async () => observer.told.length >= expected.length);
+    expect(observer.marked).toEqual(expected);
+    await race.leave();
+  });
+
+  test('is told that it has missed what the server has forgotten', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const race = new Race(bed, server);
+    const observer = race.observe(proxy);
+    await race.stand('a');
+    await observer.sees('a|');
+    proxy.refuse();
+    proxy.reset();
+    const b = await race.stand('b');
+    await b.resign();
+    await race.observer.sees('a|');
+    await race.stand('c');
+    const { header } = JSON.parse(await server.etcdctl('get', 'x', '--write-out=json')) as {
+      readonly header: { readonly revision: number };
+    };
+    await server.etcdctl('compact', `${header.revision}`);
+    await proxy.accept();
+    await observer.sees('a|c');
+    await race.stand('d');
+    await observer.sees('a|c d');
+    expect(observer.marked).toEqual(['|', 'a|', '...a|c', 'a|c d']);
+    await race.leave();
+  });
+});

@@ -6,7 +6,7 @@ import {
   type Lease,
   type Locks,
   type Member,
-  type Standings,
+  type ObservedStandings,
 } from 'holdfast';
 import { expect } from 'vitest';
 import { until } from '../servers/until.ts';
@@ -25,9 +25,6 @@ interface Led {
 
 /** Nobody dies of a machine that stands still for a second, and a few lives fit into a test. */
 export const MORTAL_TTL_MS = 3000;
-
-/** So often an observer looks: many times in the life of a candidate. */
-const LOOK_MS = 20;
 
 export class Race<Options extends StoreOptions, At extends Place> {
   readonly name: string = 'office';
@@ -62,8 +59,8 @@ export class Race<Options extends StoreOptions, At extends Place> {
   observe(at: Place): Observer {
     const election = this.#locks({ at, mortal: true }).election(this.name);
     const aborter = new AbortController();
-    const options = { every: LOOK_MS, signal: aborter.signal };
-    const observer = new Observer(election.observe(options));
+    const { signal } = aborter;
+    const observer = new Observer(election.observe({ signal }));
     const close = async (): Promise<void> => {
       aborter.abort();
       await observer.over;
@@ -124,10 +121,12 @@ function closed(error: unknown): void {
 export class Observer {
   /** Each as `leaders|standbys`, by their labels. */
   readonly told: string[] = [];
-  latest: Standings = { leaders: [], standbys: [] };
+  /** The same, with `...` before those of which it is said that others were missed. */
+  readonly marked: string[] = [];
+  latest: ObservedStandings = { leaders: [], standbys: [], missed: false };
   readonly over: Promise<void>;
 
-  constructor(standings: AsyncIterable<Standings>) {
+  constructor(standings: AsyncIterable<ObservedStandings>) {
     this.over = this.#listen(standings);
   }
 
@@ -142,10 +141,12 @@ export class Observer {
     });
   }
 
-  async #listen(all: AsyncIterable<Standings>): Promise<void> {
+  async #listen(all: AsyncIterable<ObservedStandings>): Promise<void> {
     for await (const standings of all) {
       this.latest = standings;
-      this.told.push(`${labels(standings.leaders)}|${labels(standings.standbys)}`);
+      const text = `${labels(standings.leaders)}|${labels(standings.standbys)}`;
+      this.told.push(text);
+      this.marked.push(standings.missed ? `...${text}` : text);
     }
   }
 }

@@ -11,10 +11,11 @@
  * fence holds, in a transaction that compares the create revision of the key.
  */
 import type { Clock } from '../../clock.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import type { Claim, ClaimStatus, Follower, Queue, Store, Traits, Wake } from '../../store.ts';
 import { downgrade, evict } from './changing.ts';
 import type { EtcdClient } from './client.ts';
 import { enterAll } from './entering.ts';
+import { Followings } from './following.ts';
 import type { KeySpace } from './keys.ts';
 import { Leases } from './leases.ts';
 import { leaveAll, leaveLater } from './leaving.ts';
@@ -55,11 +56,13 @@ export class EtcdStore implements Store {
   readonly traits: Traits = TRAITS;
   readonly #parts: Parts;
   readonly #client: OneCluster;
+  readonly #followings: Followings;
 
   constructor(parts: EtcdStoreParts) {
     const client = new OneCluster(parts.client);
     const known = { ...parts, client };
     this.#client = client;
+    this.#followings = new Followings(known);
     const leases = new Leases(known);
     this.#parts = { ...known, leases, own: new OwnClaims(known) };
   }
@@ -118,6 +121,11 @@ export class EtcdStore implements Store {
     return this.#parts.own.subscribe(claim, wake);
   }
 
+  /** What a member has left is told as what it has at most. */
+  follow(resource: string, follower: Follower): Promise<AsyncDisposable> {
+    return this.#followings.add(resource, follower);
+  }
+
   async downgrade(claim: Claim): Promise<ClaimStatus> {
     const status = await downgrade(this.#parts, claim);
     if (status) return status;
@@ -138,6 +146,7 @@ export class EtcdStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#followings.close();
     this.#parts.own.close();
     this.#client.close();
   }

@@ -2,22 +2,21 @@
  * A queue in which claims of this process wait, followed as it changes.
  *
  * One watch serves all claims of this process: a departure costs one event for each process that
- * waits there, whatever the number of its claims, and nobody asks. Invariant: what is known is the
- * queue at one revision, and every change after it comes in order, whole revisions at a time. It
- * holds because the watch is there before the queue is read, and what was read is newer than what
- * is left out. So a claim that is admitted here is admitted, unless its own key has gone meanwhile,
- * which the deadline of its lease covers.
+ * waits there, whatever the number of its claims, and nobody asks. Invariant: a claim that is
+ * admitted here is admitted, unless its own key has gone meanwhile, which the deadline of its lease
+ * covers; for every change comes in order (queue-feed.ts).
  * A departure is known by its note, which is written in the same transaction; where there is none,
  * the claim was released unnoticed or its lease is dead, and the server is asked which.
- * What would break it: changes of one revision that come in parts, or a watch that skips some.
+ * What would break it: a note that comes in another revision than the departure.
  */
 import { admissible } from '../../admission.ts';
 import type { Clock } from '../../clock.ts';
 import type { Takeover } from '../../store.ts';
-import type { Change, EtcdClient } from './client.ts';
+import type { EtcdClient } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import type { OwnClaim } from './own-claim.ts';
-import { endOf, type Place, placeOf, QueueView, takeoverIn } from './queue.ts';
+import { endOf, type Place, QueueView } from './queue.ts';
+import { type Later, QueueFeed, type Step } from './queue-feed.ts';
 
 export interface QueueWatchParts {
   readonly client: EtcdClient;
@@ -30,69 +29,60 @@ export interface QueueWatchParts {
   readonly wake: (own: OwnClaim, view: QueueView | undefined) => void;
 }
 
-interface Batch {
-  readonly changes: readonly Change[];
-  readonly revision: bigint;
-}
-
 /** What is told while it waits for its turn is of no use to anybody after so long. */
 const PATIENCE_MS = 1000;
 
 export class QueueWatch {
   readonly #parts: QueueWatchParts;
-  readonly #noteKey: string;
-  #watcher: Disposable | undefined;
-  /** In order, for a key that is written again keeps its place. */
-  readonly #places = new Map<string, Place>();
+  readonly #feed: QueueFeed;
+  readonly #places: ReadonlyMap<string, Place>;
   #admitted: ReadonlySet<string> = new Set();
   #ended: Takeover | undefined;
-  /** Changes that came before the queue was read, or while the server is asked about one. */
-  #pending: Batch[] | undefined;
-  #readAt = 0n;
   #waitingFor = new Map<string, () => void>();
 
   constructor(parts: QueueWatchParts) {
     this.#parts = parts;
-    this.#noteKey = parts.keys.note(parts.resource);
+    this.#feed = new QueueFeed({
+      ...parts,
+      read: () => this.#read(),
+      changed: (step) => this.#changed(step),
+      lost: () => this.#stopWaiting(),
+      // What fails is done again when somebody asks.
+      failed: () => this.#stopWaiting(),
+    });
+    this.#places = this.#feed.places;
   }
 
   get open(): boolean {
-    return this.#watcher !== undefined;
+    return this.#feed.open;
   }
 
   get waiters(): number {
     return this.#places.size - this.#admitted.size;
   }
 
-  /** Never rejects: what fails is done again when somebody asks. */
   start(): void {
-    if (this.#watcher) return;
-    const { client, keys, resource } = this.#parts;
-    this.#pending = [];
-    const watcher = client.watch({
-      ...keys.queue(resource),
-      started: () => void this.#read(watcher),
-      changed: (changes, revision) => this.#changed({ changes, revision }),
-      lost: () => this.#restart(watcher),
-    });
-    this.#watcher = watcher;
+    this.#feed.start();
   }
 
   stop(): void {
-    this.#watcher?.[Symbol.dispose]();
-    this.#watcher = undefined;
+    this.#feed.stop();
+    this.#stopWaiting();
+  }
+
+  #stopWaiting(): void {
     for (const done of this.#waitingFor.values()) done();
   }
 
   /** What concerns it may have come before it was followed. */
   join(own: OwnClaim): void {
     const late = !own.held || (this.waiters > 0 && !own.crowded);
-    if (late && !this.#pending && this.#admitted.has(own.key)) this.#settle();
+    if (late && !this.#feed.behind && this.#admitted.has(own.key)) this.#settle();
   }
 
   /** Until it is told here that this claim is admitted, which another answer has said before. */
   async admitted({ key }: OwnClaim): Promise<void> {
-    if (!this.#watcher || (this.#admitted.has(key) && !this.#pending)) return;
+    if (!this.open || (this.#admitted.has(key) && !this.#feed.behind)) return;
     const { clock } = this.#parts;
     await new Promise<void>((resolve) => {
       const timer = clock.setTimeout(resolve, PATIENCE_MS);
@@ -104,34 +94,15 @@ export class QueueWatch {
     this.#waitingFor.delete(key);
   }
 
-  #restart(watcher: Disposable): void {
-    if (this.#watcher !== watcher) return;
-    this.stop();
-    this.start();
-  }
-
-  async #read(watcher: Disposable): Promise<void> {
-    const { client, keys, resource } = this.#parts;
-    try {
-      const range = { ...keys.queue(resource), oldestFirst: true };
-      const reply = await client.txn({ success: [{ range }] });
-      if (this.#watcher !== watcher) return;
-      const answer = reply.answers[0];
-      const kvs = answer && 'range' in answer ? answer.range.kvs : [];
-      this.#places.clear();
-      for (const kv of kvs) this.#put(placeOf(kv));
-      this.#readAt = reply.revision;
-      for (const key of this.#parts.own.keys()) {
-        const place = this.#places.get(key);
-        if (!place || place.sealed) this.#tell(key, undefined);
-      }
-      const missed = this.#missed();
-      if (missed) return await this.#settleAfter(missed);
-      this.#settle();
-      this.#catchUp();
-    } catch {
-      if (this.#watcher === watcher) this.stop();
+  #read(): Later {
+    for (const key of this.#parts.own.keys()) {
+      const place = this.#places.get(key);
+      if (!place || place.sealed) this.#tell(key, undefined);
     }
+    const missed = this.#missed();
+    if (missed) return this.#settleAfter(missed);
+    this.#settle();
+    return undefined;
   }
 
   /** A hold that ended between the claim of somebody who waited for it and this look. */
@@ -141,50 +112,25 @@ export class QueueWatch {
     return before && !this.#places.has(before.key) ? before : undefined;
   }
 
-  #put(place: Place): void {
-    const { keys, resource } = this.#parts;
-    if (keys.isClaim(resource, place.key)) this.#places.set(place.key, place);
-  }
-
-  /** What has come meanwhile, and is newer than what is known. */
-  #catchUp(): void {
-    const pending = this.#pending ?? [];
-    this.#pending = undefined;
-    for (const batch of pending) if (batch.revision > this.#readAt) this.#changed(batch);
-  }
-
-  #changed(batch: Batch): void {
-    if (this.#pending) {
-      this.#pending.push(batch);
-      return;
-    }
+  #changed({ changes, noted }: Step): Later {
     const left: Place[] = [];
-    let noted: Takeover | undefined;
-    for (const { deleted, kv } of batch.changes) {
-      const place = this.#places.get(kv.key);
-      if (kv.key === this.#noteKey) noted = deleted ? undefined : takeoverIn(kv.value);
-      else if (!deleted) this.#put(placeOf(kv));
-      else if (place) {
-        this.#places.delete(kv.key);
-        left.push(place);
-      }
-      if (place && (deleted || placeOf(kv).sealed)) this.#tell(place.key, undefined);
+    for (const { before, now } of changes) {
+      if (before && !now) left.push(before);
+      if (before && (!now || now.sealed)) this.#tell(before.key, undefined);
     }
     const last = left.filter(({ key }) => this.#admitted.has(key)).at(-1);
-    if (!last) this.#settle();
-    else if (noted?.token === last.number) this.#settle(noted);
-    else void this.#settleAfter(last);
+    if (last && noted?.token !== last.number) return this.#settleAfter(last);
+    this.#settle(last && noted);
+    return undefined;
   }
 
   /** A hold ended, and nothing tells how. */
-  async #settleAfter(last: Place): Promise<void> {
+  #settleAfter(last: Place): Later {
     const token = last.number;
-    this.#pending ??= [];
-    const watcher = this.#watcher;
-    const reason = last.sealed ? endOf(last) : await this.#endOf(last);
-    if (this.#watcher !== watcher) return;
-    this.#settle({ reason, token });
-    this.#catchUp();
+    const settle = (reason: Takeover['reason']): void => this.#settle({ reason, token });
+    if (!last.sealed) return this.#endOf(last).then((reason) => () => settle(reason));
+    settle(endOf(last));
+    return undefined;
   }
 
   /** Who cannot know has to reckon with unfinished work. */

@@ -24,6 +24,8 @@ const STEP_MS = 500;
 const LINGER_MS = 30_000;
 /** What looks at queues without a claim of its own lives so long. */
 const LOOKING_TTL_MS = 10_000;
+/** Whose server falls silent for a third of its session asks another one. */
+const WATCHING_TTL_MS = 4000;
 /** No answer takes longer, in ms, or than a fifth of the session. */
 const MOST_PATIENCE_MS = 3000;
 
@@ -56,6 +58,7 @@ export class KeptSession {
   #usedAt: number;
   #sweepAt = Number.POSITIVE_INFINITY;
   #sweeper: Timer | undefined;
+  #followers = 0;
   #ended = false;
 
   constructor(parts: KeptParts, askedMs: number) {
@@ -74,6 +77,15 @@ export class KeptSession {
   /** Somebody is about to need it. */
   use(): void {
     this.#usedAt = this.#parts.clock.now();
+  }
+
+  /** It stays until this is called, although it may keep nothing. */
+  follow(): () => void {
+    this.#followers++;
+    return () => {
+      this.#followers--;
+      this.use();
+    };
   }
 
   add(own: OwnClaim): void {
@@ -155,6 +167,7 @@ export class KeptSession {
     if (this.#ended) return;
     const { clock, clear, drop, idle } = this.#parts;
     const now = clock.now();
+    if (this.#followers > 0) this.use();
     let next = this.#claims.size > 0 ? Number.POSITIVE_INFINITY : this.#usedAt + LINGER_MS;
     for (const own of [...this.#claims]) {
       const over = own.until <= now;
@@ -198,7 +211,7 @@ export class KeptSession {
 
 export class Sessions {
   readonly #parts: KeptParts;
-  readonly #byTimeout = new Map<number, KeptSession>();
+  readonly #byTimeout = new Map<number | 'watching', KeptSession>();
   readonly #apart = new Set<KeptSession>();
   #closed = false;
   /** Of the servers as they answered last: they may have lost what they knew before. */
@@ -229,6 +242,14 @@ export class Sessions {
     return kept;
   }
 
+  /** One for who follows queues: watches that stay do not mix with those of claims. */
+  async watching(): Promise<KeptSession> {
+    const kept = this.of(WATCHING_TTL_MS, 'watching');
+    await kept.connected();
+    this.lineage = kept.lineage;
+    return kept;
+  }
+
   /**
    * One for a claim that ends after so long, whatever becomes of this process, if servers keep
    * sessions for so long.
@@ -242,13 +263,14 @@ export class Sessions {
   }
 
   /** Where claims of this length live, ready or not. */
-  of(ttlMs: number): KeptSession {
+  of(ttlMs: number, apart?: 'watching'): KeptSession {
     if (this.#closed) throw new ClosedError('This ZooKeeper store is closed.');
     const askedMs = Math.ceil((ttlMs * LONGER) / STEP_MS) * STEP_MS;
-    let kept = this.#byTimeout.get(askedMs);
+    const key = apart ?? askedMs;
+    let kept = this.#byTimeout.get(key);
     if (!kept || kept.over) {
       kept = new KeptSession(this.#parts, askedMs);
-      this.#byTimeout.set(askedMs, kept);
+      this.#byTimeout.set(key, kept);
     }
     kept.use();
     return kept;
@@ -263,8 +285,8 @@ export class Sessions {
 
   #end(kept: KeptSession): void {
     this.#apart.delete(kept);
-    for (const [askedMs, each] of this.#byTimeout) {
-      if (each === kept) this.#byTimeout.delete(askedMs);
+    for (const [key, each] of this.#byTimeout) {
+      if (each === kept) this.#byTimeout.delete(key);
     }
     kept.end();
   }

@@ -12,10 +12,11 @@
  */
 import { sameQueue } from '../../admission.ts';
 import type { Clock } from '../../clock.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import type { Claim, ClaimStatus, Follower, Queue, Store, Traits, Wake } from '../../store.ts';
 import { downgrade, type Eviction, evict } from './changing.ts';
 import type { ZookeeperClient } from './client.ts';
 import { enter } from './entering.ts';
+import { Followings } from './followings.ts';
 import { Graves } from './graves.ts';
 import { leave, release } from './leaving.ts';
 import { inspect, list } from './looking.ts';
@@ -73,6 +74,7 @@ export class ZookeeperStore implements Store {
   readonly name = 'zookeeper';
   readonly traits: Traits = TRAITS;
   readonly #parts: Parts;
+  readonly #followings: Followings;
 
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
     const own = new OwnClaims({ tree, clock });
@@ -89,6 +91,7 @@ export class ZookeeperStore implements Store {
     });
     const graves = new Graves(tree, clock);
     this.#parts = { tree, clock, sessions, own, graves, maxWaiters };
+    this.#followings = new Followings(this.#parts);
   }
 
   get lineage(): string {
@@ -130,6 +133,11 @@ export class ZookeeperStore implements Store {
     return this.#parts.own.subscribe(claim, wake);
   }
 
+  /** What a member has left is told as what it has at most. */
+  follow(resource: string, follower: Follower): Promise<AsyncDisposable> {
+    return this.#followings.add(resource, follower);
+  }
+
   async downgrade(claim: Claim): Promise<ClaimStatus> {
     const own = this.#parts.own.find(claim);
     const status = own && (await downgrade(this.#parts, own));
@@ -147,6 +155,7 @@ export class ZookeeperStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#followings.close();
     this.#parts.sessions.close();
   }
 }
