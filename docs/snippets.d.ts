@@ -80,3 +80,51 @@ declare function fresh(
 type Ship = (id: string, signal: AbortSignal) => Promise<string>;
 declare function whenGone(response: import('node:http').ServerResponse): AbortSignal;
 declare function refusalOf(error: unknown): { status: number; after: string } | undefined;
+
+/** As much of the AWS SDK as the page on fences uses. */
+interface PutObject {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly Body: string;
+  readonly IfMatch?: string | undefined;
+  readonly IfNoneMatch?: string | undefined;
+}
+declare class GetObjectCommand {
+  constructor(input: { readonly Bucket: string; readonly Key: string });
+  readonly gets: true;
+}
+declare class PutObjectCommand {
+  constructor(input: PutObject);
+  readonly puts: true;
+}
+declare const s3: {
+  send(command: GetObjectCommand): Promise<{
+    readonly Body: { transformToString(): Promise<string> };
+    readonly ETag: string;
+  }>;
+  send(command: PutObjectCommand): Promise<{ readonly ETag: string }>;
+};
+
+/** Of the page on functions: what they do, and Next.js. */
+declare function render(id: string): Promise<string>;
+declare function send(pdf: string, order: { readonly token: bigint }): Promise<void>;
+declare module 'next/server' {
+  /** Runs the work when the response is on its way. */
+  export function after(work: () => Promise<void>): void;
+}
+
+/** Of the page on NestJS: test/nestjs has them. */
+declare class Warehouse {
+  send(id: string, signal?: AbortSignal): Promise<string>;
+}
+declare class Orders {}
+declare class OrdersController {}
+declare class HealthController {}
+declare class BusyFilter {
+  catch(): void;
+}
+declare class Config {
+  readonly url: string;
+}
+declare class ConfigModule {}
+declare class AppModule {}

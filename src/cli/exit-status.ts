@@ -43,6 +43,7 @@ const BY_CODE: Readonly<Record<LockErrorCode, number>> = {
   UNSUPPORTED: STATUS.refused,
   DEADLOCK: STATUS.refused,
   STALE_TOKEN: STATUS.refused,
+  FENCE_HEADERS: STATUS.refused,
 };
 
 /** Codes with which Node reports a package that is missing, or that does not fit the machine. */

@@ -3,9 +3,9 @@
  * or behind HTTP.
  *
  * Invariant: a write of a holder is carried out only if nobody has entered since that holder did.
- * It holds because each write names the ETag of this entry's own last one (`If-Match`), and an entry
- * is itself such a write: of what is there, with another fence in it. So it changes the ETag, and
- * whoever has entered holds a value that no older holder can change any more. Entries follow each
+ * It holds because each write names the ETag of this entry's own last one (`If-Match`), and an
+ * entry is itself such a write: of what is there, with another fence in it. So it changes the ETag,
+ * and whoever has entered holds a value that no older holder can change any more. Entries follow each
  * other in the order of their tokens: each decides on what it read, and writes only onto that.
  * The fence stands in the object's text, with a number for each write: many services make ETags of
  * the text alone, and two equal ones would let a late write pass.
@@ -69,7 +69,8 @@ export interface ObjectFence<T> {
   adopt(lease: EnterToken): Promise<void>;
   /**
    * Finds out whether the service honours conditions, on an object that is used for nothing else.
-   * Some ignore them in silence, and then nothing is fenced: call it once where programs are set up.
+   * Some ignore them in silence, and then nothing is fenced: call it once where programs are set
+   * up.
    * @throws UnsupportedError if it does not.
    */
   probe(key: string): Promise<void>;
@@ -81,7 +82,8 @@ const OPTIONS = ['keyOf', 'initial', 'format'];
  * A fence in the object that holds the guarded data.
  *
  * @example
- * const fence = objectFence<string[]>(httpObjects({ url: 'https://files.example/' }), { initial: [] });
+ * const objects = httpObjects({ url: 'https://files.example/' });
+ * const fence = objectFence<string[]>(objects, { initial: [] });
  * await locks.mutex('plan').run(async (lease) => {
  *   const entry = await fence.enter(lease);
  *   await entry.write([...entry.value, 'one more']);

@@ -21,8 +21,8 @@ export type RedisReply = Reply;
  * order in which they are called. Each rejects with
  *
  * - `StaleTokenError` if somebody has entered since: nothing was written;
- * - `StoreError`: if its `outcome` is `unknown`, a write may have happened. Read through this entry:
- *   what was on its way can no longer arrive then;
+ * - `StoreError`: if its `outcome` is `unknown`, a write may have happened. Read through this
+ *   entry: what was on its way can no longer arrive then;
  * - `UsageError`, unsent, for a key that a cluster keeps in another slot than the fence.
  *
  * That of a reader only reads, without the check.

@@ -93,7 +93,7 @@ describe('a reply that is lost', () => {
     expect(valueIn(service, 'a')).toBe(6);
   });
 
-  test('of writes that were given up: those that come after all are found, or come too late', async () => {
+  test('of writes that were given up: they are found, or come too late', async () => {
     for (const when of ['before', 'after'] as const) {
       const service = await ObjectServer.start();
       const entry = await numbers(service.url).enter({ ...at('a'), token: 1n });

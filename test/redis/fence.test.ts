@@ -131,7 +131,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     }
   });
 
-  test('no entry writes through a fence that is gone, or another one of the same number', async () => {
+  test('no entry writes through a fence that is gone, or made anew', async () => {
     const fence = fenceOf();
     const entry = await fence.enter({ ...at('h'), token: 5n });
     await server.command('DEL', fence.keyOf('h'));
