@@ -1,6 +1,7 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import { afterAll, describe } from 'vitest';
 import { holdersFaults, lateness } from '../faults/connections.ts';
+import { recordFaults } from '../faults/records.ts';
 import { startEtcd } from '../servers/etcd-server.ts';
 import { Bed } from './fault-bed.ts';
 
@@ -12,3 +13,5 @@ const newBed = (): Bed => new Bed(server);
 holdersFaults(newBed, { etcd: {} });
 
 describe('what comes late', () => lateness(newBed));
+
+describe('records', () => recordFaults(newBed));

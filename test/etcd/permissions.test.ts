@@ -40,6 +40,8 @@ test('all verbs', async () => {
   const config = await locks.rwLock('config').write.acquire();
   await config.downgrade();
   await config.release();
+  const work = () => locks.once('work', { keepFor: '1m' }, () => 'done');
+  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
   const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
   await slow.release();
 });

@@ -11,11 +11,21 @@
  * fence holds, in a transaction that compares the create revision of the key.
  */
 import type { Clock } from '../../clock.ts';
-import type { Claim, ClaimStatus, Follower, Queue, Store, Traits, Wake } from '../../store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Follower,
+  Kept,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+} from '../../store.ts';
 import { downgrade, evict } from './changing.ts';
 import type { EtcdClient } from './client.ts';
 import { enterAll } from './entering.ts';
 import { Followings } from './following.ts';
+import { Keeping } from './keeping.ts';
 import type { KeySpace } from './keys.ts';
 import { Leases } from './leases.ts';
 import { leaveAll, leaveLater } from './leaving.ts';
@@ -36,7 +46,7 @@ export const TRAITS: Traits = {
   clock: 'server',
   failover: 'linearizable',
   reach: 'network',
-  records: false,
+  records: true,
   ttlStepMs: 1000,
   synchronous: false,
   sequential: true,
@@ -56,6 +66,7 @@ export class EtcdStore implements Store {
   readonly traits: Traits = TRAITS;
   readonly #parts: Parts;
   readonly #client: OneCluster;
+  readonly #keeping: Keeping;
   readonly #followings: Followings;
 
   constructor(parts: EtcdStoreParts) {
@@ -65,6 +76,7 @@ export class EtcdStore implements Store {
     this.#followings = new Followings(known);
     const leases = new Leases(known);
     this.#parts = { ...known, leases, own: new OwnClaims(known) };
+    this.#keeping = new Keeping(this.#parts);
   }
 
   get lineage(): string {
@@ -139,6 +151,14 @@ export class EtcdStore implements Store {
     options: { readonly reason: string; readonly now: boolean },
   ): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
+  }
+
+  keep(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean> {
+    return this.#keeping.keep(claim, record);
+  }
+
+  recall(resource: string): Promise<Kept | undefined> {
+    return this.#keeping.recall(resource);
   }
 
   list(prefix: string): AsyncIterable<string> {

@@ -5,8 +5,8 @@
  * programs in Go and `etcdctl lock <prefix><name>` stand in the same queues. What stands deeper, a
  * lock of theirs whose name has a slash, is none of ours.
  * Right before the claims of a name, and before nothing else, is the note on how the last hold
- * ended: one watch sees both, in order. Tombstones, and marks of leases, are at `<prefix>%/…`,
- * which is no name.
+ * ended: one watch sees both, in order. Tombstones, marks of leases, and records are at
+ * `<prefix>%/…`, which is no name.
  * Names are written as they are, but for what would make two of them one, or one a part of another.
  */
 import type { Keys } from './client.ts';
@@ -51,6 +51,11 @@ export class KeySpace {
 
   grave(id: string): string {
     return `${this.#prefix}%/${id}`;
+  }
+
+  /** What is kept about the resource when work is done: beside the tombstones, whose ids are hex. */
+  record(resource: string): string {
+    return `${this.#prefix}%/kept-${resource.replace(SPECIAL, encodeURIComponent)}`;
   }
 
   /** What claims on this lease are compared with. */

@@ -15,7 +15,7 @@ export async function suite(options?: EtcdOptions): Promise<void> {
       connect: () => etcdStore(address, maxWaiters === undefined ? {} : { maxWaiters }),
     }),
     traits: etcdStore(address).traits,
-    lacks: ['raise', 'keep', 'recall'],
+    lacks: ['raise'],
     forgets: false,
   });
 }

@@ -109,4 +109,25 @@ export const ETCD_FAULTS: readonly Fault[] = [
     replace: 'if (own)',
     why: 'it is answered with a hold while the key may be deleted',
   },
+  {
+    ...at('keeping'),
+    name: 'etcd: a record is written whatever has become of the claim',
+    find: 'await client.txn({ compare, success: [operation] })',
+    replace: 'await client.txn({ success: [operation] })',
+    why: 'who stalled overwrites what the next one says',
+  },
+  {
+    ...at('keeping'),
+    name: 'etcd: a waiter may keep a record',
+    find: 'if (!place || place.sealed || index >= view.admitted) return undefined;',
+    replace: 'if (!place || place.sealed) return undefined;',
+    why: 'work is taken for done by somebody who has not done it',
+  },
+  {
+    ...at('keeping'),
+    name: 'etcd: a record is put on a lease that has too little left',
+    find: 'lent !== undefined && lent.until >= this.#parts.clock.now() + wanted',
+    replace: 'lent !== undefined',
+    why: 'it is forgotten too early, and the work is done again',
+  },
 ];
