@@ -178,7 +178,7 @@ interface Metadata {
 /** What a function has that is no property of its own making. */
 const BUILT_IN = new Set<string | symbol>(['prototype', 'arguments', 'caller']);
 
-/** Gives the function everything that others see of the method: name, length, what was put there. */
+/** Gives the function what others see of the method: name, length, and what they have put there. */
 function standIn(made: Method, method: Method): Method {
   for (const key of Reflect.ownKeys(method)) {
     if (BUILT_IN.has(key)) continue;

@@ -11,6 +11,7 @@ import { memoryStore } from 'holdfast/memory';
 import * as nestjs from 'holdfast/nestjs';
 import { HoldfastModule, LocksHealthIndicator, locksToken } from 'holdfast/nestjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectShown } from '../guide/shown.ts';
 import { loadDecorated } from '../load-decorated.ts';
 import { gate } from './gate.ts';
 
@@ -215,11 +216,11 @@ describe('forRootAsync', () => {
 describe('a test of an application', () => {
   it('puts other locks in the place of its own', async () => {
     process.env.LOCKS = 'redis://no.such.host';
-    const locks = createLocks(memoryStore());
-    const built = Test.createTestingModule({ imports: [shop.AppModule] });
-    const app = await built.overrideProvider(Locks).useValue(locks).compile();
+    const { AppModule } = shop;
+    const built = Test.createTestingModule({ imports: [AppModule] });
+    const app = await built.overrideProvider(Locks).useValue(createLocks(memoryStore())).compile();
     await app.init();
-    expect(app.get(Locks)).toBe(locks);
+    const locks = app.get(Locks);
     expect(await app.get(shop.Orders).ship('a')).toBe('sent a');
     await app.close();
     await expect(locks.inspect('a')).rejects.toMatchObject({ code: 'CLOSED' });
@@ -302,3 +303,7 @@ function rootOf(made: object): object {
   Module({ imports: [made as never] })(Root);
   return Root;
 }
+
+it('is what the guide shows', () => {
+  expectShown('nestjs.md', file, new URL(import.meta.url));
+});
