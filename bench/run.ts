@@ -36,6 +36,7 @@ const FIGURES = [
   ...['zookeeper/uncontended', 'zookeeper/hand-off', 'zookeeper/processes', 'zookeeper/waiters'],
   ...['zookeeper/shared', 'zookeeper/leases'],
   ...CLUSTER_FIGURES.map((figure) => `zookeeper/${figure}`),
+  ...['fences/sqlite', 'fences/redis', 'fences/postgres'],
 ];
 
 const PICTURES: Readonly<Record<string, (results: readonly Result[]) => string>> = {
