@@ -46,6 +46,12 @@ export class Side {
         return this.#told(claims, await Promise.all(claims.map((one) => store.downgrade?.(one))));
       case 'release':
         return each(store, claims, (those) => store.release(those, { ms: step.afterMs }));
+      case 'keep':
+        return Promise.all(claims.map((one) => store.keep?.(one, step)));
+      case 'recall': {
+        const kept = await store.recall?.(resource);
+        return [kept ? { text: kept.text, left: units(kept.leftMs) } : 'nothing'];
+      }
       case 'inspect':
         return this.#seen(resource, await store.inspect(resource));
       case 'evict': {

@@ -33,7 +33,13 @@ export type Step = { readonly by: number } & (
       readonly at: number;
       readonly now: boolean;
     }
-  | { readonly verb: 'inspect'; readonly resource: number }
+  | {
+      readonly verb: 'keep';
+      readonly which: readonly [number];
+      readonly text: string;
+      readonly ms: number;
+    }
+  | { readonly verb: 'inspect' | 'recall'; readonly resource: number }
 );
 
 /** Resource 0 is mostly a mutex, 1 a read-write lock, 2 a semaphore: and sometimes a mismatch. */
@@ -69,13 +75,18 @@ export class Steps {
     if (draw < 40) return { by, verb: 'again', which };
     if (draw < 55) return { by, verb: 'renew', which };
     if (draw < 58) return { by, verb: 'raise', which };
-    if (draw < 63) return { by, verb: 'downgrade', which: [one] };
+    if (draw < 62) return { by, verb: 'downgrade', which: [one] };
+    if (draw < 67) {
+      const ms = chance.between(0, 6) * UNIT_MS;
+      return { by, verb: 'keep', which: [one], text: `${chance.below(1000)}`, ms };
+    }
     if (draw < 90) {
       const afterMs = chance.one([0, 0, 0, 0, UNIT_MS, 2 * UNIT_MS]);
       return { by, verb: 'release', which, afterMs, unanswered: chance.share(0.2) };
     }
     const resource = this.#resource();
-    if (draw < 96) return { by, verb: 'inspect', resource };
+    if (draw < 94) return { by, verb: 'inspect', resource };
+    if (draw < 97) return { by, verb: 'recall', resource };
     return { by, verb: 'evict', resource, at: chance.below(5), now: chance.share(0.5) };
   }
 

@@ -23,8 +23,8 @@ export class World {
   readonly #steps: Steps;
   /** The reference, and what is compared with it. */
   readonly #sides: readonly Side[];
-  /** Both can raise numbers. */
-  readonly #raises: boolean;
+  /** What not both can do. */
+  readonly #lacks: ReadonlySet<string>;
   /**
    * Each queue is followed by itself: its hints may come late, also those about a claim that does
    * not fit and is gone at once, and it does not matter when somebody asks.
@@ -43,14 +43,16 @@ export class World {
     this.#name = `world ${seed}`;
     this.#steps = new Steps(new Chance(seed));
     this.#sides = sides.map((stores) => new Side(stores));
-    this.#raises = sides.every((stores) => stores.every((store) => store.raise !== undefined));
+    const has = (verb: 'raise' | 'keep' | 'recall'): boolean =>
+      sides.every((stores) => stores.every((store) => store[verb] !== undefined));
+    this.#lacks = new Set((['raise', 'keep', 'recall'] as const).filter((verb) => !has(verb)));
     this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
     this.#now = now;
   }
 
   async step(): Promise<void> {
     const step = this.#steps.next(this.#claims.length);
-    if (step.verb === 'raise' && !this.#raises) return;
+    if (this.#lacks.has(step.verb)) return;
     this.#trace.push(`at ${this.#now()}: ${JSON.stringify(step)}`);
     this.#asked = await this.#chosen(step);
     this.#together = step.verb === 'enter' && this.#asked.length > 1;

@@ -2,6 +2,7 @@
 import { describe, test } from 'vitest';
 import { sleep, TTL_MS } from '../faults/bed.ts';
 import { holdersFaults, lateness } from '../faults/connections.ts';
+import { recordFaults } from '../faults/records.ts';
 import { Scene } from '../faults/scene.ts';
 import { Bed, type ClientName } from './bed.ts';
 
@@ -30,3 +31,5 @@ describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) =>
 });
 
 describe('what comes late', () => lateness(newBed));
+
+describe('a record', () => recordFaults(newBed));

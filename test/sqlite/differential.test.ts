@@ -31,7 +31,13 @@ type Step =
       readonly at: number;
       readonly now: boolean;
     }
-  | { readonly verb: 'inspect'; readonly resource: number }
+  | {
+      readonly verb: 'keep';
+      readonly which: number;
+      readonly text: string;
+      readonly ms: number;
+    }
+  | { readonly verb: 'inspect' | 'recall'; readonly resource: number }
   | { readonly verb: 'pass'; readonly ms: number };
 
 const RESOURCES = 3;
@@ -102,7 +108,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       now: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ verb: fc.constant('inspect' as const), resource }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      verb: fc.constant('keep' as const),
+      which: place,
+      text: fc.string({ unit: 'binary' }),
+      ms: fc.constantFrom(0, 10, 40, 100),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      verb: fc.constantFrom('inspect' as const, 'recall' as const),
+      resource,
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -180,6 +201,14 @@ class Side {
       case 'downgrade': {
         const [claim] = chosen([step.which]);
         return claim && this.status(claim, (await store.downgrade?.(claim)) as ClaimStatus);
+      }
+      case 'keep': {
+        const [claim] = chosen([step.which]);
+        return claim && store.keep?.(claim, step);
+      }
+      case 'recall': {
+        const kept = await store.recall?.(name(step.resource));
+        return kept && [kept.text, round(kept.leftMs)];
       }
       case 'inspect':
         return this.#look(name(step.resource));

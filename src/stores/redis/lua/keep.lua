@@ -12,10 +12,9 @@ local holds = text and sub(text, 1, 32) == id and tonumber(sub(text, 49, 61)) > 
 if not holds then
   -- include queue.lua
   local q = load(key)
-  q.asking = id
   settle(q)
   local claim = live(q, id)
-  holds = claim and claim.admitted and not claim.sealed
+  holds = claim and sub(status(q, claim), 1, 1) == 'h'
   save(q)
 end
 local answer = holds and note(KEYS[3]) or 0
