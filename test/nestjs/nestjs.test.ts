@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type INestApplication, Module } from '@nestjs/common';
+import { type INestApplication, Inject, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import * as holdfast from 'holdfast';
@@ -10,8 +10,8 @@ import { createLocks, Locks, type Store } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import * as nestjs from 'holdfast/nestjs';
 import { HoldfastModule, LocksHealthIndicator, locksToken } from 'holdfast/nestjs';
+import { simulatedClock } from 'holdfast/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expectShown } from '../guide/shown.ts';
 import { loadDecorated } from '../load-decorated.ts';
 import { gate } from './gate.ts';
 
@@ -171,6 +171,47 @@ describe('an application of NestJS', () => {
   });
 });
 
+describe('forRoot', () => {
+  class Feature {
+    readonly locks: Locks;
+
+    constructor(locks: Locks) {
+      this.locks = locks;
+    }
+  }
+  Injectable()(Feature);
+  Inject(Locks)(Feature, undefined, 0);
+  class FeatureModule {}
+  Module({ providers: [Feature] })(FeatureModule);
+
+  it.each([true, false])('is there for modules that do not import it: %s', async (isGlobal) => {
+    const made = HoldfastModule.forRoot({ store: memoryStore(), isGlobal });
+    const started = start(rootOf(made, FeatureModule));
+    if (isGlobal) expect((await started).app.get(Feature).locks).toBeInstanceOf(Locks);
+    else await expect(started).rejects.toThrow(/resolve dependencies/);
+  });
+
+  it('lets work go on for as long as drain says', async () => {
+    const clock = simulatedClock();
+    const store = memoryStore({ clock });
+    const { app } = await start(rootOf(HoldfastModule.forRoot({ store, clock, drain: '5m' })));
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const work = app
+      .get(Locks)
+      .mutex('a')
+      .run(() => {
+        begin();
+        return clock.sleep('4m');
+      });
+    await begun;
+    await Promise.all([app.close(), work]);
+    clock.stop();
+  });
+});
+
 describe('forRootAsync', () => {
   it('is given what other modules provide, and several are told apart by their names', async () => {
     const { app } = await start(shop.AsyncModule);
@@ -297,13 +338,9 @@ describe('health', () => {
   });
 });
 
-/** A root module with this one in it. */
-function rootOf(made: object): object {
+/** A root module with these in it. */
+function rootOf(...imports: object[]): object {
   class Root {}
-  Module({ imports: [made as never] })(Root);
+  Module({ imports: imports as never[] })(Root);
   return Root;
 }
-
-it('is what the guide shows', () => {
-  expectShown('nestjs.md', file, new URL(import.meta.url));
-});
