@@ -17,14 +17,31 @@ export interface Mark extends Seen {
   readonly seq: number;
 }
 
-/** JSON with both side by side. */
+/** JSON with both side by side. What has more in it is somebody else's, and would be lost. */
 export const SIDE_BY_SIDE: ObjectFormat<unknown> = {
   format: ({ value, fence }) => JSON.stringify({ fence, value }),
-  parse: (text) => JSON.parse(text) as { readonly value: unknown; readonly fence?: unknown },
+  parse: (text) => {
+    const { fence, value, ...others } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (value === undefined || Object.keys(others).length > 0) throw new Error('Not of this form.');
+    return { fence, value };
+  },
 };
 
+/** @throws UsageError for a value that is none of this format. */
+export function textOf<T>(format: ObjectFormat<T>, value: T, mark: Mark): string {
+  const fence = plainMark(mark);
+  let cause: unknown;
+  try {
+    const text = format.format({ value, fence });
+    if (typeof text === 'string' && format.parse(text).value !== undefined) return text;
+  } catch (error) {
+    cause = error;
+  }
+  throw new UsageError(`The value cannot be kept in an object: ${show(value)}.`, { cause });
+}
+
 /** As JSON has it. */
-export function plainMark({ lineage, token, floor, entry, seq }: Mark): object {
+function plainMark({ lineage, token, floor, entry, seq }: Mark): object {
   return { lineage, token: String(token), floor: String(floor), entry, seq };
 }
 

@@ -26,8 +26,8 @@ import {
   markIn,
   notFenced,
   type ObjectFormat,
-  plainMark,
   SIDE_BY_SIDE,
+  textOf,
 } from './object-document.ts';
 import { probeAt } from './object-probe.ts';
 import { lookAt, putAt } from './object-requests.ts';
@@ -117,7 +117,7 @@ export function objectFence<T = unknown>(
     for (;;) {
       const { value, mark } = there ? read(key, there) : { value: initial, mark: undefined };
       const own = { ...decide(mark), entry, seq: 0 };
-      const text = format.format({ value, fence: plainMark(own) });
+      const text = textOf(format, value, own);
       const isOwn = (found: StoredObject): boolean => read(key, found).mark?.entry === entry;
       const put = await putAt(objects, { key, text, onto: there?.etag, isOwn });
       if ('etag' in put) return { key, value, mark: own, etag: put.etag };
@@ -146,7 +146,7 @@ export function objectFence<T = unknown>(
       const { key } = entered;
       const seq = ++begun;
       const mark = { ...place.mark, seq };
-      const text = format.format({ value, fence: plainMark(mark) });
+      const text = textOf(format, value, mark);
       const isOwn = (found: StoredObject): boolean => {
         const there = read(key, found).mark;
         return there?.entry === mark.entry && there.seq === seq;

@@ -171,6 +171,17 @@ test('what is no fence, lease, access, option or key is refused', async () => {
     service.put('a', text);
     await expect(fence.enter({ ...at('a'), token: 1n })).rejects.toThrow(/has no fence/);
   }
+  // What is no document of ours is not lost in one.
+  for (const text of ['{"files":[]}', '{"value":1,"files":[]}', '[1]', '5']) {
+    service.put('a', text);
+    await expect(fence.enter({ ...at('a'), token: 1n })).rejects.toThrow(/has no fence/);
+    expect(service.texts.get('a')).toBe(text);
+  }
+  const unfit = await fence.enter({ ...at('unfit'), token: 1n });
+  for (const value of [undefined, 1n, () => {}]) {
+    await expect(unfit.write(value as number)).rejects.toThrow(/cannot be kept in an object/);
+  }
+  await unfit.write(1);
   const odd = '{"fence":{"lineage":"one","token":"x","floor":"0","entry":"e","seq":0}}';
   service.put('a', odd);
   await expect(fence.adopt({ ...at('a'), token: 1n })).rejects.toMatchObject({ code: 'USAGE' });

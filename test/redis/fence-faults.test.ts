@@ -95,14 +95,15 @@ test('a request that is repeated, or overtaken, is refused by its number', async
 test('requests of one entry keep their order, also while scripts are unknown', async () => {
   const { fence } = await proxied();
   const entry = await fence.enter({ ...at('c'), token: 1n });
-  await server.command('SCRIPT', 'FLUSH');
+  const append = (n: number): Promise<unknown> => {
+    const script = `return redis.call('APPEND', KEYS[1], ARGV[1])${' '.repeat(n % 3)}`;
+    return entry.eval(script, { keys: ['c'], args: [`${n} `] });
+  };
   const numbers = Array.from({ length: 50 }, (_, n) => n);
-  await Promise.all(
-    numbers.map((n) => {
-      const script = `return redis.call('APPEND', KEYS[1], ARGV[1])${' '.repeat(n % 3)}`;
-      return entry.eval(script, { keys: ['c'], args: [`${n} `] });
-    }),
-  );
+  await server.command('SCRIPT', 'FLUSH');
+  // One of the three is known from here on.
+  await append(0);
+  await Promise.all(numbers.slice(1).map(append));
   expect(await server.command('GET', 'c')).toBe(numbers.map((n) => `${n} `).join(''));
 });
 

@@ -140,6 +140,11 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     await expect(entry.set('h', '')).rejects.toThrow(/has forgotten the entry/);
     await fence.enter({ ...at('h'), token: 5n });
     await expect(entry.set('h', '')).rejects.toThrow(/entered anew/);
+    // The first entry of each of these two, by the same holder.
+    const first = await fence.enter({ ...at('h2'), token: 5n });
+    await server.command('DEL', fence.keyOf('h2'));
+    await fence.enter({ ...at('h2'), token: 5n });
+    await expect(first.set('h', '')).rejects.toThrow(/entered anew/);
     expect(await server.command('EXISTS', 'h')).toBe(0);
   });
 
