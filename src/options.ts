@@ -114,7 +114,8 @@ export function checkLimit(limit: number, what: string): number {
 /** What every store has, and what only some have. */
 const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
 const MORE_VERBS = [
-  ...(['watch', 'follow', 'downgrade', 'raise', 'evict', 'keep', 'recall', 'list', 'close'] as const),
+  ...(['watch', 'follow', 'downgrade', 'raise', 'evict', 'keep', 'recall'] as const),
+  ...(['list', 'close'] as const),
 ];
 
 export function checkStore(store: Store): void {

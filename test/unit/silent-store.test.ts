@@ -31,7 +31,7 @@ it('evict ends although the store is silent', async () => {
 });
 
 it('whoever observes an election hears that the store is silent', async () => {
-  const { clock, locks } = silent('inspect');
+  const { clock, locks } = silent('follow');
   const first = locks.election('a').observe().next();
   const rejected = expect(first).rejects.toMatchObject(UNKNOWN);
   await clock.advance(10_000);

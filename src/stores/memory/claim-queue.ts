@@ -30,6 +30,12 @@ export interface Entry {
   next: Entry | undefined;
 }
 
+/** What has just happened to a queue: how a hold ended, or who enters. */
+export interface Settling {
+  readonly ended?: Takeover | undefined;
+  readonly entering?: Entry;
+}
+
 /**
  * The claims on one resource: holders, then waiters, each in order of arrival. Nothing here costs
  * more when more wait: the dead are looked for among the holders and at the front, where they
@@ -103,10 +109,7 @@ export class ClaimQueue {
    * Buries the dead, admits who fits if `open`, and tells exactly those whom it concerns: the
    * admitted and the new first waiter, but not `entering`, who is told by the answer.
    */
-  settle(
-    now: number,
-    { open, ended, entering }: { open: boolean; ended?: Takeover | undefined; entering?: Entry },
-  ): void {
+  settle(now: number, { open, ended, entering }: Settling & { readonly open: boolean }): void {
     let takeover = ended ?? this.unfinished;
     for (const holder of this.#holders) {
       if (holder.expiresAt > now) continue;

@@ -4,9 +4,9 @@
  * Invariant: a queue holds claims in order of arrival, the admitted ones in front, and is settled
  * at the end of every step: who is dead is out of the way and everybody who fits is admitted. Each
  * step runs to its end without yielding, so no two interleave. A dead holder is only looked for
- * when a step touches its queue, so that the next claim learns how the hold before it ended; looking
- * is such a step, and where somebody follows a queue, it is looked at when one may have died.
- * Tokens count arrivals: admission goes in that order, so they grow from holder to holder.
+ * when a step touches its queue, so that the next claim learns how the hold before it ended; a queue
+ * that is followed is looked at when somebody may have died. Tokens count arrivals: admission goes
+ * in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
 import type { Clock } from '../../clock.ts';
@@ -17,15 +17,16 @@ import type {
   Kept,
   Queue,
   Store,
-  Takeover,
   Traits,
   Wake,
 } from '../../store.ts';
-import { ClaimQueue, type Entry, UNKNOWN } from './claim-queue.ts';
+import { ClaimQueue, type Entry, type Settling, UNKNOWN } from './claim-queue.ts';
 import { Followers } from './followers.ts';
+import { newLineage } from './lineage.ts';
 import { Records } from './records.ts';
 import { Tombstones } from './tombstones.ts';
 import { TRAITS } from './traits.ts';
+import { Unfinished } from './unfinished.ts';
 
 export interface MemoryParts {
   readonly clock: Clock;
@@ -41,7 +42,7 @@ export class Memory implements Store {
   readonly #maxWaiters: number;
   readonly #quarantineMs: number;
   readonly #queues = new Map<string, ClaimQueue>();
-  readonly #unfinished = new Set<ClaimQueue>();
+  readonly #unfinished = new Unfinished();
   readonly #tombstones: Tombstones;
   readonly #records: Records;
   readonly #wakes = new Map<string, Wake>();
@@ -234,10 +235,8 @@ export class Memory implements Store {
   #remove(queue: ClaimQueue, entry: Entry): void {
     queue.remove(entry);
     const reason = entry.sealed?.why === 'evicted' ? 'evicted' : 'released';
-    const ended: Takeover | undefined = entry.admitted
-      ? { reason, token: entry.number }
-      : undefined;
-    this.#settle(queue, { ended });
+    const ended = { reason, token: entry.number };
+    this.#settle(queue, entry.admitted ? { ended } : {});
   }
 
   /** A waiter that died far back is still in line, but no longer there. */
@@ -281,43 +280,20 @@ export class Memory implements Store {
     return queue?.size ? queue : undefined;
   }
 
-  #settle(
-    queue: ClaimQueue,
-    { ended, entering }: { ended?: Takeover | undefined; entering?: Entry } = {},
-  ): void {
+  #settle(queue: ClaimQueue, { ended, entering }: Settling = {}): void {
     const now = this.#clock.now();
     const open = now >= this.#quarantinedUntil;
     queue.settle(now, { open, ended, ...(entering && { entering }) });
     // Who enters may be refused.
     if (!entering) this.#tell(queue.resource);
     if (queue.size > 0) return;
-    if (queue.unfinished) return this.#keep(queue);
+    if (queue.unfinished) return this.#unfinished.add(queue, (oldest) => this.#settle(oldest));
     this.#unfinished.delete(queue);
     this.#queues.delete(queue.resource);
-  }
-
-  /** Nobody is there, but the next to come should know how it ended. Bounded: the oldest go. */
-  #keep(queue: ClaimQueue): void {
-    this.#unfinished.delete(queue);
-    this.#unfinished.add(queue);
-    if (this.#unfinished.size <= MAX_UNFINISHED) return;
-    const [oldest = queue] = this.#unfinished;
-    oldest.unfinished = undefined;
-    this.#unfinished.delete(oldest);
-    this.#settle(oldest);
   }
 
   #statusOf(queue: ClaimQueue, entry: Entry): ClaimStatus {
     const now = this.#clock.now();
     return queue.statusOf(entry, now, this.#quarantinedUntil - now);
   }
-}
-
-/** Endings that are remembered although nobody is in the queue. */
-const MAX_UNFINISHED = 1_000;
-
-/** Another memory is another source of tokens. */
-let instances = 0;
-function newLineage(): string {
-  return `memory:${process.pid}:${Date.now().toString(36)}:${++instances}`;
 }
