@@ -26,7 +26,7 @@ test('on Redis, with what they lock elsewhere', { timeout: PATIENCE_MS }, async 
   const server = await RedisServer.start();
   onTestFinished(() => server.close());
   const url = `${server.url}?afterDataLoss=trust`;
-  for (const name of ['gpu-pool', 'standby', 'access-token']) await expectGood(name, url);
+  for (const name of ['gpu-pool', 'standby', 'order-queue']) await expectGood(name, url);
 });
 
 test('inventory on PostgreSQL', { timeout: PATIENCE_MS }, async () => {
