@@ -185,6 +185,18 @@ test.concurrent('a hold that left no note has died, whatever one before it noted
   expect((await thirdIn()).takeover).toEqual({ reason: 'expired', token: second.token });
 });
 
+test.concurrent('one who has waited for two is told how the second hold ended', async () => {
+  await using bed = new Bed();
+  const claims = [claimOf('a'), claimOf('a', { ttlMs: TTL_MS }), claimOf('a')];
+  const [store, dying, last] = (await bed.lineUp(claims)) as [Store, Store, Store];
+  const [released, died, next] = claims as [Claim, Claim, Claim];
+  const [secondIn, thirdIn] = [await toldOf(dying, died), await toldOf(last, next)];
+  await store.release([released]);
+  const { token } = await secondIn();
+  await dying.close?.();
+  expect((await thirdIn()).takeover).toEqual({ reason: 'expired', token });
+});
+
 test.concurrent('an eviction is told to the next one alone', async () => {
   await using bed = new Bed();
   const [store, other] = [bed.store(server), bed.store(server)];

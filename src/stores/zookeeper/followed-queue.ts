@@ -14,13 +14,14 @@
  * from its own, asked for after its node was made, tells that a claim is gone.
  */
 import type { Clock } from '../../clock.ts';
-import { MAX_PERMITS, type Takeover } from '../../store.ts';
+import { MAX_PERMITS } from '../../store.ts';
 import { dataOf, type Note } from './data.ts';
 import { listQueue, readDetails, readNote } from './listing.ts';
 import type { Place } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { QueueView } from './queue.ts';
 import type { KeptSession } from './sessions.ts';
+import { takeoverOf } from './taking-over.ts';
 import type { WatchEvent, Watcher } from './watches.ts';
 
 export interface QueueParts {
@@ -47,6 +48,7 @@ export class FollowedQueue {
   readonly claims: Map<string, OwnClaim> = new Map();
   readonly #parts: QueueParts;
   readonly #looks = new Map<KeptSession, Promise<QueueView>>();
+  #last: QueueView | undefined;
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
@@ -86,8 +88,8 @@ export class FollowedQueue {
     const { view } = seen;
     const index = view.find(own.uuid);
     if (index < view.admitted) {
-      if (!own.held) own.takeover = await this.#takeover(own, seen);
-    } else if (!own.held) own.seen = { places: view.places, index };
+      if (!own.held) own.takeover = await takeoverOf(own, { ...seen, path: this.path });
+    } else if (!own.held) own.seen = { view, index };
     const news = own.learn(view, index);
     // Whoever enters is about to be answered.
     if (news && !own.entering) this.#parts.wake(own, true);
@@ -98,11 +100,12 @@ export class FollowedQueue {
 
   async #list(kept: KeptSession, watch?: Watcher): Promise<QueueView> {
     const there = [...this.claims.values()].filter((own) => own.path !== undefined);
-    const waits = there.some((own) => own.kept === kept && own.waited && !own.held);
+    const unclear = there.some((own) => own.kept === kept && this.#needsNote(own));
     const [view, note] = await Promise.all([
-      listQueue(kept, this.path, watch),
-      waits ? readNote(kept, this.path) : undefined,
+      listQueue(kept, this.path, { watch, known: this.#last }),
+      unclear ? readNote(kept, this.path) : undefined,
     ]);
+    this.#last = view;
     await Promise.all(there.map((own) => this.#learn(own, { kept, view, note })));
     return view;
   }
@@ -119,31 +122,9 @@ export class FollowedQueue {
     if (own.kept === kept) await stands;
   }
 
-  /** How the hold before this one ended, if there may be work undone. */
-  async #takeover(
-    own: OwnClaim,
-    { view, note }: Pick<Listed, 'view' | 'note'>,
-  ): Promise<Takeover | undefined> {
-    const { seen, before } = own;
-    // Who comes to others, or after a release, finds no work undone.
-    if (!seen && (view.find(own.uuid) > 0 || !view.evicted)) return undefined;
-    const told = note ?? (await readNote(own.kept, this.path));
-    const ending = told && { reason: told.reason, token: told.token };
-    if (ending?.reason === 'evicted') this.#forgetNote(own);
-    if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
-    const there = new Set(view.places.map(({ sequence }) => sequence));
-    const earlier = seen.places.slice(0, seen.index);
-    const ended = earlier.filter(({ sequence }) => !there.has(sequence));
-    const last = earlier.at(-1);
-    if (told && ended.some(({ sequence }) => sequence === told.sequence)) return ending;
-    // A writer that has become a reader has ended nothing.
-    const died = last && !last.foreign && ended.includes(last) && before?.name === last.name;
-    return died ? { reason: 'expired', token: before.number } : undefined;
-  }
-
-  /** An eviction is told once; should that fail, twice. */
-  #forgetNote({ kept }: OwnClaim): void {
-    kept.session.setData(this.path, Buffer.alloc(0), kept.within).catch(() => {});
+  /** Something before it has gone, and a list may not be enough to know how the last hold ended. */
+  #needsNote({ held, awaited, seen }: OwnClaim): boolean {
+    return !held && awaited === undefined && seen !== undefined && seen.index > 1;
   }
 
   /** Watches what has to change before it is this claim's turn. */

@@ -13,6 +13,12 @@ const UNSURE = 2 ** 30;
 /** So many reads are on their way at a time. */
 const AT_ONCE = 100;
 
+interface Listing {
+  readonly watch?: Watcher | undefined;
+  /** An earlier view, whose names need not be read again. */
+  readonly known?: QueueView | undefined;
+}
+
 /**
  * Who stands in the queue at this path. It is empty if it is not there, and nothing is watched.
  * @throws StoreError
@@ -20,7 +26,7 @@ const AT_ONCE = 100;
 export async function listQueue(
   kept: KeptSession,
   path: string,
-  watch?: Watcher,
+  { watch, known }: Listing = {},
 ): Promise<QueueView> {
   let listed: NodeChildren;
   try {
@@ -29,18 +35,19 @@ export async function listQueue(
     if (failedWith(error, 'NONODE')) return new QueueView([]);
     throw error;
   }
-  const places = listed.children.flatMap((name) => placeIn(name) ?? []);
-  const { dataLength } = listed.stat;
+  const places = listed.children.flatMap((name) => known?.named(name) ?? placeIn(name) ?? []);
+  const { dataLength: length, version, mzxid, pzxid } = listed.stat;
+  const note = { length, version, latest: mzxid === pzxid };
   const sure = places.every(({ kind, sequence }) => {
     return kind !== 'permits' || (sequence >= 0 && sequence < UNSURE);
   });
-  if (sure) return new QueueView(places.sort(bySequence), dataLength);
+  if (sure) return new QueueView(places.sort(bySequence), note);
   // Slower, but it never overflows.
-  const known = await detailed(kept, path, places);
-  known.sort(([, a], [, b]) => (a.number < b.number ? -1 : 1));
+  const found = await detailed(kept, path, places);
+  found.sort(([, a], [, b]) => (a.number < b.number ? -1 : 1));
   return new QueueView(
-    known.map(([place]) => place),
-    dataLength,
+    found.map(([place]) => place),
+    note,
   );
 }
 

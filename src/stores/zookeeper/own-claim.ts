@@ -1,7 +1,6 @@
 /** A claim of this process in a queue of ZooKeeper, and what it was told of its place there. */
 import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../store.ts';
 import type { Details } from './data.ts';
-import type { Place } from './nodes.ts';
 import type { QueueView } from './queue.ts';
 import type { KeptSession } from './sessions.ts';
 import type { Watcher } from './watches.ts';
@@ -9,6 +8,12 @@ import type { Watcher } from './watches.ts';
 /** In the order in which they come; somebody who holds alone and then not is told again. */
 const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
 export type News = (typeof NEWS)[number];
+
+/** A queue as it was, and the place of a claim in it. */
+export interface Seen {
+  readonly view: QueueView;
+  readonly index: number;
+}
 
 export class OwnClaim {
   readonly claim: Claim;
@@ -41,7 +46,7 @@ export class OwnClaim {
   /** Who stands right before it, as far as it was asked. */
   before: (Details & { readonly name: string }) | undefined;
   /** The queue when it was not its turn yet, and its place there. */
-  seen: { readonly places: readonly Place[]; readonly index: number } | undefined;
+  seen: Seen | undefined;
   /** Behind it somebody knows that it holds. */
   announced = false;
   /** It has held for long enough to want to know what concerns it. */
@@ -68,10 +73,6 @@ export class OwnClaim {
 
   get crowded(): boolean {
     return this.#told === 'crowded';
-  }
-
-  get waited(): boolean {
-    return this.seen !== undefined;
   }
 
   /** Keeps what this view says of its place; true if that is worth waking somebody for. */

@@ -21,23 +21,46 @@ export const LONG_NOTE = 64;
 /** So many are looked through one by one. */
 const SHORT = 8;
 
+/** What the facts of a queue's node tell of the note in it. */
+export interface NoteFacts {
+  /** 0: there is none. */
+  readonly length: number;
+  /** It grows with each note, and when one is taken back. */
+  readonly version: number;
+  /** Nobody has come or gone after it. */
+  readonly latest: boolean;
+}
+
+const NO_NOTE: NoteFacts = { length: 0, version: 0, latest: false };
+
 export class QueueView {
   readonly places: readonly Place[];
   /** How many are admitted. */
   readonly admitted: number;
-  /** The node of the queue has a note on an eviction. */
-  readonly evicted: boolean;
+  readonly note: NoteFacts;
   readonly #kind: Kind | undefined;
   #limit: number | undefined;
   #indices: ReadonlyMap<string | undefined, number> | undefined;
+  #names: ReadonlyMap<string, Place> | undefined;
 
   /** In order. */
-  constructor(places: readonly Place[], noteLength = 0) {
+  constructor(places: readonly Place[], note: NoteFacts = NO_NOTE) {
     this.#kind = places[0]?.kind;
     this.places = places;
+    this.note = note;
     const odd = places.findIndex(({ kind, foreign }) => !foreign && this.misfit(kind));
     this.admitted = admissible(odd < 0 ? places : places.slice(0, odd));
-    this.evicted = noteLength >= LONG_NOTE;
+  }
+
+  /** The note is on an eviction. */
+  get evicted(): boolean {
+    return this.note.length >= LONG_NOTE;
+  }
+
+  /** What this name was read as. */
+  named(name: string): Place | undefined {
+    this.#names ??= new Map(this.places.map((place) => [place.name, place]));
+    return this.#names.get(name);
   }
 
   find(uuid: string): number {

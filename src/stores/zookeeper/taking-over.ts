@@ -1,0 +1,72 @@
+/**
+ * How the hold before one's own ended, if there may be work undone.
+ *
+ * Invariant: `released` is told only of a hold known to have ended with a note. Who has seen
+ * one alone before it, and then finds that gone and one note more, need not read it: nobody else
+ * could write one meanwhile, but for who evicted it, whose note is long, and that one itself, which
+ * takes back an older note and leaves none. Any other reads the note, which names the hold.
+ * What would break it: notes by those who do not hold.
+ */
+import type { Takeover } from '../../store.ts';
+import type { Note } from './data.ts';
+import { readNote } from './listing.ts';
+import type { Place } from './nodes.ts';
+import type { OwnClaim, Seen } from './own-claim.ts';
+import type { QueueView } from './queue.ts';
+
+interface Taking {
+  /** Of the queue. */
+  readonly path: string;
+  readonly view: QueueView;
+  /** If it has been read. */
+  readonly note?: Note | undefined;
+}
+
+/** @throws StoreError */
+export async function takeoverOf(
+  own: OwnClaim,
+  { path, view, note }: Taking,
+): Promise<Takeover | undefined> {
+  const { seen, before } = own;
+  // Who comes to others, or after a release, finds no work undone.
+  if (!seen && (view.find(own.uuid) > 0 || !view.evicted)) return undefined;
+  if (seen && before && notedByOnly(seen, { now: view, name: before.name })) {
+    return { reason: 'released', token: before.number };
+  }
+  const told = note ?? (await readNote(own.kept, path));
+  const ending = told && { reason: told.reason, token: told.token };
+  if (ending?.reason === 'evicted') forgetNote(own, path);
+  if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
+  const there = new Set(view.places.map(({ sequence }) => sequence));
+  const earlier = seen.view.places.slice(0, seen.index);
+  const ended = earlier.filter(({ sequence }) => !there.has(sequence));
+  const last = earlier.at(-1);
+  // A writer that has become a reader has ended nothing.
+  const left = last && !last.foreign && ended.includes(last) && before?.name === last.name;
+  const silent = left && told?.sequence !== last.sequence;
+  const noted = told && ended.some(({ sequence }) => sequence === told.sequence);
+  // What one before it noted says nothing of one that may have held alone afterwards.
+  if (noted && (view.note.latest || !(silent && holdsAlone(last)))) return ending;
+  return silent ? { reason: 'expired', token: before.number } : undefined;
+}
+
+/** `name` is that of the one whose token is known. */
+function notedByOnly(
+  { view, index }: Seen,
+  { now, name }: { readonly now: QueueView; readonly name: string },
+): boolean {
+  const [only] = view.places;
+  if (index !== 1 || only?.name !== name) return false;
+  const gone = !now.places.some(({ sequence }) => sequence === only.sequence);
+  const written = now.note.version === view.note.version + 1 && now.note.length > 0;
+  return gone && written && !now.evicted;
+}
+
+function holdsAlone({ permits, limit }: Place): boolean {
+  return permits >= limit;
+}
+
+/** An eviction is told once; should that fail, twice. */
+function forgetNote({ kept }: OwnClaim, path: string): void {
+  kept.session.setData(path, Buffer.alloc(0), kept.within).catch(() => {});
+}
