@@ -179,7 +179,9 @@ test('what is no fence, lease, access, option or key is refused', async () => {
   }
   const unfit = await fence.enter({ ...at('unfit'), token: 1n });
   for (const value of [undefined, 1n, () => {}]) {
-    await expect(unfit.write(value as number)).rejects.toThrow(/cannot be kept in an object/);
+    await expect(unfit.write(value as unknown as number)).rejects.toThrow(
+      /cannot be kept in an object/,
+    );
   }
   await unfit.write(1);
   const odd = '{"fence":{"lineage":"one","token":"x","floor":"0","entry":"e","seq":0}}';

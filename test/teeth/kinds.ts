@@ -18,8 +18,11 @@ export interface Notice {
 const MEMORY = /^test\/conformance\/(memory|chaos)/;
 
 /** What has tests of its own. */
-const PARTS = 'sqlite|redis|postgres|mysql|etcd|zookeeper|quorum|fence';
+const PARTS = 'sqlite|redis|postgres|mysql|etcd|zookeeper|quorum|fence|nestjs';
 const OF_PART = new RegExp(`^src/(?:(?:stores/|layers/)?(${PARTS})|(sql))/`);
+
+/** As an application. */
+const NESTJS = 'test/nestjs/nestjs.test.ts';
 
 /** The folder of the unit tests of a source. */
 export function partOf(source: string): string {
@@ -44,6 +47,8 @@ const ELECTIONS = 'test/zookeeper/elections.test.ts';
 
 /** Fences that are no transactions. */
 const FENCES = /^test\/(etcd|zookeeper)\/fence(-faults)?\.test/;
+const REDIS_FENCE = /^src\/fence\/(redis|lua)/;
+const REDIS_FENCES = /^test\/redis\/fence(-faults)?\.test/;
 
 /** The suite, on one server with one client: the others differ in what is before the scripts. */
 const REDIS = 'test/redis/conformance/ioredis.test.ts';
@@ -57,7 +62,9 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'etcd') return ETCD.test(file) ? 'conformance' : undefined;
   if (part === 'zookeeper') return ofZookeeper(file);
   if (part === 'quorum') return ofQuorum(file);
+  if (part === 'nestjs') return file === NESTJS ? 'units' : undefined;
   if (part === 'sql') return ofTransactions(file);
+  if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
   if (part === 'fence' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
   if (source === ELECTION && file === ELECTIONS) return 'servers';
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
@@ -99,7 +106,8 @@ function ofQuorum(file: string): Kind | undefined {
   return /^test\/conformance\/quorum/.test(file) ? 'conformance' : undefined;
 }
 
-const REAL = /^src\/(stores\/(sqlite|redis|sql|postgres|mysql|zookeeper)|sql|layers|fence|signals)/;
+const REAL =
+  /^src\/(stores\/(sqlite|redis|sql|postgres|mysql|zookeeper)|sql|layers|fence|signals|nestjs)/;
 
 /** The simulation knows neither servers nor files nor fences. */
 export function isSimulated(source: string): boolean {

@@ -4,6 +4,12 @@ const fence = { file: 'src/fence/statements.ts' };
 const entry = { file: 'src/fence/sql-fence.ts' };
 const etcd = { file: 'src/fence/etcd-fence.ts' };
 const zookeeper = { file: 'src/fence/zookeeper-fence.ts' };
+const redisEnter = { file: 'src/fence/lua/enter.lua' };
+const redisCheck = { file: 'src/fence/lua/check.lua' };
+const redisEntry = { file: 'src/fence/redis-entry.ts' };
+const object = { file: 'src/fence/object-fence.ts' };
+const request = { file: 'src/fence/object-requests.ts' };
+const headers = { file: 'src/fence/headers.ts' };
 
 /** The fence in the user's own database. */
 export const FENCE_FAULTS: readonly Fault[] = [
@@ -125,5 +131,124 @@ export const FENCE_FAULTS: readonly Fault[] = [
     find: '|| (!reads && seen.floor > token)',
     replace: '',
     why: 'what a reader has read is changed by a holder that lost the lock before',
+  },
+  {
+    ...redisCheck,
+    name: 'in Redis, a write does not compare the entry',
+    find: 'if seen[1] ~= entry or seen[2] ~= token then',
+    replace: 'if false then',
+    why: 'an old holder writes after a new one has entered',
+  },
+  {
+    ...redisCheck,
+    name: 'in Redis, a request that comes twice is carried out twice',
+    find: 'if tonumber(seen[3]) >= tonumber(seq) then',
+    replace: 'if tonumber(seen[3]) > tonumber(seq) then',
+    why: 'what a client sends again is sold twice',
+  },
+  {
+    ...redisCheck,
+    name: 'in Redis, the number of a request is not kept',
+    find: "redis.call('HSET', key, 'seq', seq)",
+    replace: '',
+    why: 'a write that was held up undoes what came after it',
+  },
+  {
+    ...redisEnter,
+    name: 'in Redis, an older token may enter',
+    find: ' or highest > token or ',
+    replace: ' or ',
+    why: 'an old holder lowers the fence, and writes',
+  },
+  {
+    ...redisEnter,
+    name: 'in Redis, a reader lets in a writer that is older',
+    find: "or (how == 'w' and floor > token)",
+    replace: '',
+    why: 'what a reader has read is changed by a holder that lost the lock before',
+  },
+  {
+    ...redisEnter,
+    name: 'in Redis, entries are counted, not timed',
+    find: 'math.max(now[1] * 1000000 + now[2], last + 1)',
+    replace: 'last + 1',
+    why: 'an entry of a fence that was deleted since writes through the next one',
+  },
+  {
+    ...redisEntry,
+    name: 'in Redis, requests of one entry leave all at once',
+    find: 'last.then(() => send(script, keys, texts))',
+    replace: 'send(script, keys, texts)',
+    why: 'a holder in its right is told that a request of its own was late',
+  },
+  {
+    file: 'src/fence/redis-fence.ts',
+    name: 'in Redis, tokens are compared as texts of different length',
+    find: "padStart(19, '0')",
+    replace: "padStart(1, '0')",
+    why: 'with the tenth token, the lock is lost to all that come',
+  },
+  {
+    ...object,
+    name: 'of objects, an entry does not look at the tokens before it',
+    find: '(known) => raised(token, known)',
+    replace: '(known) => raised(token, known && undefined)',
+    why: 'an old holder enters after a new one, and writes',
+  },
+  {
+    ...object,
+    name: 'of objects, a write goes onto whatever is there',
+    find: 'if (!put.found || !late?.mark || !earlier) throw',
+    replace: 'if (!put.found || !late?.mark) throw',
+    why: 'an old holder writes after a new one has entered',
+  },
+  {
+    ...object,
+    name: 'of objects, what was changed past the fence counts as our own',
+    find: ' && late.mark.seq > place.mark.seq',
+    replace: '',
+    why: "an operator's change is overwritten",
+  },
+  {
+    ...request,
+    name: 'of objects, a write whose reply is lost is not known again',
+    find: 'if (found && isOwn(found))',
+    replace: 'if (found && found.text === undefined && isOwn(found))',
+    why: 'a holder in its right is told that it is too late',
+  },
+  {
+    ...request,
+    name: 'of objects, an ETag that stays the same is taken',
+    find: 'if (etag !== before) return etag;',
+    replace: "if (etag !== before || etag !== '') return etag;",
+    why: 'with the fence in metadata, a late write passes',
+  },
+  {
+    ...request,
+    name: 'of objects, a lost reply is forgotten when the next one refuses',
+    find: "inDoubt ||= fate === 'unknown';",
+    replace: "inDoubt = fate === 'unknown';",
+    why: 'a program believes that nothing was written, and it was',
+  },
+  {
+    ...headers,
+    name: 'headers of a lease: a signature of nothing is taken',
+    find: "const given = Buffer.from(signature ?? '');",
+    replace: "const given = Buffer.from(signature ?? signatureOf(parts, secrets[0] ?? ''));",
+    why: 'anybody locks all others out',
+  },
+  {
+    ...headers,
+    name: 'headers of a lease: the lineage is not signed',
+    find: "['holdfast-fence 1', ...PARTS.map((part) => parts[part])]",
+    replace: "['holdfast-fence 1', parts.resource, parts.kind, parts.token]",
+    why: 'a token of one store is passed off as one of another',
+  },
+  {
+    ...headers,
+    name: 'headers of a lease: a name may be encoded in many ways',
+    find: 'if (encodeURIComponent(name) === text) return name;',
+    replace: 'return name;',
+    why: 'what is two texts to a proxy is one to the service',
   },
 ];
