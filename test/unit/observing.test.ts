@@ -42,7 +42,7 @@ const shown = ({ value }: IteratorResult<ObservedStandings, void>): string => {
   return value.missed ? `...${leaders}` : leaders;
 };
 
-it('each change is told once and in order, however slow its reader, and marked if need be', async () => {
+it('each change is told once and in order, however slow its reader', async () => {
   const { locks, tell, nonsense, following } = told();
   const standings = locks.election('e').observe();
   expect(shown(await standings.next())).toBe('');
@@ -62,7 +62,7 @@ it('each change is told once and in order, however slow its reader, and marked i
   expect(following()).toBe(0);
 });
 
-it('of more than a thousand changes that nobody reads the oldest go, and the next says so', async () => {
+it('of a thousand changes and more the oldest go, and the next says so', async () => {
   const { locks, tell } = told();
   const standings = locks.election('e').observe();
   await standings.next();

@@ -4,7 +4,7 @@
  * Invariant: a queue holds claims in order of arrival, the admitted ones in front, and is settled
  * at the end of every step: who is dead is out of the way and everybody who fits is admitted. Each
  * step runs to its end without yielding, so no two interleave. A dead holder is only looked for
- * when a step touches its queue, so that the next claim learns how the hold before it ended; a queue
+ * when a step touches its queue, so that the next claim learns how the hold before it ended; one
  * that is followed is looked at when somebody may have died. Tokens count arrivals: admission goes
  * in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.

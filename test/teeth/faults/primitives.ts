@@ -4,6 +4,7 @@ const reentrancy = { file: 'src/reentrancy.ts' };
 const single = { file: 'src/primitives/single-lock.ts' };
 const multi = { file: 'src/primitives/multi-lock.ts' };
 const election = { file: 'src/primitives/election.ts' };
+const observing = { file: 'src/primitives/observing.ts' };
 const locks = { file: 'src/locks.ts' };
 const under = { file: 'src/under-lease.ts' };
 
@@ -164,11 +165,32 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'a candidate that was cut off once never stands again',
   },
   {
-    ...election,
+    ...observing,
     name: 'an observer of an election ends when the store fails for a while',
-    find: 'before === undefined ? undefined : passing',
+    find: 'news.begun ? passing : undefined',
     replace: 'undefined',
     why: 'what shows who leads shows nothing any more',
+  },
+  {
+    ...observing,
+    name: 'what was missed is forgotten unless something is told at once',
+    find: 'this.#missed ||= missed && this.begun;',
+    replace: 'this.#missed = missed && this.begun;',
+    why: 'whoever counts the leaders believes that none has been left out',
+  },
+  {
+    ...observing,
+    name: 'a slow observer is not told that changes were dropped',
+    find: '{ ...next, missed: true }',
+    replace: 'next',
+    why: 'whoever counts the leaders believes that none has been left out',
+  },
+  {
+    ...observing,
+    name: 'an observer whose locks are closed waits for ever',
+    find: '    over.abort();\n    news.end();\n',
+    replace: '    over.abort();\n',
+    why: 'a program that has closed its locks does not come to its end',
   },
   {
     ...election,
