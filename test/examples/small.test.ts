@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { EXAMPLES, start } from './run.ts';
 
@@ -60,5 +62,20 @@ describe('npm run example', () => {
     const { code, output } = await start('inventry').ended;
     expect(output).toBe("There is no example 'inventry': did you mean 'inventory'?\n");
     expect(code).toBe(1);
+  });
+
+  it('ends with status 1 if something does not come out as it has to', () => {
+    const program = `import { check } from '${pathToFileURL(join(EXAMPLES, 'shared/check.ts')).href}';
+check(true, 'one lamp sold');
+check(false, 'two lamps sold');`;
+    const options = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', program];
+    const cwd = join(EXAMPLES, '..');
+    const { status, stdout } = spawnSync(process.execPath, options, { cwd, encoding: 'utf8' });
+    expect(stdout.split('\n').map((line) => line.trim())).toEqual([
+      '✓ one lamp sold',
+      '✗ This is not how it has to be: two lamps sold',
+      '',
+    ]);
+    expect(status).toBe(1);
   });
 });

@@ -45,7 +45,17 @@ test('inventory on MariaDB', { timeout: PATIENCE_MS }, async () => {
   onTestFinished(() => server.close());
   const pool = createPool(server.url);
   await migrateMysql(pool);
-  await expectGood('inventory', server.url);
+  const { code, output } = await start('inventory', '--json', '--store', server.url).ended;
+  const results = JSON.parse(output) as { way: string; sold: number; soldAfterStall: number }[];
+  const counts = results.map(({ way, sold, soldAfterStall }) => [way, sold, soldAfterStall]);
+  expect(counts).toEqual([
+    ['no lock', expect.any(Number), expect.any(Number)],
+    ['row lock', 200, 20],
+    ['version', 200, 20],
+    ['mutex', 200, 40],
+    ['mutex + fence', 200, 20],
+  ]);
+  expect(code).toBe(0);
   const [tables] = await pool.query("SHOW TABLES LIKE '%example%'");
   expect(tables).toEqual([]);
   await pool.end();
