@@ -38,6 +38,7 @@ describe('an observer', () => {
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const race = new Race(bed, server);
     const observer = race.observe(proxy);
+    await observer.sees('|');
     await race.stand('a');
     await observer.sees('a|');
     proxy.refuse();
