@@ -3,6 +3,7 @@ import { createLocks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { claimOf } from '../faults/bed.ts';
 import { patiently } from '../faults/scene.ts';
 import { type Replicated, startReplicated } from '../servers/topologies.ts';
 
@@ -59,4 +60,22 @@ it('a lease ends when its heartbeats reach too few', async () => {
   await expect.poll(() => lease.state, { timeout: 10_000 }).toBe('lost');
   servers.replicas[0]?.resume();
   await locks.close();
+});
+
+it('what is kept is on the replicas, or nobody is told that it is kept', async () => {
+  const store = open(2);
+  const claim = claimOf('a');
+  const [status] = await store.claim([claim]);
+  expect(status).toMatchObject({ state: 'held' });
+  const record = { text: 'done', ms: 60_000 };
+  expect(await store.keep?.(claim, record)).toBe(true);
+  for (const replica of servers.replicas) {
+    expect(await replica.command('GET', 'holdfast!kept:a')).toBe('1done');
+  }
+  servers.replicas[0]?.pause();
+  await expect(store.keep?.(claim, { ...record, text: 'again' })).rejects.toMatchObject({
+    ...{ code: 'STORE', retryable: true, outcome: 'unknown' },
+  });
+  servers.replicas[0]?.resume();
+  await store.close?.();
 });

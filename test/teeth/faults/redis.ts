@@ -7,6 +7,11 @@ const join = { file: 'src/stores/redis/lua/join.lua' };
 const handOff = { file: 'src/stores/redis/lua/hand-off.lua' };
 const renew = { file: 'src/stores/redis/lua/renew.lua' };
 const release = { file: 'src/stores/redis/lua/release.lua' };
+const keep = { file: 'src/stores/redis/lua/keep.lua' };
+const kept = { file: 'src/stores/redis/lua/kept.lua' };
+const plain = { file: 'src/stores/redis/lua/plain.lua' };
+const places = { file: 'src/stores/redis/places.ts' };
+const store = { file: 'src/stores/redis/redis-store.ts' };
 const change = { file: 'src/stores/redis/lua/change.lua' };
 const connection = { file: 'src/stores/redis/connection.ts' };
 const hazards = { file: 'src/stores/redis/hazards.ts' };
@@ -259,5 +264,54 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'if (sight.least > last.most + slack)',
     replace: 'if (sight.least > last.most + slack + 1e12)',
     why: 'nobody hears why two hold the same lock',
+  },
+  {
+    ...keep,
+    name: 'Redis: who held alone and died still keeps something',
+    find: ' and tonumber(sub(text, 49, 61)) > now\n',
+    replace: '\n',
+    why: 'an attempt that lost its lease is recorded as a success, beside the next one',
+  },
+  {
+    ...keep,
+    name: 'Redis: whoever waits keeps something',
+    find: "sub(status(q, claim), 1, 1) == 'h'",
+    replace: 'status(q, claim)',
+    why: 'work is taken for done while somebody else does it',
+  },
+  {
+    ...keep,
+    name: 'Redis: who was evicted keeps something',
+    find: "sub(status(q, claim), 1, 1) == 'h'",
+    replace: 'claim.admitted',
+    why: 'an operator stops an attempt, and it succeeds all the same',
+  },
+  {
+    ...kept,
+    name: 'Redis: records have no end',
+    find: ", 'PX', ms)",
+    replace: ')',
+    why: 'a key is done for ever, and memory fills up',
+  },
+  {
+    ...plain,
+    name: 'Redis: a plain lock that ends later keeps something',
+    find: 'own and not sealed and note',
+    replace: 'own and note',
+    why: 'work is recorded by a program that has given up its lock',
+  },
+  {
+    ...places,
+    name: 'Redis: in a cluster a record is in a slot of its own',
+    find: 'const tag = this.many ?',
+    replace: "const tag = resource === '' ?",
+    why: 'nothing can be recorded on a cluster',
+  },
+  {
+    ...store,
+    name: 'Redis: a record counts before replicas have it',
+    find: 'keys, args, this.#spreadOf([claim]));',
+    replace: 'keys, args);',
+    why: 'a fail-over makes work be done again that a replica should have known of',
   },
 ];

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const client = { file: 'src/stores/sqlite/client.ts' };
 const queues = { file: 'src/stores/sqlite/queues.ts' };
+const records = { file: 'src/stores/sqlite/records.ts' };
 const rows = { file: 'src/stores/sqlite/rows.ts' };
 const short = { file: 'src/stores/sqlite/short-queue.ts' };
 const long = { file: 'src/stores/sqlite/long-queue.ts' };
@@ -194,5 +195,63 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     find: 'if (size < this.#offset) this.#offset = 0;',
     replace: '',
     why: 'wake-ups are lost once the file was emptied',
+  },
+  {
+    ...records,
+    name: 'a reboot leaves the ends of records as they were',
+    find: 'now - seen.monotonic - rested',
+    replace: '0',
+    why: 'records of work that is done vanish when the machine starts, or live for months',
+  },
+  {
+    ...records,
+    name: 'a reboot that sets the wall clock back lets records live longer',
+    find: 'Math.max(0, wall - seen.wall)',
+    replace: 'wall - seen.wall',
+    why: 'a dead battery makes a key done for years',
+  },
+  {
+    ...records,
+    name: 'the time that the machine was off is not counted',
+    find: 'const rested = Math.max(0, wall - seen.wall)',
+    replace: 'const rested = 0 * wall',
+    why: 'what is kept for a day is kept for a week on a machine that is off at night',
+  },
+  {
+    ...records,
+    name: 'the clocks are noted when the file is made, and never again',
+    find: 'this.#sql.look.run(now, this.#machine.wallUs());',
+    replace: '',
+    why: 'a wall clock that was wrong then takes records away at the next reboot',
+  },
+  {
+    ...records,
+    name: 'records that have ended are left in the file',
+    find: 'this.#sql.sweep.run(now, SWEPT_EACH);',
+    replace: '',
+    why: 'the file grows for ever',
+  },
+  {
+    ...queues,
+    name: 'SQLite: whoever waits keeps something',
+    find: 'return row?.admitted === 1 && !row.sealed;',
+    replace: 'return row !== undefined && !row.sealed;',
+    why: 'work is taken for done while somebody else does it',
+  },
+  {
+    ...queues,
+    name: 'SQLite: who was evicted keeps something',
+    find: 'return row?.admitted === 1 && !row.sealed;',
+    replace: 'return row?.admitted === 1;',
+    why: 'an operator stops an attempt, and it succeeds all the same',
+  },
+  {
+    ...store,
+    name: 'a record is kept in a file that is gone',
+    find: `    if (this.#isReplaced()) {
+      if (this.#parts.database) return false;`,
+    replace: `    if (this.#parts.file === '') {
+      if (this.#parts.database) return false;`,
+    why: 'work is taken for recorded, and done again',
   },
 ];
