@@ -235,7 +235,7 @@ export class Memory implements Store {
   #remove(queue: ClaimQueue, entry: Entry): void {
     queue.remove(entry);
     const reason = entry.sealed?.why === 'evicted' ? 'evicted' : 'released';
-    const ended = { reason, token: entry.number };
+    const ended: Settling['ended'] = { reason, token: entry.number };
     this.#settle(queue, entry.admitted ? { ended } : {});
   }
 
