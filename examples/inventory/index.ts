@@ -107,7 +107,9 @@ for (const { way, ...counts } of results) {
   const calm = way === 'no lock' || counts.sold === ITEMS;
   const isStopped = way !== 'no lock' && way !== 'mutex';
   const still = isStopped === (counts.soldAfterStall === FEW_ITEMS);
-  const promise = isStopped ? 'exact, also if a seller stands still' : 'oversells if a seller stands still';
+  const promise = isStopped
+    ? 'exact, also if a seller stands still'
+    : 'oversells if a seller stands still';
   if (!isJson || !calm || !still) check(calm && still, `${way}: ${promise}`);
 }
 

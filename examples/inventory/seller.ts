@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, type Lease } from 'holdfast';
 import { connect } from 'holdfast/connect';
+import { PATIENCE_MS } from '../shared/crew.ts';
 import { hearOrders, leave, readPlan, tell } from '../shared/member.ts';
 import type { Stage } from '../shared/stage.ts';
 import { openShop, type Way } from './shop.ts';
@@ -35,8 +36,12 @@ async function think(): Promise<void> {
   if (!standsStill) return;
   standsStill = false;
   await report({ event: 'still' });
-  // As in a debugger, or a laptop that sleeps: no timer fires, and no heartbeat is sent.
-  while (!existsSync(goOnFile)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  // As in a debugger, or a laptop that sleeps: no timer fires, and no heartbeat is sent. Not for
+  // ever: it cannot see whether there is still somebody who would let it go on.
+  const since = performance.now();
+  while (!existsSync(goOnFile) && performance.now() - since < PATIENCE_MS) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  }
 }
 
 /** Reads, thinks, writes; whether it still holds the lock it never asks, so only a fence helps. */
