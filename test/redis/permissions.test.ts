@@ -25,6 +25,8 @@ describe('the user of the page', () => {
     const waiting = locks.mutex('a', { fair: true }).acquire();
     await lease.release();
     await (await waiting).release();
+    const once = () => locks.once('done', { keepFor: '1m' }, () => 1);
+    expect([(await once()).state, (await once()).state]).toEqual(['ran', 'done']);
     for await (const _name of locks.list()) expect.fail('nobody is left');
     await locks.close();
     expect(await refusals(server)).toEqual([]);
@@ -42,6 +44,7 @@ describe('the user of the page', () => {
       const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
       const all = ['a', 'b', 'c', 'd'].map((name) => locks.mutex(name));
       await locks.all(all).run(() => {});
+      expect(await locks.once('e', { keepFor: '1m' }, () => 1)).toBeDefined();
       await locks.close();
     }
     for (const node of cluster.nodes) expect(await refusals(node)).toEqual([]);
@@ -90,6 +93,8 @@ describe('the user of the page', () => {
     expect(await locks.mutex('a', { fair: true }).tryAcquire()).toBeNull();
     await lease.renew();
     expect((await locks.inspect('a')).holders).toHaveLength(1);
+    const once = () => locks.once('done', { keepFor: '1m' }, () => 1);
+    expect([(await once()).state, (await once()).state]).toEqual(['ran', 'done']);
     await lease.release();
     await locks.close();
     expect(await refusals(server)).toEqual([]);
