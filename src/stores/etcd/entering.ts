@@ -2,20 +2,21 @@
  * Claims that enter their queues: one transaction each, many of them in one request.
  *
  * A claim's key has its id, so a claim that is sent twice is one; its tombstone, if it has one,
- * keeps it out. Who queues writes its key and reads who is before it. Who only tries writes nothing
- * unless it is admitted: the first time if there is nobody at all; then, having seen who is there,
- * if it fits and nothing was written since. Departures meanwhile do no harm. Each is compared with
- * the mark of its lease (leases.ts), and sent again when that was written meanwhile.
+ * keeps it out. Who queues reads who is before it and writes its key; should it not be let in, which
+ * is rare, it asks why. Who only tries writes nothing unless it is admitted: the first time if there
+ * is nobody at all; then, having seen who is there, if it fits and nothing was written since.
+ * Departures meanwhile do no harm. Each is compared with the mark of its lease (leases.ts), and sent
+ * again when that was written meanwhile.
  */
 import { isLockError, StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
-import type { Answer, Compare, Reply, Txn } from './client.ts';
+import type { Answer, Compare, Operation, Reply, Txn } from './client.ts';
 import { isLeaseGone, leaseGone } from './errors.ts';
 import { epitaph } from './graves.ts';
 import type { Lease } from './leases.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
-import { placeOf, type QueueView, textOf } from './queue.ts';
+import { type Place, placeOf, QueueView, textOf } from './queue.ts';
 import { firstIn, reading, readQueue, viewIn } from './reading.ts';
 import { errorStatus, standing } from './standing.ts';
 import { apart, type Outcome, together } from './together.ts';
@@ -34,7 +35,10 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
     const entries = claims.map((claim) => new Entry(parts, claim, lease));
     try {
       const reply = await sent(parts, entries);
-      const outcomes = apart(reply, entries.length);
+      const outcomes = await explained(parts, {
+        entries,
+        outcomes: apart(reply, entries.length),
+      });
       for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
       return await Promise.all(
         entries.map((entry, i) => entry.settle(outcomes[i], reply, sentAt).catch(errorStatus)),
@@ -47,6 +51,26 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
   }
 }
 
+interface Tried {
+  readonly entries: readonly Entry[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/** Those that were not let in, and have not been told why, ask. */
+async function explained(
+  { client }: Parts,
+  { entries, outcomes }: Tried,
+): Promise<readonly Outcome[]> {
+  const asking = entries.filter(({ asks }, i) => asks && !outcomes[i]?.succeeded);
+  if (asking.length === 0) return outcomes;
+  const reply = await client.txn(together(asking.map((entry) => ({ success: entry.reasons }))));
+  const told = apart(reply, asking.length);
+  return outcomes.map((outcome, i) => {
+    const { answers } = told[asking.indexOf(entries[i] as Entry)] ?? outcome;
+    return { succeeded: outcome.succeeded, answers };
+  });
+}
+
 /** Without an answer, they may be carried out at any time. */
 async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply> {
   try {
@@ -56,6 +80,13 @@ async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply
     if (!failed) for (const { own } of entries) own.lease.doubt(own.claim.id, own);
     throw error;
   }
+}
+
+interface Entered {
+  /** Who was there before. */
+  readonly before: Answer | undefined;
+  /** Of its own key. */
+  readonly number: bigint;
 }
 
 class Entry {
@@ -85,15 +116,29 @@ class Entry {
       { target: 'version', is: '=', key: grave, to: 0n },
       { target: 'mod', is: '=', key: lease.markKey, to: this.#mark },
     ];
-    const read = reading(keys, resource, kind);
     return {
       compare: queue ? absent : [...absent, this.#undisturbed()],
-      success: [{ put: { key, value: textOf(this.#claim), lease: lease.id } }, read],
-      failure: [
-        ...[{ range: { key } }, { range: { key: grave } }],
-        ...[queue ? read : reading(keys, resource), { range: { key: lease.markKey } }],
+      success: [
+        reading(keys, resource, kind),
+        { put: { key, value: textOf(this.#claim), lease: lease.id } },
       ],
+      failure: this.asks ? [] : this.reasons,
     };
+  }
+
+  /** Whether it asks for the reasons apart when it is not let in. */
+  get asks(): boolean {
+    return this.#claim.queue;
+  }
+
+  get reasons(): Operation[] {
+    const { keys } = this.#parts;
+    const { resource, id, kind, queue } = this.#claim;
+    return [
+      ...[{ range: { key: this.own.key } }, { range: { key: keys.grave(id) } }],
+      reading(keys, resource, queue ? kind : undefined),
+      { range: { key: this.own.lease.markKey } },
+    ];
   }
 
   /** The mark lives as long as the lease. */
@@ -110,7 +155,7 @@ class Entry {
     const { answers = [], succeeded = false } = outcome ?? {};
     // Released meanwhile, which has the last word.
     if (!this.#parts.own.find(this.#claim.id)) return { state: 'gone', why: 'unknown' };
-    if (succeeded) return this.#entered(answers[1], sentAt);
+    if (succeeded) return this.#entered({ before: answers[0], number: reply.revision }, sentAt);
     const [kv, grave] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
     const view = await this.#view(answers[2], queue ? kind : undefined);
@@ -121,6 +166,8 @@ class Entry {
       this.own.lease.marked(mark);
       return this.#tryAgain(this.#seenAt);
     }
+    // What kept it out has gone before it asked.
+    if (queue) return this.#tryAgain(undefined);
     if (!view.admits(this.#claim)) {
       return this.#leave(view.misfit(this.#claim.kind, this.own.key) ?? REFUSED);
     }
@@ -128,10 +175,12 @@ class Entry {
   }
 
   /** The key is there; it may not be allowed to stay. */
-  async #entered(answer: Answer | undefined, sentAt: number): Promise<ClaimStatus> {
-    const { client, maxWaiters } = this.#parts;
+  async #entered({ before, number }: Entered, sentAt: number): Promise<ClaimStatus> {
+    const { client, keys, maxWaiters } = this.#parts;
     const { key } = this.own;
-    let view = await this.#view(answer, this.#claim.kind);
+    const { resource, kind } = this.#claim;
+    const seen = before && viewIn(before, { keys, resource, kind });
+    let view = seen ? this.#behind(seen, number) : await this.#view(undefined, undefined);
     // One too many may be the note.
     if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.places[view.find(key)];
@@ -144,13 +193,26 @@ class Entry {
     return this.#leave(unfit);
   }
 
+  /** Those who were there, and this one at their end. */
+  #behind({ places, total, ended }: QueueView, number: bigint): QueueView {
+    const { kind, permits, limit, ttlMs, holder } = this.#claim;
+    const { key, lease } = this.own;
+    if (places.length < total) return new QueueView(places, total + 1, ended);
+    const own: Place = {
+      ...{ key, number, lease: lease.id, admitted: false, kind, permits, limit, holder },
+      ...{ ttlMs, lastsMs: ttlMs, sealed: undefined, foreign: false },
+    };
+    return new QueueView([...places, own], total + 1, ended);
+  }
+
   async #tryAgain(revision: bigint | undefined): Promise<ClaimStatus> {
     if (++this.#tries > MOST_TRIES) throw tooBusy();
     this.#seenAt = revision;
     const sentAt = this.#parts.clock.now();
     const reply = await sent(this.#parts, [this]);
-    this.checkLease(reply);
-    return this.settle(reply, reply, sentAt);
+    const [outcome] = await explained(this.#parts, { entries: [this], outcomes: [reply] });
+    this.checkLease(outcome);
+    return this.settle(outcome, reply, sentAt);
   }
 
   /** Nothing is there, or nothing new. */
