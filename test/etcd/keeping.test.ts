@@ -92,7 +92,7 @@ test('what is over is gone from etcd, without anybody', async () => {
   await until('was it gone', async () => (await keys()).trim() === '');
 });
 
-test('names that would end a key, or are parts of each other, have records of their own', async () => {
+test('names that would end a key, or are in others, have records of their own', async () => {
   await using bed = new Bed(server);
   const store = bed.store(server);
   const names = ['a', 'a/b', 'a%2Fb', '%', '%/', 'kept-a', '\0', '\u{10ffff}'];

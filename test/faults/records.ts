@@ -7,18 +7,10 @@ import { type Bed, claimOf, LONG_TTL_MS, type Place, type StoreOptions } from '.
 
 const MINUTE_MS = 60_000;
 
-interface Late {
-  /** What one store has claimed another may release. Default: true. */
-  readonly copies?: boolean;
-}
-
-const BOUND = 'not promised: a claim belongs to the session that it was sent in';
-
 type Keeping = Required<Pick<Store, 'keep' | 'recall'>> & Store;
 
 export function recordFaults<Options extends StoreOptions, At extends Place>(
   newBed: () => Bed<Options, At>,
-  { copies = true }: Late = {},
 ): void {
   const patient = { maxTtl: LONG_TTL_MS } as Options;
 
@@ -45,8 +37,7 @@ export function recordFaults<Options extends StoreOptions, At extends Place>(
     expect(await store!.renew([claim])).toMatchObject([{ state: 'held' }]);
   });
 
-  test.concurrent('a record that comes after its claim has gone is not kept', async (context) => {
-    context.skip(!copies, BOUND);
+  test.concurrent('a record that comes after its claim has gone is not kept', async () => {
     await using bed = newBed();
     const server = await bed.server();
     const proxy = bed.serve(await TcpProxy.start(server.port));

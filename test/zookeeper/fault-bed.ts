@@ -73,7 +73,7 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
   async expectNothingLeft(server: ZookeeperServer): Promise<void> {
     const session = this.session(server);
     const { children } = await session.getChildren(this.path);
-    for (const name of children.filter((each) => each !== '%')) {
+    for (const name of children.filter((each) => each !== '%' && each !== '%kept')) {
       const queue = `${this.path}/${name}`;
       // Whom a release did not reach in time passes by itself.
       await until(`was ${queue} empty`, async () => {

@@ -86,6 +86,8 @@ async function useAll(locks: Locks): Promise<void> {
   const [two, one] = await Promise.all([permits.acquire({ permits: 2 }), permits.acquire()]);
   await Promise.all([two.release(), one.release()]);
   expect(await locks.mutex('config2').tryAcquire()).not.toBeNull();
+  const work = () => locks.once('work', { keepFor: '1m' }, () => 'done');
+  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
   const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
   await slow.release();
 }

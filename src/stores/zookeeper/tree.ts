@@ -1,9 +1,12 @@
 /**
  * Where things are in ZooKeeper: a queue is `<root>/<name>`, a container that the server deletes
  * when it has been empty for a while. Beside the queues is `<root>/%`, which is no name: its data
- * names the lineage of tokens, its children are the tombstones of the evicted.
+ * names the lineage of tokens, its children are the tombstones of the evicted. Below `<root>/%kept`,
+ * which is no name either, are the records of work that is done, in folders, so that none is long.
  */
 import { nodeName } from './names.ts';
+
+const FOLDERS = 256;
 
 export class Tree {
   readonly root: string;
@@ -23,6 +26,21 @@ export class Tree {
 
   grave(uuid: string): string {
     return `${this.root}/%/${uuid}`;
+  }
+
+  get records(): string {
+    return `${this.root}/%kept`;
+  }
+
+  /** The folder of this one's record and some others. */
+  recordsBeside(resource: string): string {
+    let sum = 0;
+    for (let i = 0; i < resource.length; i++) sum = (31 * sum + resource.charCodeAt(i)) % FOLDERS;
+    return `${this.records}/${sum}`;
+  }
+
+  record(resource: string): string {
+    return `${this.recordsBeside(resource)}/${nodeName(resource)}`;
   }
 
   /** The root and all above it, from the top. */

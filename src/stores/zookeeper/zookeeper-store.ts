@@ -12,12 +12,22 @@
  */
 import { sameQueue } from '../../admission.ts';
 import type { Clock } from '../../clock.ts';
-import type { Claim, ClaimStatus, Follower, Queue, Store, Traits, Wake } from '../../store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Follower,
+  Kept,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+} from '../../store.ts';
 import { downgrade, type Eviction, evict } from './changing.ts';
 import type { ZookeeperClient } from './client.ts';
 import { enter } from './entering.ts';
 import { Followings } from './followings.ts';
 import { Graves } from './graves.ts';
+import { Keeping } from './keeping.ts';
 import { leave, release } from './leaving.ts';
 import { inspect, list } from './looking.ts';
 import { OwnClaims } from './own-claims.ts';
@@ -35,7 +45,7 @@ export const TRAITS: Traits = {
   clock: 'server',
   failover: 'linearizable',
   reach: 'network',
-  records: false,
+  records: true,
   ttlStepMs: 1,
   synchronous: false,
   sequential: true,
@@ -74,6 +84,7 @@ export class ZookeeperStore implements Store {
   readonly name = 'zookeeper';
   readonly traits: Traits = TRAITS;
   readonly #parts: Parts;
+  readonly #keeping: Keeping;
   readonly #followings: Followings;
 
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
@@ -91,6 +102,7 @@ export class ZookeeperStore implements Store {
     });
     const graves = new Graves(tree, clock);
     this.#parts = { tree, clock, sessions, own, graves, maxWaiters };
+    this.#keeping = new Keeping(this.#parts);
     this.#followings = new Followings(this.#parts);
   }
 
@@ -148,6 +160,14 @@ export class ZookeeperStore implements Store {
 
   evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
+  }
+
+  keep(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean> {
+    return this.#keeping.keep(claim, record);
+  }
+
+  recall(resource: string): Promise<Kept | undefined> {
+    return this.#keeping.recall(resource);
   }
 
   list(prefix: string): AsyncIterable<string> {

@@ -207,4 +207,25 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
     replace: 'if (!claim.queue && own.tried) {',
     why: 'those who try disturb holders and waiters, and stop each other',
   },
+  {
+    ...at('keeping'),
+    name: 'ZooKeeper: a record is written whatever was done to the claim',
+    find: "const check = { step: 'check', path, version } as const;",
+    replace: "const check = { step: 'check', path: '/' } as const;",
+    why: 'who stalled overwrites what the next one says',
+  },
+  {
+    ...at('keeping'),
+    name: 'ZooKeeper: a waiter may keep a record',
+    find: 'if (!place || index >= view.admitted) return undefined;',
+    replace: 'if (!place) return undefined;',
+    why: 'work is taken for done by somebody who has not done it',
+  },
+  {
+    ...at('keeping'),
+    name: 'ZooKeeper: whoever clears up does not mark the folder',
+    find: 'data: NOTHING, version: stat.version } as const;',
+    replace: 'data: NOTHING } as const;',
+    why: 'a new record is deleted in place of an old one of its name, and work is done again',
+  },
 ];

@@ -15,7 +15,7 @@ export async function suite(options?: ZookeeperServerOptions): Promise<void> {
       connect: () => zookeeperStore(address, maxWaiters === undefined ? {} : { maxWaiters }),
     }),
     traits: zookeeperStore(address).traits,
-    lacks: ['raise', 'keep', 'recall'],
+    lacks: ['raise'],
     forgets: false,
   });
 }

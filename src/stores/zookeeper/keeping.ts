@@ -1,0 +1,215 @@
+/**
+ * Records of work that is done: each a node apart from the queues, which stays.
+ *
+ * Invariant: a record is written only by who holds, in one `multi` that checks the claim's own node.
+ * Once a claim is admitted it stays so, its node goes when the hold ends, and what seals it writes
+ * its data, so it has another version. A copy that comes late is refused.
+ * A record ends by the servers' clock: its length is in its data, and when it was written, by the
+ * clock of the leader of that moment, is what the server tells of the node. What time they have now
+ * is asked with a write, at most once in ten seconds, and in between counted on this process's own
+ * clock, and taken for less rather than more: so a record lives a little longer, and never shorter,
+ * unless a leader's clock is ahead of the one before.
+ * There are no nodes with a ttl, for servers have to be told to allow them. Instead, of those who
+ * keep something one in four looks at some records beside its own, and deletes what is over, so the
+ * dead are soon never more than a part of the living. Two may do so at a time, and a deletion that
+ * comes late must not meet a new record of the same name, whose versions begin anew: so each also
+ * writes the folder, as it was before the records were read. Folders are never deleted.
+ * Who holds reads by the session that has told it so, which has seen what was written before; any
+ * other one has to catch up with the leader first.
+ */
+import { StoreError } from '../../errors.ts';
+import type { Claim, Kept } from '../../store.ts';
+import { failedWith } from './errors.ts';
+import { listQueue, readDetails } from './listing.ts';
+import { uuidOf } from './nodes.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Parts } from './parts.ts';
+import type { KeptSession } from './sessions.ts';
+
+/** So often somebody else may make or delete the node before this writes it. */
+const MOST_TRIES = 8;
+/** What time the servers have is asked so often. */
+const TIME_MS = 10_000;
+/** Clocks of different rates. */
+const DRIFT = 0.01;
+/** One in so many clears up, and looks at so many. */
+const SWEEPS = 1 / 4;
+const LOOKS = 16;
+
+const NOTHING = Buffer.alloc(0);
+
+/** The node of a claim that holds, as it was. */
+interface Hold {
+  readonly kept: KeptSession;
+  readonly path: string;
+  readonly version: number;
+}
+
+interface Record {
+  readonly text: string;
+  readonly ms: number;
+}
+
+interface Found extends Record {
+  readonly path: string;
+  readonly version: number;
+  /** By the servers' clock. */
+  readonly until: number;
+}
+
+export class Keeping {
+  readonly #parts: Parts;
+  #time: { readonly servers: number; readonly at: number } | undefined;
+  #asking: Promise<unknown> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async keep(claim: Claim, record: Record): Promise<boolean> {
+    const own = this.#parts.own.find(claim);
+    if (own && this.#isOver(own)) return false;
+    const { kept, path, version = 0, held = false } = own ?? {};
+    const known = held && kept && path !== undefined ? { kept, path, version } : undefined;
+    if (known && (await this.#write(claim, known, record))) return true;
+    // It may hold in another way than is known here.
+    const found = await this.#look(claim, kept ?? (await this.#parts.sessions.any()));
+    return found !== undefined && this.#write(claim, found, record);
+  }
+
+  async recall(resource: string): Promise<Kept | undefined> {
+    const { own, sessions, tree } = this.#parts;
+    const holder = [...own.queue(resource).claims.values()].find((each) => {
+      return each.held && !this.#isOver(each);
+    });
+    const kept = holder?.kept ?? (await sessions.any());
+    const { session, within } = kept;
+    // Sent together, and carried out in this order.
+    const caughtUp = holder ? undefined : session.sync(within);
+    const [found] = await Promise.all([readRecord(kept, tree.record(resource)), caughtUp]);
+    if (!found || found.ms <= 0) return undefined;
+    const leftMs = Math.min(found.ms, found.until - (await this.#now(kept)));
+    return leftMs > 0 ? { text: found.text, leftMs } : undefined;
+  }
+
+  #isOver({ left, sealed, kept, until }: OwnClaim): boolean {
+    return left || sealed !== undefined || kept.over || until <= this.#parts.clock.now();
+  }
+
+  async #look(claim: Claim, kept: KeptSession): Promise<Hold | undefined> {
+    const queue = this.#parts.tree.queue(claim.resource);
+    const view = await listQueue(kept, queue);
+    const index = view.find(uuidOf(claim));
+    const place = view.places[index];
+    if (!place || index >= view.admitted) return undefined;
+    const path = `${queue}/${place.name}`;
+    const details = await readDetails(kept, path);
+    return details && !details.sealed ? { kept, path, version: details.version } : undefined;
+  }
+
+  /** False: it was no such claim any more. */
+  async #write({ resource }: Claim, hold: Hold, record: Record): Promise<boolean> {
+    const { kept, path, version } = hold;
+    const check = { step: 'check', path, version } as const;
+    const node = { path: this.#parts.tree.record(resource), data: dataOf(record) };
+    let step: 'create' | 'set' = record.ms > 0 ? 'create' : 'set';
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      try {
+        await kept.session.multi([check, { step, ...node }], kept.within);
+        if (this.#parts.clock.random() < SWEEPS) void this.#sweep(kept, resource);
+        return true;
+      } catch (error) {
+        const missing = failedWith(error, 'NONODE');
+        const refused = missing || failedWith(error, 'BADVERSION');
+        if (refused && error.step === 0) return false;
+        if (missing && record.ms <= 0) return true;
+        if (missing && step === 'create') await this.#makeFolders(kept, resource);
+        else if (missing) step = 'create';
+        else if (failedWith(error, 'NODEEXISTS')) step = 'set';
+        else throw error;
+      }
+    }
+    throw tooBusy();
+  }
+
+  async #makeFolders({ session, within }: KeptSession, resource: string): Promise<void> {
+    const { tree } = this.#parts;
+    for (const path of [tree.records, tree.recordsBeside(resource)]) {
+      // Who may not make what is there is refused before it is told that it is there.
+      if (await session.exists(path, within)) continue;
+      await session.create(path, within).catch((error: unknown) => {
+        if (!failedWith(error, 'NODEEXISTS')) throw error;
+      });
+    }
+  }
+
+  /** Never rejects: what is left is there for the next one. */
+  async #sweep(kept: KeptSession, resource: string): Promise<void> {
+    const { tree, clock } = this.#parts;
+    const folder = tree.recordsBeside(resource);
+    try {
+      const { children, stat } = await kept.session.getChildren(folder, kept.within);
+      const first = Math.floor(clock.random() * children.length);
+      const some = [...children.slice(first), ...children.slice(0, first)].slice(0, LOOKS);
+      const read = some.map((name) => readRecord(kept, `${folder}/${name}`));
+      const found = (await Promise.all(read)).filter((each) => each !== undefined);
+      const now = await this.#now(kept);
+      const over = found.filter(({ until }) => until <= now);
+      if (over.length === 0) return;
+      const marked = { step: 'set', path: folder, data: NOTHING, version: stat.version } as const;
+      const deletions = over.map(({ path, version }) => {
+        return { step: 'delete', path, version } as const;
+      });
+      await kept.session.multi([marked, ...deletions], kept.within);
+    } catch {
+      // It is not what anybody waits for.
+    }
+  }
+
+  /** What time the servers have, at least. */
+  async #now(kept: KeptSession): Promise<number> {
+    const { clock } = this.#parts;
+    if (!this.#time || clock.now() - this.#time.at >= TIME_MS) {
+      this.#asking ??= this.#askTime(kept).finally(() => {
+        this.#asking = undefined;
+      });
+      await this.#asking;
+    }
+    const { servers, at } = this.#time ?? { servers: 0, at: 0 };
+    return servers + (clock.now() - at) * (1 - DRIFT);
+  }
+
+  async #askTime({ session, within }: KeptSession): Promise<void> {
+    const stat = await session.setData(this.#parts.tree.records, NOTHING, within);
+    this.#time = { servers: stat.mtimeMs, at: this.#parts.clock.now() };
+  }
+}
+
+/** With the layout that it has. */
+function dataOf({ text, ms }: Record): Buffer {
+  return Buffer.from(`1 ${Math.max(0, Math.ceil(ms))} ${text}`);
+}
+
+/** Undefined if there is none. @throws StoreError */
+async function readRecord(kept: KeptSession, path: string): Promise<Found | undefined> {
+  try {
+    const { data, stat } = await kept.session.getData(path, kept.within);
+    const [, length, text] = /^1 (\d+) (.*)$/s.exec(data.toString()) ?? [];
+    if (length === undefined || text === undefined) throw unreadable(path);
+    const ms = Number(length);
+    return { path, version: stat.version, text, ms, until: stat.mtimeMs + ms };
+  } catch (error) {
+    if (failedWith(error, 'NONODE')) return undefined;
+    throw error;
+  }
+}
+
+function unreadable(path: string): StoreError {
+  const message = `The record at ${JSON.stringify(path)} is of a layout that is not known here.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
+
+function tooBusy(): StoreError {
+  const message = 'Others made and deleted the record again and again.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}
