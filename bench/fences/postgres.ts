@@ -1,10 +1,10 @@
-/** A transaction of one UPDATE in PostgreSQL, bare and behind the fence: one round trip is added. */
+/** A transaction of one UPDATE in PostgreSQL, bare and behind the fence: a round trip more. */
 import { sqlFence } from 'holdfast/fence';
 import pg from 'pg';
 import { timed } from '../result.ts';
 import { pairs } from './row.ts';
 
-const WRITES = 1_000;
+const WRITES = 300;
 
 const client = new pg.Client(process.env.BENCH_DATABASE_URL);
 await client.connect();

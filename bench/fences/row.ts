@@ -1,4 +1,4 @@
-/** What a fence adds to a write: each fenced candidate beside the bare one that it is paired with. */
+/** What a fence adds to a write: each fenced candidate beside the bare one of its pair. */
 import { type Candidate, report, takeTurns } from '../result.ts';
 
 const ROUNDS = 7;
