@@ -65,7 +65,8 @@ describe('npm run example', () => {
   });
 
   it('ends with status 1 if something does not come out as it has to', () => {
-    const program = `import { check } from '${pathToFileURL(join(EXAMPLES, 'shared/check.ts')).href}';
+    const { href } = pathToFileURL(join(EXAMPLES, 'shared/check.ts'));
+    const program = `import { check } from '${href}';
 check(true, 'one lamp sold');
 check(false, 'two lamps sold');`;
     const options = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', program];
