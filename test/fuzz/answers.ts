@@ -12,9 +12,11 @@ import { isTyped } from './world.ts';
 
 const CODES: readonly LockErrorCode[] = [
   ...(['STORE', 'ACQUIRE_TIMEOUT', 'LEASE_LOST', 'MISMATCH', 'QUEUE_FULL', 'CLOSED'] as const),
+  'REFRESH',
 ];
 
 const WAIT = { wait: 3_000 };
+const ONCE = { keepFor: '2s', keepResult: true } as const;
 
 class Bed {
   readonly clock = new FakeClock();
@@ -89,6 +91,9 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   'without heartbeat': (bed) => bed.keep(bed.locks.mutex('b', { heartbeat: false }).acquire(WAIT)),
   run: (bed, n) => bed.expect(bed.locks.mutex(`m${n % 2}`).run(WAIT, ({ token }) => token)),
   tryRun: (bed) => bed.expect(bed.locks.mutex('m0').tryRun(({ takeover }) => takeover)),
+  once: (bed, n) => bed.expect(bed.locks.once(`o${n % 2}`, { ...ONCE, ...WAIT }, () => n)),
+  refresh: (bed, n) =>
+    bed.expect(bed.locks.refresh('f', { ...WAIT, read: () => undefined, load: () => n })),
   renew: (bed, n) => bed.expect(bed.lease(n)?.renew() ?? Promise.resolve()),
   release: (bed, n) => bed.expect(bed.lease(n)?.release() ?? Promise.resolve()),
   downgrade: (bed) => {

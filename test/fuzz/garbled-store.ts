@@ -162,6 +162,10 @@ export class GarbledStore implements Store {
     this.#say(this.truth.evict?.(...args) ?? Promise.resolve(false));
   readonly downgrade: NonNullable<Store['downgrade']> = (claim) =>
     this.#say(this.truth.downgrade?.(claim) as Promise<ClaimStatus>);
+  readonly keep: NonNullable<Store['keep']> = (claim, record) =>
+    this.#say(this.truth.keep?.(claim, record) ?? Promise.resolve(false));
+  readonly recall: NonNullable<Store['recall']> = (resource) =>
+    this.#say(this.truth.recall?.(resource) ?? Promise.resolve(undefined));
   readonly watch: NonNullable<Store['watch']> = (claim, wake) => {
     const garbledWake: Wake = (hint) => {
       const said = this.#next()(hint, this.#clock);

@@ -56,7 +56,9 @@ export const duration: fc.Arbitrary<Arg> = slot(
 
 const label = slot(maybe(isString), plain('me', '', '\ud800', 'l'.repeat(300)), plain(7, null));
 
-const TERMS = {
+export const TERMS: Readonly<
+  Record<'ttl' | 'minHold' | 'maxHold' | 'heartbeat', fc.Arbitrary<Arg>>
+> = {
   ttl: slot(
     maybe(isTtl),
     plain(100, '1s', '10s', 30_000, 5_000.5, undefined),
@@ -157,7 +159,7 @@ function lists(): fc.Arbitrary<Arg> {
 const CODES: readonly LockErrorCode[] = [
   ...(['ACQUIRE_TIMEOUT', 'LEASE_LOST', 'MISMATCH', 'QUEUE_FULL', 'CLOSED'] as const),
 ];
-const RUN_CODES: readonly LockErrorCode[] = [...CODES, 'DEADLOCK'];
+export const RUN_CODES: readonly LockErrorCode[] = [...CODES, 'DEADLOCK'];
 
 type Lock = SingleLock;
 
@@ -165,7 +167,11 @@ const lock = given('lock', (world, n) => world.lock(n));
 const semaphore = given('semaphore', (world, n) => world.thing('semaphore', n));
 const multi = given('multi-lock', (world, n) => world.thing('multi', n));
 
-const work = slot(isFunction, WORKS, plain(undefined, null, 'work', 5)).map(
+export const work: fc.Arbitrary<Arg> = slot(
+  isFunction,
+  WORKS,
+  plain(undefined, null, 'work', 5),
+).map(
   ({ text, make }) =>
     new Recipe(text, (world) => ({ ...make(world), endless: text.startsWith('endless') })),
 );

@@ -4,13 +4,14 @@
  */
 import fc from 'fast-check';
 import { ENTRY_STEPS } from './entry-steps.ts';
+import { JOB_STEPS } from './job-steps.ts';
 import { OTHER_STEPS } from './lease-steps.ts';
 import { LOCK_STEPS } from './lock-steps.ts';
 import { complain, type ProcessWatch, type Replay } from './process-watch.ts';
 import { type Step, tally } from './step.ts';
 import { World } from './world.ts';
 
-const sequence = fc.array(fc.oneof(...LOCK_STEPS, ...OTHER_STEPS, ...ENTRY_STEPS), {
+const sequence = fc.array(fc.oneof(...LOCK_STEPS, ...JOB_STEPS, ...OTHER_STEPS, ...ENTRY_STEPS), {
   minLength: 1,
   maxLength: 120,
   size: 'max',
