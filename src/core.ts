@@ -58,7 +58,8 @@ export class Core {
     this.clock = clock;
     this.options = options;
     this.turn = new Turn(clock);
-    this.heartbeat = new Heartbeat(clock, () => this.#heartbeats());
+    const beats = this.#beats();
+    this.heartbeat = new Heartbeat(clock, () => new Lane(beats));
     this.lanes = {
       claim: this.lane((claims) => store.claim(claims)),
       release: this.#departures(),
@@ -66,24 +67,26 @@ export class Core {
   }
 
   lane(verb: LaneParts<ClaimStatus>['verb']): Lane<ClaimStatus> {
-    return this.#lane({ verb, check: checkStatus });
-  }
-
-  #heartbeats(): Lane<ClaimStatus> {
-    const { store, events } = this;
-    const answered = (request: Answered<ClaimStatus>): void => {
-      noticeHeartbeat(events, { ...request, store: store.name });
-    };
-    return this.#lane({ verb: (claims) => store.renew(claims), check: checkStatus, answered });
+    return this.#lane(verb, checkStatus);
   }
 
   #departures(after?: { readonly ms: number }): Lane<boolean> {
-    return this.#lane({ verb: (claims) => this.store.release(claims, after), check: checkBoolean });
+    return this.#lane((claims) => this.store.release(claims, after), checkBoolean);
   }
 
-  #lane<R>(parts: Pick<LaneParts<R>, 'verb' | 'check' | 'answered'>): Lane<R> {
+  #lane<R>(verb: LaneParts<R>['verb'], check: LaneParts<R>['check']): Lane<R> {
     const { store, clock, turn } = this;
-    return new Lane({ ...parts, traits: store.traits, clock, turn });
+    return new Lane({ verb, check, answered: undefined, traits: store.traits, clock, turn });
+  }
+
+  /** Made once, for a lock that is taken by itself begins a heartbeat of its own. */
+  #beats(): LaneParts<ClaimStatus> {
+    const { store, clock, turn, events } = this;
+    const verb: LaneParts<ClaimStatus>['verb'] = (claims) => store.renew(claims);
+    const answered = (request: Answered<ClaimStatus>): void => {
+      noticeHeartbeat(events, { ...request, store: store.name });
+    };
+    return { verb, check: checkStatus, answered, traits: store.traits, clock, turn };
   }
 
   /** The queue in which the tasks of this process share one claim, or one of its own. */

@@ -42,7 +42,7 @@ export interface LaneParts<R> {
   /** Makes of each answer what can be relied upon. */
   readonly check: (answer: R) => R;
   /** Told of each request, when it was answered or failed. */
-  readonly answered?: (request: Answered<R>) => void;
+  readonly answered: ((request: Answered<R>) => void) | undefined;
   readonly traits: Traits;
   readonly clock: Clock;
   readonly turn: Turn;

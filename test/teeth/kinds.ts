@@ -18,7 +18,7 @@ export interface Notice {
 const MEMORY = /^test\/conformance\/(memory|chaos)/;
 
 /** What has tests of its own. */
-const PARTS = 'sqlite|redis|postgres|mysql|etcd|zookeeper|quorum|fence|nestjs';
+const PARTS = 'sqlite|redis|postgres|mysql|etcd|zookeeper|quorum|fence|nestjs|opentelemetry';
 const OF_PART = new RegExp(`^src/(?:(?:stores/|layers/)?(${PARTS})|(sql))/`);
 
 /** As an application. */
