@@ -100,6 +100,7 @@ const open: Closable[] = [];
 /** Beside those that the folder of a figure names. */
 const MORE: Readonly<Record<string, string>> = {
   'redis/cluster': 'cluster',
+  once: 'redis',
   'fences/redis': 'redis',
   'fences/postgres': 'postgres',
   ...withThree('etcd'),
