@@ -53,7 +53,8 @@ describe('the pages', () => {
     expect(linkProblems(tree)).toEqual([]);
   });
 
-  it('show code that compiles', () => {
+  // The compiler reads the types of every client and framework, for 15 s of a core.
+  it('show code that compiles', { timeout: 120_000 }, () => {
     expect(snippetProblems(tree)).toEqual([]);
   });
 });
@@ -81,6 +82,8 @@ describe('these checks find', () => {
     ['a store that imports another', imports('src/stores/a/index.ts', '../b/index.ts')],
     ['a layer that imports a store', imports('src/layers/a.ts', '../stores/b/index.ts')],
     ['a core that imports a store', imports('src/lease.ts', './stores/b/index.ts')],
+    ['a core that knows NestJS', imports('src/lease.ts', './nestjs/index.ts')],
+    ['what imports NestJS', imports('src/nestjs/index.ts', '@nestjs/common')],
     ['a dependency', imports('src/lease.ts', 'ms')],
     ['a client loaded at once', imports('src/stores/a/index.ts', 'libsql')],
     [
