@@ -1,6 +1,7 @@
 /**
- * `once`, on SQLite and Redis: for a key that is done, which takes one look, and for a new one, which
- * takes a claim, two looks, a record and a release. A mutex that nobody else wants is beside them.
+ * `once`, on SQLite and Redis: for a key that is done, which takes one look, and for a new one,
+ * which takes a claim, two looks, a record and a release. A mutex that nobody else wants is beside
+ * them.
  */
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** What is kept of work that is done, from one boot to the next and for no longer than it should. */
+/** What is kept of work that is done, from boot to boot, and for no longer than it should be. */
 import { statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { expect, test } from 'vitest';

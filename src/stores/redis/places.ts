@@ -1,6 +1,7 @@
 /**
- * Where things are kept. A resource has one key, and one for what is kept about it; the record of the store must be in the same slot,
- * so that one script may touch both: a cluster has one for each slot in use.
+ * Where things are kept. A resource has one key, and one for what is kept about it; the record of
+ * the store must be in the same slot, so that one script may touch them all: a cluster has one for
+ * each slot in use.
  */
 import type { Claim } from '../../store.ts';
 import { slotOf, tagOf } from './slots.ts';

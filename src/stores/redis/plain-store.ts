@@ -5,7 +5,8 @@
  * Invariant: a key that is there is held by whoever wrote its value (lua/plain.lua). Everything
  * else of ours is in keys beside it, which others need not know: the store's record, so that no
  * grant of ours falls into the leases that were lost with the data of the server, and tokens grow;
- * tombstones; and what is kept of work that is done. There is no queue, so whoever waits tries again, and may always be too late.
+ * tombstones; and what is kept of work that is done. There is no queue, so whoever waits tries
+ * again, and may always be too late.
  * What breaks it: others that write without NX, delete without comparing, or set no end; and after
  * a loss of data, others that do not wait.
  */

@@ -10,8 +10,8 @@
  * - A wall clock that was set back, or has lost its battery, shows no time: a record then lives
  *   longer by what passed after the note, and never has more left than it had there.
  * - One that is far ahead when the machine starts cannot be told from a long rest: records end.
- * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it is
- *   not, it has gone on from there by no more than the time that has passed, so ends may stay.
+ * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it
+ *   is not, it has gone on from there by no more than the time that has passed, so ends may stay.
  * What would break it: an end noted as wall time, for that is known only once the network has set
  * the clock, minutes after the boot; or a reboot told by `base` in the meta row, which a program
  * that knows nothing of records changes without moving their ends.
