@@ -76,8 +76,8 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     ...recorder,
     name: 'the hold belongs to whoever released the lock before',
     find: 'course.span = spans?.hold(course, acquired);',
-    replace:
-      'course.span = spans?.hold({ ...course, caller: this.#parts.api.context.active() }, acquired);',
+    replace: `const caller = this.#parts.api.context.active();
+    course.span = spans?.hold({ ...course, caller }, acquired);`,
     why: 'work appears in the trace of a stranger',
   },
   {
