@@ -45,7 +45,11 @@ function compile(blocks: ReadonlyMap<string, string>): string[] {
 function optionsOfProject(): ts.CompilerOptions {
   const config = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile).config as unknown;
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const declared = { declaration: false, isolatedDeclarations: false, experimentalDecorators: true };
+  const declared = {
+    declaration: false,
+    isolatedDeclarations: false,
+    experimentalDecorators: true,
+  };
   return { ...options, ...declared, noUnusedLocals: false, noUnusedParameters: false };
 }
 
