@@ -1,8 +1,10 @@
 /** Records of work that is done: how many leases they need, and what stands in etcd for them. */
 import type { Claim, Kept } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import type { EtcdClient } from '../../src/stores/etcd/client.ts';
 import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';
+import { EtcdStore } from '../../src/stores/etcd/etcd-store.ts';
 import { claimOf } from '../faults/bed.ts';
 import { startEtcd } from '../servers/etcd-server.ts';
 import { until } from '../servers/until.ts';
@@ -82,6 +84,41 @@ test('a lease that somebody has ended is missed, and another one made', async ()
   expect(await at.recall(first!)).toBeUndefined();
   expect(await at.keep(second!, record)).toBe(true);
   expect((await at.recall(second!))?.text).toBe('done');
+});
+
+test('a lease that has not enough left gets no more records', async () => {
+  await using bed = new Bed(server);
+  const client = etcdClient(`http://${server.host}:${server.port}`);
+  const clock = systemClock();
+  let passed = 0;
+  const later = { ...clock, now: () => clock.now() + passed };
+  const store = bed.use(new EtcdStore({ client, keys: bed.keys, clock: later, maxWaiters: 9 }));
+  const leaseOf = async (name: string): Promise<bigint | undefined> => {
+    const claim = claimOf(name);
+    expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
+    expect(await store.keep(claim, { text: name, ms: HOUR_MS })).toBe(true);
+    const { answers } = await client.txn({ success: [{ range: { key: bed.keys.record(name) } }] });
+    const [answer] = answers;
+    return answer && 'range' in answer ? answer.range.kvs[0]?.lease : undefined;
+  };
+  const first = await leaseOf('first');
+  // It was made for a tenth more than an hour, or a little more than that.
+  passed = 0.3 * HOUR_MS;
+  const second = await leaseOf('second');
+  expect([typeof first, typeof second, first === second]).toEqual(['bigint', 'bigint', false]);
+});
+
+test('who waits keeps nothing, nor who is to end', async () => {
+  await using bed = new Bed(server);
+  const store = bed.store(server);
+  const [holder, waiter] = [claimOf('a'), claimOf('a')];
+  const [status] = await store.claim([holder]);
+  expect(await store.claim([waiter])).toMatchObject([{ state: 'waiting' }]);
+  expect(await store.keep?.(waiter, { text: 'waiter', ms: HOUR_MS })).toBe(false);
+  const number = status?.state === 'held' ? status.token : 0n;
+  expect(await store.evict?.('a', number, { reason: 'test', now: false })).toBe(true);
+  expect(await store.keep?.(holder, { text: 'holder', ms: HOUR_MS })).toBe(false);
+  expect(await store.recall?.('a')).toBeUndefined();
 });
 
 test('what is over is gone from etcd, without anybody', async () => {

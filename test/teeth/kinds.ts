@@ -35,10 +35,10 @@ const BY_CHANCE =
   /^test\/(sqlite\/differential|conformance\/sqlite-two|redis\/(histories|.*(cluster|sentinel)))/;
 
 /** Quicker than the suite. */
-const ETCD = /^test\/etcd\/(differential|expiry|interop)/;
+const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping)/;
 
 /** Quicker than what has all cases. */
-const ZOOKEEPER = 'test/zookeeper/store.test.ts';
+const ZOOKEEPER = /^test\/zookeeper\/(store|keeping)\.test/;
 const ALL_OF_ZOOKEEPER = /^test\/zookeeper\/(differential|overflow|conformance\/zookeeper)/;
 
 /** What a store that fails for a while does to candidates and observers. */
@@ -91,7 +91,7 @@ function ofSql(file: string, part: string): Kind | undefined {
 
 function ofZookeeper(file: string): Kind | undefined {
   if (file.startsWith('test/unit/zookeeper/')) return 'units';
-  if (file === ZOOKEEPER) return 'conformance';
+  if (ZOOKEEPER.test(file)) return 'conformance';
   return ALL_OF_ZOOKEEPER.test(file) ? 'servers' : undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Records of work that is done: each a node apart from the queues, which stays.
  *
- * Invariant: a record is written only by who holds, in one `multi` that checks the claim's own node.
+ * Invariant: a record is written only by who holds, in one `multi` that checks the claim's node.
  * Once a claim is admitted it stays so, its node goes when the hold ends, and what seals it writes
  * its data, so it has another version. A copy that comes late is refused.
  * A record ends by the servers' clock: its length is in its data, and when it was written, by the

@@ -1,8 +1,9 @@
 /**
  * Where things are in ZooKeeper: a queue is `<root>/<name>`, a container that the server deletes
  * when it has been empty for a while. Beside the queues is `<root>/%`, which is no name: its data
- * names the lineage of tokens, its children are the tombstones of the evicted. Below `<root>/%kept`,
- * which is no name either, are the records of work that is done, in folders, so that none is long.
+ * names the lineage of tokens, its children are the tombstones of the evicted. Below
+ * `<root>/%kept`, no name either, are the records of work that is done, in folders, so that no list
+ * is long.
  */
 import { nodeName } from './names.ts';
 
