@@ -2,11 +2,11 @@
  * Claims that enter their queues: one transaction each, many of them in one request.
  *
  * A claim's key has its id, so a claim that is sent twice is one; its tombstone, if it has one,
- * keeps it out. Who queues reads who is before it and writes its key; should it not be let in, which
- * is rare, it asks why. Who only tries writes nothing unless it is admitted: the first time if there
- * is nobody at all; then, having seen who is there, if it fits and nothing was written since.
- * Departures meanwhile do no harm. Each is compared with the mark of its lease (leases.ts), and sent
- * again when that was written meanwhile.
+ * keeps it out. Who queues reads who is before it and writes its key; should it not be let in,
+ * which is rare, it asks why. Who only tries writes nothing unless it is admitted: the first time
+ * if there is nobody at all; then, having seen who is there, if it fits and nothing was written
+ * since. Departures meanwhile do no harm. Each is compared with the mark of its lease (leases.ts),
+ * and sent again when that was written meanwhile.
  */
 import { isLockError, StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
