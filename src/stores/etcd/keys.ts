@@ -53,7 +53,7 @@ export class KeySpace {
     return `${this.#prefix}%/${id}`;
   }
 
-  /** What is kept about the resource when work is done: beside the tombstones, whose ids are hex. */
+  /** What is kept of work that is done: beside the tombstones, whose ids are hexadecimal. */
   record(resource: string): string {
     return `${this.#prefix}%/kept-${resource.replace(SPECIAL, encodeURIComponent)}`;
   }
