@@ -76,6 +76,24 @@ describe.each(CLIENTS)('%s', (client) => {
   });
 });
 
+test('tables from before there were records keep locks; who wants records is told', async () => {
+  const schema = 'before';
+  await migratePostgres(clientOf('pg', server.url), { schema });
+  await server.query(`DROP TABLE ${schema}.kept`);
+  for (const routine of ['keep', 'recall', 'forget']) {
+    await server.query(`DROP FUNCTION ${schema}.${routine}`);
+  }
+  await works(server.url, schema);
+  await using locks = createLocks(postgresStore(clientOf('pg', server.url), { schema }));
+  const once = (): Promise<unknown> => locks.once('work', { keepFor: '1m' }, () => 'done');
+  expect(await failureOf(once())).toMatchObject({
+    ...{ code: 'STORE', retryable: false },
+    message: expect.stringMatching(/holdfast migrate/),
+  });
+  await migratePostgres(clientOf('pg', server.url), { schema });
+  expect(await once()).toMatchObject({ state: 'ran' });
+});
+
 test('a user who is no superuser may do it where he may create a schema', async () => {
   await server.query('CREATE ROLE maker LOGIN');
   await server.query('CREATE DATABASE made OWNER maker');
