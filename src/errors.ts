@@ -2,57 +2,11 @@
  * Every error that Holdfast throws. They are told apart by `code` and by a registered symbol, never
  * by `instanceof`: a program may load both the ESM and the CommonJS build.
  */
+import { isLockError, LockError, type LockErrorOptions, quote } from './lock-error.ts';
 import { show } from './show.ts';
 import type { GoneReason, Holder, Member } from './store.ts';
 
-const BRAND = Symbol.for('holdfast.error');
-
-export type LockErrorCode =
-  | 'ACQUIRE_TIMEOUT'
-  | 'LEASE_LOST'
-  | 'STALE_TOKEN'
-  | 'FENCE_HEADERS'
-  | 'MISMATCH'
-  | 'CONFLICT'
-  | 'DEADLOCK'
-  | 'QUEUE_FULL'
-  | 'REFRESH'
-  | 'CLOSED'
-  | 'STORE'
-  | 'TRANSACTION'
-  | 'UNSUPPORTED'
-  | 'USAGE';
-
-export interface LockErrorOptions {
-  readonly resource?: string | undefined;
-  readonly cause?: unknown;
-}
-
-/** Base of all errors of Holdfast. */
-export class LockError extends Error {
-  readonly code: LockErrorCode;
-  /** The full name of the resource, if the error is about one. */
-  readonly resource: string | undefined;
-
-  constructor(code: LockErrorCode, message: string, options: LockErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.code = code;
-    this.resource = options.resource;
-    this.name = new.target.name;
-    Object.defineProperty(this, BRAND, { value: true });
-  }
-}
-
-/** True for errors of any copy of Holdfast; with `code`, for that kind alone. */
-export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
-  try {
-    if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
-    return code === undefined || (error as { code?: unknown }).code === code;
-  } catch {
-    // A proxy may throw at any look.
-    return false;
-  }
-}
+export { isLockError, LockError, type LockErrorCode, type LockErrorOptions } from './lock-error.ts';
 
 /** The wait ran out; `cause` is why the store failed, if it could not even be asked. */
 export class AcquireTimeoutError extends LockError {
@@ -324,8 +278,4 @@ export function lossOf(why: GoneReason): LossReason {
 function describeHolder(member: Member): string {
   const { label, host, pid } = member.holder;
   return `${label ? `${label} on ` : ''}${host}, pid ${pid}`;
-}
-
-function quote(resource: string): string {
-  return JSON.stringify(resource.length > 80 ? `${resource.slice(0, 77)}...` : resource);
 }

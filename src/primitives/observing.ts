@@ -63,12 +63,16 @@ async function* observing(
   if (signal?.aborted) return;
   const news = new News();
   const over = new AbortController();
-  const close = (): void => {
-    over.abort();
-    news.end();
+  const closing = {
+    close(): void {
+      // Not by its own option `signal`: garbage collection makes Node forget such listeners.
+      signal?.removeEventListener('abort', closing.close);
+      core.campaigns.delete(closing);
+      over.abort();
+      news.end();
+    },
   };
-  signal?.addEventListener('abort', close);
-  const closing = { close };
+  signal?.addEventListener('abort', closing.close);
   core.campaigns.add(closing);
   let following: AsyncDisposable | undefined;
   try {
@@ -82,10 +86,7 @@ async function* observing(
   } catch (error) {
     if (!over.signal.aborted) throw error;
   } finally {
-    close();
-    // Not by its own option `signal`: garbage collection makes Node forget such listeners.
-    signal?.removeEventListener('abort', close);
-    core.campaigns.delete(closing);
+    closing.close();
     await following?.[Symbol.asyncDispose]();
   }
 }

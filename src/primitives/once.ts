@@ -104,7 +104,7 @@ export function readOnce(options: OnceOptions): OnceTerms {
   if (typeof keepResult !== 'boolean') throw new UsageError('keepResult must be true or false.');
   const acquire = {
     ...(wait !== undefined && { wait }),
-    ...(signal && { signal }),
+    ...(signal !== undefined && { signal }),
     ...(label !== undefined && { label }),
   };
   return { keepForMs, skip: ifRunning === 'skip', keepResult, acquire };

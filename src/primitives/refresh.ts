@@ -45,7 +45,7 @@ export const REFRESH_OPTIONS: readonly string[] = [
   ...['wait', 'signal', 'label', 'ttl', 'maxHold'],
 ];
 
-/** Longest `retryAfter`, in ms: a store must not stay failed for hours because of a typing error. */
+/** Longest `retryAfter`, in ms: a slip of the keyboard must not stop everybody for hours. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** What is kept of a failure. */
@@ -65,7 +65,11 @@ export interface RefreshTerms<T> {
 export function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
   const { read, load, staleWhileRefreshing: old, retryAfter = 1000 } = options;
   const { wait, signal, label } = options;
-  for (const [what, each] of Object.entries({ read, load, staleWhileRefreshing: old ?? read })) {
+  for (const [what, each] of Object.entries({
+    read,
+    load,
+    staleWhileRefreshing: old === undefined ? read : old,
+  })) {
     if (typeof each !== 'function') throw new UsageError(`${what} must be a function.`);
   }
   const retryAfterMs = parseDuration(retryAfter, 'retryAfter');
@@ -79,7 +83,7 @@ export function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
     retryAfterMs,
     acquire: {
       ...(wait !== undefined && { wait }),
-      ...(signal && { signal }),
+      ...(signal !== undefined && { signal }),
       ...(label !== undefined && { label }),
     },
   };
@@ -104,6 +108,7 @@ export class Refreshes {
     const usable = this.#flights.has(lock.resource) ? await terms.old?.() : undefined;
     if (usable !== undefined) return usable;
     signal?.throwIfAborted();
+    this.#core.checkOpen();
     const flight = this.#flights.get(lock.resource) as Flight<T> | undefined;
     return (flight ?? this.#begin(lock, terms)).join(terms.acquire);
   }
@@ -151,7 +156,7 @@ class Flight<T> {
           ...{ resource, kind: 'mutex', outlook: () => ({}), leave: () => this.#leave() },
           timedOut: (waitedMs) => new AcquireTimeoutError(resource, { waitedMs }),
         },
-        options: { ...(wait !== undefined && { wait }), ...(signal && { signal }) },
+        options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
         ...{ resolve, reject },
       });
       this.#value.then(

@@ -1,19 +1,19 @@
 /** What the functions of the guide are given: locks, work, and `after` as Next.js has it. */
-import { createLocks } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
-import { simulatedClock } from 'holdfast/testkit';
+import { createLocks, type Locks } from 'holdfast';
+import { type MemoryStore, memoryStore } from 'holdfast/memory';
+import { type SimulatedClock, simulatedClock } from 'holdfast/testkit';
 
-export const clock = simulatedClock();
-export const store = memoryStore({ clock });
+export const clock: SimulatedClock = simulatedClock();
+export const store: MemoryStore = memoryStore({ clock });
 /** An instance of the function. */
-export const locks = createLocks(store, { clock, maxTtl: '90s' });
+export const locks: Locks = createLocks(store, { clock, maxTtl: '90s' });
 /** Another one. */
-export const others = createLocks(store, { clock, maxTtl: '90s' });
+export const others: Locks = createLocks(store, { clock, maxTtl: '90s' });
 
 export const sent: string[] = [];
 export const built: string[] = [];
 /** How long the work takes. */
-export const work = { ms: 30_000 };
+export const work: { ms: number } = { ms: 30_000 };
 
 export async function render(id: string): Promise<string> {
   await clock.sleep(work.ms);

@@ -213,6 +213,7 @@ describe('what is wrong is said before anything is sent', () => {
     ['the ttl', { ...DAY, ttl: 1 }, /ttl must be at least/],
     ['the wait', { ...DAY, wait: 'x' }, /wait/],
     ['the signal', { ...DAY, signal: {} }, /AbortSignal/],
+    ['a signal of nothing', { ...DAY, signal: 0 }, /AbortSignal/],
   ];
   it.each(wrong)('%s', (_, options, message) => {
     const { locks } = setUp();

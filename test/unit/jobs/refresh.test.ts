@@ -144,6 +144,15 @@ describe('refresh', () => {
     expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', waitedMs: 3_000 });
   });
 
+  it('begins nothing when its locks are closed', async () => {
+    const { clock, store } = setUp();
+    const locks = createLocks(store, { clock });
+    await locks.close();
+    const late = locks.refresh('a', { read: () => undefined, load: () => 1 });
+    await expect(late).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(clock.timers).toBe(0);
+  });
+
   it('does not wait for itself', async () => {
     const { locks } = setUp();
     const read = (): undefined => {};
@@ -263,6 +272,7 @@ describe('what is wrong is said at once', () => {
     ['no options', undefined, /must be an object/],
     ['no read', { load: one }, /read must be a function/],
     ['no load', { read: one }, /load must be a function/],
+    ['no old value', { ...fine, staleWhileRefreshing: null }, /must be a function/],
     ['staleWhileRefreshing', { ...fine, staleWhileRefreshing: 1 }, /must be a function/],
     ['retryAfter', { ...fine, retryAfter: '2m' }, /at most 60000 ms/],
     ['the wait', { ...fine, wait: -1 }, /wait/],
