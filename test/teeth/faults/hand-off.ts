@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 const queue = { file: 'src/local-queue.ts' };
 const task = { file: 'src/task.ts' };
 const lease = { file: 'src/lease.ts' };
-const locks = { file: 'src/locks.ts' };
+const spec = { file: 'src/lock-spec.ts' };
 
 /** Tasks of one process that share a claim, and its tokens. */
 export const HAND_OFF_FAULTS: readonly Fault[] = [
@@ -106,14 +106,14 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'work that hangs keeps the lock for ever',
   },
   {
-    ...locks,
+    ...spec,
     name: 'fair tasks share a claim',
     find: 'const shared = !fair && whole',
     replace: 'const shared = whole',
     why: 'a task that came later, in this process, overtakes another process',
   },
   {
-    ...locks,
+    ...spec,
     name: 'tasks with other terms share a claim',
     find: 'heartbeat, reentrant, shared, key }',
     replace: 'heartbeat, reentrant, shared, key: resource }',

@@ -91,8 +91,8 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     ...refresh,
     name: 'those who may use the old value wait for the new one',
-    find: 'if (usable !== undefined) return usable;\n    signal',
-    replace: 'signal',
+    find: '    if (usable !== undefined) return usable;\n    signal',
+    replace: '    signal',
     why: 'a slow token server stops everybody although the old token is good',
   },
   {

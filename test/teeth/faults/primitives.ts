@@ -20,8 +20,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...reentrancy,
     name: 'a lock that was released still counts as held around',
-    find: "return this.lease.state !== 'released';",
-    replace: 'return true;',
+    find: "return this.#open && this.lease.state !== 'released';",
+    replace: 'return this.#open;',
     why: 'work enters a lock that another process has by now',
   },
   {
@@ -48,8 +48,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...reentrancy,
     name: 'a lock of the same name in another store counts as held',
-    find: 'this.#core.store !== store ||',
-    replace: '!store ||',
+    find: 'return this.#core.store === store && this.resource',
+    replace: 'return Boolean(store) && this.resource',
     why: 'work enters without the lock, or is refused for a deadlock that is none',
   },
   {
@@ -188,8 +188,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...observing,
     name: 'an observer whose locks are closed waits for ever',
-    find: '    over.abort();\n    news.end();\n',
-    replace: '    over.abort();\n',
+    find: '      over.abort();\n      news.end();\n',
+    replace: '      over.abort();\n',
     why: 'a program that has closed its locks does not come to its end',
   },
   {
