@@ -119,6 +119,17 @@ describe('refresh', () => {
     expect([next.value, token.loads]).toEqual([1, 1]);
   });
 
+  it('leaves the queue when nobody wants it', async () => {
+    const { clock, locks, other } = setUp();
+    const token = await other.mutex('refresh:a').acquire();
+    const options = { read: () => undefined, load: () => 1, wait: '1s' } as const;
+    const late = watchOutcome(locks.refresh('a', options));
+    await clock.advance(1_000);
+    expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect((await other.inspect('refresh:a')).waiters).toEqual([]);
+    await token.release();
+  });
+
   it('goes on with a load that nobody waits for any more', async () => {
     const bed = setUp();
     const { clock, locks } = bed;
