@@ -95,7 +95,10 @@ describe('these checks find', () => {
       entryProblems(new Map([...tree, ['package.json', strangeProgram]])),
     ],
     ['a system that is left out', lockFileProblems(only('package-lock.json', leftOut))],
-    ['an unexplained code', errorCodeProblems(only('src/lock-error.ts', "type LockErrorCode = 'A';"))],
+    [
+      'an unexplained code',
+      errorCodeProblems(only('src/lock-error.ts', "type LockErrorCode = 'A';")),
+    ],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
     ['a broken snippet', snippetProblems(only('README.md', '```ts\nnonsense();\n```\n'))],
