@@ -26,7 +26,8 @@ const STORE_FIGURES = [
 const CLUSTER_FIGURES = ['three', 'dead-holder', 'dead-leader'];
 
 const FIGURES = [
-  ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli', 'once'],
+  ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'],
+  ...['once', 'refresh', 'telemetry'],
   ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
   ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster', 'quorum'],
   ...['postgres', 'mysql'].flatMap((one) => STORE_FIGURES.map((figure) => `${one}/${figure}`)),

@@ -101,6 +101,7 @@ const open: Closable[] = [];
 const MORE: Readonly<Record<string, string>> = {
   'redis/cluster': 'cluster',
   once: 'redis',
+  refresh: 'redis',
   'fences/redis': 'redis',
   'fences/postgres': 'postgres',
   ...withThree('etcd'),

@@ -25,6 +25,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = [
   ...['libsql', 'esbuild', 'ioredis', 'redis'],
   ...['redlock', 'redis-semaphore', '@verrou/core', 'redlock-universal'],
+  ...['@opentelemetry/api', '@opentelemetry/context-async-hooks'],
+  ...['@opentelemetry/sdk-metrics', '@opentelemetry/sdk-trace-base'],
   ...['pg', 'postgres', 'mysql2', 'mariadb', 'kysely', 'advisory-lock'],
 ];
 
