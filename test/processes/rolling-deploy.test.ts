@@ -2,7 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { checkHistory } from 'holdfast/testkit';
 import { expect, test } from 'vitest';
+import { LAYOUTS } from '../../src/stores/sqlite/schema.ts';
 import { connect } from '../sqlite/bed.ts';
+import { NEXT_LAYOUTS } from '../sqlite/next-layout.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions, Told } from './children/contender.ts';
 
@@ -25,10 +27,10 @@ test('a deploy from one layout to the next, process by process', async () => {
 
   for (const child of old) child.tell({ type: 'go' });
   await Promise.all(old.map((child) => child.next('hold')));
-  expect(layout()).toMatchObject([{ layout: 1 }]);
+  expect(layout()).toMatchObject([{ layout: LAYOUTS.length }]);
   for (const child of later) child.tell({ type: 'go' });
   await Promise.all(later.map((child) => child.next('hold')));
-  expect(layout()).toMatchObject([{ layout: 2 }]);
+  expect(layout()).toMatchObject([{ layout: NEXT_LAYOUTS.length }]);
   restarted.tell({ type: 'go' });
   await Promise.all(all.map((child) => child.next('done')));
 
