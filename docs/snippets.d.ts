@@ -21,6 +21,11 @@ interface Prisma {
 }
 declare const prisma: Prisma & { $transaction<T>(work: (tx: Prisma) => Promise<T>): Promise<T> };
 
+/** Clients of other servers. */
+declare const redis: import('ioredis').Redis;
+declare const etcd: import('holdfast/etcd').EtcdClient;
+declare const session: import('holdfast/zookeeper').ZookeeperSession;
+
 declare const sku: string;
 declare function sell(connection: typeof db, sku: string): void;
 declare function countStock(connection: typeof db, sku: string): number;
@@ -55,6 +60,12 @@ declare class SlowPost {
 declare function sendInvoices(locks: import('holdfast').Locks, post: SlowPost): Promise<boolean>;
 declare function record(name: string, locks: object, to: object): void;
 declare function readToken(): Promise<string>;
+
+/** For the suites of the testkit: a store and a fence of the reader's own. */
+declare function myStore(
+  options?: import('holdfast/testkit').FixtureOptions,
+): import('holdfast').Store;
+declare function numberBehindMyFence(resource: string): import('holdfast/testkit').FenceFixture;
 
 /** Of the pages on once and refresh. */
 declare function nextNumber(): Promise<number>;

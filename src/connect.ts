@@ -21,6 +21,12 @@ const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...ETCD, ...
 
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
+ *
+ * @example
+ * import { connect } from 'holdfast/connect';
+ *
+ * const locks = await connect('redis://localhost', { prefix: 'shop:' });
+ *
  * @throws what `openStore` and `createLocks` throw.
  */
 export async function connect(url: string, options?: LocksOptions): Promise<Locks> {
@@ -44,6 +50,13 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  *   of `zookeeperStore` as its query: `?path=/locks`.
  *
  * Clients are loaded when they are needed, so this is for programs that are not bundled.
+ *
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { openStore } from 'holdfast/connect';
+ *
+ * const locks = createLocks(await openStore('sqlite:./locks.db'), { wait: '5s' });
+ *
  * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed.
  */
 export async function openStore(url: string): Promise<Store> {

@@ -18,6 +18,12 @@ export const MAX_DURATION_MS = 2_147_483_647;
 /**
  * Whole milliseconds of a duration, rounded up.
  * @param what names the option in the message.
+ *
+ * @example
+ * import { parseDuration } from 'holdfast';
+ *
+ * parseDuration('1.5m'); // 90_000
+ *
  * @throws UsageError if it is malformed, negative, not finite or longer than 24 days.
  */
 export function parseDuration(value: Duration, what = 'duration'): number {

@@ -22,6 +22,12 @@ export type HandOff = 'local' | 'remote';
 /** Why there is no lease: a try found the lock taken, or what ended the wait. */
 export type MissReason = 'taken' | 'timeout' | 'aborted' | 'failed';
 
+/**
+ * What `locks.on` listens to.
+ *
+ * @example
+ * const stop = locks.on('lost', ({ resource, reason }) => console.warn(resource, reason));
+ */
 export interface LockEvents {
   /**
    * Somebody asks for a lock; told in the asynchronous context of the caller. `waits` is false for

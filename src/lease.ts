@@ -134,7 +134,13 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.#ended;
   }
 
-  /** @throws LeaseLostError unless held now. */
+  /**
+   * @example
+   * await step();
+   * lease.assertHeld(); // between steps, for work that cannot look at the signal
+   *
+   * @throws LeaseLostError unless held now.
+   */
   get assertHeld(): () => void {
     return () => {
       if (this.held) return;
@@ -144,6 +150,10 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /**
    * Asks the store now, instead of at the next heartbeat.
+   *
+   * @example
+   * if (lease.remainingMs < 5_000) await lease.renew();
+   *
    * @throws LeaseLostError if it is no longer held, StoreError if the store does not confirm it.
    */
   get renew(): () => Promise<void> {
@@ -169,6 +179,12 @@ export class Lease implements FencingToken, AsyncDisposable {
   /**
    * Turns a write lock into a read lock, without letting go of it: other readers come in, and the
    * token stays. The way back does not exist, because two who tried would wait for each other.
+   *
+   * @example
+   * await using lease = await locks.rwLock('config').write.acquire();
+   * await writeConfig('colour = blue');
+   * await lease.downgrade(); // from here on, others may read it, too
+   *
    * @throws UnsupportedError for other kinds or if the store cannot, LeaseLostError, StoreError.
    */
   get downgrade(): () => Promise<void> {

@@ -37,7 +37,18 @@ export class LockError extends Error {
   }
 }
 
-/** True for errors of any copy of Holdfast; with `code`, for that kind alone. */
+/**
+ * True for errors of any copy of Holdfast; with `code`, for that kind alone.
+ *
+ * @example
+ * import { isLockError } from 'holdfast';
+ *
+ * try {
+ *   await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
+ * } catch (error) {
+ *   if (!isLockError(error, 'ACQUIRE_TIMEOUT')) throw error; // else somebody is at it
+ * }
+ */
 export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
   try {
     if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;

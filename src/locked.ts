@@ -76,12 +76,19 @@ export interface LockedDecorator<Self, A extends unknown[], Skips> {
  *   decorated method rejects with what `run` rejects with, and with UsageError if the method did
  *   not return a promise: it would go on without the lock.
  * @example
- * class Orders {
- *   constructor(readonly locks: Locks) {}
+ * import { currentLease, type Locks, locked } from 'holdfast';
  *
- *   \@locked((self: Orders) => self.locks, (order: Order) => `order:${order.id}`, { wait: '5s' })
- *   async ship(order: Order): Promise<void> {
- *     await post(order, { signal: currentLease()?.signal });
+ * class Orders {
+ *   readonly locks: Locks;
+ *
+ *   constructor(locks: Locks) {
+ *     this.locks = locks;
+ *   }
+ *
+ *   \@locked((self: Orders) => self.locks, (id: string) => `order:${id}`, { wait: '5s' })
+ *   async ship(id: string): Promise<void> {
+ *     await ship({ id });
+ *     currentLease()?.assertHeld();
  *   }
  * }
  */

@@ -60,6 +60,10 @@ function users(): WeakMap<Store, number> {
 
 /**
  * Locks on a store.
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { memoryStore } from 'holdfast/memory';
+ * const locks = createLocks(memoryStore(), { prefix: 'shop:', wait: '10s' });
  * @throws UsageError
  */
 export function createLocks(store: Store, options: LocksOptions = {}): Locks {
@@ -83,7 +87,11 @@ export class Locks {
     if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
   }
 
-  /** One at a time. */
+  /**
+   * One at a time.
+   * @example
+   * await locks.mutex('report').run(({ signal }) => buildReport(signal));
+   */
   mutex(name: string, options: LockOptions = {}): SingleLock {
     const read = readOptions(options, LOCK_OPTIONS, 'mutex');
     return this.#lock(name, { ...read, kind: 'mutex', limit: 1 });
@@ -91,6 +99,8 @@ export class Locks {
 
   /**
    * At most `limit` permits at a time; strictly first come, first served, whatever their weight.
+   * @example
+   * await locks.semaphore('printer', { limit: 3 }).run({ permits: 2 }, () => ship(order));
    */
   semaphore(name: string, options: SemaphoreOptions): SingleLock {
     const read = readOptions(options, SEMAPHORE_OPTIONS, 'semaphore');
@@ -98,7 +108,11 @@ export class Locks {
     return this.#lock(name, { ...read, kind: 'permits', limit });
   }
 
-  /** Many readers or one writer; a waiting writer stops later readers. */
+  /**
+   * Many readers or one writer; a waiting writer stops later readers.
+   * @example
+   * const config = await locks.rwLock('config').read.run(() => readConfig());
+   */
   rwLock(name: string, options: LockOptions = {}): RwLock {
     const read = readOptions(options, LOCK_OPTIONS, 'rwLock');
     return {
@@ -124,10 +138,8 @@ export class Locks {
    * and crashes, for as long as that is known. A failure frees the key at once, a crash with the
    * TTL. It cannot promise that an attempt that was cut short had no effects elsewhere: give those
    * the key, and the lease's token, to tell attempts apart.
-   *
    * @example
-   * const { state } = await locks.once(`order:${id}`, { keepFor: '7d' }, () => ship(id));
-   *
+   * const { state } = await locks.once(`ship:${order.id}`, { keepFor: '7d' }, () => ship(order));
    * @throws UsageError synchronously; as rejections what the work throws, AcquireTimeoutError,
    *   LeaseLostError, UnsupportedError if the store keeps no records, StoreError, and UsageError if
    *   the work is done and its result cannot be kept.
@@ -150,13 +162,9 @@ export class Locks {
    * A value that many use and one renews: of all who find it stale, in all processes, one loads it,
    * and the others wait, or go on with the old one while it is usable. In one process the first to
    * ask loads for all; those who wait share its failure, too.
-   *
    * @example
-   * const token = await locks.refresh('access-token', {
-   *   read: async () => freshOf(await cache.get('token')),
-   *   load: () => fetchToken(),
-   * });
-   *
+   * const read = async () => fresh(await cache.get('token'));
+   * const token = await locks.refresh('access-token', { read, load: fetchToken });
    * @throws UsageError and DeadlockError; as rejections what the functions throw,
    *   AcquireTimeoutError, `signal.reason`, LeaseLostError, StoreError, and RefreshError if
    *   another process has just failed.
@@ -240,6 +248,8 @@ export class Locks {
    * after `drain` (default 10 s) its signals abort. What has settled is released; a lease whose
    * work has not keeps the resource until its TTL ends it. Then closes the store, if these were its
    * last locks.
+   * @example
+   * process.once('SIGTERM', () => locks.close({ drain: '5s' }));
    */
   close(options: { readonly drain?: Duration } = {}): Promise<void> {
     const { drain = '10s' } = readOptions(options, ['drain'], 'close');

@@ -61,8 +61,13 @@ export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'>
   readonly seats?: number;
 }
 
+/**
+ * @example
+ * const [holder] = (await locks.inspect('report')).holders;
+ * if (holder) await locks.evict('report', { token: holder.number, reason: 'it hangs' });
+ */
 export interface EvictOptions {
-  /** The token of the lease, or of the waiter, as `inspect` shows it. */
+  /** The token of the lease, or of the waiter, which is its `number` in `inspect`. */
   readonly token: bigint;
   /** Why; the holder is told. At most 1,024 bytes. */
   readonly reason: string;

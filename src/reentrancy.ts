@@ -31,6 +31,8 @@ function context(): AsyncLocalStorage<Frame> {
  * Undefined outside of them, under a lease that was taken by `acquire`, and in what is left behind
  * when the work has settled, such as a timer.
  * @example
+ * import { currentLease } from 'holdfast';
+ *
  * await locks.mutex('report').run(async () => {
  *   currentLease()?.assertHeld(); // however deep in what the work calls
  * });

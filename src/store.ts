@@ -109,7 +109,12 @@ export interface Member {
   readonly holder: Holder;
 }
 
-/** Live claims only, in order. */
+/**
+ * Live claims only, in order.
+ *
+ * @example
+ * const { holders, waiters } = await locks.inspect('report');
+ */
 export interface Queue {
   readonly resource: string;
   /** The limit in force; undefined for an empty queue. */

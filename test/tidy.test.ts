@@ -65,6 +65,25 @@ describe('these checks find', () => {
   const strangeProgram = JSON.stringify({ ...manifestOf(tree), bin: { a: './dist/a.mjs' } });
   const leftOut =
     '{ "packages": { "node_modules/a": { "optionalDependencies": { "a-x64": "1" } } } }';
+  const page = (code: string): string => `\`\`\`ts\n${code}\n\`\`\`\n`;
+  const comment = (text: string): string =>
+    `/**\n * @example\n${text.replace(/^/gm, ' * ')}\n * @throws UsageError\n */\n`;
+  const right = "import { createLocks } from 'holdfast';\n\ncreateLocks(myStore());";
+  // All at once, because the compiler reads the types of every client.
+  const snippets = snippetProblems(
+    new Map([
+      ['README.md', page('nonsense();')],
+      ['docs/guide/right.md', page(right)],
+      ['src/broken.ts', comment('nonsense();')],
+      ['src/bare.ts', comment('createLocks(myStore());')],
+      ['src/fenced.ts', comment(page('nonsense();'))],
+      ['src/prose.ts', comment('await step();\n\nSee there.')],
+      ['src/right.ts', comment(right)],
+      ['src/right-too.ts', comment(page(right))],
+    ]),
+  );
+  const snippetsIn = (path: string): string[] =>
+    snippets.filter((problem) => problem.startsWith(`${path}:`));
   const imports = (path: string, name: string): string[] =>
     importProblems(only(path, `import { x } from '${name}';`), clients);
 
@@ -101,7 +120,11 @@ describe('these checks find', () => {
     ],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
-    ['a broken snippet', snippetProblems(only('README.md', '```ts\nnonsense();\n```\n'))],
+    ['a broken snippet', snippetsIn('README.md')],
+    ['a broken example', snippetsIn('src/broken.ts')],
+    ['an example without its import', snippetsIn('src/bare.ts')],
+    ['a broken example between fences', snippetsIn('src/fenced.ts')],
+    ['prose behind an example', snippetsIn('src/prose.ts')],
   ])('%s', (_, problems) => {
     expect(problems).not.toEqual([]);
   });
@@ -110,6 +133,6 @@ describe('these checks find', () => {
     expect(imports('src/stores/a/index.ts', '../../store.ts')).toEqual([]);
     expect(imports('src/stores/a/index.ts', './client.ts')).toEqual([]);
     expect(imports('src/connect.ts', './stores/a/index.ts')).toEqual([]);
-    expect(snippetProblems(only('README.md', '```ts\nexport const n = 1;\n```\n'))).toEqual([]);
+    expect(snippets.filter((problem) => /right/.test(problem))).toEqual([]);
   });
 });

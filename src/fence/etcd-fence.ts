@@ -59,11 +59,13 @@ export interface EtcdFence {
  * A fence in the etcd that holds the guarded data.
  *
  * @example
+ * import { etcdFence } from 'holdfast/fence';
+ *
  * const fence = etcdFence();
- * await locks.mutex('stock').run(async (lease) => {
+ * await locks.mutex('config').run(async (lease) => {
  *   const entry = await fence.enter(etcd, lease);
- *   const { answers } = await etcd.txn({ success: [{ range: { key: 'stock' } }] });
- *   await entry.txn({ success: [{ put: { key: 'stock', value: oneLessThan(answers) } }] });
+ *   const value = await readConfig();
+ *   await entry.txn({ success: [{ put: { key: 'config', value } }] });
  * });
  *
  * @throws UsageError

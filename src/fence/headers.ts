@@ -52,7 +52,9 @@ type Parts = Readonly<Record<(typeof PARTS)[number], string>>;
  * `holdfast-kind` and `holdfast-token`, with names in percent-encoding.
  *
  * @example
- * await fetch(url, { method: 'POST', headers: { ...fenceHeaders(lease), ...others }, body });
+ * import { fenceHeaders } from 'holdfast/fence';
+ *
+ * await fetch('http://stock/take', { method: 'POST', headers: fenceHeaders(lease) });
  *
  * @throws UsageError
  */
@@ -75,9 +77,12 @@ export function fenceHeaders(
  * The lease that a request tells of, for a fence to enter with.
  *
  * @example
+ * import { createServer } from 'node:http';
+ * import { fenceFrom } from 'holdfast/fence';
+ *
  * createServer((request, response) => {
- *   const lease = fenceFrom(request, { resource: 'stock', secret });
- *   // … fence.enter(…, lease)
+ *   const lease = fenceFrom(request, { resource: 'stock' });
+ *   response.end(`for ${lease.token}`); // after fence.enter(…, lease)
  * });
  *
  * @throws FenceHeadersError whose `reason` says what is wrong with them.

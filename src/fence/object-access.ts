@@ -83,6 +83,8 @@ const OPTIONS = ['url', 'fetch', 'headers', 'timeout'];
  * Objects of an HTTP service with GET and PUT, ETags, `If-Match` and `If-None-Match: *`.
  *
  * @example
+ * import { httpObjects, objectFence } from 'holdfast/fence';
+ *
  * const fence = objectFence(httpObjects({ url: 'https://files.example/plans/' }));
  *
  * @throws UsageError

@@ -82,6 +82,8 @@ const OPTIONS = ['keyOf', 'initial', 'format'];
  * A fence in the object that holds the guarded data.
  *
  * @example
+ * import { httpObjects, objectFence } from 'holdfast/fence';
+ *
  * const objects = httpObjects({ url: 'https://files.example/' });
  * const fence = objectFence<string[]>(objects, { initial: [] });
  * await locks.mutex('plan').run(async (lease) => {

@@ -67,6 +67,8 @@ const SHORTEST_KEEP_MS = 60_000;
  * settings of this client, to each primary in a cluster; it is made when it is first needed.
  *
  * @example
+ * import { redisFence } from 'holdfast/fence';
+ *
  * const fence = redisFence(redis);
  * await locks.mutex('stock').run(async (lease) => {
  *   const entry = await fence.enter(lease);

@@ -59,9 +59,37 @@ const OPTIONS = ['dialect', 'table'];
 
 /**
  * A fence in the user's own database.
+ *
+ * @example
+ * import { sqlFence } from 'holdfast/fence';
+ *
+ * const fence = sqlFence({ dialect: 'sqlite' });
+ * await locks.mutex('stock').run((lease) =>
+ *   transaction(db, () => {
+ *     fence.enter(db, lease);
+ *     sell(db, sku);
+ *   }),
+ * );
+ *
  * @throws UsageError
  */
 export function sqlFence(options: SqlFenceOptions<'sqlite'>): SqliteFence;
+/**
+ * A fence in a database on a server, whose table, `schema`, is already there.
+ *
+ * @example
+ * import { sqlFence } from 'holdfast/fence';
+ *
+ * const fence = sqlFence({ dialect: 'postgres' });
+ * await locks.mutex('stock').run((lease) =>
+ *   sql.begin(async (tx) => {
+ *     await fence.enter(tx, lease);
+ *     await tx`update stock set n = n - 1 where sku = ${sku}`;
+ *   }),
+ * );
+ *
+ * @throws UsageError
+ */
 export function sqlFence(options: SqlFenceOptions<'postgres' | 'mysql'>): SqlFence;
 export function sqlFence(options: SqlFenceOptions): SqliteFence | SqlFence {
   const { dialect, table = 'holdfast_fence' } = readOptions(options, OPTIONS, 'sqlFence');

@@ -83,11 +83,13 @@ export interface ZookeeperFence {
  * A fence in the ZooKeeper that holds the guarded data.
  *
  * @example
+ * import { zookeeperFence } from 'holdfast/fence';
+ *
  * const fence = zookeeperFence();
  * await locks.mutex('stock').run(async (lease) => {
  *   const entry = await fence.enter(session, lease);
- *   const { data } = await session.getData('/stock');
- *   await entry.multi([{ step: 'set', path: '/stock', data: oneLessThan(data) }]);
+ *   const left = Number(String((await session.getData('/stock')).data)) - 1;
+ *   await entry.multi([{ step: 'set', path: '/stock', data: Buffer.from(String(left)) }]);
  * });
  *
  * @throws UsageError

@@ -76,6 +76,10 @@ export function locksToken(name?: string): string | typeof Locks {
  * Provides `Locks` and `LocksHealthIndicator`; closes the locks, with a `drain`, when the
  * application shuts down.
  * @example
+ * import { Injectable, Module } from '@nestjs/common';
+ * import { Locks } from 'holdfast';
+ * import { HoldfastModule } from 'holdfast/nestjs';
+ *
  * \@Module({ imports: [HoldfastModule.forRoot('redis://localhost')] })
  * class AppModule {}
  *
@@ -107,10 +111,12 @@ export class HoldfastModule {
    * @throws UsageError if there is no factory; starting the application fails if what it answers is
    *   wrong.
    * @example
+   * import { HoldfastModule } from 'holdfast/nestjs';
+   *
    * HoldfastModule.forRootAsync({
    *   imports: [ConfigModule],
-   *   inject: [ConfigService],
-   *   useFactory: (config: ConfigService) => config.getOrThrow('LOCKS'),
+   *   inject: [Config],
+   *   useFactory: (config: Config) => config.url,
    * });
    */
   static forRootAsync<D extends readonly unknown[]>(

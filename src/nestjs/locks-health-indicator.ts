@@ -24,10 +24,22 @@ const DEFAULT_TIMEOUT = '1s';
  * nothing. For `@nestjs/terminus`, or any health check. It is about readiness and not about life:
  * to start the process again does not make a store answer.
  * @example
- * \@HealthCheck()
- * \@Get('health')
- * check() {
- *   return this.health.check([() => this.locks.isHealthy('locks')]);
+ * import { Controller, Get } from '@nestjs/common';
+ * import { HealthCheck, HealthCheckService } from '@nestjs/terminus';
+ * import { LocksHealthIndicator } from 'holdfast/nestjs';
+ *
+ * \@Controller('health')
+ * class HealthController {
+ *   constructor(
+ *     private readonly health: HealthCheckService,
+ *     private readonly locks: LocksHealthIndicator,
+ *   ) {}
+ *
+ *   \@Get()
+ *   \@HealthCheck()
+ *   check() {
+ *     return this.health.check([() => this.locks.isHealthy('locks')]);
+ *   }
  * }
  */
 export class LocksHealthIndicator {

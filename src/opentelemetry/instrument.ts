@@ -48,6 +48,7 @@ const SCOPE = 'holdfast';
  *
  * @example
  * import * as api from '@opentelemetry/api';
+ * import { instrument } from 'holdfast/opentelemetry';
  *
  * const stop = instrument(api, { nameOf: (resource) => resource.split(':')[0] });
  *

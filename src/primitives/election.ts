@@ -33,6 +33,13 @@ const CAMPAIGN_OPTIONS = ['label', 'signal'];
 /** Pause after a failure of the store before standing again, in ms. */
 const RETRY_MS = 500;
 
+/**
+ * N of M lead, the others stand by. See `campaign`.
+ *
+ * @example
+ * const election = locks.election('scheduler', { seats: 2 });
+ * const { leaders } = await election.standings();
+ */
 export class Election {
   readonly #core: Core;
   readonly #seat: SingleLock;
@@ -48,7 +55,13 @@ export class Election {
     return this.#seat.resource;
   }
 
-  /** Stands for election, and stands again after every term, until it resigns. */
+  /**
+   * Stands for election, and stands again after every term, until it resigns.
+   *
+   * @example
+   * const candidate = locks.election('scheduler').campaign({ label: 'worker 3' });
+   * for await (const term of candidate) await lead(term.signal);
+   */
   campaign(options: CampaignOptions = {}): Candidate {
     const read = this.#seat.read(readOptions(options, CAMPAIGN_OPTIONS, 'campaign'));
     return new Candidate(this.#core, this.#seat, read);
@@ -68,6 +81,7 @@ export class Election {
    * @throws StoreError, also later if it will not pass; ClosedError
    *
    * @example
+   * const election = locks.election('scheduler');
    * for await (const { leaders, missed } of election.observe()) {
    *   console.log(missed ? 'at least' : 'exactly', leaders.map(({ holder }) => holder.label));
    * }

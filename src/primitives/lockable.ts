@@ -52,6 +52,11 @@ export abstract class Lockable<L extends Held> {
 
   /**
    * Waits until the lock is held. The caller releases it: prefer `run`, or `await using`.
+   *
+   * @example
+   * await using lease = await locks.mutex('report').acquire({ wait: '5s' });
+   * await buildReport(lease.signal);
+   *
    * @throws UsageError synchronously; as rejections AcquireTimeoutError, `signal.reason`,
    *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited, StoreError
    *   and ClosedError.
@@ -61,7 +66,13 @@ export abstract class Lockable<L extends Held> {
     return this.take(this.#patient(this.read(options)), true) as Promise<L>;
   }
 
-  /** Takes the lock if it is free now, else resolves with null; `wait` has no meaning here. */
+  /**
+   * Takes the lock if it is free now, else resolves with null; `wait` has no meaning here.
+   *
+   * @example
+   * const lease = await locks.mutex('report').tryAcquire();
+   * if (lease) await buildReport(lease.signal).finally(lease.release);
+   */
   tryAcquire(options: AcquireOptions = NO_OPTIONS): Promise<L | null> {
     return this.take(this.read(options), false);
   }
@@ -70,6 +81,10 @@ export abstract class Lockable<L extends Held> {
    * Waits for the lock, runs the work with it, and releases it when the work has settled. If the
    * lease was lost meanwhile it rejects with `LeaseLostError`, the work's error as its cause,
    * even when the work fulfilled.
+   *
+   * @example
+   * await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
+   *
    * @throws what `acquire` does, and DeadlockError if this context holds the lock already.
    */
   run<T>(work: Work<L, T>): Promise<T>;
@@ -86,7 +101,13 @@ export abstract class Lockable<L extends Held> {
     return this.#runUnder((await this.take(options, true)) as L, work);
   }
 
-  /** Runs the work if the lock is free now, else tells who holds it. */
+  /**
+   * Runs the work if the lock is free now, else tells who holds it.
+   *
+   * @example
+   * const result = await locks.mutex('report').tryRun(({ signal }) => buildReport(signal));
+   * if (!result.acquired) console.log('held by', result.holders);
+   */
   tryRun<T>(work: Work<L, T>): Promise<TryResult<T>>;
   tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>>;
   tryRun<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<TryResult<T>> {

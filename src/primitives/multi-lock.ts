@@ -65,6 +65,13 @@ export class MultiLease implements Held {
   }
 }
 
+/**
+ * Several locks as one, made by `locks.all`.
+ *
+ * @example
+ * const accounts = [from, to].map((id) => locks.mutex(`account:${id}`));
+ * await locks.all(accounts).run(() => transfer(from, to));
+ */
 export class MultiLock extends Lockable<MultiLease> {
   readonly #parts: readonly SingleLock[];
   readonly #ordered: readonly SingleLock[];

@@ -31,6 +31,13 @@ const OPTIONS = ['table', 'key', 'from', 'to'];
 /**
  * Changes a row's state if it is the expected one, in a single statement: in a transaction or
  * outside of one. True if it did, false if the state was another or there is no such row.
+ *
+ * @example
+ * import { changeState } from 'holdfast/sql';
+ *
+ * const change = { from: { state: 'new' }, to: { state: 'taken', worker: 3 } };
+ * const mine = await changeState(pool, { table: 'task', key: { id: 7 }, ...change });
+ *
  * @throws UsageError, TransactionError
  */
 export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promise<boolean> {

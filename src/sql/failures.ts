@@ -87,6 +87,12 @@ export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unkn
  * Whether a whole transaction that failed with this may succeed when it is run again, from its
  * BEGIN on. It knows what Holdfast throws, and what the clients do at statements of your own: at
  * SERIALIZABLE even COMMIT fails so. Not so a broken connection, where COMMIT may have succeeded.
+ *
+ * @example
+ * import { isRetryable } from 'holdfast/sql';
+ *
+ * const sellOne = () => sql.begin((tx) => tx`update stock set n = n - 1 where sku = ${sku}`);
+ * await sellOne().catch((error) => (isRetryable(error) ? sellOne() : Promise.reject(error)));
  */
 export function isRetryable(error: unknown): boolean {
   if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).retryable;

@@ -72,6 +72,13 @@ export type Change<T> = (
 
 /**
  * Changes a row that nobody locks.
+ *
+ * @example
+ * import { optimistic } from 'holdfast/sql';
+ *
+ * const row = { table: 'stock', key: { sku }, version: 'version' };
+ * await optimistic<{ n: number }>(pool, row, ({ n }) => (n > 0 ? { n: n - 1 } : undefined));
+ *
  * @throws ConflictError if others were faster in every attempt, or once in a transaction.
  * @throws UsageError, also if there is no such table or column; TransactionError.
  */

@@ -57,6 +57,15 @@ interface Asked {
  * Locks a row until the transaction ends; there is nothing to release. Answers the row as it is
  * under the lock; with `wait: 'skip'`, null if somebody else holds it. (`nowait` and time-outs fail
  * instead, since on PostgreSQL the transaction is lost by then.)
+ *
+ * @example
+ * import { rowLock } from 'holdfast/sql';
+ *
+ * await sql.begin(async (tx) => {
+ *   const { n } = await rowLock<{ n: number }>(tx, { table: 'stock', key: { sku } });
+ *   if (n > 0) await tx`update stock set n = ${n - 1} where sku = ${sku}`;
+ * });
+ *
  * @throws UsageError, also if there is no such table or column, or if the key is not unique.
  * @throws TransactionError if it was not to be had: roll back.
  */

@@ -30,6 +30,14 @@ const OPTIONS = ['shared', 'wait', 'namespace'];
 /**
  * Locks a name until the transaction ends; there is nothing to release. True, or with
  * `wait: 'skip'` false if somebody else holds it.
+ *
+ * @example
+ * import { transactionLock } from 'holdfast/sql';
+ *
+ * await sql.begin(async (tx) => {
+ *   await transactionLock(tx, 'rebuild-index', { wait: '5s' });
+ * });
+ *
  * @throws UnsupportedError on MySQL and MariaDB, whose named locks belong to connections.
  * @throws TransactionError if it was not to be had: `nowait`, a time-out, a deadlock.
  */

@@ -22,6 +22,16 @@ export type Around = <T>(
 
 /**
  * The same store with something around each of its verbs. What it lacks is lacking here.
+ *
+ * @example
+ * import { memoryStore } from 'holdfast/memory';
+ * import { aroundStore } from 'holdfast/testkit';
+ *
+ * const told = aroundStore(memoryStore(), ({ verb, claims }, next) => {
+ *   console.log(verb, claims.length);
+ *   return next();
+ * });
+ *
  * @experimental
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {

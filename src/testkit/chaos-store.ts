@@ -97,10 +97,13 @@ const USUAL: Weather = {
 /**
  * Puts a network between core and a store.
  *
- * ```ts
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { memoryStore } from 'holdfast/memory';
+ * import { chaosStore, simulatedClock } from 'holdfast/testkit';
+ *
  * const clock = simulatedClock(42);
  * const locks = createLocks(chaosStore(memoryStore({ clock }), { clock }), { clock });
- * ```
  */
 export function chaosStore(store: Store, options: ChaosOptions): ChaosStore {
   const { clock, random = clock.random, notice = () => {}, ...weather } = options;

@@ -52,6 +52,14 @@ export interface Violation {
 
 /**
  * All violations found; none for a correct history.
+ *
+ * @example
+ * import assert from 'node:assert/strict';
+ * import { checkHistory, type HoldRecord } from 'holdfast/testkit';
+ *
+ * const records: HoldRecord[] = []; // of all processes, when they are done
+ * assert.deepEqual(checkHistory(records), []);
+ *
  * @experimental
  */
 export function checkHistory(records: Iterable<HoldRecord>): Violation[] {

@@ -86,16 +86,19 @@ const TOPICS: readonly Topic[] = [
 /**
  * Registers all cases with the given runner; see the guide "Adding a store".
  *
- * ```ts
+ * A case fails by rejecting with an `AssertionError`, and takes 25 s at most.
+ *
+ * @example
+ * import { test } from 'node:test';
+ * import { conformance } from 'holdfast/testkit';
+ *
  * conformance({
  *   test,
  *   skip: (name, reason) => test(name, (context) => context.skip(reason)),
  *   create: ({ maxWaiters }) => ({ connect: () => myStore({ maxWaiters }) }),
  *   traits: myStore().traits,
  * });
- * ```
  *
- * A case fails by rejecting with an `AssertionError`, and takes 25 s at most.
  * @experimental Cases are added in minor versions.
  */
 export function conformance(options: ConformanceOptions): void {

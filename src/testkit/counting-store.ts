@@ -17,6 +17,16 @@ export interface CountingStore extends Store {
 
 /**
  * Counts what is sent to a store.
+ *
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { memoryStore } from 'holdfast/memory';
+ * import { countingStore } from 'holdfast/testkit';
+ *
+ * const store = countingStore(memoryStore());
+ * await createLocks(store).mutex('report').run(({ signal }) => buildReport(signal));
+ * console.log(store.total(), store.count('claim').requests);
+ *
  * @experimental
  */
 export function countingStore(store: Store): CountingStore {

@@ -23,6 +23,16 @@ export interface FaultyStore extends Store {
 /**
  * A store whose way to it can be broken, request by request.
  * @param clock what lateness is measured by.
+ *
+ * @example
+ * import { systemClock } from 'holdfast';
+ * import { memoryStore } from 'holdfast/memory';
+ * import { faultyStore } from 'holdfast/testkit';
+ *
+ * const store = faultyStore(memoryStore(), systemClock());
+ * const heal = store.inject({ verb: 'renew', answer: 'never' });
+ * heal();
+ *
  * @experimental
  */
 export function faultyStore(store: Store, clock: Clock): FaultyStore {

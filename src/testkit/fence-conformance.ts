@@ -144,10 +144,14 @@ const CASES: readonly FenceCase[] = [
 /**
  * Registers all cases with the given runner.
  *
+ * A case fails by rejecting with an `AssertionError`.
+ *
  * @example
+ * import { test } from 'node:test';
+ * import { fenceConformance } from 'holdfast/testkit';
+ *
  * fenceConformance({ test, create: (resource) => numberBehindMyFence(resource) });
  *
- * A case fails by rejecting with an `AssertionError`.
  * @experimental Cases are added in minor versions.
  */
 export function fenceConformance({ test, create }: FenceConformanceOptions): void {

@@ -66,7 +66,15 @@ export interface Linearizability<I, O> {
   readonly positions: number;
 }
 
-/** @param options.budget positions to see for one resource before giving up; default 1,000,000. */
+/**
+ * @param options.budget positions to see for one resource before giving up; default 1,000,000.
+ *
+ * @example
+ * import { checkLinearizability, type LockOperation, lockModel } from 'holdfast/testkit';
+ *
+ * const history: LockOperation[] = []; // of all processes, when they are done
+ * const { verdict, disorders } = checkLinearizability(lockModel, history);
+ */
 export function checkLinearizability<S, I, O>(
   model: Model<S, I, O>,
   history: Iterable<Operation<I, O>>,

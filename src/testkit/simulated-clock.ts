@@ -25,6 +25,16 @@ interface Pending extends Timer {
 
 /**
  * @param seed chooses the course of `random()`.
+ *
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { memoryStore } from 'holdfast/memory';
+ * import { simulatedClock } from 'holdfast/testkit';
+ *
+ * const clock = simulatedClock();
+ * const locks = createLocks(memoryStore({ clock }), { clock });
+ * await locks.mutex('report').run(() => clock.sleep('1h')); // in a few milliseconds
+ *
  * @experimental
  */
 export function simulatedClock(seed = 1): SimulatedClock {

@@ -1,15 +1,19 @@
 /**
  * Compiles the ```ts blocks of the README, the guide and the pages about stores against the
- * sources. Each block is a module of its own, in the place of the page and on its lines, so that
- * complaints point into the page. Names that a block does not declare (`db`, `charge`) are declared
- * in docs/snippets.d.ts.
+ * sources, and the examples in the sources' own comments. Each is a module of its own, in the place
+ * of the page and on its lines, so that complaints point into the page. Names that it does not
+ * declare (`db`, `charge`) are declared in docs/snippets.d.ts.
  */
 import { join } from 'node:path';
 import ts from 'typescript';
 import { count, filesOf, ROOT, type Tree } from './tree.ts';
 
 const PAGES = /^(README\.md|docs\/(guide|stores)\/[^/]+\.md)$/;
-const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
+const SOURCES = /^src\/.*\.ts$/;
+/** Up to the next tag or the end of the comment, or between fences. */
+const EXAMPLE =
+  /^ *\* ```ts\n([\s\S]*?)^ *\* ```$|@example\b((?:(?!\*\/|^ *\* @|^ *\* ```)[\s\S])*)/gm;
+export const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
 /** A page of its programs: it has decorators of TypeScript's own, and fields in constructors. */
 const NESTJS = / from '@nestjs\//;
 const NOT_ERASABLE = 1294;
@@ -21,6 +25,13 @@ export function snippetProblems(tree: Tree): string[] {
     for (const { index, 1: block = '' } of text.matchAll(BLOCK)) {
       const line = count(text.slice(0, index), '\n') + 1;
       blocks.set(join(ROOT, `${page}.${line}.ts`), '\n'.repeat(line) + block);
+    }
+  }
+  for (const [source, text] of filesOf(tree, SOURCES)) {
+    for (const { index, 1: fenced, 2: example = '' } of text.matchAll(EXAMPLE)) {
+      const line = count(text.slice(0, index), '\n') + (fenced === undefined ? 0 : 1);
+      const code = (fenced ?? example).replace(/^ *\* ?/gm, '').replaceAll('\\@', '@');
+      blocks.set(join(ROOT, `${source}.${line}.ts`), '\n'.repeat(line) + code);
     }
   }
   return blocks.size === 0 ? [] : compile(blocks);

@@ -35,9 +35,14 @@ const OPTIONS = ['patience', 'clock'];
 /**
  * Several independent stores as one.
  *
- * ```ts
- * const locks = createLocks(quorum([redisStore(a), redisStore(b), redisStore(c)]));
- * ```
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { quorum } from 'holdfast/quorum';
+ * import { redisStore } from 'holdfast/redis';
+ * import { Redis } from 'ioredis';
+ *
+ * const members = ['redis1', 'redis2', 'redis3'].map((host) => redisStore(new Redis({ host })));
+ * const locks = createLocks(quorum(members));
  *
  * @param members an odd number of at least three, the same for all users, in the same order.
  * @throws UsageError

@@ -45,6 +45,14 @@ export interface EtcdClientOptions {
 
 /**
  * Connects with its first request, to any of the servers.
+ *
+ * @example
+ * import { etcdClient } from 'holdfast/etcd';
+ *
+ * const etcd = etcdClient('http://127.0.0.1:2379');
+ * await etcd.txn({ success: [{ put: { key: 'colour', value: 'blue' } }] });
+ * etcd.close();
+ *
  * @throws UsageError if the address is malformed.
  */
 export function etcdClient(

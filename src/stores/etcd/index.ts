@@ -31,6 +31,9 @@ export interface EtcdOptions {
  * `endpoints`, `username`, `password` and `tls`. It connects with its first verb.
  *
  * @example
+ * import { createLocks } from 'holdfast';
+ * import { etcdStore } from 'holdfast/etcd';
+ *
  * const locks = createLocks(etcdStore('http://127.0.0.1:2379'));
  *
  * @throws UsageError for a malformed address, or for bad options.

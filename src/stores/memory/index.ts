@@ -20,6 +20,13 @@ export interface MemoryStore extends Store {
 
 /**
  * Locks between the tasks of one process.
+ *
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { memoryStore } from 'holdfast/memory';
+ *
+ * const locks = createLocks(memoryStore());
+ *
  * @throws UsageError
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {

@@ -45,6 +45,10 @@ const TRAITS: Traits = {
  * closing the locks closes those, never the client.
  *
  * @example
+ * import { createLocks } from 'holdfast';
+ * import { mysqlStore } from 'holdfast/mysql';
+ * import { createPool } from 'mysql2/promise';
+ *
  * const locks = createLocks(mysqlStore(createPool('mysql://app:secret@localhost/shop')));
  *
  * @throws UsageError for anything that is no such client, or for bad options.

@@ -47,7 +47,11 @@ const TRAITS: Traits = {
  * claims and one for heartbeats and messages; closing the locks closes those, never the client.
  *
  * @example
- * const locks = createLocks(postgresStore(new Pool({ connectionString: url })));
+ * import { createLocks } from 'holdfast';
+ * import { postgresStore } from 'holdfast/postgres';
+ * import { Pool } from 'pg';
+ *
+ * const locks = createLocks(postgresStore(new Pool({ database: 'shop' })));
  *
  * @throws UsageError for anything that is no such client, or for bad options.
  */

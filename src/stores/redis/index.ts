@@ -24,6 +24,10 @@ export interface RedisOptions extends ServerOptions {
  * for messages; closing the locks closes those, never the client.
  *
  * @example
+ * import { createLocks } from 'holdfast';
+ * import { redisStore } from 'holdfast/redis';
+ * import { Redis } from 'ioredis';
+ *
  * const locks = createLocks(redisStore(new Redis('redis://localhost')));
  *
  * @throws UsageError for anything that is no such client, or for bad options.

@@ -38,7 +38,10 @@ export interface PlainRedisOptions extends ServerOptions {
  * It has no queue, no permits and no readers; where all programs use Holdfast, take `redisStore`.
  *
  * @example
- * const locks = createLocks(plainRedisStore(client, { key: (name) => `lock:${name}` }));
+ * import { createLocks } from 'holdfast';
+ * import { plainRedisStore } from 'holdfast/redis';
+ *
+ * const locks = createLocks(plainRedisStore(redis, { key: (name) => `lock:${name}` }));
  *
  * @throws UsageError as `redisStore` does.
  */

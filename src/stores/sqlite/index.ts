@@ -41,6 +41,9 @@ const READ_WHOLE = 16;
  * with node:sqlite where Node has it (22.13 and newer), else with the package libsql.
  *
  * @example
+ * import { createLocks } from 'holdfast';
+ * import { sqliteStore } from 'holdfast/sqlite';
+ *
  * const locks = createLocks(sqliteStore('./locks.db'));
  *
  * @throws UsageError if there is no file that other processes could share, or for bad options.
@@ -49,6 +52,13 @@ export function sqliteStore(file: string, options?: SqliteOptions): Store;
 /**
  * A store in the database of an object that the program has opened, and closes itself. Give the
  * locks a connection of their own: they cannot work while it is in a transaction of the program.
+ *
+ * @example
+ * import { DatabaseSync } from 'node:sqlite';
+ * import { createLocks } from 'holdfast';
+ * import { sqliteStore } from 'holdfast/sqlite';
+ *
+ * const locks = createLocks(sqliteStore({ database: new DatabaseSync('./locks.db') }));
  */
 export function sqliteStore(options: SqliteDatabaseOptions): Store;
 export function sqliteStore(

@@ -15,6 +15,13 @@ export interface ZookeeperClient {
 
 /**
  * `zookeeper://user:password@host1:2181,host2/chroot`, `zookeepers://` for TLS, or options.
+ *
+ * @example
+ * import { zookeeperClient } from 'holdfast/zookeeper';
+ *
+ * const session = zookeeperClient('zookeeper://127.0.0.1:2181').start();
+ * const { data } = await session.getData('/colour');
+ *
  * @throws UsageError before anything is sent.
  */
 export function zookeeperClient(

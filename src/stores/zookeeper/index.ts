@@ -33,6 +33,9 @@ export interface ZookeeperStoreOptions {
  * with its first verb. Its sessions last as long as `ttl` says, and half as long again.
  *
  * @example
+ * import { createLocks } from 'holdfast';
+ * import { zookeeperStore } from 'holdfast/zookeeper';
+ *
  * const locks = createLocks(zookeeperStore('zookeeper://127.0.0.1:2181'));
  *
  * @throws UsageError for a malformed address, or for bad options.
