@@ -34,7 +34,7 @@ const CAMPAIGN_OPTIONS = ['label', 'signal'];
 const RETRY_MS = 500;
 
 /**
- * N of M lead, the others stand by. See `campaign`.
+ * An election, made by `locks.election`: `seats` of all candidates lead, the others stand by.
  *
  * @example
  * const election = locks.election('scheduler', { seats: 2 });

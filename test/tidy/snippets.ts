@@ -13,7 +13,7 @@ const SOURCES = /^src\/.*\.ts$/;
 /** Up to the next tag or the end of the comment, or between fences. */
 const EXAMPLE =
   /^ *\* ```ts\n([\s\S]*?)^ *\* ```$|@example\b((?:(?!\*\/|^ *\* @|^ *\* ```)[\s\S])*)/gm;
-export const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
+export const BLOCK: RegExp = /^```ts\n([\s\S]*?)^```$/gm;
 /** A page of its programs: it has decorators of TypeScript's own, and fields in constructors. */
 const NESTJS = / from '@nestjs\//;
 const NOT_ERASABLE = 1294;
