@@ -1,0 +1,315 @@
+/** What happens around some blocks of the pages, and what is expected of them then. */
+import type { LockErrorCode } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import { expect, vi } from 'vitest';
+import type { Module } from './blocks.ts';
+import { countStock } from './reader.ts';
+import { askShop } from './shop.ts';
+import { SKU, type World } from './world.ts';
+
+export interface Scenario {
+  readonly page: string;
+  /** Words of this block, and of no other of the page that is run. */
+  readonly has: string;
+  before?(world: World): unknown;
+  /** While the block runs: for what would go on for ever. */
+  meanwhile?(world: World): unknown;
+  after?(world: World, exported: Module): unknown;
+  /** Found in what it writes to the console. */
+  readonly prints?: string;
+  /** The code of the error with which it ends. */
+  readonly rejects?: LockErrorCode;
+  /** Functions that it names, but does not call here. */
+  readonly uncalled?: readonly string[];
+}
+
+/** A time-out means a hang, never a slow machine. */
+const PATIENCE = { timeout: 20_000 };
+
+const until = (reached: () => unknown): Promise<unknown> =>
+  vi.waitFor(() => expect(reached()).toBeTruthy(), PATIENCE);
+
+const printed = (world: World, text: string): Promise<unknown> =>
+  until(() => world.printed.some((line) => line.includes(text)));
+
+/** Another process does its nightly report. */
+const holdReport = (world: World): unknown => world.others.mutex('nightly-report').acquire();
+
+/** For listeners: something to hear. */
+const runReport = (world: World): unknown => world.locks.mutex('report').run(() => {});
+
+const loseReport = async ({ locks, others }: World): Promise<void> => {
+  const lease = await locks.mutex('report').acquire();
+  await others.evict('report', { token: lease.token, reason: 'test', now: true });
+  await until(() => !lease.held);
+  await lease.release();
+};
+
+/** The third term is the last one. */
+const resignInTime = (world: World): void => {
+  const campaigns = vi.spyOn(Object.getPrototypeOf(world.locks.election('any')), 'campaign');
+  world.led.call = async (term) => {
+    const { value } = campaigns.mock.results[0] ?? {};
+    if (term === 3) await (value as { resign(): Promise<void> }).resign();
+  };
+  world.stops.push(() => campaigns.mockRestore());
+};
+
+const soldOne = ({ db }: World): void => expect(countStock(db, SKU)).toBe(2);
+
+const README: readonly Scenario[] = [
+  {
+    page: 'README.md',
+    has: 'sqliteStore(',
+    after: ({ opened }) => expect(opened).toHaveLength(1),
+  },
+  { page: 'README.md', has: 'sqlFence(', after: soldOne },
+  {
+    page: 'README.md',
+    has: 'campaign()',
+    before: resignInTime,
+    after: ({ calls }) => expect(calls.get('lead')).toBe(3),
+  },
+];
+
+const ADD_A_STORE: readonly Scenario[] = [
+  {
+    page: 'docs/guide/add-a-store.md',
+    has: 'export function myStore',
+    async after({ requests }, { myStore }) {
+      const { traits } = memoryStore();
+      const make = myStore as (url: string, of: typeof traits) => ReturnType<typeof memoryStore>;
+      expect(await make('http://mine', traits).claim([])).toEqual([]);
+      expect(requests).toMatchObject([{ url: 'http://mine' }]);
+    },
+  },
+  { page: 'docs/guide/add-a-store.md', has: 'admissible(queue)', prints: '1\n3\ntrue false' },
+  {
+    page: 'docs/guide/add-a-store.md',
+    has: 'conformance({',
+    async after({ cases }) {
+      expect(cases.length).toBeGreaterThan(50);
+      await cases[0]?.();
+    },
+  },
+];
+
+const ELECTIONS: readonly Scenario[] = [
+  {
+    page: 'docs/guide/elections-and-standbys.md',
+    has: 'await lead(',
+    before: resignInTime,
+    after: ({ calls }) => expect(calls.get('lead')).toBe(3),
+  },
+  {
+    page: 'docs/guide/elections-and-standbys.md',
+    has: 'candidate.state',
+    prints: 'standby\nundefined',
+  },
+  {
+    page: 'docs/guide/elections-and-standbys.md',
+    has: 'election.standings()',
+    async before({ others }) {
+      const candidate = others.election('worker', { seats: 2 }).campaign({ label: 'worker-1' });
+      await until(() => candidate.state === 'leader');
+    },
+    prints: 'worker-1',
+  },
+  {
+    page: 'docs/guide/elections-and-standbys.md',
+    has: 'election.observe()',
+    async meanwhile(world) {
+      await printed(world, '0 lead');
+      world.others.election('worker', { seats: 2 }).campaign();
+      await printed(world, '1 lead');
+      await world.locks.close();
+    },
+  },
+];
+
+const FENCES: readonly Scenario[] = [
+  { page: 'docs/guide/fences.md', has: 'countStock(', after: soldOne },
+  {
+    page: 'docs/guide/fences.md',
+    has: 'objectFence<',
+    after({ objects }) {
+      const { value } = JSON.parse(objects.get('plan') ?? '{}') as { readonly value?: unknown };
+      expect(value).toEqual({ files: ['one-more.parquet'] });
+    },
+  },
+  {
+    page: 'docs/guide/fences.md',
+    has: 'fenceHeaders(',
+    after({ requests }) {
+      expect(requests).toMatchObject([{ url: `https://stock.example/${SKU}/sell` }]);
+      expect([...(requests[0]?.headers.keys() ?? [])].length).toBeGreaterThan(0);
+    },
+  },
+  { page: 'docs/guide/fences.md', has: 'createServer(', after: askShop },
+];
+
+const GETTING_STARTED: readonly Scenario[] = [
+  {
+    page: 'docs/guide/getting-started.md',
+    has: 'sqliteStore(',
+    after: async ({ opened }) => {
+      expect(await opened[0]?.mutex('a').run(({ resource }) => resource)).toBe('shop:a');
+    },
+  },
+  {
+    page: 'docs/guide/getting-started.md',
+    has: 'connect(',
+    after: async ({ opened }) => {
+      expect(await opened[0]?.mutex('a').run(({ resource }) => resource)).toBe('shop:a');
+    },
+  },
+  {
+    page: 'docs/guide/getting-started.md',
+    has: "locks.mutex('nightly-report')",
+    before: holdReport,
+    prints: `pid ${process.pid}`,
+    uncalled: ['buildReport'],
+  },
+  {
+    page: 'docs/guide/getting-started.md',
+    has: 'locks.close()',
+    after: ({ locks }) =>
+      expect(locks.mutex('a').acquire()).rejects.toMatchObject({ code: 'CLOSED' }),
+  },
+];
+
+const OBSERVING: readonly Scenario[] = [
+  {
+    page: 'docs/guide/observing.md',
+    has: 'const stop = locks.on',
+    async after(world) {
+      await loseReport(world);
+      expect(world.printed).toEqual([expect.stringMatching(/^report \d+n undefined$/)]);
+    },
+  },
+  {
+    page: 'docs/guide/observing.md',
+    has: 'subscribe(',
+    async after(world) {
+      await loseReport(world);
+      await printed(world, "reason: 'evicted'");
+    },
+  },
+  {
+    page: 'docs/guide/observing.md',
+    has: 'new WeakMap',
+    async after(world) {
+      await runReport(world);
+      expect(world.printed).toEqual([expect.stringMatching(/^report \S+ [\d.]+$/)]);
+    },
+  },
+  { page: 'docs/guide/observing.md', has: 'new AsyncLocalStorage', after: runReport },
+  {
+    page: 'docs/guide/observing.md',
+    has: 'instrument(',
+    async after(world) {
+      expect(world.stops).toHaveLength(1);
+      await runReport(world);
+    },
+  },
+  {
+    page: 'docs/guide/observing.md',
+    has: 'queue.waiters',
+    before: holdReport,
+    prints: `${process.pid}`,
+  },
+  {
+    page: 'docs/guide/observing.md',
+    has: 'locks.list(',
+    before: ({ others }) => others.mutex('account:7').acquire(),
+    prints: 'account:7',
+  },
+  {
+    page: 'docs/guide/observing.md',
+    has: 'locks.evict(',
+    before: ({ others }) => others.mutex('nightly-report', { ttl: '1s' }).acquire(),
+    // The holder hears of it with its next heartbeat.
+    after: ({ locks }) =>
+      vi.waitFor(
+        async () => expect((await locks.inspect('nightly-report')).holders).toEqual([]),
+        PATIENCE,
+      ),
+  },
+];
+
+const OTHERS: readonly Scenario[] = [
+  {
+    page: 'docs/guide/once.md',
+    has: 'console.log(receipt.number)',
+    prints: '1',
+  },
+  {
+    page: 'docs/guide/once.md',
+    has: 'message.ack()',
+    after: ({ acknowledged }) => expect(acknowledged).toEqual(['42']),
+  },
+  {
+    page: 'docs/guide/re-entrance.md',
+    has: 'DeadlockError',
+    rejects: 'DEADLOCK',
+    uncalled: ['step'],
+  },
+  { page: 'docs/guide/re-entrance.md', has: 'inner === outer', prints: 'true' },
+  {
+    page: 'docs/guide/re-entrance.md',
+    has: 'setTimeout(',
+    async after({ timers, calls }) {
+      expect(calls.get('step')).toBe(2);
+      timers[0]?.();
+      await until(() => calls.get('step') === 3);
+    },
+  },
+  {
+    page: 'docs/guide/read-write-locks.md',
+    has: 'lease.downgrade()',
+    prints: 'read new',
+  },
+  {
+    page: 'docs/guide/refresh.md',
+    has: 'staleWhileRefreshing',
+    before: ({ cached }) => cached.set('token', { text: 'old', endsAt: Date.now() + 200_000 }),
+    after: ({ cached }) => until(() => cached.get('token')?.text === 'secret'),
+  },
+  {
+    page: 'docs/guide/refresh.md',
+    has: 'fetchToken()',
+    after: ({ cached }) => expect(cached.get('token')?.text).toBe('secret'),
+  },
+  {
+    page: 'docs/guide/semaphores.md',
+    has: "'mismatch'",
+    async after(world) {
+      await world.others.semaphore('gpu', { limit: 3 }).acquire();
+      await world.locks.semaphore('gpu', { limit: 4 }).acquire();
+      await printed(world, 'gpu the limit in force is 3, not 4');
+    },
+  },
+  {
+    page: 'docs/guide/ttl-and-heartbeats.md',
+    has: 'lease.takeover',
+    // It dies: nobody tells the store that it is gone.
+    before: ({ others }) => others.mutex('import', { ttl: '1s', heartbeat: false }).acquire(),
+  },
+  {
+    page: 'docs/guide/which-lock.md',
+    has: 'tryRun(',
+    before: holdReport,
+    prints: 'somebody is at it',
+    uncalled: ['buildReport'],
+  },
+];
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...README,
+  ...ADD_A_STORE,
+  ...ELECTIONS,
+  ...FENCES,
+  ...GETTING_STARTED,
+  ...OBSERVING,
+  ...OTHERS,
+];

@@ -1,0 +1,33 @@
+/** Lock servers of the reader's own making, each with a store in memory, and stores on them. */
+import type { Store } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import type { Module } from './blocks.ts';
+
+export function newServices(): Module {
+  const served = new Map<string, Store>();
+  return {
+    async startServer(options: { readonly maxWaiters: number }) {
+      const url = `http://server-${served.size}`;
+      served.set(url, memoryStore(options));
+      return { url, close: async () => void served.delete(url) };
+    },
+    myStore: (url: string) => plain(served.get(url) ?? memoryStore()),
+  };
+}
+
+/** What every store can do, and records. */
+function plain(store: Store): Store {
+  return {
+    name: 'my-store',
+    traits: { ...store.traits, hintsGrant: false },
+    get lineage() {
+      return store.lineage;
+    },
+    claim: (claims) => store.claim(claims),
+    renew: (claims) => store.renew(claims),
+    release: (claims, after) => store.release(claims, after),
+    inspect: (resource) => store.inspect(resource),
+    keep: async (claim, record) => (await store.keep?.(claim, record)) ?? false,
+    recall: async (resource) => store.recall?.(resource),
+  };
+}
