@@ -47,10 +47,12 @@ export class Side {
       case 'release':
         return each(store, claims, (those) => store.release(those, { ms: step.afterMs }));
       case 'keep':
+        // Whoever keeps something has been told that it holds; then those who died are gone, too.
+        await each(store, claims, (those) => store.renew(those));
         return Promise.all(claims.map((one) => store.keep?.(one, step)));
       case 'recall': {
         const kept = await store.recall?.(resource);
-        return [kept ? { text: kept.text, left: units(kept.leftMs) } : 'nothing'];
+        return [kept ? { text: kept.text, life: units(kept.leftMs) } : 'nothing'];
       }
       case 'inspect':
         return this.#seen(resource, await store.inspect(resource));
