@@ -48,17 +48,14 @@ test.each(toRun)('$page:$line', async (block) => {
 async function play(block: Block, world: World, scenario: Scenario | undefined): Promise<void> {
   await scenario?.before?.(world);
   const running = runBlock(block, world);
-  // Reported below, if it fails first.
-  running.catch(() => {});
-  await scenario?.meanwhile?.(world);
   if (scenario?.rejects) {
     const { rejects } = scenario;
     const error: unknown = await running.then(undefined, (reason: unknown) => reason);
     expect(error).toSatisfy((reason: unknown) => isLockError(reason, rejects));
-  } else {
-    const exported = await running;
-    await scenario?.after?.(world, exported);
+    return;
   }
+  const [exported] = await Promise.all([running, scenario?.meanwhile?.(world)]);
+  await scenario?.after?.(world, exported);
 }
 
 test('every block was run, or is listed', () => {
