@@ -57,7 +57,8 @@ export class Race<Options extends StoreOptions, At extends Place> {
   }
 
   observe(at: Place): Observer {
-    const election = this.#locks({ at, mortal: true }).election(this.name);
+    // The first look has a third of the ttl, and is waited for by all tests at once.
+    const election = this.#locks({ at }).election(this.name);
     const aborter = new AbortController();
     const { signal } = aborter;
     const observer = new Observer(election.observe({ signal }));
@@ -125,9 +126,12 @@ export class Observer {
   readonly marked: string[] = [];
   latest: ObservedStandings = { leaders: [], standbys: [], missed: false };
   readonly over: Promise<void>;
+  #failure: unknown;
 
   constructor(standings: AsyncIterable<ObservedStandings>) {
-    this.over = this.#listen(standings);
+    this.over = this.#listen(standings).catch((error: unknown) => {
+      this.#failure = error;
+    });
   }
 
   get now(): string {
@@ -135,7 +139,10 @@ export class Observer {
   }
 
   async sees(standings: string): Promise<void> {
-    const seen = until(`saw ${standings}`, async () => this.now === standings);
+    const seen = until(`saw ${standings}`, async () => {
+      if (this.#failure !== undefined) throw this.#failure;
+      return this.now === standings;
+    });
     await seen.catch((error: unknown) => {
       throw new Error(`Instead it saw ${this.told.join(', ')}`, { cause: error });
     });
