@@ -27,13 +27,6 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   },
   {
     ...at('taking-over'),
-    name: 'ZooKeeper: the note of any hold tells how this one ended',
-    find: 'told && ended.some(({ sequence }) => sequence === told.sequence)',
-    replace: 'told',
-    why: 'a successor is told of a release where there is unfinished work',
-  },
-  {
-    ...at('taking-over'),
     name: 'ZooKeeper: the note of an earlier hold tells how a later one ended',
     find: '(view.note.latest || !(silent && holdsAlone(last)))',
     replace: 'last',
