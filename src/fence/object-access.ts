@@ -25,7 +25,8 @@ export interface ConditionalPut {
 
 /**
  * As much of a service as the fence uses. Its functions may throw what a client throws: the HTTP
- * status is looked for in `status`, `statusCode`, `$metadata.httpStatusCode` and `response.status`.
+ * status is looked for in `status`, `statusCode`, `code`, `$metadata.httpStatusCode`, and
+ * `response.status` or `response.statusCode`.
  */
 export interface ObjectAccess {
   /** What is there now, from no cache; undefined, or status 404, if nothing is. */
@@ -40,15 +41,16 @@ export interface ObjectAccess {
 /**
  * What became of a request. `refused`: the condition does not hold. `missing`: there is nothing.
  * `later`: not carried out, but may be when it is sent again. `never`: nor will it be.
+ * `unsupported`: the service knows no such requests.
  */
-export type Fate = 'refused' | 'missing' | 'later' | 'never' | 'unknown';
+export type Fate = 'refused' | 'missing' | 'later' | 'never' | 'unsupported' | 'unknown';
 
 const FATES: Readonly<Record<number, Fate>> = {
   ...{ 404: 'missing', 410: 'missing', 412: 'refused' },
   // Of S3: another request for this object was under way. Too many requests.
   ...{ 409: 'later', 429: 'later' },
-  // The service knows no such requests, or conditions.
-  501: 'never',
+  // Also of services that know the request, and not its condition.
+  501: 'unsupported',
   // Too slow: it may have been carried out.
   408: 'unknown',
 };
@@ -58,12 +60,18 @@ export function fateOf(error: unknown): Fate {
   return FATES[status] ?? (status >= 400 && status < 500 ? 'never' : 'unknown');
 }
 
+/** Clients keep other things under these names as well: text, or numbers of their own. */
 function statusOf(error: unknown): number {
   if (typeof error !== 'object' || error === null) return Number.NaN;
-  const { status, statusCode, $metadata, response } = error as Readonly<Record<string, unknown>>;
-  const { httpStatusCode } = ($metadata ?? {}) as { readonly httpStatusCode?: unknown };
-  const { status: answered } = (response ?? {}) as { readonly status?: unknown };
-  return Number(status ?? statusCode ?? httpStatusCode ?? answered);
+  const { status, statusCode, code, $metadata, response } = error as Record<string, unknown>;
+  const { httpStatusCode } = ($metadata ?? {}) as Record<string, unknown>;
+  const answered = (response ?? {}) as Record<string, unknown>;
+  const all = [status, statusCode, code, httpStatusCode, answered.status, answered.statusCode];
+  return all.map(numberIn).find((one) => one >= 100 && one < 600) ?? Number.NaN;
+}
+
+function numberIn(value: unknown): number {
+  return typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN;
 }
 
 export interface HttpObjectsOptions {
@@ -71,7 +79,7 @@ export interface HttpObjectsOptions {
   readonly url: string | URL | ((key: string) => string | URL);
   /** Default: the global one. It may sign requests. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Sent with each request. */
+  /** Sent with each request. What is written is `application/json`, unless they say otherwise. */
   readonly headers?: Readonly<Record<string, string>>;
   /** After so long a request has failed; default 10 s. */
   readonly timeout?: Duration;
@@ -91,7 +99,8 @@ const OPTIONS = ['url', 'fetch', 'headers', 'timeout'];
  */
 export function httpObjects(options: HttpObjectsOptions): ObjectAccess {
   const given = readOptions(options, OPTIONS, 'httpObjects');
-  const { url, fetch: send = fetch, headers = {} } = given;
+  const { url, fetch: send = fetch } = given;
+  const headers = readHeaders(given.headers);
   const timeoutMs = parseDuration(given.timeout ?? '10s', 'timeout');
   if (!(typeof url === 'string' || typeof url === 'function' || url instanceof URL)) {
     throw new UsageError(`url must be text, a URL or a function, not ${show(url)}.`);
@@ -99,15 +108,10 @@ export function httpObjects(options: HttpObjectsOptions): ObjectAccess {
   const place = (key: string): string =>
     String(typeof url === 'function' ? url(key) : `${url}${segmentOf(key)}`);
 
-  function request<T>(init: RequestInit & { key: string }, read: Read<T>): Promise<T> {
-    const { key, ...rest } = init;
+  function request<T>({ key, ...init }: Request, read: Read<T>): Promise<T> {
     const at = place(key);
     return limited(timeoutMs, [], async (signal) => {
-      const response = await send(at, {
-        ...rest,
-        headers: { ...headers, ...rest.headers },
-        signal,
-      });
+      const response = await send(at, { ...init, signal });
       if (response.ok) return read(response, await response.text());
       const { status, statusText } = response;
       await response.body?.cancel();
@@ -117,28 +121,41 @@ export function httpObjects(options: HttpObjectsOptions): ObjectAccess {
 
   return {
     get: async (key) =>
-      request(
-        { key, method: 'GET', headers: { 'cache-control': 'no-cache' } },
-        (response, text) => {
-          const etag = response.headers.get('etag');
-          if (etag) return { text, etag };
-          throw new UnsupportedError('ETag', 'The service names no ETag of its objects.');
-        },
-      ),
+      request({ key, method: 'GET', headers: { ...headers, ...AS_IT_IS } }, (response, text) => {
+        const etag = response.headers.get('etag');
+        if (etag) return { text, etag };
+        throw new UnsupportedError('ETag', 'The service names no ETag of its objects.');
+      }),
     put: async ({ key, text, ifMatch, ifNoneMatch }) => {
       const condition = ifMatch === undefined ? { 'if-none-match': '*' } : { 'if-match': ifMatch };
       if (ifMatch === undefined && ifNoneMatch !== '*')
         throw new UsageError('A put needs a condition.');
-      const type = { 'content-type': 'application/json' };
-      return request(
-        { key, method: 'PUT', body: text, headers: { ...type, ...condition } },
-        (response) => response.headers.get('etag') ?? undefined,
-      );
+      const sent = { 'content-type': 'application/json', ...headers, ...condition };
+      return request({ key, method: 'PUT', body: text, headers: sent }, (response) => {
+        // A redirection may have made a GET of it: then this is the ETag of something else.
+        return response.redirected ? undefined : (response.headers.get('etag') ?? undefined);
+      });
     },
   };
 }
 
+interface Request extends RequestInit {
+  readonly key: string;
+}
+
 type Read<T> = (response: Response, text: string) => T;
+
+/** Neither from a cache nor compressed: proxies that compress give it another ETag. */
+const AS_IT_IS = { 'cache-control': 'no-cache', 'accept-encoding': 'identity' };
+
+/** In small letters, so that each is there once. */
+function readHeaders(headers: HttpObjectsOptions['headers'] = {}): Record<string, string> {
+  try {
+    return Object.fromEntries(new Headers(headers));
+  } catch (cause) {
+    throw new UsageError(`headers must be those of a request, not ${show(headers)}.`, { cause });
+  }
+}
 
 /** URLs leave out segments of dots, also encoded ones. */
 function segmentOf(key: string): string {

@@ -27,13 +27,21 @@ export const SIDE_BY_SIDE: ObjectFormat<unknown> = {
   },
 };
 
+/** What is written, and what is then read in it. */
+export interface Written<T> {
+  readonly text: string;
+  /** Shares nothing with what it was made of, which may change. */
+  readonly value: T;
+}
+
 /** @throws UsageError for a value that is none of this format. */
-export function textOf<T>(format: ObjectFormat<T>, value: T, mark: Mark): string {
+export function written<T>(format: ObjectFormat<T>, value: T, mark: Mark): Written<T> {
   const fence = plainMark(mark);
   let cause: unknown;
   try {
     const text = format.format({ value, fence });
-    if (typeof text === 'string' && format.parse(text).value !== undefined) return text;
+    const read = typeof text === 'string' ? format.parse(text).value : undefined;
+    if (read !== undefined) return { text, value: read };
   } catch (error) {
     cause = error;
   }

@@ -27,7 +27,7 @@ import {
   notFenced,
   type ObjectFormat,
   SIDE_BY_SIDE,
-  textOf,
+  written,
 } from './object-document.ts';
 import { probeAt } from './object-probe.ts';
 import { lookAt, putAt } from './object-requests.ts';
@@ -43,7 +43,7 @@ export interface ObjectFenceOptions<T> {
 }
 
 export interface ObjectEntry<T> {
-  /** What is in the object: what was read on entry, or written last. */
+  /** What is in the object, as far as is known: what was read on entry, or written last. */
   readonly value: T;
   /**
    * Puts this in its place; one after the other.
@@ -113,13 +113,13 @@ export function objectFence<T = unknown>(
   };
 
   async function enter(token: FencingToken, decide: Decide): Promise<Place<T>> {
-    const key = keyOf(token.resource);
+    const key = checkKey(keyOf(token.resource));
     const entry = randomId();
     let there = await lookAt(objects, key);
     for (;;) {
-      const { value, mark } = there ? read(key, there) : { value: initial, mark: undefined };
-      const own = { ...decide(mark), entry, seq: 0 };
-      const text = textOf(format, value, own);
+      const before = there ? read(key, there) : { value: initial, mark: undefined };
+      const own = { ...decide(before.mark), entry, seq: 0 };
+      const { text, value } = written(format, before.value, own);
       const isOwn = (found: StoredObject): boolean => read(key, found).mark?.entry === entry;
       const put = await putAt(objects, { key, text, onto: there?.etag, isOwn });
       if ('etag' in put) return { key, value, mark: own, etag: put.etag };
@@ -144,11 +144,11 @@ export function objectFence<T = unknown>(
     let begun = 0;
     let last: Promise<unknown> = Promise.resolve();
 
-    async function write(value: T): Promise<void> {
+    async function write(wanted: T): Promise<void> {
       const { key } = entered;
       const seq = ++begun;
       const mark = { ...place.mark, seq };
-      const text = textOf(format, value, mark);
+      const { text, value } = written(format, wanted, mark);
       const isOwn = (found: StoredObject): boolean => {
         const there = read(key, found).mark;
         return there?.entry === mark.entry && there.seq === seq;
@@ -193,6 +193,12 @@ export function objectFence<T = unknown>(
     },
     probe: (key) => probeAt(objects, key),
   };
+}
+
+/** @throws UsageError */
+function checkKey(key: unknown): string {
+  if (typeof key === 'string' && key !== '') return key;
+  throw new UsageError(`keyOf must answer text that is not empty, not ${show(key)}.`);
 }
 
 interface Document<T> {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, StoreError, UnsupportedError } from '../errors.ts';
 import { show } from '../show.ts';
 import { describe } from '../stores/causes.ts';
-import { fateOf, type ObjectAccess, type StoredObject } from './object-access.ts';
+import { type Fate, fateOf, type ObjectAccess, type StoredObject } from './object-access.ts';
 
 /** Pauses between tries, in ms: more than a server takes that is started again would not help. */
 const PAUSES_MS = [50, 100, 200, 400, 800];
@@ -29,7 +29,7 @@ export async function putAt(objects: ObjectAccess, put: Put): Promise<Placed> {
   const condition = onto === undefined ? ({ ifNoneMatch: '*' } as const) : { ifMatch: onto };
   let inDoubt = false;
   for (let failures = 0; ; failures++) {
-    let trouble: unknown;
+    let trouble: unknown = new Error('nothing was written');
     try {
       const etag = await objects.put({ key, text, ...condition });
       if (etag !== undefined) return { etag: checkEtag(etag, onto) };
@@ -37,19 +37,23 @@ export async function putAt(objects: ObjectAccess, put: Put): Promise<Placed> {
       if (isLockError(error, 'USAGE') || isLockError(error, 'UNSUPPORTED')) throw error;
       const fate = fateOf(error);
       inDoubt ||= fate === 'unknown';
-      const hopeless = fate === 'never' || (fate === 'missing' && onto === undefined);
-      if (hopeless) throw failed(error, inDoubt);
+      if (fate === 'unsupported' && !inDoubt) throw unknownTo(error);
+      const hopeless = isFinal(fate) || (fate === 'missing' && onto === undefined);
+      if (hopeless) throw failed(error, { inDoubt, hopeless });
       trouble = error;
       if (fate === 'later' || fate === 'unknown') {
         await pause(failures, trouble, inDoubt);
         continue;
       }
     }
+    // It was carried out and its ETag not told; or refused, perhaps as the copy of one that was
+    // not: clients and proxies send again on their own.
+    inDoubt = true;
     const found = await lookAt(objects, key, inDoubt);
     if (found && isOwn(found)) return { etag: checkEtag(found.etag, onto) };
     if (found?.etag !== onto) return { found };
     // It is as the condition has it, and yet it was refused: what is read lags behind.
-    await pause(failures, trouble ?? new Error('nothing was written'), inDoubt);
+    await pause(failures, trouble, inDoubt);
   }
 }
 
@@ -68,7 +72,8 @@ export async function lookAt(
       if (isLockError(error, 'USAGE') || isLockError(error, 'UNSUPPORTED')) throw error;
       const fate = fateOf(error);
       if (fate === 'missing') return undefined;
-      if (fate === 'never') throw failed(error, inDoubt);
+      const hopeless = isFinal(fate);
+      if (hopeless) throw failed(error, { inDoubt, hopeless });
       await pause(failures, error, inDoubt);
     }
   }
@@ -77,16 +82,28 @@ export async function lookAt(
 /** @throws StoreError after too many. */
 async function pause(failures: number, error: unknown, inDoubt: boolean): Promise<void> {
   const ms = PAUSES_MS[failures];
-  if (ms === undefined) throw failed(error, inDoubt);
+  if (ms === undefined) throw failed(error, { inDoubt, hopeless: false });
   await sleep(ms);
 }
 
-function failed(error: unknown, inDoubt: boolean): StoreError {
+function failed(
+  error: unknown,
+  { inDoubt, hopeless }: { readonly inDoubt: boolean; readonly hopeless: boolean },
+): StoreError {
   return new StoreError(`The service of the objects failed (${describe(error)}).`, {
     cause: error,
-    retryable: fateOf(error) !== 'never',
+    retryable: !hopeless,
     outcome: inDoubt ? 'unknown' : 'failed',
   });
+}
+
+function isFinal(fate: Fate): boolean {
+  return fate === 'never' || fate === 'unsupported';
+}
+
+function unknownTo(error: unknown): UnsupportedError {
+  const message = `The service knows no conditional writes (${describe(error)}).`;
+  return new UnsupportedError('conditional writes', message);
 }
 
 function checkEtag(etag: unknown, before?: string): string {

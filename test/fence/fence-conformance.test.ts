@@ -1,61 +1,15 @@
 /** The suite for fences, on those that need no server; and what it says of fences that are none. */
 import { StaleTokenError, UnsupportedError } from 'holdfast';
-import { sqlFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
-import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
 import type { Seen } from '../../src/fence/entering.ts';
 import { raised } from '../../src/fence/raising.ts';
 import type { FencingToken } from '../../src/store.ts';
+import { sqliteNumber } from './sqlite-number.ts';
 
 describe('SQLite', () => {
-  fenceConformance({ test, create: inSqlite });
+  fenceConformance({ test, create: sqliteNumber });
 });
-
-/** Without a table of the suite's own: one row a resource. */
-function inSqlite(resource: string): FenceFixture {
-  const db = new Database(':memory:');
-  const fence = sqlFence({ dialect: 'sqlite' });
-  db.exec('CREATE TABLE numbers (id TEXT PRIMARY KEY, n INTEGER)');
-  db.prepare('INSERT INTO numbers VALUES (?, 0)').run(resource);
-  const look = (): number => {
-    const row = db.prepare('SELECT n FROM numbers WHERE id = ?').get(resource);
-    return (row as { n: number }).n;
-  };
-  const within = <T>(work: () => T): T => {
-    db.exec('BEGIN');
-    try {
-      const done = work();
-      db.exec('COMMIT');
-      return done;
-    } catch (error) {
-      db.exec('ROLLBACK');
-      throw error;
-    }
-  };
-  return {
-    look: async () => look(),
-    adopt: async (lease) => within(() => fence.adopt(db, lease)),
-    async enter(lease) {
-      within(() => fence.enter(db, lease));
-      return {
-        read: async () =>
-          within(() => {
-            fence.enter(db, lease);
-            return look();
-          }),
-        write: async (n) =>
-          within(() => {
-            fence.enter(db, lease);
-            db.prepare('UPDATE numbers SET n = ? WHERE id = ?').run(n, resource);
-          }),
-      };
-    },
-    close: async () => {
-      db.close();
-    },
-  };
-}
 
 interface Weakness {
   /** What an entry does to the fence. */

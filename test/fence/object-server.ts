@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 export type Mishap =
   | 'lost before it arrived'
   | 'lost after it was carried out'
-  | { readonly status: number }
+  | { readonly status: number; readonly location?: string }
   /** Carried out once this is settled; no reply comes. */
   | { readonly late: Promise<void> };
 
@@ -19,12 +19,18 @@ export interface ServiceOptions {
   readonly ignores?: readonly ('if-match' | 'if-none-match')[];
   /** It tells no ETag in reply to a PUT. */
   readonly silent?: boolean;
+  /** A proxy in front of it compresses what it may, and makes the ETag weak then. */
+  readonly compresses?: boolean;
+  /** It looks whether the condition holds, and writes once this is settled. */
+  readonly beforeWriting?: () => Promise<void>;
 }
 
 export class ObjectServer {
   readonly texts: Map<string, string> = new Map();
   /** Requests that were carried out, or refused by their conditions, as `PUT 412`. */
   readonly log: string[] = [];
+  /** How many conditions were found to hold. */
+  looked = 0;
   /** What happens to the next ones. */
   readonly mishaps: (Mishap | undefined)[] = [];
   readonly #versions = new Map<string, number>();
@@ -75,7 +81,8 @@ export class ObjectServer {
     const mishap = this.mishaps.shift();
     if (mishap === 'lost before it arrived') return void request.socket.destroy();
     if (typeof mishap === 'object' && 'status' in mishap) {
-      return void response.writeHead(mishap.status).end();
+      const { status, location } = mishap;
+      return void response.writeHead(status, { ...(location && { location }) }).end();
     }
     if (typeof mishap === 'object') {
       request.socket.destroy();
@@ -83,11 +90,12 @@ export class ObjectServer {
     }
     const key = decodeURIComponent(request.url?.slice(1) ?? '');
     const [status, text] =
-      request.method === 'GET' ? this.#get(key) : this.#put(key, body, request);
+      request.method === 'GET' ? this.#get(key) : await this.#put(key, body, request);
     this.log.push(`${request.method} ${status}`);
     if (mishap !== undefined) return void request.socket.destroy();
-    const etag = this.etagOf(key);
-    const { etags, silent } = this.#options;
+    const { etags, silent, compresses } = this.#options;
+    const zipped = compresses && /gzip/.test(String(request.headers['accept-encoding']));
+    const etag = zipped && text !== '' ? `W/${this.etagOf(key)}` : this.etagOf(key);
     const told = etags !== 'none' && !(silent && request.method === 'PUT');
     response.writeHead(status, { ...(etag && told && { etag }) }).end(text);
   }
@@ -97,14 +105,20 @@ export class ObjectServer {
     return text === undefined ? [404, ''] : [200, text];
   }
 
-  #put(key: string, text: string, { headers }: IncomingMessage): [status: number, text: string] {
-    const { ignores = [] } = this.#options;
+  async #put(
+    key: string,
+    text: string,
+    { headers }: IncomingMessage,
+  ): Promise<[status: number, text: string]> {
+    const { ignores = [], beforeWriting } = this.#options;
     const there = this.etagOf(key);
     const match = ignores.includes('if-match') ? undefined : headers['if-match'];
     const none = ignores.includes('if-none-match') ? undefined : headers['if-none-match'];
     // A weak one matches nothing.
     const fails = match !== undefined && (match !== there || match.startsWith('W/'));
     if (fails || (none === '*' && there !== undefined)) return [412, ''];
+    this.looked++;
+    await beforeWriting?.();
     this.put(key, text);
     return [there === undefined ? 201 : 200, ''];
   }
