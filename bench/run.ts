@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- [figures]`: measures all figures, or those named, and puts their tables into
- * the README beside this file. JSON lines go to the standard output, remarks to the other one.
+ * the README beside this file, or the page they are for. JSON lines go to the standard output,
+ * remarks to the other one.
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -27,7 +28,7 @@ const CLUSTER_FIGURES = ['three', 'dead-holder', 'dead-leader'];
 
 const FIGURES = [
   ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'],
-  ...['once', 'refresh', 'telemetry'],
+  ...['once', 'refresh', 'telemetry', 'inventory'],
   ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
   ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster', 'quorum'],
   ...['postgres', 'mysql'].flatMap((one) => STORE_FIGURES.map((figure) => `${one}/${figure}`)),
@@ -44,6 +45,9 @@ const PICTURES: Readonly<Record<string, (results: readonly Result[]) => string>>
   'redis/waiters': waitersPicture,
   'sql/which': whichPicture,
 };
+
+/** Where the table is, if not beside this file. */
+const PAGES: Readonly<Record<string, string>> = { inventory: 'docs/guide/which-lock.md' };
 
 const asked = process.argv.slice(2);
 /** A folder stands for all figures in it. */
@@ -68,7 +72,7 @@ for (const figure of figures) {
   const results = await measure(figure, env, deeds);
   const text = `${table(results)}\n\n${[conditions, ...names].join('; ')}.\n`;
   console.error(`\n${text}`);
-  await putText('bench/README.md', figure, text);
+  await putText(PAGES[figure] ?? 'bench/README.md', figure, text);
   const picture = PICTURES[figure]?.(results);
   const file = `docs/images/${figure.replace('/', '-')}.svg`;
   if (picture !== undefined) writeFileSync(join(ROOT, file), picture);

@@ -102,6 +102,7 @@ const MORE: Readonly<Record<string, string>> = {
   'redis/cluster': 'cluster',
   once: 'redis',
   refresh: 'redis',
+  inventory: 'postgres',
   'fences/redis': 'redis',
   'fences/postgres': 'postgres',
   ...withThree('etcd'),
