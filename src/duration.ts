@@ -27,14 +27,21 @@ export const MAX_DURATION_MS = 2_147_483_647;
  * @throws UsageError if it is malformed, negative, not finite or longer than 24 days.
  */
 export function parseDuration(value: Duration, what = 'duration'): number {
+  const ms = millisecondsOf(value, what);
+  if (ms <= MAX_DURATION_MS) return ms;
+  throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
+}
+
+/**
+ * The same of what no timer counts, however long.
+ * @throws UsageError if it is malformed or negative.
+ */
+export function millisecondsOf(value: Duration, what: string): number {
   const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(ms|[smhd])$/.exec(value) : null;
   const ms = match ? Number(match[1]) * (UNIT.get(match[2] ?? '') ?? Number.NaN) : value;
   if (typeof ms !== 'number' || !(ms >= 0)) {
     const good = "a number of milliseconds or text such as '500ms', '30s' or '5m'";
     throw new UsageError(`${what} must be ${good}, not ${show(value)}.`);
-  }
-  if (ms > MAX_DURATION_MS) {
-    throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
   }
   return Math.ceil(ms);
 }

@@ -69,7 +69,7 @@ const LOSS: Record<LossReason, string> = {
 /** The lease is no longer held; work under it must stop. */
 export class LeaseLostError extends LockError {
   readonly reason: LossReason;
-  /** What was said about it: the reason that an eviction gave. */
+  /** What was said about it: the reason that an eviction gave; by `once`, if its work is done. */
   readonly detail: string | undefined;
 
   constructor(

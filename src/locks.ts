@@ -140,9 +140,10 @@ export class Locks {
    * the key, and the lease's token, to tell attempts apart.
    * @example
    * const { state } = await locks.once(`ship:${order.id}`, { keepFor: '7d' }, () => ship(order));
-   * @throws UsageError synchronously; as rejections what the work throws, AcquireTimeoutError,
-   *   LeaseLostError, UnsupportedError if the store keeps no records, StoreError, and UsageError if
-   *   the work is done and its result cannot be kept.
+   * @throws UsageError synchronously; as rejections what the work throws and what `run` of a mutex
+   *   does, UnsupportedError if the store keeps no records, and UsageError if the work is done and
+   *   its result cannot be kept. LeaseLostError and StoreError say if the work is done but may not
+   *   be on record.
    */
   once<T, const O extends OnceOptions>(
     key: string,
@@ -165,9 +166,8 @@ export class Locks {
    * @example
    * const read = async () => fresh(await cache.get('token'));
    * const token = await locks.refresh('access-token', { read, load: fetchToken });
-   * @throws UsageError and DeadlockError; as rejections what the functions throw,
-   *   AcquireTimeoutError, `signal.reason`, LeaseLostError, StoreError, and RefreshError if
-   *   another process has just failed.
+   * @throws UsageError synchronously; as rejections what the functions throw and what `run` of a
+   *   mutex does, and RefreshError if another process has just failed.
    */
   refresh<T>(key: string, options: RefreshOptions<T>): Promise<T> {
     const { ttl, maxHold, ...rest } = readOptions(options, REFRESH_OPTIONS, 'refresh');

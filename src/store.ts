@@ -238,7 +238,8 @@ export interface Store {
   ): Promise<boolean>;
   /**
    * Keeps a text about the claim's resource for so long from now, in place of the one before, if
-   * the claim is held: both in one step. 0 ms forgets it. False if the claim is not held. May be
+   * the claim is held: both in one step. 0 ms forgets it. False if `renew` would not say that the
+   * claim is held: who was told to leave keeps nothing, though nobody else holds yet. May be
    * repeated, and be under way beside a heartbeat. A record is in no queue: it outlives the claim,
    * delays nobody, and is not listed.
    */
@@ -266,6 +267,9 @@ export const MAX_PERMITS: number = 2 ** 30;
 
 /** Longest text that is kept, in bytes of UTF-8. */
 export const MAX_KEPT_BYTES: number = 16 * 1024;
+
+/** Longest time for which it is kept, in ms: ten years. More would be a slip. */
+export const MAX_KEPT_MS: number = 3660 * 86_400_000;
 
 /** Most claims in one verb's batch. */
 export const MAX_BATCH = 100;

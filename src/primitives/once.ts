@@ -14,12 +14,19 @@
  */
 import { Buffer } from 'node:buffer';
 import type { Core } from '../core.ts';
-import { type Duration, parseDuration } from '../duration.ts';
-import { UsageError } from '../errors.ts';
+import { type Duration, millisecondsOf } from '../duration.ts';
+import {
+  isLockError,
+  LeaseLostError,
+  type LockError,
+  StoreError,
+  toStoreError,
+  UsageError,
+} from '../errors.ts';
 import type { Lease } from '../lease.ts';
 import type { LockOptions } from '../options.ts';
 import { show } from '../show.ts';
-import type { Holder, Member } from '../store.ts';
+import { type Holder, MAX_KEPT_MS, type Member } from '../store.ts';
 import type { AcquireOptions } from '../task.ts';
 import type { Work } from './lockable.ts';
 import { keepSurely, recall } from './records.ts';
@@ -28,7 +35,7 @@ import type { SingleLock } from './single-lock.ts';
 export interface OnceOptions
   extends Pick<AcquireOptions, 'wait' | 'signal' | 'label'>,
     Pick<LockOptions, 'ttl' | 'maxHold'> {
-  /** How long it is known that the work is done, counted from when it was. */
+  /** How long it is known that the work is done, counted from when it was; at most ten years. */
   readonly keepFor: Duration;
   /**
    * While another attempt runs: `wait` for it (default), and try if it fails; or `skip`, and be
@@ -96,8 +103,11 @@ export function readOnce(options: OnceOptions): OnceTerms {
   if (keepFor === undefined) {
     throw new UsageError("once needs keepFor: how long to know that it is done, such as '1d'.");
   }
-  const keepForMs = parseDuration(keepFor, 'keepFor');
+  const keepForMs = millisecondsOf(keepFor, 'keepFor');
   if (keepForMs === 0) throw new UsageError('keepFor must be more than 0.');
+  if (keepForMs > MAX_KEPT_MS) {
+    throw new UsageError(`keepFor is longer than ten years, 3660d: ${show(keepFor)}.`);
+  }
   if (ifRunning !== 'wait' && ifRunning !== 'skip') {
     throw new UsageError(`ifRunning must be 'wait' or 'skip', not ${show(ifRunning)}.`);
   }
@@ -114,18 +124,23 @@ export async function once<T>(
   { core, lock, terms }: { readonly core: Core; readonly lock: SingleLock; terms: OnceTerms },
   work: Work<Lease, T>,
 ): Promise<Ran<T> | Done<T | undefined> | Running> {
+  core.checkOpen();
   const known = await doneBefore<T>(core, lock.resource);
   if (known) return known;
-  let ran: Ran<T> | undefined;
+  let answer: Ran<T> | Done<T | undefined> | undefined;
+  let problem: LockError | undefined;
   const attempt = async (lease: Lease): Promise<Ran<T> | Done<T | undefined>> => {
-    const meanwhile = await doneBefore<T>(core, lock.resource);
-    if (meanwhile) return meanwhile;
+    answer = await doneBefore<T>(core, lock.resource);
+    if (answer) return answer;
     const value = await work(lease);
-    const { note, kept, problem } = noteOf(lease, { value, keepResult: terms.keepResult });
-    await keepSurely(core, lease, { note, ms: terms.keepForMs });
+    const { note, kept, unfit } = noteOf(lease, { value, keepResult: terms.keepResult });
+    problem = unfit;
+    await keepSurely(core, lease, { note, ms: terms.keepForMs }).catch((error: unknown) => {
+      problem = unrecorded(lease, error);
+    });
     if (problem) throw problem;
-    ran = { state: 'ran', value: kept };
-    return ran;
+    answer = { state: 'ran', value: kept };
+    return answer;
   };
   try {
     if (!terms.skip) return await lock.run(terms.acquire, attempt);
@@ -134,10 +149,24 @@ export async function once<T>(
     const meanwhile = await doneBefore<T>(core, lock.resource);
     return meanwhile ?? { state: 'running', holders: tried.holders };
   } catch (error) {
-    // With the record it has succeeded, whatever became of the lease then.
-    if (ran) return ran;
-    throw error;
+    // What is on record, or is not, is so whatever became of the lease then.
+    if (answer) return answer;
+    throw problem ?? error;
   }
+}
+
+/** The work was done, and whoever asks later may not be told so. */
+function unrecorded({ resource, loss }: Lease, error: unknown): LockError {
+  const lost = loss ?? (isLockError(error, 'LEASE_LOST') ? (error as LeaseLostError) : undefined);
+  if (lost) {
+    const what = 'the work is done, but may not be on record';
+    const detail = lost.detail === undefined ? what : `${lost.detail}; ${what}`;
+    const cause = error === lost ? undefined : error;
+    return new LeaseLostError(resource, lost.reason, { detail, cause });
+  }
+  const { message, outcome } = toStoreError(error);
+  const why = `The work is done, but may not be on record: ${message}`;
+  return new StoreError(why, { resource, retryable: false, outcome, cause: error });
 }
 
 /** What is kept. */
@@ -164,7 +193,7 @@ async function doneBefore<T>(
 function noteOf<T>(
   lease: Lease,
   { value, keepResult }: { readonly value: T; readonly keepResult: boolean },
-): { readonly note: Note; readonly kept: T; readonly problem?: UsageError } {
+): { readonly note: Note; readonly kept: T; readonly unfit?: UsageError } {
   const { label, ...who } = lease.live.claim.holder;
   const by: Holder = label === undefined ? who : { ...who, label: label.slice(0, MAX_LABEL) };
   const bare: Note = { by, token: String(lease.token) };
@@ -172,8 +201,8 @@ function noteOf<T>(
   const { resource } = lease;
   const without = (why: string, cause?: unknown): ReturnType<typeof noteOf<T>> => {
     const message = `The work is done, and so recorded, but its result cannot be kept: ${why}.`;
-    const problem = new UsageError(message, { resource, cause });
-    return { note: bare, kept: value, problem };
+    const unfit = new UsageError(message, { resource, cause });
+    return { note: bare, kept: value, unfit };
   };
   try {
     const result = JSON.stringify(value) as string | undefined;

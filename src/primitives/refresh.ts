@@ -6,7 +6,8 @@
  * others then read. In one process all who wait share one attempt, so a stampede costs one claim a
  * process. A failure is shared as well: by those who wait here, and, on a store that keeps records,
  * for `retryAfter` with all processes, as what is kept says who failed and not why, for messages
- * may hold secrets.
+ * may hold secrets. An attempt ends with its lease at the latest: a load that hangs keeps nobody
+ * here from what others load then.
  * What would break it: a `load` that does not persist what `read` reads, or a `read` that answers
  * what is stale. A load that stalls for longer than its lease may overlap the next: where that
  * matters, what it persists goes through a fence.
@@ -137,12 +138,16 @@ class Flight<T> {
   readonly #parts: FlightParts<T>;
   readonly #value: Promise<T>;
   readonly #unwanted = new AbortController();
+  #end: (error: unknown) => void = () => {};
   #passengers = 0;
 
   constructor(core: Core, parts: FlightParts<T>) {
     this.#core = core;
     this.#parts = parts;
-    this.#value = this.#fly();
+    this.#value = new Promise((resolve, reject) => {
+      this.#end = reject;
+      this.#fly().then(resolve, reject);
+    });
     this.#value.then(parts.over, parts.over);
   }
 
@@ -191,6 +196,8 @@ class Flight<T> {
 
   async #load(lease: Lease): Promise<T> {
     const { read, load, retryAfterMs } = this.#parts.terms;
+    lease.assertHeld();
+    lease.signal.addEventListener('abort', () => this.#end(lease.loss));
     const fresh = await read();
     if (fresh !== undefined) return fresh;
     const shares = retryAfterMs > 0 && this.#core.store.traits.records;

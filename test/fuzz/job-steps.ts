@@ -3,7 +3,7 @@ import type fc from 'fast-check';
 import type { Lease, LockErrorCode, OnceOptions, RefreshOptions, Work } from 'holdfast';
 import { acquireOptions, RUN_CODES, TERMS, work } from './lock-steps.ts';
 import { type Arg, made, options, plain, type Recipe, slot } from './recipes.ts';
-import { durationOf, isDuration, isFlag, isFunction, isPositive, isText, maybe } from './rules.ts';
+import { durationOf, isDuration, isFlag, isFunction, isKeepFor, isText, maybe } from './rules.ts';
 import { step, type Weighted } from './step.ts';
 import { WORKS } from './works.ts';
 
@@ -18,7 +18,11 @@ const common = { ...acquireOptions, ttl: TERMS.ttl, maxHold: TERMS.maxHold };
 const onceOptions = options(
   {
     ...common,
-    keepFor: slot(isPositive, plain('1s', '10s', '7d', 0.5), plain(0, '25d', undefined, '1w')),
+    keepFor: slot(
+      isKeepFor,
+      plain('1s', '10s', '3660d', 0.5),
+      plain(0, '3661d', undefined, '1w', Number.POSITIVE_INFINITY),
+    ),
     ifRunning: slot(
       maybe((value) => value === 'wait' || value === 'skip'),
       plain('wait', 'skip', undefined),

@@ -2,10 +2,11 @@
 import type { Said } from './recipes.ts';
 
 const LONGEST_MS = 2 ** 31 - 1;
+const LONGEST_KEPT_MS = 3660 * 24 * 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5 };
 
 /** Whole milliseconds, or undefined if it is no duration. */
-export function durationOf(value: unknown): number | undefined {
+export function durationOf(value: unknown, longest: number = LONGEST_MS): number | undefined {
   let ms = value;
   if (typeof value === 'string') {
     const unit = ['ms', 's', 'm', 'h', 'd'].find((each) => value.endsWith(each)) ?? '';
@@ -15,7 +16,7 @@ export function durationOf(value: unknown): number | undefined {
     if (!unit || !good || parts.length > 2 || parts.includes('')) return undefined;
     ms = Number(count) * (UNITS[unit] ?? Number.NaN);
   }
-  if (typeof ms !== 'number' || Number.isNaN(ms) || ms < 0 || ms > LONGEST_MS) return undefined;
+  if (typeof ms !== 'number' || Number.isNaN(ms) || ms < 0 || ms > longest) return undefined;
   return Math.ceil(ms);
 }
 
@@ -45,6 +46,10 @@ export function isMinHold(value: unknown): boolean {
 
 export function isPositive(value: unknown): boolean {
   return between(value, 1, LONGEST_MS);
+}
+
+export function isKeepFor(value: unknown): boolean {
+  return (durationOf(value, LONGEST_KEPT_MS) ?? 0) > 0;
 }
 
 /** A lock must be allowed to be held for as long as it has to be held. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { type Claim, type Kept, MAX_KEPT_BYTES } from '../../store.ts';
+import { type Claim, type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../store.ts';
 import type { Case, Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
-import type { TestBed } from '../test-bed.ts';
+import { LONG_MS, type TestBed } from '../test-bed.ts';
 
 /** Longer than any case, in ms. */
 const MINUTE = 60_000;
@@ -77,6 +77,19 @@ export const keep: Topic = {
       },
     },
     {
+      name: 'it may be kept for ten years',
+      async run(bed) {
+        const a = bed.claim();
+        held(await bed.enter(a));
+        assert.equal(await bed.store.keep?.(a, { text: 'done', ms: MAX_KEPT_MS }), true);
+        const { leftMs = 0 } = (await bed.store.recall?.(a.resource)) ?? {};
+        const most = MAX_KEPT_MS * 1.2;
+        assert.ok(leftMs > MAX_KEPT_MS - MINUTE && leftMs <= most, `${leftMs} ms`);
+        // Where somebody tries a server of their own, nothing stays for so long.
+        assert.equal(await bed.store.keep?.(a, { text: '', ms: 0 }), true);
+      },
+    },
+    {
       name: 'it outlives the claim and the connection, delays nobody, and is in no queue',
       async run(bed) {
         const store = await bed.connect();
@@ -124,6 +137,23 @@ export const keep: Topic = {
             assert.equal(await bed.store.keep?.(claim, { text: 'not mine', ms }), false);
           }
           assert.equal((await bed.store.recall?.(claim.resource))?.text, 'mine');
+        },
+      }),
+    ),
+    ...(['evicted', 'released'] as const).map(
+      (how): Case => ({
+        name: `who is to end keeps nothing, though nobody else holds yet: ${how}`,
+        needs: NEEDS[how],
+        async run(bed) {
+          const a = bed.claim();
+          const { token } = held(await bed.enter(a));
+          assert.equal(await bed.store.keep?.(a, { text: 'before', ms: MINUTE }), true);
+          if (how === 'released') await bed.leave(a, { ms: LONG_MS });
+          else await bed.store.evict?.(a.resource, token, { reason: 'test', now: false });
+          for (const ms of [MINUTE, 0]) {
+            assert.equal(await bed.store.keep?.(a, { text: 'after', ms }), false);
+          }
+          assert.equal((await bed.store.recall?.(a.resource))?.text, 'before');
         },
       }),
     ),

@@ -10,8 +10,8 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     ...once,
     name: 'whoever waited for the key does not look whether it is done',
-    find: `    const meanwhile = await doneBefore<T>(core, lock.resource);
-    if (meanwhile) return meanwhile;
+    find: `    answer = await doneBefore<T>(core, lock.resource);
+    if (answer) return answer;
     const value`,
     replace: '    const value',
     why: 'the work is done once by each of those who came at the same time',
@@ -19,15 +19,15 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     ...once,
     name: 'a success that is on record is rejected when the lease ends after it',
-    find: 'if (ran) return ran;',
-    replace: '',
+    find: '    if (answer) return answer;\n    throw',
+    replace: '    throw',
     why: 'the caller believes that it failed, and is told later that it was done',
   },
   {
     ...once,
     name: 'a result that cannot be kept leaves no record',
     find: '    await keepSurely(',
-    replace: '    if (problem) throw problem;\n    await keepSurely(',
+    replace: '    if (unfit) throw unfit;\n    await keepSurely(',
     why: 'the work is done again because of its result',
   },
   {

@@ -1,4 +1,11 @@
-import { createLocks, type Lease, type OnceOptions, type Store, UnsupportedError } from 'holdfast';
+import {
+  createLocks,
+  type Lease,
+  type OnceOptions,
+  type Store,
+  StoreError,
+  UnsupportedError,
+} from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it } from 'vitest';
 import { watchOutcome } from '../scripted-store.ts';
@@ -62,8 +69,53 @@ describe('once', () => {
       }),
     );
     await clock.rest();
-    expect(stalled.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled' });
+    expect(stalled.error).toMatchObject({
+      ...{ code: 'LEASE_LOST', reason: 'stalled' },
+      message: expect.stringContaining('the work is done, but may not be on record'),
+    });
     expect(await other.once('a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+  });
+
+  it('that lost its lease and failed as well has its own error as the cause', async () => {
+    const { clock, locks } = setUp();
+    const failure = new Error('no stock');
+    const stalled = watchOutcome(
+      locks.once('a', DAY, async () => {
+        clock.stall(60_000);
+        throw failure;
+      }),
+    );
+    await clock.rest();
+    expect(stalled.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled', cause: failure });
+    expect(String(stalled.error)).not.toMatch(/is done/);
+  });
+
+  it('says that the work is done when its attempt was evicted, and why it was', async () => {
+    const { clock, locks, other } = setUp();
+    const evicted = watchOutcome(
+      locks.once('a', DAY, async ({ token, resource }) => {
+        await other.evict(resource, { token, reason: 'it hangs' });
+      }),
+    );
+    await clock.advance(1_000);
+    expect(evicted.error).toMatchObject({
+      ...{ code: 'LEASE_LOST', reason: 'evicted' },
+      message: expect.stringContaining('it hangs; the work is done, but may not be on record'),
+    });
+    expect(await locks.once('a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+  });
+
+  it('says that the work is done when its record is refused', async () => {
+    const bed = setUp();
+    const full = { retryable: false, outcome: 'failed' } as const;
+    bed.around = ({ verb }, next) => {
+      return verb === 'keep' ? Promise.reject(new StoreError('no room', full)) : next();
+    };
+    const refused = bed.locks.once('a', DAY, () => 1);
+    await expect(refused).rejects.toMatchObject({
+      ...{ code: 'STORE', ...full, resource: 'once:a' },
+      message: 'The work is done, but may not be on record: no room',
+    });
   });
 
   it('cannot record what another has done meanwhile', async () => {
@@ -112,6 +164,27 @@ describe('once', () => {
     expect(ran.value).toEqual({ state: 'ran', value: 1 });
   });
 
+  it('is done if another did it, whatever becomes of the lease that has found it so', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    let recalls = 0;
+    bed.around = async ({ verb }, next) => {
+      if (verb !== 'recall') return next();
+      if (++recalls === 1) {
+        const unknown = await next();
+        await other.once('a', DAY, () => 'other');
+        return unknown;
+      }
+      const known = await next();
+      clock.stall(60_000);
+      return known;
+    };
+    const late = watchOutcome(locks.once('a', DAY, () => 'late'));
+    await clock.advance(1_000);
+    expect(late.value).toMatchObject({ state: 'done' });
+    expect(recalls).toBe(2);
+  });
+
   it('says so when its record may not be there, with the reason', async () => {
     const bed = setUp({ synchronous: false });
     const { clock, locks } = bed;
@@ -120,7 +193,10 @@ describe('once', () => {
     };
     const ran = watchOutcome(locks.once('a', DAY, () => 1));
     await clock.advance(11_000);
-    expect(ran.error).toMatchObject({ code: 'LEASE_LOST', cause: { code: 'STORE' } });
+    expect(ran.error).toMatchObject({
+      ...{ code: 'LEASE_LOST', cause: { code: 'STORE' } },
+      message: expect.stringContaining('the work is done, but may not be on record'),
+    });
   });
 
   it('gives the token of its lease to the work', async () => {
@@ -132,6 +208,27 @@ describe('once', () => {
     const done = await locks.once('a', DAY, note);
     expect(done).toMatchObject({ state: 'done', token: tokens[0] });
     expect(tokens).toHaveLength(2);
+  });
+
+  it('is known for ten years, if that is asked for', async () => {
+    const { clock, locks } = setUp();
+    const day = 86_400_000;
+    await locks.once('a', { keepFor: '3660d' }, () => 1);
+    await clock.advance(3_659 * day);
+    const known = await locks.once('a', DAY, () => 2);
+    expect(known).toMatchObject({ state: 'done', leftMs: day });
+    await clock.advance(day);
+    expect(await locks.once('a', DAY, () => 2)).toEqual({ state: 'ran', value: 2 });
+  });
+
+  it('asks nothing of a store when its locks are closed, done or not', async () => {
+    const { clock, store } = setUp();
+    const locks = createLocks(store, { clock });
+    await locks.once('a', DAY, () => 1);
+    await locks.close();
+    for (const key of ['a', 'b']) {
+      await expect(locks.once(key, DAY, () => 2)).rejects.toMatchObject({ code: 'CLOSED' });
+    }
   });
 
   it('does not enter itself', async () => {
@@ -206,6 +303,12 @@ describe('what is wrong is said before anything is sent', () => {
     ['no options', undefined, /must be an object/],
     ['no keepFor', {}, /once needs keepFor/],
     ['keepFor of nothing', { keepFor: 0 }, /keepFor must be more than 0/],
+    [
+      'keepFor of more than ten years',
+      { keepFor: '3661d' },
+      /longer than ten years, 3660d: '3661d'/,
+    ],
+    ['keepFor without end', { keepFor: Number.POSITIVE_INFINITY }, /ten years/],
     ['keepFor of words', { keepFor: 'long' }, /keepFor/],
     ['ifRunning', { ...DAY, ifRunning: 'run' }, /'wait' or 'skip', not 'run'/],
     ['keepResult', { ...DAY, keepResult: 1 }, /keepResult must be true or false/],

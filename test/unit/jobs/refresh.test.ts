@@ -185,6 +185,27 @@ describe('refresh', () => {
   });
 });
 
+describe('a load that hangs', () => {
+  it('ends with its lease for those who wait, and the next one loads', async () => {
+    const { clock, locks } = setUp();
+    const hangs = new Promise<number>(() => {});
+    let loads = 0;
+    const options = {
+      ...{ read: () => undefined, maxHold: '30s' },
+      load: () => (++loads === 1 ? hangs : loads),
+    };
+    const callers = [1, 2].map(() => watchOutcome(locks.refresh<number>('a', options)));
+    await clock.advance(30_000);
+    for (const { error } of callers) {
+      expect(error).toMatchObject({ code: 'LEASE_LOST', reason: 'max-hold' });
+    }
+    const next = watchOutcome(locks.refresh<number>('a', options));
+    // The claim is left to its TTL, for the load may still be at work.
+    await clock.advance(10_100);
+    expect(next.value).toBe(2);
+  });
+});
+
 describe('while another loads', () => {
   it('the old value is used for as long as it is usable, here and elsewhere', async () => {
     const bed = setUp();
