@@ -21,7 +21,11 @@ describe('what servers refuse', () => {
     ["OOM command not allowed when used memory > 'maxmemory'.", true, /memory/],
     ['NOREPLICAS Not enough good replicas to write.', true, /min-replicas-to-write/],
     ['MISCONF Redis is configured to save RDB snapshots', true, /cannot save/],
-    ['WRONGTYPE Operation against a key holding the wrong kind of value', false, /namespace/],
+    [
+      'WRONGTYPE Operation against a key holding the wrong kind of value',
+      false,
+      /under the key\..*namespace/,
+    ],
     ['ERR max number of clients reached', true, /maxclients/],
     ["ERR unknown command 'EVALSHA'", false, /too old/],
     ['ERR This instance has cluster support disabled', false, /plain client/],

@@ -96,7 +96,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
     'WRONGTYPE',
     {
       retryable: NEVER,
-      advice: 'has something else under the key of a lock. Use another namespace',
+      advice: 'has something of another kind under the key. For locks, use another namespace',
     },
   ],
   [
