@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { Tree } from '../../src/stores/zookeeper/tree.ts';
 import { ZookeeperStore } from '../../src/stores/zookeeper/zookeeper-store.ts';
-import { claimOf, sleep } from '../faults/bed.ts';
+import { claimOf } from '../faults/bed.ts';
 import { until } from '../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../servers/zookeeper-server.ts';
 import { counting } from './counting-client.ts';
@@ -37,10 +37,10 @@ class Bed extends AnyBed {
     return this.use(new ZookeeperStore({ client, tree: this.tree, clock, maxWaiters: 9 }));
   }
 
-  /** A node beside the record of this resource, long over. */
-  async past(resource: string, name: string): Promise<string> {
+  /** A node beside the record of this resource, by default one that is over. */
+  async beside(resource: string, name: string, data = '1 0 past'): Promise<string> {
     const path = `${this.tree.recordsBeside(resource)}/${name}`;
-    await this.looking.create(path, { data: Buffer.from('1 1 past') });
+    await this.looking.create(path, { data: Buffer.from(data) });
     return path;
   }
 }
@@ -51,17 +51,17 @@ async function held(store: Store, resource: string): Promise<Claim> {
   return claim;
 }
 
-/** It always clears up. */
+/** It always clears up, or never. */
 const always = (): number => 0;
+const never = (): number => 0.999;
 
 test('who keeps something takes away what is over beside it, and nothing else', async () => {
   await using bed = new Bed();
   const store = bed.keeping(undefined, always);
   const claim = await held(store, 'work');
   expect(await store.keep(claim, RECORD)).toBe(true);
-  const paths = await Promise.all(['a', 'b', 'c'].map((name) => bed.past('work', name)));
-  const odd = await bed.past('work', 'odd');
-  await bed.looking.setData(odd, Buffer.from(`1 ${HOUR_MS} alive`));
+  const paths = await Promise.all(['a', 'b', 'c'].map((name) => bed.beside('work', name)));
+  const odd = await bed.beside('work', 'odd', `1 ${HOUR_MS} alive`);
   await until('were they gone', async () => {
     expect(await store.keep(claim, RECORD)).toBe(true);
     const stats = await Promise.all(paths.map((path) => bed.looking.exists(path)));
@@ -75,12 +75,13 @@ test('a deletion that comes late does not meet a new record of that name', async
   await using bed = new Bed();
   const { client, strike } = striking(zookeeperClient(server.url));
   const counted = counting(client);
-  const store = bed.keeping(counted.client, always);
+  // Whoever clears up from the beginning may be quicker than this test.
+  let random = never;
+  const store = bed.keeping(counted.client, () => random());
   const claim = await held(store, 'work');
   await store.keep(claim, RECORD);
-  const past = await bed.past('work', 'past');
-  // The servers' time is taken for less than it is, by what an answer takes.
-  await sleep(200);
+  const past = await bed.beside('work', 'past');
+  random = always;
   const folder = bed.tree.recordsBeside('work');
   await store.keep(claim, RECORD);
   const multis = counted.counts.get('multi') ?? 0;
@@ -103,8 +104,7 @@ test('a deletion that comes late does not meet a new record of that name', async
 test('a record costs one request, and what time it is one in a while', async () => {
   await using bed = new Bed();
   const { client, counts } = counting(zookeeperClient(server.url));
-  // It never clears up.
-  const store = bed.keeping(client, () => 0.999);
+  const store = bed.keeping(client, never);
   const claim = await held(store, 'work');
   await store.keep(claim, RECORD);
   await store.keep(claim, RECORD);
@@ -121,7 +121,7 @@ test('a record costs one request, and what time it is one in a while', async () 
 test('a record whose answer is lost is there, and may be kept again', async () => {
   await using bed = new Bed();
   const { client, strike } = striking(zookeeperClient(server.url));
-  const store = bed.keeping(client, () => 0.999);
+  const store = bed.keeping(client, never);
   const claim = await held(store, 'work');
   for (const path of [bed.tree.records, bed.tree.recordsBeside('work')]) {
     await bed.looking.create(path);

@@ -5,14 +5,14 @@
  * names; who it is has to be read, once, as soon as the news comes. Invariant: what is told is the
  * queue after each of these changes, in order. It holds because the watch is there before the queue
  * is listed, because events come in the order of their changes, and because an event that the list
- * knew already changes nothing (queue-picture.ts). A reader in a writer's place comes in the same
- * step in which the writer goes, though its event comes after: so it is read for before the writer
- * counts as gone.
+ * knew already changes nothing (queue-picture.ts). A step may have several events, one right after
+ * the other: when a hold ends, the next one is waited for, and that has come when anything is
+ * answered that was asked afterwards.
  * What cannot be known is said (`missed`): after the loss of a connection servers do not tell what
  * changed, but how often is in the count of the node's changes, and more than one may have hidden a
- * leader; and of a node that has gone before it was read nobody knows who it was.
- * What breaks it: a session with several claims that ends. Its nodes go in one step, but one event
- * tells of each, so one that died with the others may be told as a leader for that moment.
+ * leader; of a node that has gone before it was read nobody knows who it was; and where two of one
+ * session go, the second may have held for a moment, or never.
+ * What breaks it: servers that tell of a step in parts, with something else in between.
  */
 import { isLockError, toStoreError } from '../../errors.ts';
 import type { Follower } from '../../store.ts';
@@ -20,9 +20,9 @@ import type { Details } from './data.ts';
 import { failedWith } from './errors.ts';
 import { readDetails } from './listing.ts';
 import { queueOf } from './looking.ts';
-import { asReader, placeIn } from './nodes.ts';
+import { placeIn } from './nodes.ts';
 import type { Parts } from './parts.ts';
-import { type Change, type Nodes, QueuePicture } from './queue-picture.ts';
+import { type Change, type Heard, type Nodes, QueuePicture } from './queue-picture.ts';
 import type { NodeChildren, Stat } from './requests.ts';
 import type { KeptSession } from './sessions.ts';
 import type { WatchEvent } from './watches.ts';
@@ -44,6 +44,10 @@ interface Step extends Change {
 }
 
 const NOTHING = Promise.resolve(undefined);
+
+async function heard({ type, name, details, stat }: Step): Promise<Heard> {
+  return { type, name, details: await details, stat: await stat };
+}
 
 export class Following {
   readonly #parts: FollowingParts;
@@ -105,12 +109,16 @@ export class Following {
       nodes.set(name, place && [place, this.#picture.detailsOf(name, listed?.stat)]);
     }
     this.#phase = 'reading';
-    for (const change of this.#early) this.#step(change, nodes);
+    // Who came and went meanwhile did so before the list or after it: nobody knows.
+    const left = new Set(this.#early.map(({ type, name }) => (type === 'deleted' ? name : '')));
+    const passed = this.#early.filter(({ name }) => name && left.has(name) && !nodes.has(name));
+    for (const change of this.#early) if (!passed.includes(change)) this.#step(change, nodes);
     await this.#fill(kept, nodes);
     if (round !== this.#round) return;
     const unseen = this.#picture.replace(nodes, listed?.stat);
     this.#missed ||= this.#told && unseen;
     this.#tell();
+    this.#missed ||= passed.some(({ type }) => type === 'created');
     void this.#take();
   }
 
@@ -163,8 +171,10 @@ export class Following {
     if (this.#over) return;
     if (type === 'expired') void this.#unwatch();
     if (type === 'expired' || type === 'missed') void this.#lookAgain();
-    if (type !== 'created' && type !== 'deleted') return;
-    const change: Change = { type, name: path.slice(this.#path.length + 1) };
+    const name = path.slice(this.#path.length + 1);
+    const noted = type === 'changed' && name === '';
+    if (type !== 'created' && type !== 'deleted' && !noted) return;
+    const change: Change = { type, name };
     if (this.#phase === 'listing') this.#early.push(change);
     else if (this.#phase !== 'away') this.#step(change);
     if (this.#phase === 'live') void this.#take();
@@ -174,13 +184,9 @@ export class Following {
   #step({ type, name }: Change, listed?: Nodes): void {
     const kept = this.#kept;
     if (!kept) return;
-    const place = placeIn(name);
     const created = type === 'created';
-    // Those of other programs are not replaced.
-    const replaced = place?.kind === 'write' && !place.foreign;
-    const reads = place && (created ? !listed?.has(name) : replaced);
-    const path = `${this.#path}/${created ? name : asReader(name)}`;
-    const details = reads ? readDetails(kept, path) : NOTHING;
+    const reads = created && placeIn(name) && !listed?.has(name);
+    const details = reads ? readDetails(kept, `${this.#path}/${name}`) : NOTHING;
     const itself = created && name === '';
     const stat = itself ? kept.session.exists(this.#path, kept.within) : NOTHING;
     // Whoever takes the step is told of a failure.
@@ -194,17 +200,25 @@ export class Following {
     this.#phase = 'taking';
     for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
       try {
-        const [details, stat] = [await step.details, await step.stat];
+        const change = await heard(step);
+        if (this.#steps.length === 0 && this.#picture.endsHold(step)) await this.#catchUp();
+        const [next] = this.#steps;
+        const follows = next && (await heard(next));
         if (round !== this.#round) return;
-        const change = this.#picture.apply(step, { details, stat, next: this.#steps[0] });
-        this.#missed ||= change === 'missed';
-        if (change !== 'same') this.#tell();
+        const effect = this.#picture.apply(change, follows);
+        this.#missed ||= effect === 'missed' || effect === 'unsure';
+        if (effect === 'changed' || effect === 'missed') this.#tell();
       } catch {
         if (round === this.#round) void this.#lookAgain();
         return;
       }
     }
     this.#phase = 'live';
+  }
+
+  /** All that belongs to what has been heard is heard before any answer to what is asked now. */
+  async #catchUp(): Promise<void> {
+    await this.#kept?.session.exists(this.#path, this.#kept.within);
   }
 
   #tell(): void {

@@ -2,14 +2,21 @@
  * What somebody knows of a queue who hears which of its nodes come and go.
  *
  * Invariant: the places are those of the queue after the changes that were applied, in order. A
- * name never comes again in a queue, so a change that is known already, because a list or another
- * answer was newer than its event, changes nothing. A node that went before it could be read is
- * counted in its place, so that nobody is admitted past it, but it is not shown.
+ * change that is known already, because a list was newer than its event, changes nothing. A node
+ * that went before it could be read is counted in its place, so that nobody is admitted past it,
+ * but it is not shown; when it goes, nobody knows who has held.
+ * Servers tell of each node by itself, although one step may change several. Their events follow
+ * each other, so what comes next tells whether there is more to a step. A node may make way for
+ * another: a reader's in a writer's place, or its own again, in another session. And all nodes of a
+ * session go when it ends. So where a holder has gone and another node of its session goes next,
+ * nobody of that session is told to hold. A hold that was given up is noted in the same step, and
+ * that is heard in between.
  * How often children came or went is counted as the server counts it, so that a later list tells
  * whether more has happened than its difference shows.
  */
 import type { Details } from './data.ts';
 import { asReader, type Place, placeIn } from './nodes.ts';
+import { QueueView } from './queue.ts';
 import type { Stat } from './requests.ts';
 
 /** Its details, if its node could be read. */
@@ -20,24 +27,31 @@ export type Nodes = Map<string, Known | undefined>;
 
 /** A change of a child, or of the queue's own node, whose name is empty. */
 export interface Change {
-  readonly type: 'created' | 'deleted';
+  /** `changed` is only the queue's own node: somebody has noted how a hold ended. */
+  readonly type: 'created' | 'deleted' | 'changed';
   readonly name: string;
 }
 
-/** What was asked when a change was heard of. */
-export interface Answers {
-  /** Of the node that came, or of the reader that has come in a writer's place. */
+/** A change, with what was asked when it was heard of. */
+export interface Heard extends Change {
+  /** Of the node that came. */
   readonly details: Details | undefined;
   /** Of the queue's own node, if that came. */
   readonly stat: Stat | undefined;
-  /** What is to be applied next. */
-  readonly next: Change | undefined;
 }
+
+/**
+ * What a change makes of a queue: the same, another one, another one before which somebody not
+ * known has held, or one that may be a part of a step, with holders who may never have held.
+ */
+export type Effect = 'same' | 'changed' | 'missed' | 'unsure';
 
 export class QueuePicture {
   #nodes: Nodes = new Map();
   /** Which node the queue is, and how often its children have changed. */
   #mark: { readonly czxid: bigint; changes: number } | undefined;
+  /** A session of which a holder has gone, and more are going. */
+  #ending: bigint | undefined;
 
   /** By number, which never overflows, unless one is not known. */
   get places(): Known[] {
@@ -49,54 +63,68 @@ export class QueuePicture {
     });
   }
 
+  /** Whether somebody who held is going: what comes next may belong to it. */
+  endsHold({ type, name }: Change): boolean {
+    return type === 'deleted' && this.#holders.some(([place]) => place.name === name);
+  }
+
   /** What need not be read again of a node, if the queue is still the one that is known. */
   detailsOf(name: string, stat: Stat | undefined): Details | undefined {
     return stat?.czxid === this.#mark?.czxid ? this.#nodes.get(name)?.[1] : undefined;
   }
 
-  /** As it was listed; answers whether somebody may have come and gone without being seen. */
+  /** As it was listed; answers whether somebody may have held and gone without being seen. */
   replace(nodes: Nodes, stat: Stat | undefined): boolean {
-    const before = this.#mark;
-    const same = stat !== undefined && stat.czxid === before?.czxid;
+    const [mark, before] = [this.#mark, this.#nodes];
     this.#nodes = nodes;
     this.#mark = stat && { czxid: stat.czxid, changes: stat.cversion };
-    const unread = [...nodes.values()].some((known) => known && !known[1]);
-    return !same || stat.cversion - before.changes > 1 || unread;
+    this.#ending = undefined;
+    const same = stat !== undefined && stat.czxid === mark?.czxid;
+    const unread = [...before].some(([name, known]) => known && !known[1] && !nodes.has(name));
+    return !same || stat.cversion - mark.changes > 1 || unread;
   }
 
-  /** What it makes of a change: nothing, another queue, or one in which somebody is not shown. */
-  apply(change: Change, answers: Answers): 'same' | 'changed' | 'missed' {
-    const { type, name } = change;
+  /** `next` is what was heard after it, if anything was. */
+  apply(change: Heard, next: Heard | undefined): Effect {
+    const { type, name, stat } = change;
     const created = type === 'created';
     if (name === '') {
-      const { stat } = answers;
-      if (created !== (this.#mark !== undefined)) {
+      if (type !== 'changed' && created !== (this.#mark !== undefined)) {
         this.#mark = stat && { czxid: stat.czxid, changes: 0 };
       }
       return 'same';
     }
     if (created === this.#nodes.has(name)) return 'same';
-    const place = placeIn(name);
-    if (created) this.#put(name, answers.details);
-    else this.#remove(name, answers);
-    if (!place) return 'same';
-    const shown = created ? answers.details : this.#nodes.get(asReader(name))?.[1];
-    return shown || !(created || this.#nodes.has(asReader(name))) ? 'changed' : 'missed';
+    if (!created) return this.#remove(change, next);
+    this.#put(change);
+    return placeIn(name) ? 'changed' : 'same';
   }
 
-  #put(name: string, details: Details | undefined): void {
+  get #holders(): Known[] {
+    const { places } = this;
+    return places.slice(0, new QueueView(places.map(([place]) => place)).admitted);
+  }
+
+  #put({ name, details }: Heard): void {
     const place = placeIn(name);
     this.#nodes.set(name, place && [place, details]);
     if (this.#mark) this.#mark.changes++;
   }
 
-  /** In one step with a writer that is downgraded comes a reader in its place. */
-  #remove(name: string, { details, next }: Answers): void {
+  #remove(change: Heard, next: Heard | undefined): Effect {
+    const { name } = change;
+    const known = this.#nodes.get(name);
+    const session = known?.[1]?.session;
+    const begins = this.endsHold(change);
     this.#nodes.delete(name);
     if (this.#mark) this.#mark.changes++;
-    const reader = asReader(name);
-    if (reader === name) return;
-    const comes = next?.type === 'created' && next.name === reader;
-    if (details || comes) this.#put(reader, details);
+    if (next?.type === 'created' && next.name === asReader(name)) this.#put(next);
+    const more = next?.type === 'deleted' && this.#nodes.get(next.name)?.[1]?.session === session;
+    this.#ending = more && (begins || this.#ending === session) ? session : undefined;
+    if (!known) return 'same';
+    if (!known[1]) return 'missed';
+    return this.#holders.some(([, its]) => its && its.session === this.#ending)
+      ? 'unsure'
+      : 'changed';
   }
 }

@@ -26,7 +26,7 @@ const LINGER_MS = 30_000;
 const LOOKING_TTL_MS = 10_000;
 /** Whose server falls silent for a third of its session asks another one. */
 const WATCHING_TTL_MS = 4000;
-/** No answer takes longer, in ms, or than a fifth of the session. */
+/** No answer takes longer, in ms; nor, for claims, than a fifth of the session. */
 const MOST_PATIENCE_MS = 3000;
 
 export interface SessionParts {
@@ -42,6 +42,8 @@ export interface SessionParts {
 }
 
 interface KeptParts extends SessionParts {
+  /** How long an answer may take; default: as claims need it. */
+  readonly patienceMs?: number;
   /** Nobody has used it for long. */
   readonly idle: (kept: KeptSession) => void;
 }
@@ -109,7 +111,8 @@ export class KeptSession {
 
   /** How long an answer may take. */
   get within(): { readonly timeoutMs: number } {
-    return { timeoutMs: Math.min(MOST_PATIENCE_MS, this.#askedMs / 5) };
+    const { patienceMs = this.#askedMs / 5 } = this.#parts;
+    return { timeoutMs: Math.min(MOST_PATIENCE_MS, patienceMs) };
   }
 
   /** The servers keep it at least until then. */
@@ -158,8 +161,7 @@ export class KeptSession {
 
   /** It has as much life as claims want that begin now. */
   get fresh(): boolean {
-    const { timeoutMs } = this.session;
-    return this.deadline - this.#parts.clock.now() >= timeoutMs / LONGER;
+    return this.deadline - this.#parts.clock.now() >= this.session.timeoutMs / LONGER;
   }
 
   /** What is over goes now, and whatever else will be over does when it is. */
@@ -229,25 +231,18 @@ export class Sessions {
     const kept = this.of(ttlMs);
     await kept.ready();
     await kept.confirm();
-    this.lineage = kept.lineage;
-    return kept;
+    return this.#connected(kept);
   }
 
   /** One to look through, which may be as old as it likes. */
   async any(): Promise<KeptSession> {
     const known = [...this.#byTimeout.values()].find((kept) => !kept.over && !kept.silent);
-    const kept = known ?? this.of(LOOKING_TTL_MS);
-    await kept.connected();
-    this.lineage = kept.lineage;
-    return kept;
+    return this.#connected(known ?? this.of(LOOKING_TTL_MS));
   }
 
   /** One for who follows queues: watches that stay do not mix with those of claims. */
   async watching(): Promise<KeptSession> {
-    const kept = this.of(WATCHING_TTL_MS, 'watching');
-    await kept.connected();
-    this.lineage = kept.lineage;
-    return kept;
+    return this.#connected(this.of(WATCHING_TTL_MS, 'watching'));
   }
 
   /**
@@ -269,7 +264,8 @@ export class Sessions {
     const key = apart ?? askedMs;
     let kept = this.#byTimeout.get(key);
     if (!kept || kept.over) {
-      kept = new KeptSession(this.#parts, askedMs);
+      const parts = apart ? { ...this.#parts, patienceMs: MOST_PATIENCE_MS } : this.#parts;
+      kept = new KeptSession(parts, askedMs);
       this.#byTimeout.set(key, kept);
     }
     kept.use();
@@ -283,11 +279,15 @@ export class Sessions {
     this.#apart.clear();
   }
 
+  async #connected(kept: KeptSession): Promise<KeptSession> {
+    await kept.connected();
+    this.lineage = kept.lineage;
+    return kept;
+  }
+
   #end(kept: KeptSession): void {
     this.#apart.delete(kept);
-    for (const [key, each] of this.#byTimeout) {
-      if (each === kept) this.#byTimeout.delete(key);
-    }
+    for (const [key, each] of this.#byTimeout) if (each === kept) this.#byTimeout.delete(key);
     kept.end();
   }
 }
