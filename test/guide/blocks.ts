@@ -1,36 +1,24 @@
-/** The blocks of TypeScript in the pages, and what it takes to run one. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** What it takes to run a block of TypeScript of a page, or an example in a comment. */
 import { fileURLToPath } from 'node:url';
 import { runInThisContext } from 'node:vm';
 import ts from 'typescript';
-import { BLOCK } from '../tidy/snippets.ts';
-
-export interface Block {
-  readonly page: string;
-  /** Of its first line of code. */
-  readonly line: number;
-  readonly code: string;
-}
+import { NESTJS, type Snippet } from '../tidy/snippets.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-export const readPage = (page: string): string => readFileSync(new URL(page, ROOT), 'utf8');
-
-export function guidePages(): string[] {
-  const pages = readdirSync(new URL('docs/guide/', ROOT)).filter((file) => file.endsWith('.md'));
-  return ['README.md', ...pages.map((file) => `docs/guide/${file}`)];
+/** Tells which block is meant: one of this page, with these words, which no other of it has. */
+export interface Place {
+  readonly page: string;
+  readonly has: string;
 }
 
-export function blocksOf(page: string): Block[] {
-  const text = readPage(page);
-  return [...text.matchAll(BLOCK)].map(({ index, 1: code = '' }) => {
-    const line = text.slice(0, index).split('\n').length + 1;
-    return { page, line, code };
-  });
-}
+export const isAt =
+  ({ page, code }: Snippet) =>
+  (place: Place): boolean =>
+    place.page === page && code.includes(place.has);
 
 /** What the block names, but for keys, and for functions of its own that it does not call. */
-export function namesIn({ code }: Block): Set<string> {
+export function namesIn({ code }: Snippet): Set<string> {
   const names = new Set<string>();
   const visit = (node: ts.Node): void => {
     if (ts.isIdentifier(node) && !isKey(node)) names.add(node.text);
@@ -65,14 +53,16 @@ interface Given {
 }
 
 /** Runs the block to its end; answers what it exports. Traces point into the page. */
-export async function runBlock(block: Block, { names, load }: Given): Promise<Module> {
+export async function runBlock(block: Snippet, { names, load }: Given): Promise<Module> {
   const modules = new Map<string, Module>();
   for (const { fileName } of ts.preProcessFile(block.code).importedFiles) {
     modules.set(fileName, await load(fileName));
   }
   const require = (name: string): Module | undefined => modules.get(name);
   const exports: Module = {};
-  const { outputText } = ts.transpileModule(block.code, { compilerOptions: OPTIONS });
+  const decorators = NESTJS.test(block.code) && DECORATORS_OF_NESTJS;
+  const compilerOptions = { ...OPTIONS, ...decorators };
+  const { outputText } = ts.transpileModule(block.code, { compilerOptions });
   // Braces of its own: the block may declare anew what is given.
   const given = { ...names, require, exports };
   const source = `(async ({ ${Object.keys(given).join(', ')} }) => { {${outputText}} })`;
@@ -81,3 +71,5 @@ export async function runBlock(block: Block, { names, load }: Given): Promise<Mo
   await (run as (all: Module) => Promise<void>)(given);
   return exports;
 }
+
+const DECORATORS_OF_NESTJS = { experimentalDecorators: true, emitDecoratorMetadata: true };

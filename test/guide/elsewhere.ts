@@ -1,4 +1,5 @@
-/** The pages and blocks that test/guide/pages.test.ts does not run, and why. */
+/** The pages and blocks that test/guide/pages.test.ts does not run, and what does. */
+import type { Place } from './blocks.ts';
 
 /** What runs the pages whose code is in files of their own. */
 export const RUN_BY: Readonly<Record<string, string>> = {
@@ -12,55 +13,93 @@ export const RUN_BY: Readonly<Record<string, string>> = {
 /** Names that mean a server, given or imported, and the server. */
 export const SERVERS: Readonly<Record<string, string>> = {
   pool: 'PostgreSQL',
+  Pool: 'PostgreSQL',
   kysely: 'PostgreSQL',
   sql: 'PostgreSQL',
   prisma: 'PostgreSQL',
   drizzle: 'PostgreSQL',
   mysql: 'MySQL',
+  createPool: 'MySQL',
+  redis: 'Redis',
   Redis: 'Redis',
   createClient: 'Redis',
+  connect: 'Redis',
+  etcd: 'etcd',
   etcdClient: 'etcd',
   etcdStore: 'etcd',
+  session: 'ZooKeeper',
   zookeeperClient: 'ZooKeeper',
   zookeeperStore: 'ZooKeeper',
 };
 
-interface Listed {
-  readonly page: string;
-  /** Words of this block, and of no other of the page. */
-  readonly has: string;
-  /** Of `SERVERS`: why it is not run. */
+export interface Listed extends Place {
+  /** Of `SERVERS`: which one it needs. */
   readonly uses: string;
+  /** Something of the reader's there is another one afterwards. */
+  readonly writes: boolean;
 }
 
 const at =
   (page: string) =>
-  (has: string, uses: string): Listed => ({ page: `docs/guide/${page}`, has, uses });
+  (has: string, uses: string, to?: 'writes'): Listed => ({
+    ...{ page, has, uses, writes: to === 'writes' },
+  });
 
-const databases = at('database-locks.md');
-const fences = at('fences.md');
-const moving = at('moving-from-other-libraries.md');
-const sharing = at('sharing-locks.md');
-const which = at('which-lock.md');
+const databases = at('docs/guide/database-locks.md');
+const fences = at('docs/guide/fences.md');
+const moving = at('docs/guide/moving-from-other-libraries.md');
+const sharing = at('docs/guide/sharing-locks.md');
+const stores = (name: string): ReturnType<typeof at> => at(`docs/stores/${name}.md`);
+const source = (name: string): ReturnType<typeof at> => at(`src/${name}.ts`);
 
-/** Blocks that need a server; their functions are tested on real ones. */
+/** Blocks that need a server: test/servers/pages.test.ts runs them. */
 export const ON_SERVERS: readonly Listed[] = [
-  databases('changeState(', 'pool'),
-  databases('kysely.transaction()', 'kysely'),
+  databases('changeState(', 'pool', 'writes'),
+  databases('kysely.transaction()', 'kysely', 'writes'),
   databases('transactionLock(', 'sql'),
-  databases('optimistic<', 'mysql'),
+  databases('optimistic<', 'mysql', 'writes'),
   databases('prisma.$transaction', 'prisma'),
   databases('drizzle.transaction', 'drizzle'),
-  fences("dialect: 'postgres'", 'kysely'),
-  fences('etcdFence()', 'etcdClient'),
-  fences('zookeeperFence()', 'zookeeperClient'),
-  fences('redisFence(redis)', 'Redis'),
-  fences('entry.eval(', 'createClient'),
+  fences("dialect: 'postgres'", 'kysely', 'writes'),
+  fences('etcdFence()', 'etcdClient', 'writes'),
+  fences('zookeeperFence()', 'zookeeperClient', 'writes'),
+  fences('redisFence(redis)', 'Redis', 'writes'),
+  fences('entry.eval(', 'createClient', 'writes'),
   moving('assertHeld()', 'Redis'),
   moving("run({ wait: '5s' }, async ({ signal }) =>", 'Redis'),
   moving('tryRun(', 'Redis'),
   moving('plainRedisStore(', 'Redis'),
   sharing('etcdStore(', 'etcdStore'),
   sharing('zookeeperStore(', 'zookeeperStore'),
-  which("dialect: 'postgres'", 'kysely'),
+  at('docs/guide/which-lock.md')("dialect: 'postgres'", 'kysely', 'writes'),
+  stores('etcd')("etcdStore(['etcd1", 'etcdStore'),
+  stores('etcd')('readFileSync(', 'etcdStore'),
+  stores('mysql')('mysqlStore(', 'createPool'),
+  stores('postgres')('connectionString:', 'Pool'),
+  stores('postgres')('orThese', 'Pool'),
+  stores('quorum')('quorum(members)', 'Redis'),
+  stores('redis')("redisStore(new Redis('redis://localhost'))", 'Redis'),
+  stores('redis')('createClient(', 'createClient'),
+  stores('redis')('plainRedisStore(', 'Redis'),
+  stores('zookeeper')("zookeeperStore('zookeeper://", 'zookeeperStore'),
+  stores('zookeeper')('readFileSync(', 'zookeeperStore'),
+  source('connect')("connect('redis://", 'connect'),
+  source('fence/etcd-fence')('etcdFence()', 'etcd', 'writes'),
+  source('fence/redis-fence')('redisFence(redis)', 'redis', 'writes'),
+  source('fence/sql-fence')("dialect: 'postgres'", 'sql', 'writes'),
+  source('fence/zookeeper-fence')('zookeeperFence()', 'session', 'writes'),
+  source('layers/quorum/index')('quorum(members)', 'Redis'),
+  source('sql/change-state')('changeState(', 'pool', 'writes'),
+  source('sql/failures')('isRetryable(', 'sql', 'writes'),
+  source('sql/optimistic')('optimistic<', 'pool', 'writes'),
+  source('sql/row-lock')('rowLock<', 'sql', 'writes'),
+  source('sql/transaction-lock')('transactionLock(', 'sql'),
+  source('stores/etcd/etcd-client')('etcdClient(', 'etcdClient', 'writes'),
+  source('stores/etcd/index')('etcdStore(', 'etcdStore'),
+  source('stores/mysql/index')('mysqlStore(', 'createPool'),
+  source('stores/postgres/index')('postgresStore(', 'Pool'),
+  source('stores/redis/index')('redisStore(', 'Redis'),
+  source('stores/redis/plain-store')('plainRedisStore(', 'redis'),
+  source('stores/zookeeper/client')('zookeeperClient(', 'zookeeperClient'),
+  source('stores/zookeeper/index')('zookeeperStore(', 'zookeeperStore'),
 ];

@@ -1,7 +1,7 @@
 /** What the blocks import: the sources, with an account of what has to be closed in the end. */
 import * as http from 'node:http';
 import * as holdfast from 'holdfast';
-import { connect } from 'holdfast/connect';
+import { connect, openStore } from 'holdfast/connect';
 import { instrument } from 'holdfast/opentelemetry';
 import type { ConformanceOptions } from 'holdfast/testkit';
 import type { Module } from './blocks.ts';
@@ -11,9 +11,11 @@ export interface Imports {
   readonly opened: readonly holdfast.Locks[];
   readonly servers: readonly http.Server[];
   /** What undoes what was done to everybody. */
-  readonly stops: (() => void)[];
+  readonly stops: (() => unknown)[];
   /** What it gave to its test runner. */
   readonly cases: readonly Case[];
+  /** What it gets in place of what is installed. */
+  readonly replaced: Record<string, Module>;
   load(name: string): Promise<Module>;
 }
 
@@ -22,7 +24,7 @@ type Case = Parameters<ConformanceOptions['test']>[1];
 export function newImports(): Imports {
   const opened: holdfast.Locks[] = [];
   const servers: http.Server[] = [];
-  const stops: (() => void)[] = [];
+  const stops: (() => unknown)[] = [];
   const cases: Case[] = [];
   const kept = <T>(list: T[], item: T): T => {
     list.push(item);
@@ -36,15 +38,24 @@ export function newImports(): Imports {
   const it = (_name: string, ...[body]: unknown[]): void => {
     if (typeof body === 'function') cases.push(body as Case);
   };
-  const replaced: Readonly<Record<string, Module>> = {
+  const replaced: Record<string, Module> = {
     holdfast: { ...holdfast, createLocks },
-    'holdfast/connect': { connect: connecting },
+    'holdfast/connect': { connect: connecting, openStore },
     'holdfast/opentelemetry': { instrument: instrumenting },
     'node:http': { createServer },
-    'node:test': { it, describe: (_name: string, ...rest: unknown[]) => bodyOf(rest)() },
+    'node:test': {
+      ...{ it, test: it },
+      describe: (_name: string, ...rest: unknown[]) => bodyOf(rest)(),
+    },
   };
-  const load = async (name: string): Promise<Module> => replaced[name] ?? (await import(name));
-  return { opened, servers, stops, cases, load };
+  const load = async (name: string): Promise<Module> => replaced[name] ?? (await installed(name));
+  return { opened, servers, stops, cases, replaced, load };
+}
+
+async function installed(name: string): Promise<Module> {
+  const isMissing = name === 'node:sqlite' && !process.getBuiltinModule(name);
+  // On Node 20 its double takes its place, as it does in the store.
+  return isMissing ? { DatabaseSync: (await import('libsql')).default } : await import(name);
 }
 
 /** Behind the options, if there are any. */

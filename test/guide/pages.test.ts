@@ -1,26 +1,23 @@
 /**
- * The code in the README and the guide, run as it stands there: each block once, to its end, in a
- * world that gives it what it takes as given (test/guide/world.ts). A block passes if it ends, has
- * called each function of the reader's that it names, and did what test/guide/scenarios.ts expects.
+ * The code in the pages, and the examples in the comments of the sources, run as they stand there
+ * (test/guide/play.ts). Those that need a server are run by test/servers/pages.test.ts.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isLockError } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Block, blocksOf, guidePages, namesIn, readPage, runBlock } from './blocks.ts';
+import { PAGES, SOURCES, snippetsIn } from '../tidy/snippets.ts';
+import { filesOf, readTree } from '../tidy/tree.ts';
+import { isAt, namesIn } from './blocks.ts';
 import { ON_SERVERS, RUN_BY, SERVERS } from './elsewhere.ts';
-import { SCENARIOS, type Scenario } from './scenarios.ts';
-import { openWorld, type World } from './world.ts';
+import { play } from './play.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { openWorld } from './world.ts';
 
-const pages = guidePages().filter((page) => !(page in RUN_BY));
-const blocks = pages.flatMap(blocksOf);
-const isAt =
-  ({ page, code }: Block) =>
-  (entry: { readonly page: string; readonly has: string }) =>
-    entry.page === page && code.includes(entry.has);
+const tree = readTree();
+const snippets = snippetsIn(tree);
+const blocks = snippets.filter(({ page }) => !(page in RUN_BY));
 const toRun = blocks.filter((block) => !ON_SERVERS.some(isAt(block)));
-const ran: Block[] = [];
 
 // Some have files of their own in the directory in which they run.
 const before = process.cwd();
@@ -32,35 +29,13 @@ afterAll(() => {
 });
 
 test.each(toRun)('$page:$line', async (block) => {
-  const world = await openWorld();
-  const scenario = SCENARIOS.find(isAt(block));
-  try {
-    await play(block, world, scenario);
-    const uncalled = [...namesIn(block)].filter((name) => world.calls.get(name) === 0);
-    expect(uncalled).toEqual(scenario?.uncalled ?? []);
-    expect(world.printed.join('\n')).toContain(scenario?.prints ?? '');
-  } finally {
-    await world.close();
-  }
-  ran.push(block);
+  await play(block, await openWorld());
 });
 
-async function play(block: Block, world: World, scenario: Scenario | undefined): Promise<void> {
-  await scenario?.before?.(world);
-  const running = runBlock(block, world);
-  if (scenario?.rejects) {
-    const { rejects } = scenario;
-    const error: unknown = await running.then(undefined, (reason: unknown) => reason);
-    expect(error).toSatisfy((reason: unknown) => isLockError(reason, rejects));
-    return;
-  }
-  const [exported] = await Promise.all([running, scenario?.meanwhile?.(world)]);
-  await scenario?.after?.(world, exported);
-}
-
-test('every block was run, or is listed', () => {
-  const fences = pages.flatMap((page) => readPage(page).match(/^ *```ts/gm) ?? []);
-  expect(ran.length + ON_SERVERS.length).toBe(fences.length);
+test('no block is overlooked, however it is written', () => {
+  const marks = (files: RegExp, mark: RegExp): number =>
+    filesOf(tree, files).flatMap(([, text]) => text.match(mark) ?? []).length;
+  expect(snippets.length).toBe(marks(PAGES, /^ *```ts/gm) + marks(SOURCES, /@example|^ *\* ```/gm));
 });
 
 test.each(ON_SERVERS)('$page has one block with $has, which needs a server', (listed) => {
@@ -72,15 +47,15 @@ test.each(ON_SERVERS)('$page has one block with $has, which needs a server', (li
 test('every scenario is for one block', () => {
   for (const scenario of SCENARIOS) {
     expect(
-      toRun.filter((block) => isAt(block)(scenario)),
+      blocks.filter((block) => isAt(block)(scenario)),
       scenario.has,
     ).toHaveLength(1);
   }
-  for (const block of toRun) expect(SCENARIOS.filter(isAt(block)).length).toBeLessThan(2);
+  for (const block of blocks) expect(SCENARIOS.filter(isAt(block)).length).toBeLessThan(2);
 });
 
 test.each(Object.entries(RUN_BY))('%s is run by %s', (page, path) => {
-  expect(blocksOf(page).length).toBeGreaterThan(0);
+  expect(snippets.some((block) => block.page === page)).toBe(true);
   const name = page.replace('docs/guide/', '');
   expect(readFileSync(join(before, path), 'utf8')).toContain(name);
 });

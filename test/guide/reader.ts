@@ -1,5 +1,6 @@
 /** The reader's own data and work, as much of it as the blocks of the pages use. */
 import { type Database, transaction } from '../../examples/shared/open-database.ts';
+import { sqliteNumber } from '../fence/sqlite-number.ts';
 import type { Module } from './blocks.ts';
 import { newBucket } from './bucket.ts';
 import { newServices } from './services.ts';
@@ -44,6 +45,8 @@ export function newReader(): Reader {
   };
   const given = {
     ...{ cache, message, fetch: answer, lead, transaction, sell, countStock, fresh },
+    numberBehindMyFence: sqliteNumber,
+    ...{ Config: class {}, ConfigModule: class {} },
     ...{ ...newWork(cached), ...newBucket(objects), ...newServices() },
   };
   return { given, cached, acknowledged, requests, objects, led };
@@ -64,6 +67,7 @@ function newWork(cached: Map<string, AccessToken>): Module {
       config = text;
     },
     nextNumber: async () => ++number,
+    readToken: async () => 'secret',
     fetchToken: async () => newToken(),
     loadToken: async () => {
       cached.set('token', newToken());

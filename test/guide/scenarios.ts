@@ -1,59 +1,22 @@
 /** What happens around some blocks of the pages, and what is expected of them then. */
-import type { LockErrorCode } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import { expect, vi } from 'vitest';
-import type { Module } from './blocks.ts';
+import { expect } from 'vitest';
+import { COMMENTS } from './comment-scenarios.ts';
 import { countStock } from './reader.ts';
+import {
+  hold,
+  holdShortly,
+  ledThrice,
+  loseReport,
+  nobodyHolds,
+  printed,
+  resignInTime,
+  runReport,
+  type Scenario,
+  until,
+} from './scenario.ts';
 import { askShop } from './shop.ts';
 import { SKU, type World } from './world.ts';
-
-export interface Scenario {
-  readonly page: string;
-  /** Words of this block, and of no other of the page that is run. */
-  readonly has: string;
-  before?(world: World): unknown;
-  /** While the block runs: for what would go on for ever. */
-  meanwhile?(world: World): unknown;
-  after?(world: World, exported: Module): unknown;
-  /** Found in what it writes to the console. */
-  readonly prints?: string;
-  /** The code of the error with which it ends. */
-  readonly rejects?: LockErrorCode;
-  /** Functions that it names, but does not call here. */
-  readonly uncalled?: readonly string[];
-}
-
-/** A time-out means a hang, never a slow machine. */
-const PATIENCE = { timeout: 20_000 };
-
-const until = (reached: () => unknown): Promise<unknown> =>
-  vi.waitFor(() => expect(reached()).toBeTruthy(), PATIENCE);
-
-const printed = (world: World, text: string): Promise<unknown> =>
-  until(() => world.printed.some((line) => line.includes(text)));
-
-/** Another process does its nightly report. */
-const holdReport = (world: World): unknown => world.others.mutex('nightly-report').acquire();
-
-/** For listeners: something to hear. */
-const runReport = (world: World): unknown => world.locks.mutex('report').run(() => {});
-
-const loseReport = async ({ locks, others }: World): Promise<void> => {
-  const lease = await locks.mutex('report').acquire();
-  await others.evict('report', { token: lease.token, reason: 'test', now: true });
-  await until(() => !lease.held);
-  await lease.release();
-};
-
-/** The third term is the last one. */
-const resignInTime = (world: World): void => {
-  const campaigns = vi.spyOn(Object.getPrototypeOf(world.locks.election('any')), 'campaign');
-  world.led.call = async (term) => {
-    const { value } = campaigns.mock.results[0] ?? {};
-    if (term === 3) await (value as { resign(): Promise<void> }).resign();
-  };
-  world.stops.push(() => campaigns.mockRestore());
-};
 
 const soldOne = ({ db }: World): void => expect(countStock(db, SKU)).toBe(2);
 
@@ -68,7 +31,7 @@ const README: readonly Scenario[] = [
     page: 'README.md',
     has: 'campaign()',
     before: resignInTime,
-    after: ({ calls }) => expect(calls.get('lead')).toBe(3),
+    after: ledThrice,
   },
 ];
 
@@ -99,7 +62,7 @@ const ELECTIONS: readonly Scenario[] = [
     page: 'docs/guide/elections-and-standbys.md',
     has: 'await lead(',
     before: resignInTime,
-    after: ({ calls }) => expect(calls.get('lead')).toBe(3),
+    after: ledThrice,
   },
   {
     page: 'docs/guide/elections-and-standbys.md',
@@ -166,7 +129,7 @@ const GETTING_STARTED: readonly Scenario[] = [
   {
     page: 'docs/guide/getting-started.md',
     has: "locks.mutex('nightly-report')",
-    before: holdReport,
+    before: hold('nightly-report'),
     prints: `pid ${process.pid}`,
     uncalled: ['buildReport'],
   },
@@ -215,25 +178,20 @@ const OBSERVING: readonly Scenario[] = [
   {
     page: 'docs/guide/observing.md',
     has: 'queue.waiters',
-    before: holdReport,
+    before: hold('nightly-report'),
     prints: `${process.pid}`,
   },
   {
     page: 'docs/guide/observing.md',
     has: 'locks.list(',
-    before: ({ others }) => others.mutex('account:7').acquire(),
+    before: hold('account:7'),
     prints: 'account:7',
   },
   {
     page: 'docs/guide/observing.md',
     has: 'locks.evict(',
-    before: ({ others }) => others.mutex('nightly-report', { ttl: '1s' }).acquire(),
-    // The holder hears of it with its next heartbeat.
-    after: ({ locks }) =>
-      vi.waitFor(
-        async () => expect((await locks.inspect('nightly-report')).holders).toEqual([]),
-        PATIENCE,
-      ),
+    before: holdShortly('nightly-report'),
+    after: nobodyHolds('nightly-report'),
   },
 ];
 
@@ -295,10 +253,12 @@ const OTHERS: readonly Scenario[] = [
     // It dies: nobody tells the store that it is gone.
     before: ({ others }) => others.mutex('import', { ttl: '1s', heartbeat: false }).acquire(),
   },
+  // The server asks nobody for a password.
+  { page: 'docs/stores/postgres.md', has: 'orThese', uncalled: ['readToken'] },
   {
     page: 'docs/guide/which-lock.md',
     has: 'tryRun(',
-    before: holdReport,
+    before: hold('nightly-report'),
     prints: 'somebody is at it',
     uncalled: ['buildReport'],
   },
@@ -312,4 +272,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...GETTING_STARTED,
   ...OBSERVING,
   ...OTHERS,
+  ...COMMENTS,
 ];

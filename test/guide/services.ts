@@ -1,6 +1,6 @@
 /** Lock servers of the reader's own making, each with a store in memory, and stores on them. */
 import type { Store } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
+import { type MemoryStoreOptions, memoryStore } from 'holdfast/memory';
 import type { Module } from './blocks.ts';
 
 export function newServices(): Module {
@@ -11,7 +11,8 @@ export function newServices(): Module {
       served.set(url, memoryStore(options));
       return { url, close: async () => void served.delete(url) };
     },
-    myStore: (url: string) => plain(served.get(url) ?? memoryStore()),
+    myStore: (at?: string | MemoryStoreOptions) =>
+      typeof at === 'string' ? plain(served.get(at) ?? memoryStore()) : memoryStore(at),
   };
 }
 

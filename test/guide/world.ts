@@ -49,7 +49,7 @@ export async function openWorld(): Promise<World> {
   const close = async (): Promise<void> => {
     for (const server of imports.servers) server.close();
     await Promise.all([locks, others, ...imports.opened].map(closeNow));
-    for (const stop of imports.stops) stop();
+    for (const stop of imports.stops) await stop();
     db.close();
   };
   return { ...imports, ...reader, locks, others, db, calls, printed, timers, names, close };

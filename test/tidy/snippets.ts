@@ -1,40 +1,55 @@
 /**
- * Compiles the ```ts blocks of the README, the guide and the pages about stores against the
- * sources, and the examples in the sources' own comments. Each is a module of its own, in the place
- * of the page and on its lines, so that complaints point into the page. Names that it does not
- * declare (`db`, `charge`) are declared in docs/snippets.d.ts.
+ * The ```ts blocks of the README and of the pages, and the examples in the sources' own comments.
+ * They are compiled here against the sources, and run in test/guide. Each is a module of its own,
+ * in the place of the page and on its lines, so that complaints point into the page. Names that it
+ * does not declare (`db`, `charge`) are declared in docs/snippets.d.ts.
  */
 import { join } from 'node:path';
 import ts from 'typescript';
 import { count, filesOf, ROOT, type Tree } from './tree.ts';
 
-const PAGES = /^(README\.md|docs\/(guide|stores)\/[^/]+\.md)$/;
-const SOURCES = /^src\/.*\.ts$/;
+export const PAGES: RegExp = /^(README\.md|docs\/(guide|stores|reference)\/[^/]+\.md)$/;
+export const SOURCES: RegExp = /^src\/.*\.ts$/;
 /** Up to the next tag or the end of the comment, or between fences. */
 const EXAMPLE =
   /^ *\* ```ts\n([\s\S]*?)^ *\* ```$|@example\b((?:(?!\*\/|^ *\* @|^ *\* ```)[\s\S])*)/gm;
-export const BLOCK: RegExp = /^```ts\n([\s\S]*?)^```$/gm;
+const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
 /** A page of its programs: it has decorators of TypeScript's own, and fields in constructors. */
-const NESTJS = / from '@nestjs\//;
+export const NESTJS: RegExp = / from '@nestjs\//;
 const NOT_ERASABLE = 1294;
 const PRELUDE = join(ROOT, 'docs/snippets.d.ts');
 
-export function snippetProblems(tree: Tree): string[] {
-  const blocks = new Map<string, string>();
+export interface Snippet {
+  /** The page, or the source. */
+  readonly page: string;
+  /** Of the beginning of its code. */
+  readonly line: number;
+  readonly code: string;
+}
+
+export function snippetsIn(tree: Tree): Snippet[] {
+  const snippets: Snippet[] = [];
+  const lineAt = (text: string, index: number): number => count(text.slice(0, index), '\n') + 1;
   for (const [page, text] of filesOf(tree, PAGES)) {
-    for (const { index, 1: block = '' } of text.matchAll(BLOCK)) {
-      const line = count(text.slice(0, index), '\n') + 1;
-      blocks.set(join(ROOT, `${page}.${line}.ts`), '\n'.repeat(line) + block);
+    for (const { index, 1: code = '' } of text.matchAll(BLOCK)) {
+      snippets.push({ page, line: lineAt(text, index) + 1, code });
     }
   }
-  for (const [source, text] of filesOf(tree, SOURCES)) {
+  for (const [page, text] of filesOf(tree, SOURCES)) {
     for (const { index, 1: fenced, 2: example = '' } of text.matchAll(EXAMPLE)) {
-      const line = count(text.slice(0, index), '\n') + (fenced === undefined ? 0 : 1);
+      const line = lineAt(text, index) + (fenced === undefined ? 0 : 1);
       const code = (fenced ?? example).replace(/^ *\* ?/gm, '').replaceAll('\\@', '@');
-      blocks.set(join(ROOT, `${source}.${line}.ts`), '\n'.repeat(line) + code);
+      snippets.push({ page, line, code });
     }
   }
-  return blocks.size === 0 ? [] : compile(blocks);
+  return snippets;
+}
+
+export function snippetProblems(tree: Tree): string[] {
+  const blocks = snippetsIn(tree).map(({ page, line, code }) => {
+    return [join(ROOT, `${page}.${line}.ts`), '\n'.repeat(line - 1) + code] as const;
+  });
+  return blocks.length === 0 ? [] : compile(new Map(blocks));
 }
 
 function compile(blocks: ReadonlyMap<string, string>): string[] {

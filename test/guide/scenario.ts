@@ -1,0 +1,67 @@
+/** What a scenario is made of. */
+import type { LockErrorCode } from 'holdfast';
+import { expect, vi } from 'vitest';
+import type { Module, Place } from './blocks.ts';
+import type { World } from './world.ts';
+
+/** What happens around a block, and what is expected of it then. */
+export interface Scenario extends Place {
+  before?(world: World): unknown;
+  /** While the block runs: for what would go on for ever. */
+  meanwhile?(world: World): unknown;
+  after?(world: World, exported: Module): unknown;
+  /** Found in what it writes to the console. */
+  readonly prints?: string;
+  /** The code of the error with which it ends. */
+  readonly rejects?: LockErrorCode;
+  /** Functions that it names, but does not call here. */
+  readonly uncalled?: readonly string[];
+}
+
+/** A time-out means a hang, never a slow machine. */
+export const PATIENCE = { timeout: 20_000 };
+
+export const until = (reached: () => unknown): Promise<unknown> =>
+  vi.waitFor(() => expect(reached()).toBeTruthy(), PATIENCE);
+
+export const printed = (world: World, text: string): Promise<unknown> =>
+  until(() => world.printed.some((line) => line.includes(text)));
+
+/** Another process holds it. */
+export const hold =
+  (name: string) =>
+  (world: World): unknown =>
+    world.others.mutex(name).acquire();
+
+/** The same, and it hears of what becomes of it with its next heartbeat, which is soon. */
+export const holdShortly =
+  (name: string) =>
+  (world: World): unknown =>
+    world.others.mutex(name, { ttl: '1s' }).acquire();
+
+export const nobodyHolds =
+  (name: string) =>
+  (world: World): unknown =>
+    vi.waitFor(async () => expect((await world.locks.inspect(name)).holders).toEqual([]), PATIENCE);
+
+/** For listeners: something to hear. */
+export const runReport = (world: World): unknown => world.locks.mutex('report').run(() => {});
+
+export const loseReport = async ({ locks, others }: World): Promise<void> => {
+  const lease = await locks.mutex('report').acquire();
+  await others.evict('report', { token: lease.token, reason: 'test', now: true });
+  await until(() => !lease.held);
+  await lease.release();
+};
+
+/** The third term is the last one. */
+export const resignInTime = (world: World): void => {
+  const campaigns = vi.spyOn(Object.getPrototypeOf(world.locks.election('any')), 'campaign');
+  world.led.call = async (term) => {
+    const { value } = campaigns.mock.results[0] ?? {};
+    if (term === 3) await (value as { resign(): Promise<void> }).resign();
+  };
+  world.stops.push(() => campaigns.mockRestore());
+};
+
+export const ledThrice = ({ calls }: World): void => expect(calls.get('lead')).toBe(3);

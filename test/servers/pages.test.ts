@@ -1,0 +1,30 @@
+/** The code in the pages and in the comments that needs servers, on real ones. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isAt } from '../guide/blocks.ts';
+import { ON_SERVERS } from '../guide/elsewhere.ts';
+import { play } from '../guide/play.ts';
+import { snippetsIn } from '../tidy/snippets.ts';
+import { readTree } from '../tidy/tree.ts';
+import { type Ground, openGround } from './page-ground.ts';
+import { openServerWorld } from './page-world.ts';
+
+/** Six servers, one after the other on a busy machine. */
+const PATIENCE_MS = 120_000;
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await openGround();
+}, PATIENCE_MS);
+afterAll(() => ground?.close());
+
+const blocks = snippetsIn(readTree()).flatMap((block) => {
+  const listed = ON_SERVERS.find((each) => isAt(block)(each));
+  return listed ? [{ ...block, writes: listed.writes }] : [];
+});
+
+test.each(blocks)('$page:$line', async ({ writes, ...block }) => {
+  await ground.reset(block.code);
+  const before = await ground.look();
+  await play(block, await openServerWorld(block, ground));
+  expect((await ground.look()) !== before).toBe(writes);
+});
