@@ -32,6 +32,20 @@ export const JOB_FAULTS: readonly Fault[] = [
   },
   {
     ...once,
+    name: 'who did the work and lost its lease is told only that',
+    find: 'problem = unrecorded(lease, error);',
+    replace: 'throw error;',
+    why: 'a parcel that has left is taken for one that has not',
+  },
+  {
+    ...once,
+    name: 'locks that are closed tell what is done',
+    find: '  core.checkOpen();\n  const known',
+    replace: '  const known',
+    why: 'what comes after close fails in another way on each store, or does not fail',
+  },
+  {
+    ...once,
     name: 'the first caller gets what it answered, the others what JSON made of it',
     find: 'result: kept }, kept };',
     replace: 'result: kept }, kept: value };',
@@ -87,6 +101,13 @@ export const JOB_FAULTS: readonly Fault[] = [
     find: '    this.#unwanted.abort();',
     replace: '',
     why: 'processes load what nobody there wants',
+  },
+  {
+    ...refresh,
+    name: 'a load that hangs is waited for when its lease is lost',
+    find: "lease.signal.addEventListener('abort', () => this.#end(lease.loss));",
+    replace: '',
+    why: 'one process never has a new value again, although the others load',
   },
   {
     ...refresh,
