@@ -14,6 +14,7 @@ import { type Duration, parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { createLocks, Locks } from '../locks.ts';
 import { LOCKS_OPTIONS, type LocksOptions } from '../options.ts';
+import { randomId } from '../random-id.ts';
 import { readOptions } from '../read-options.ts';
 import type { Store } from '../store.ts';
 import { LocksHealthIndicator } from './locks-health-indicator.ts';
@@ -163,13 +164,14 @@ function readSettings(name: string | undefined, isGlobal = false): HoldfastModul
 
 function moduleOf({ name, isGlobal = false, imports, options }: Parts): NestModule {
   const token = locksToken(name);
-  const optionsToken = `holdfast:options:${name ?? ''}`;
+  // NestJS may tell modules apart by their text, and what a function answers is not in its own.
+  const optionsToken = `holdfast:options:${randomId()}`;
   const providers: Provider[] = [
     { provide: optionsToken, ...options },
     { provide: token, inject: [optionsToken], useFactory: makeLocks },
     // NestJS calls the hooks of whatever a factory answers.
     {
-      provide: `holdfast:shutdown:${name ?? ''}`,
+      provide: 'holdfast:shutdown',
       inject: [token, optionsToken],
       useFactory: (locks: Locks, { drain }: HoldfastModuleOptions) => ({
         onApplicationShutdown: () => locks.close(drain === undefined ? {} : { drain }),

@@ -8,7 +8,7 @@ export interface LocksHealthOptions {
   readonly timeout?: Duration;
 }
 
-/** What `@nestjs/terminus` takes from an indicator. */
+/** What `@nestjs/terminus` takes from an indicator; before version 11 it took `down` for sound. */
 export type LocksHealth<Key extends string = string> = Record<
   Key,
   { readonly status: 'up' | 'down'; readonly message?: string }
@@ -21,8 +21,8 @@ const DEFAULT_TIMEOUT = '1s';
 
 /**
  * Tells whether the store of these locks answers: one round trip, which looks at a queue and takes
- * nothing. For `@nestjs/terminus`, or any health check. It is about readiness and not about life:
- * to start the process again does not make a store answer.
+ * nothing. For `@nestjs/terminus` from version 11 on, or any health check. It is about readiness
+ * and not about life: to start the process again does not make a store answer.
  * @example
  * import { Controller, Get } from '@nestjs/common';
  * import { HealthCheck, HealthCheckService } from '@nestjs/terminus';

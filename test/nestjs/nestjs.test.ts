@@ -191,6 +191,21 @@ describe('forRoot', () => {
     else await expect(started).rejects.toThrow(/resolve dependencies/);
   });
 
+  it('is another module for other options, however NestJS tells modules apart', async () => {
+    const features = ['a:', 'b:'].map((prefix) => {
+      class Of {}
+      const imports = [HoldfastModule.forRoot({ store: memoryStore(), prefix })] as never[];
+      Module({ imports, providers: [Feature] })(Of);
+      return Of;
+    });
+    // By what their text says, which for functions is the same, whatever is around them.
+    const options = { ...QUIET, moduleIdGeneratorAlgorithm: 'deep-hash' } as const;
+    const app = await NestFactory.create(rootOf(...features) as never, options);
+    apps.push(app);
+    const found = features.map((each) => app.select(each).get(Feature, { strict: true }).locks);
+    expect(found.map((locks) => locks.mutex('x').resource)).toEqual(['a:x', 'b:x']);
+  });
+
   it('lets work go on for as long as drain says', async () => {
     const clock = simulatedClock();
     const store = memoryStore({ clock });
