@@ -66,4 +66,4 @@ endpoint.close();
 const uses = [...used.values()].reduce((sum, each) => sum + each, 0);
 const requests = tokens() + endpoint.refused - refused;
 const result = `${uses} uses of ${tokens()} tokens, for ${requests} requests to the endpoint`;
-check(requests === tokens() && endpoint.refused === refused, `with a lock: ${result}`);
+check(requests === tokens(), `with a lock: ${result}`);

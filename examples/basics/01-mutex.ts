@@ -1,6 +1,7 @@
 /** A mutex: one at a time, among the tasks of this process and of all others on the same store. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
+import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
@@ -17,4 +18,4 @@ async function deposit(amount: number): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: 20 }, () => deposit(10)));
-console.log(`20 deposits of 10 at the same time make ${balance}`);
+check(balance === 200, `20 deposits of 10 at the same time make ${balance}`);

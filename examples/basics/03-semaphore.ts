@@ -1,6 +1,7 @@
 /** A semaphore with weights: jobs share four GPUs, and big ones are not overtaken for ever. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
+import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
@@ -27,4 +28,6 @@ await Promise.all([
   train('large', 4),
   train('tiny', 1),
 ]);
-console.log(`started in order: ${order.join(', ')}; at most ${most} of 4 GPUs were busy`);
+const inOrder = order.join(', ') === 'small, medium, large, tiny';
+check(inOrder, `started in order: ${order.join(', ')}`);
+check(most <= 4, `at most ${most} of 4 GPUs were busy`);

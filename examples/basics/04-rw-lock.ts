@@ -1,6 +1,7 @@
 /** A read-write lock: many read the configuration, one reloads it, then goes on as a reader. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
+import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
@@ -31,4 +32,5 @@ const reloaded = reload();
 // A waiting writer stops later readers, so the stream of readers cannot starve it.
 const after = [serve(), serve()];
 await reloaded;
-console.log(`read before: ${await Promise.all(before)}; after: ${await Promise.all(after)}`);
+const versions = `${await Promise.all(before)}; after: ${await Promise.all(after)}`;
+check(versions === '1,1; after: 2,2', `read before: ${versions}`);

@@ -1,6 +1,7 @@
 /** An election: two of three workers are active, the third stands by for the next free seat. */
 import { once } from 'node:events';
 import { type Candidate, createLocks, type Member } from 'holdfast';
+import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
@@ -23,13 +24,15 @@ const names = ['worker 1', 'worker 2', 'worker 3'];
 const candidates = names.map((label) => election.campaign({ label }));
 const done = candidates.map((candidate, n) => work(names[n] ?? '', candidate));
 
+let active = '';
 for await (const { leaders, standbys } of election.observe({ every: '20ms' })) {
-  console.log(`active: ${list(leaders)}; standing by: ${list(standbys)}`);
-  const [first] = candidates;
+  active = list(leaders);
+  console.log(`active: ${active}; standing by: ${list(standbys)}`);
   if (leaders.length < 2) continue;
-  if (first?.state === 'resigned') break;
-  await first?.resign();
+  if (!active.includes('worker 1')) break;
+  await candidates[0]?.resign();
 }
+check(active === 'worker 2 and worker 3', 'who stood by has taken the seat of worker 1');
 
 await Promise.all(candidates.map((candidate) => candidate.resign()));
 await Promise.all(done);

@@ -1,6 +1,7 @@
 /** Several locks at once, all or nothing: transfers in both directions cannot block each other. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks } from 'holdfast';
+import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
@@ -23,4 +24,5 @@ async function transfer(from: string, to: string, amount: number): Promise<void>
 await Promise.all(
   Array.from({ length: 10 }, () => [transfer('ada', 'ben', 5), transfer('ben', 'ada', 3)]).flat(),
 );
-console.log(`ada has ${accounts.get('ada')}, ben has ${accounts.get('ben')}`);
+const [ada = 0, ben = 0] = [accounts.get('ada'), accounts.get('ben')];
+check(ada === 80 && ben === 120, `ada has ${ada}, ben has ${ben}`);

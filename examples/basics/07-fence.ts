@@ -1,6 +1,7 @@
 /** A fence: a holder who does not know that its lock is lost cannot write any more. */
 import { createLocks, isLockError, type Lease } from 'holdfast';
 import { sqlFence } from 'holdfast/fence';
+import { check } from '../shared/check.ts';
 import { openDatabase, transaction } from '../shared/open-database.ts';
 import { store } from '../shared/store.ts';
 
@@ -31,7 +32,7 @@ function write(lease: Lease, left: number): void {
 const stalled = await locks.mutex('stock:lamp', { ttl: '200ms', heartbeat: false }).acquire();
 const old = read(stalled);
 
-await locks.mutex('stock:lamp').run((lease) => write(lease, read(lease) - 1));
+await locks.mutex('stock:lamp').run((lease) => write(lease, read(lease) - 3));
 
 try {
   write(stalled, old - 1);
@@ -40,5 +41,5 @@ try {
   console.log(`refused: ${error.message}`);
 }
 const row = database.prepare('SELECT left FROM stock').get() as { left: number };
-console.log(`left: ${row.left}`);
+check(row.left === 7, `3 of 10 are sold, ${row.left} are left`);
 database.close();

@@ -42,7 +42,8 @@ async function ship(orderNumber: number): Promise<void> {
     await report({ event: 'stuck', orderNumber });
     await new Promise(() => {});
   }
-  // Labels are printed, the carrier is asked.
+  // Labels are printed, the carrier is asked: with the number of the order, by which it knows an
+  // attempt that is made again, because the one before it died after this and before it was noted.
   await sleep(5);
   queue.ship(orderNumber);
   shipped++;

@@ -23,7 +23,7 @@ export class Crew<Order extends Serializable, Report> {
   readonly #module: string;
   readonly #hear: (name: string, report: Report) => void;
   readonly #members = new Map<string, ChildProcess>();
-  readonly #killed = new Set<string>();
+  readonly #killed = new WeakSet<ChildProcess>();
   readonly #looks = new Set<() => void>();
   #failure: Error | undefined;
 
@@ -49,11 +49,12 @@ export class Crew<Order extends Serializable, Report> {
     child.once('error', (error) => this.#fail(error));
     child.once('exit', (code, signal) => {
       running.delete(child);
-      if (code !== 0 && !this.#killed.has(name)) {
+      if (code !== 0 && !this.#killed.has(child)) {
         this.#fail(new Error(`${name} ended unexpectedly: ${code ?? signal}.`));
       }
       const leave = (): void => {
-        this.#members.delete(name);
+        // Another one may have its name by now.
+        if (this.#members.get(name) === child) this.#members.delete(name);
         this.look();
       };
       // Its last reports may still be on their way.
@@ -73,12 +74,13 @@ export class Crew<Order extends Serializable, Report> {
 
   signal(name: string, signal: NodeJS.Signals): void {
     const child = this.#members.get(name);
-    if (signal === 'SIGKILL') this.#killed.add(name);
+    if (!child) return;
+    if (signal === 'SIGKILL') this.#killed.add(child);
     if (signal === 'SIGSTOP') {
-      const stopped: Stopped = { stopped: child?.pid ?? 0 };
+      const stopped: Stopped = { stopped: child.pid ?? 0 };
       for (const other of this.#members.values()) if (other !== child) other.send(stopped);
     }
-    child?.kill(signal);
+    child.kill(signal);
   }
 
   /** Looks whether what is waited for has come true; reports do that by themselves. */

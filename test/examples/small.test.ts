@@ -7,13 +7,15 @@ import { EXAMPLES, start } from './run.ts';
 
 /** A line of what each of them prints. */
 const LINES: Readonly<Record<string, RegExp>> = {
-  '01-mutex': /^20 deposits of 10 at the same time make 200$/m,
-  '02-once-per-cluster': /^machine 3 leaves it to machine 1$/m,
-  '03-semaphore': /^started in order: small, medium, large, tiny; at most 4 of 4/m,
-  '04-rw-lock': /^read before: 1,1; after: 2,2$/m,
-  '05-election': /^active: worker 2 and worker 3; standing by: nobody$/m,
-  '06-transfer': /^ada has 80, ben has 120$/m,
-  '07-fence': /^refused: Token \d+ of "stock:lamp" is stale: \d+ is in\.\nleft: 9$/m,
+  '01-mutex': /✓ 20 deposits of 10 at the same time make 200$/m,
+  '02-once-per-cluster': /^machine 3 leaves it to machine 1$[\s\S]*✓ built 1 time by 3 machines$/m,
+  '03-semaphore': /✓ started in order: small, medium, large, tiny$\n +✓ at most 4 of 4/m,
+  '04-rw-lock': /✓ read before: 1,1; after: 2,2$/m,
+  '05-election':
+    /^active: worker 2 and worker 3; standing by: nobody$\n +✓ who stood by has taken the seat/m,
+  '06-transfer': /✓ ada has 80, ben has 120$/m,
+  '07-fence':
+    /^refused: Token \d+ of "stock:lamp" is stale: \d+ is in\.\n +✓ 3 of 10 are sold, 7 are left$/m,
 };
 
 /** Folders that are read, or used by the others, and not run. */
