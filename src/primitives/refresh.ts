@@ -30,8 +30,8 @@ export interface RefreshOptions<T>
   /** Gets a new value, and persists it where `read` finds it. */
   readonly load: (lease: Lease) => T | PromiseLike<T>;
   /**
-   * The old value as long as it is usable, or undefined; who finds somebody loading goes on with
-   * it. Default: everybody waits.
+   * The old value as long as it is usable, or undefined; who finds somebody loading, or that a load
+   * has just failed, goes on with it. Default: everybody waits.
    */
   readonly staleWhileRefreshing?: () => T | undefined | PromiseLike<T | undefined>;
   /**
@@ -195,13 +195,18 @@ class Flight<T> {
   }
 
   async #load(lease: Lease): Promise<T> {
-    const { read, load, retryAfterMs } = this.#parts.terms;
+    const { read, load, old, retryAfterMs } = this.#parts.terms;
     lease.assertHeld();
     lease.signal.addEventListener('abort', () => this.#end(lease.loss));
     const fresh = await read();
     if (fresh !== undefined) return fresh;
     const shares = retryAfterMs > 0 && this.#core.store.traits.records;
-    if (shares) await this.#checkFailure(lease);
+    const failure = shares ? await this.#failureBefore(lease) : undefined;
+    if (failure) {
+      const usable = await old?.();
+      if (usable !== undefined) return usable;
+      throw failure;
+    }
     try {
       return await load(lease);
     } catch (error) {
@@ -210,11 +215,9 @@ class Flight<T> {
     }
   }
 
-  /** @throws RefreshError */
-  async #checkFailure({ resource }: Lease): Promise<void> {
+  async #failureBefore({ resource }: Lease): Promise<RefreshError | undefined> {
     const kept = await recall<Failure>(this.#core, resource);
-    if (!kept) return;
-    throw new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
+    return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
   }
 
   /** That others hear of a failure is not worth hiding what failed. */

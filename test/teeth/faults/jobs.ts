@@ -84,8 +84,8 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     ...refresh,
     name: 'a failure is not looked for',
-    find: 'if (shares) await this.#checkFailure(lease);',
-    replace: '',
+    find: 'shares ? await this.#failureBefore(lease) : undefined;',
+    replace: 'undefined as RefreshError | undefined;',
     why: 'each process makes the same failing request in turn',
   },
   {

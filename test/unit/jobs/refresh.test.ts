@@ -268,6 +268,21 @@ describe('a failure', () => {
     expect(await other.refresh('a', options)).toBe(2);
   });
 
+  it('leaves others, here and elsewhere, the old value for as long as it is usable', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    const token = new Token(bed);
+    const options = token.options({ staleWhileRefreshing: token.old, retryAfter: '40s' });
+    await locks.refresh('a', options);
+    await clock.advance(60_000);
+    token.failure = new Error('not now');
+    await expect(locks.refresh('a', options)).rejects.toThrow('not now');
+    for (const each of [locks, other]) expect(await each.refresh('a', options)).toBe(1);
+    await clock.advance(30_000);
+    await expect(other.refresh('a', options)).rejects.toMatchObject({ code: 'REFRESH' });
+    expect(token.loads).toBe(2);
+  });
+
   it('is nobody else’s with a retryAfter of 0', async () => {
     const bed = setUp();
     const token = new Token(bed);
