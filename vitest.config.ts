@@ -6,7 +6,7 @@ type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[numb
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
 const MODELS = 'test/models/**/*.test.ts';
 const PROCESSES = 'test/{processes,cli,examples}/**/*.test.ts';
-const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql,etcd,zookeeper}/**/*.test.ts';
+const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql,etcd,zookeeper,s3}/**/*.test.ts';
 
 /** Fetches the servers that the machine lacks. */
 const PROGRAMS = 'test/servers/programs.ts';

@@ -138,17 +138,6 @@ test('what was carried out, and could not be read then, is told as unknown', asy
   expect(valueIn(other, 'a')).toBe(2);
 });
 
-test('a PUT that is sent elsewhere, and becomes a GET there, is no write', async () => {
-  const service = await ObjectServer.start();
-  const fence = numbers(service.url);
-  const entry = await fence.enter({ ...at('a'), token: 1n });
-  service.put('login', 'Who are you?');
-  service.mishaps.push({ status: 303, location: '/login' });
-  await entry.write(1);
-  expect(valueIn(service, 'a')).toBe(1);
-  expect(service.texts.get('login')).toBe('Who are you?');
-});
-
 function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve: () => void = () => {};
   const promise = new Promise<void>((settle) => {
@@ -253,67 +242,6 @@ test('what is no fence, lease, access, option or key is refused', async () => {
 });
 
 describe('services that cannot keep a fence are found out', () => {
-  test.each<[string, ServiceOptions]>([
-    ['If-Match', { ignores: ['if-match'] }],
-    ['If-None-Match', { ignores: ['if-none-match'] }],
-  ])('those that ignore %s, by the probe', async (_, options) => {
-    const service = await ObjectServer.start(options);
-    await expect(numbers(service.url).probe('probe')).rejects.toMatchObject({
-      ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
-    });
-  });
-
-  test('and an honest one passes it, again and again', async () => {
-    const service = await ObjectServer.start();
-    const fence = numbers(service.url);
-    await fence.probe('probe');
-    await fence.probe('probe');
-    // Each of its first requests may be lost, or come at a bad time.
-    for (const mishap of ['lost after it was carried out', { status: 409 }] as const) {
-      for (const n of [0, 1, 2, 3, 4, 5]) {
-        service.mishaps.push(...Array(n).fill(undefined), mishap);
-        await fence.probe('probe');
-      }
-    }
-    service.mishaps.push(undefined, undefined, undefined, undefined, { status: 403 });
-    await expect(fence.probe('probe')).rejects.toMatchObject({ code: 'STORE', retryable: false });
-  });
-
-  test('those that compare first and write then, by the probe', async () => {
-    let sent = 0;
-    // All look before the first one writes; but for the two that have to be refused.
-    const beforeWriting = (): Promise<void> =>
-      until('all have looked', async () => service.looked + 2 >= sent);
-    const service: ObjectServer = await ObjectServer.start({ beforeWriting });
-    const objects = httpObjects({ url: service.url });
-    const counted: ObjectAccess = {
-      ...objects,
-      put: (put) => {
-        sent++;
-        return objects.put(put);
-      },
-    };
-    await expect(objectFence(counted).probe('probe')).rejects.toThrow(/in one step/);
-  });
-
-  test('those that know no conditions, by the probe', async () => {
-    const service = await ObjectServer.start();
-    service.mishaps.push(undefined, { status: 501 });
-    await expect(numbers(service.url).probe('probe')).rejects.toMatchObject({
-      ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
-    });
-  });
-
-  test('those that name an object otherwise in reply to a PUT, by the probe', async () => {
-    const service = await ObjectServer.start();
-    const objects = httpObjects({ url: service.url });
-    const odd: ObjectAccess = {
-      get: objects.get,
-      put: async (put) => (await objects.put(put))?.replace(/"$/, '-1"'),
-    };
-    await expect(objectFence(odd).probe('probe')).rejects.toThrow(/alike in reply/);
-  });
-
   test.each(['weak', 'none'] as const)('those whose ETags are %s, at once', async (etags) => {
     const service = await ObjectServer.start({ etags });
     const entered = numbers(service.url).enter({ ...at('a'), token: 1n });
@@ -330,33 +258,6 @@ describe('services that cannot keep a fence are found out', () => {
     const again = fence.enter({ ...at('a'), token: 1n });
     await expect(again).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'ETag' });
   });
-});
-
-test('what a proxy in front compresses is asked for as it is', async () => {
-  const service = await ObjectServer.start({ compresses: true });
-  const fence = numbers(service.url);
-  await (await fence.enter({ ...at('a'), token: 1n })).write(1);
-  expect((await fence.enter({ ...at('a'), token: 2n })).value).toBe(1);
-});
-
-test('headers are sent once, those of the user before our own', async () => {
-  const service = await ObjectServer.start();
-  const sent: unknown[] = [];
-  const objects = httpObjects({
-    url: service.url,
-    headers: { 'Content-Type': 'text/csv', 'X-Who': 'me' },
-    fetch: (url, init) => {
-      sent.push(Object.fromEntries(new Headers(init.headers)));
-      return fetch(url, init);
-    },
-  });
-  await objectFence(objects).enter({ ...at('a'), token: 1n });
-  expect(sent).toEqual(
-    [
-      { 'accept-encoding': 'identity', 'cache-control': 'no-cache', 'content-type': 'text/csv' },
-      { 'content-type': 'text/csv', 'if-none-match': '*' },
-    ].map((headers) => ({ ...headers, 'x-who': 'me' })),
-  );
 });
 
 test('values share nothing with what an object begins with, or what was written', async () => {
@@ -405,49 +306,6 @@ test('clients of any make may be behind it, and documents of any form', async ()
   expect(JSON.parse(service.texts.get('plans/a b/ß') ?? '')).toMatchObject({
     ...{ name: 'one', _fence: { lineage: 'one', token: '2' } },
   });
-  // Each keeps the status in another place, and something else where others keep it.
-  for (const dress of [
-    (status: number) => ({ code: status, status: 'FAILED_PRECONDITION' }),
-    (status: number) => ({ code: `${status}` }),
-    (status: number) => ({ code: 'ERR_NON_2XX', response: { statusCode: status } }),
-    (status: number) => ({ statusCode: status, status: 1n, code: Symbol('s'), response: null }),
-  ]) {
-    const mend = ({ status }: { status: number }): never => {
-      throw Object.assign(new Error('no'), dress(status));
-    };
-    const dressed = objectFence<number>(
-      {
-        get: (key) => plain.get(key).catch(mend),
-        put: (put) => plain.put(put).catch(mend),
-      },
-      { initial: 0 },
-    );
-    const resource = `${dress}`.slice(0, 200);
-    const late = await dressed.enter({ ...at(resource), token: 1n });
-    await dressed.enter({ ...at(resource), token: 2n });
-    await expect(late.write(1)).rejects.toMatchObject({ code: 'STALE_TOKEN', seen: 2n });
-  }
-  const own = httpObjects({
-    url: (key) => `${service.url}own/${key}`,
-    fetch: (url, init) => fetch(url, init),
-  });
-  await objectFence(own).enter({ ...at('x'), token: 1n });
-  expect(valueIn(service, 'own/x')).toBeNull();
-});
-
-test('a service that hangs is given up after the timeout', async () => {
-  const service = await ObjectServer.start();
-  const hangs = httpObjects({
-    url: service.url,
-    timeout: 20,
-    // As a server that never answers.
-    fetch: (_, { signal }) =>
-      new Promise((__, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason));
-      }),
-  });
-  const entered = objectFence(hangs).enter({ ...at('a'), token: 1n });
-  await expect(entered).rejects.toMatchObject({ code: 'STORE', retryable: true });
 });
 
 test('holders at once lose no update', async () => {

@@ -57,6 +57,8 @@ export interface Packages {
   /** Its code name. */
   readonly release: string;
   readonly packages: readonly string[];
+  /** Default: `main`. */
+  readonly components?: string;
   /** Of another distribution: the packages that know its keys and its mirror, and in what files. */
   readonly archive?: {
     readonly known: Packages;
@@ -118,7 +120,7 @@ async function bend(root: string): Promise<void> {
 
 /** The archives of the packages and of all that they depend on. */
 async function download(folder: string, debian: Debian): Promise<string[]> {
-  const { release, packages, archive, cache } = debian;
+  const { release, packages, components = 'main', archive, cache } = debian;
   const archives = join(folder, 'archives');
   await mkdir(join(folder, 'lists/partial'), { recursive: true });
   await mkdir(join(archives, 'partial'), { recursive: true });
@@ -132,7 +134,10 @@ async function download(folder: string, debian: Debian): Promise<string[]> {
   const failures: unknown[] = [];
   for (const mirror of archive && known ? [await mirrorIn(known, archive)] : await mirrors()) {
     try {
-      await writeFile(join(folder, 'sources.list'), `deb ${signed}${mirror} ${release} main\n`);
+      await writeFile(
+        join(folder, 'sources.list'),
+        `deb ${signed}${mirror} ${release} ${components}\n`,
+      );
       await apt('update', '--error-on=any');
       await apt('install', '--yes', '--download-only', '--no-install-recommends', ...packages);
       const names = await readdir(archives);

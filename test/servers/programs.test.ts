@@ -19,6 +19,7 @@ const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
   ['cc', '-v', /^tcc version/],
   ['openssl', 'version', /^OpenSSL 3\./],
   ['java', '--version', /^openjdk 17\./],
+  ['python', '--version', /^Python 3\.14\./],
 ];
 
 /** It may have to be fetched. */

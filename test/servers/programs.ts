@@ -22,7 +22,8 @@ export type ProgramName =
   | 'cc'
   | 'openssl'
   | 'spin'
-  | 'java';
+  | 'java'
+  | 'python';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -53,15 +54,20 @@ const JAVA = {
     ...['libzookeeper-java', 'libcurator-recipes-java'],
   ],
 };
-/** Debian has no MySQL 8, but it knows where Ubuntu is, which has it, and by which keys. */
-const NOBLE = {
-  release: 'noble',
-  packages: ['mysql-server-core-8.0'],
-  archive: {
-    known: TRIXIE,
-    keyring: 'share/keyrings/ubuntu-archive-keyring.gpg',
-    mirror: { file: 'share/debootstrap/scripts/gutsy', line: /default_mirror (\S+)/ },
-  },
+/** Debian knows where Ubuntu is, and by which keys. */
+const UBUNTU = {
+  known: TRIXIE,
+  keyring: 'share/keyrings/ubuntu-archive-keyring.gpg',
+  mirror: { file: 'share/debootstrap/scripts/gutsy', line: /default_mirror (\S+)/ },
+};
+/** Debian has no MySQL 8. */
+const NOBLE = { release: 'noble', packages: ['mysql-server-core-8.0'], archive: UBUNTU };
+/** A server that speaks as S3 does, in Python. Those of Debian ignore `If-Match` in a PUT. */
+const RESOLUTE = {
+  release: 'resolute',
+  components: 'main universe',
+  packages: ['python3-moto', 'python3-flask-cors'],
+  archive: UBUNTU,
 };
 
 const etcdOf = (release: string): Packages => ({
@@ -93,6 +99,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'bin/tcc' },
   spin: { onPath: 'spin', debian: BOOKWORM, inDebian: 'bin/spin' },
   java: { onPath: undefined, debian: JAVA, inDebian: 'lib/jvm/default-java/bin/java' },
+  python: { onPath: undefined, debian: RESOLUTE, inDebian: 'bin/python3' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
 
