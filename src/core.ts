@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { checkBoolean, checkQueue, checkStatus, checkSubscription } from './answers.ts';
+import { inBackground } from './background.ts';
 import type { Clock, Timer } from './clock.ts';
 import { MAX_DURATION_MS } from './duration.ts';
 import { ClosedError, type StoreError, toStoreError } from './errors.ts';
@@ -204,7 +205,7 @@ export class Core {
     if (this.#waiting === 0) this.#keepAlive?.unref();
     else if (this.#waiting === 1 && change === 1) {
       if (this.#keepAlive) this.#keepAlive.ref();
-      else this.#keepAlive = this.clock.setTimeout(() => {}, MAX_DURATION_MS);
+      else this.#keepAlive = inBackground(() => this.clock.setTimeout(() => {}, MAX_DURATION_MS));
     }
   }
 

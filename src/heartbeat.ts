@@ -8,6 +8,7 @@
  * What would break it: a timer for each claim that is set again only after its answer, or a lane
  * shared with longer TTLs, where an answer that does not come is waited for longer.
  */
+import { inBackground } from './background.ts';
 import type { Clock, Timer } from './clock.ts';
 import type { Lane } from './lane.ts';
 import type { LiveClaim } from './live-claim.ts';
@@ -59,7 +60,7 @@ export class Heartbeat {
 
   #start(everyMs: number): Beat {
     const ranAt = this.#clock.now();
-    const run = (): void => this.#run(beat);
+    const run = (): void => inBackground(() => this.#run(beat));
     const timer = this.#arm(run, everyMs);
     const beat: Beat = { everyMs, claims: new Set(), ranAt, run, lane: this.#newLane(), timer };
     this.#beats.set(everyMs, beat);

@@ -8,9 +8,11 @@
  * stands alone. An answer that takes longer than a third of the shortest TTL in the batch is no
  * longer waited for: its outcome is unknown, which is no harm because verbs are idempotent.
  * `sentAt` is read before the store is called; deadlines count from it.
+ * The first batch leaves in the context of who asked first; those behind it, in no caller's.
  * What would break it: to read `sentAt` after the call, or to take a time-out for a failure.
  */
 import { checkAnswers } from './answers.ts';
+import { inBackground } from './background.ts';
 import type { Clock } from './clock.ts';
 import { type StoreError, toStoreError } from './errors.ts';
 import { answerWithin, TRIES_PER_TTL } from './patience.ts';
@@ -69,7 +71,7 @@ export class Lane<R> {
   readonly #flush = (now: number): void => {
     const batch = this.#take();
     void this.#deliver(batch, now).then(() => {
-      if (this.#pending.length > 0) this.#go();
+      if (this.#pending.length > 0) inBackground(this.#go);
       else this.#busy = false;
     });
   };

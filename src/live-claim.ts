@@ -11,6 +11,7 @@
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
 import { checkStatus, lineageOf, NO_ANSWER } from './answers.ts';
+import { inBackground } from './background.ts';
 import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
@@ -150,15 +151,14 @@ export class LiveClaim implements Asker<ClaimStatus> {
     const { clock, store } = this.#core;
     if (this.phase === 'over') return;
     const hint = news && checkStatus(news);
+    const now = clock.now();
     const grants = store.traits.hintsGrant && !this.terms.confirmGrant && !this.#sentTwice;
     if (this.phase === 'claiming') this.#askAgain = true;
     else if (hint?.state === 'held' && this.phase === 'held') this.waiters = hint.waiters;
     else if (hint?.state === 'waiting' && this.phase === 'waiting') this.#schedule(hint);
-    else if (hint?.state === 'held' && grants) {
-      const now = clock.now();
-      if (this.#validity.fresh(now)) this.#grant(hint, now);
-      else this.ask();
-    } else this.ask();
+    else if (grants && hint?.state === 'held' && this.#validity.fresh(now)) this.#grant(hint, now);
+    // Called by a connection, which was opened for somebody else.
+    else inBackground(() => this.ask());
   };
 
   #held(status: HeldStatus, sentAt: number): void {

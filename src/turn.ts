@@ -1,3 +1,4 @@
+import { inBackground } from './background.ts';
 import type { Clock } from './clock.ts';
 
 /** Longest stretch in ms without a turn for timers and input. */
@@ -37,6 +38,8 @@ export class Turn {
     const parked = this.#parked;
     if (parked.length === 0) return;
     this.#parked = [];
-    for (const go of parked) this.run(go);
+    inBackground(() => {
+      for (const go of parked) this.run(go);
+    });
   };
 }

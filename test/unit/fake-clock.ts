@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Clock, Timer } from 'holdfast';
 
 interface Pending extends Timer {
@@ -10,6 +11,7 @@ interface Pending extends Timer {
  * A clock that only the test moves. Timers and immediates that are due run in order, and whatever
  * they set in motion comes to rest before the next one runs. Only for code that does nothing real:
  * a turn of the real event loop is how microtasks are flushed, and nothing else happens in it.
+ * As with real ones, what runs later does so in the asynchronous context in which it was arranged.
  */
 export class FakeClock implements Clock {
   /** Chance stands still unless the test says otherwise. */
@@ -33,7 +35,7 @@ export class FakeClock implements Clock {
   setTimeout(run: () => void, ms: number): Timer {
     const timer: Pending = {
       at: this.#now + Math.max(0, ms),
-      run,
+      run: AsyncResource.bind(run),
       keepsAlive: true,
       ref: () => (timer.keepsAlive = true),
       unref: () => (timer.keepsAlive = false),
@@ -47,7 +49,7 @@ export class FakeClock implements Clock {
   }
 
   setImmediate(run: () => void): void {
-    this.#immediates.push(run);
+    this.#immediates.push(AsyncResource.bind(run));
   }
 
   /** Time passes, and nothing runs: a blocked loop, a stopped process. */

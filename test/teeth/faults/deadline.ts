@@ -67,16 +67,18 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'a hint moves the deadline',
-    find: 'const now = clock.now();\n      if (this.#validity.fresh(now)) this',
-    replace:
-      'const now = clock.now();\n      this.#confirm(hint.leftMs, now);\n      if (now > 0) this',
+    find: 'this.#validity.fresh(now)) this.#grant(hint, now);',
+    replace: `now > 0) {
+      this.#confirm(hint.leftMs, now);
+      this.#grant(hint, now);
+    }`,
     why: 'a hint that was long under way makes two holders',
   },
   {
     ...live,
     name: 'a late hint grants with too little life',
-    find: 'if (this.#validity.fresh(now)) this.#grant(hint, now);\n      else this.ask();',
-    replace: 'this.#grant(hint, now);',
+    find: "hint?.state === 'held' && this.#validity.fresh(now)) this",
+    replace: "hint?.state === 'held') this",
     why: 'a waiter loses its place where one question would have kept it',
   },
   {

@@ -157,8 +157,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     file: 'src/core.ts',
     name: 'waiting keeps no process alive',
-    find: 'else this.#keepAlive = this.clock.setTimeout(() => {}, MAX_DURATION_MS);',
-    replace: '',
+    find: 'else this.#keepAlive = inBackground(',
+    replace: 'else if (this.#closed) this.#keepAlive = inBackground(',
     why: 'a process that only waits for a lock ends, with exit status 0',
   },
 ];
