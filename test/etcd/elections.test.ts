@@ -1,6 +1,8 @@
 /** Leaders and standbys. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { electedProcesses, elections, manyLead, standingsOf } from '../faults/elections.ts';
+import type { EtcdClient } from '../../src/stores/etcd/client.ts';
+import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';
+import { electedProcesses, elections, manyLead, seatOf, standingsOf } from '../faults/elections.ts';
 import { Race } from '../faults/race.ts';
 import { startEtcd } from '../servers/etcd-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
@@ -31,6 +33,45 @@ describe('an observer', () => {
     await until('was it told all', async () => observer.told.length >= expected.length);
     expect(observer.marked).toEqual(expected);
     await race.leave();
+  });
+
+  test('is not told afterwards what came before it looked', async () => {
+    await using bed = newBed();
+    const client = etcdClient(server.url);
+    let looks = 0;
+    let go: () => void = () => {};
+    const gone = new Promise<void>((resolve) => (go = resolve));
+    // The first look is there to see whether that is permitted.
+    const txn: EtcdClient['txn'] = async (asked) => {
+      if (++looks === 2) await gone;
+      return client.txn(asked);
+    };
+    const told: string[] = [];
+    const following = bed.storeOf({ ...client, txn }).follow?.('office', {
+      told: ({ holders }) => told.push(holders.map(({ holder }) => holder.label).join()),
+      failed: (error) => told.push(`${error}`),
+    });
+    await until('was it about to look', async () => looks === 2);
+    let heard = 0;
+    // Over the stream of the watch that is tried here.
+    const watcher = client.watch({
+      ...bed.keys.queue('office'),
+      ...{ started: () => heard++, changed: () => heard++, lost: () => {} },
+    });
+    await until('did it watch', async () => heard === 1);
+    const store = bed.store(server);
+    const [a, b] = [seatOf('a'), seatOf('b')];
+    await store.claim([a]);
+    await store.claim([b]);
+    await store.release([a]);
+    await until('was it heard', async () => heard === 4);
+    go();
+    await following;
+    expect(told).toEqual(['b']);
+    await store.release([b]);
+    await until('was it told', async () => told.length > 1);
+    expect(told).toEqual(['b', '']);
+    watcher[Symbol.dispose]();
   });
 
   test('is told that it has missed what the server has forgotten', async () => {

@@ -10,7 +10,7 @@
  * What would break it: changes of one revision that come in parts, or a watch that skips some.
  */
 import type { Takeover } from '../../store.ts';
-import type { Change, EtcdClient } from './client.ts';
+import type { Change, EtcdClient, Reply } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import { type Place, placeOf, takeoverIn } from './queue.ts';
 import { rangeIn, reading } from './reading.ts';
@@ -73,7 +73,7 @@ export class QueueFeed {
     this.#pending = [];
     const watcher = client.watch({
       ...keys.queue(resource),
-      started: () => void this.#read(watcher),
+      started: () => void this.#look(watcher, (reply) => this.#read(reply)),
       changed: (changes, revision) => this.#take({ changes, revision }),
       lost: () => this.#restart(watcher),
     });
@@ -85,26 +85,35 @@ export class QueueFeed {
     this.#watcher = undefined;
   }
 
+  /** A look comes first: it fails where watching is not permitted any more. */
   #restart(watcher: Disposable): void {
     if (this.#watcher !== watcher) return;
-    this.stop();
+    this.#pending = [];
     this.#parts.lost();
-    this.start();
+    void this.#look(watcher, async () => {
+      this.stop();
+      this.start();
+    });
   }
 
-  async #read(watcher: Disposable): Promise<void> {
-    const { client, keys, resource, read, failed } = this.#parts;
+  async #read({ answers, revision }: Reply): Promise<void> {
+    const { keys, resource, read } = this.#parts;
+    this.places.clear();
+    for (const kv of rangeIn(answers[0])?.kvs ?? []) {
+      if (keys.isClaim(resource, kv.key)) this.places.set(kv.key, placeOf(kv));
+    }
+    this.#readAt = revision;
+    const later = read();
+    if (later) await this.#wait(later);
+    else this.#catchUp();
+  }
+
+  /** Never rejects: does this with what is there, unless it is stopped meanwhile. */
+  async #look(watcher: Disposable, act: (reply: Reply) => Promise<void>): Promise<void> {
+    const { client, keys, resource, failed } = this.#parts;
     try {
       const reply = await client.txn({ success: [reading(keys, resource)] });
-      if (this.#watcher !== watcher) return;
-      this.places.clear();
-      for (const kv of rangeIn(reply.answers[0])?.kvs ?? []) {
-        if (keys.isClaim(resource, kv.key)) this.places.set(kv.key, placeOf(kv));
-      }
-      this.#readAt = reply.revision;
-      const later = read();
-      if (later) await this.#wait(later);
-      else this.#catchUp();
+      if (this.#watcher === watcher) await act(reply);
     } catch (error) {
       if (this.#watcher !== watcher) return;
       this.stop();
