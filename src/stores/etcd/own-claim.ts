@@ -1,13 +1,10 @@
 /** A claim of this process in a queue of etcd, and what it has been told of its place there. */
 import type { Claim, ClaimStatus, Takeover } from '../../store.ts';
+import { InformedClaim } from '../informed-claim.ts';
 import type { Lease, Occupant } from './leases.ts';
 import type { Place, QueueView } from './queue.ts';
 
-/** In the order in which they come; somebody who holds alone and then not is told again. */
-const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
-export type News = (typeof NEWS)[number];
-
-export class OwnClaim implements Occupant {
+export class OwnClaim extends InformedClaim implements Occupant {
   readonly claim: Claim;
   readonly key: string;
   readonly lease: Lease;
@@ -19,9 +16,9 @@ export class OwnClaim implements Occupant {
   before: Place | undefined;
   /** There is a note on an older hold, which would be wrong for the next one. */
   noted = false;
-  #told: News | undefined;
 
   constructor(claim: Claim, { key, lease, until }: Occupant & { readonly lease: Lease }) {
+    super();
     this.claim = claim;
     this.key = key;
     this.lease = lease;
@@ -32,25 +29,6 @@ export class OwnClaim implements Occupant {
   succeed(ended: Takeover | undefined): void {
     this.takeover = ended;
     this.noted = true;
-  }
-
-  get news(): News | undefined {
-    return this.#told;
-  }
-
-  get held(): boolean {
-    return this.#told === 'held' || this.#told === 'crowded';
-  }
-
-  get crowded(): boolean {
-    return this.#told === 'crowded';
-  }
-
-  /** Keeps the news; true if they are worth waking somebody for. */
-  learn(news: News): boolean {
-    const before = this.#told === undefined ? -1 : NEWS.indexOf(this.#told);
-    this.#told = news;
-    return NEWS.indexOf(news) > before;
   }
 
   /** Never more than was asked for, whatever its lease has: then it is over, and deleted. */

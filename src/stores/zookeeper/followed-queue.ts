@@ -90,7 +90,7 @@ export class FollowedQueue {
     if (index < view.admitted) {
       if (!own.held) own.takeover = await takeoverOf(own, { ...seen, path: this.path });
     } else if (!own.held) own.seen = { view, index };
-    const news = own.learn(view, index);
+    const news = own.see(view, index);
     // Whoever enters is about to be answered.
     if (news && !own.entering) this.#parts.wake(own, true);
     if (!own.held) return this.#await(own, view);

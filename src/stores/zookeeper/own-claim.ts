@@ -1,13 +1,10 @@
 /** A claim of this process in a queue of ZooKeeper, and what it was told of its place there. */
 import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../store.ts';
+import { InformedClaim } from '../informed-claim.ts';
 import type { Details } from './data.ts';
 import type { QueueView } from './queue.ts';
 import type { KeptSession } from './sessions.ts';
 import type { Watcher } from './watches.ts';
-
-/** In the order in which they come; somebody who holds alone and then not is told again. */
-const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
-export type News = (typeof NEWS)[number];
 
 /** A queue as it was, and the place of a claim in it. */
 export interface Seen {
@@ -15,7 +12,7 @@ export interface Seen {
   readonly index: number;
 }
 
-export class OwnClaim {
+export class OwnClaim extends InformedClaim {
   readonly claim: Claim;
   readonly uuid: string;
   /** What it lives by. */
@@ -55,40 +52,29 @@ export class OwnClaim {
   crowdWatched = false;
   /** It would have been told if somebody had come to wait behind it. */
   undisturbed = false;
-  #told: News | undefined;
   #ahead = 0;
   #waiters = 0;
   #limit: number | undefined;
 
   constructor(claim: Claim, uuid: string, kept: KeptSession) {
+    super();
     this.claim = claim;
     this.uuid = uuid;
     this.kept = kept;
     this.until = kept.session.now() + claim.ttlMs;
   }
 
-  get held(): boolean {
-    return this.#told === 'held' || this.#told === 'crowded';
-  }
-
-  get crowded(): boolean {
-    return this.#told === 'crowded';
-  }
-
   /** Keeps what this view says of its place; true if that is worth waking somebody for. */
-  learn(view: QueueView, index: number): boolean {
+  see(view: QueueView, index: number): boolean {
     const admitted = index < view.admitted;
     this.#ahead = index;
     this.#waiters = view.waiters;
     this.#limit = view.limitAt(index);
     const waiting = index === view.admitted ? 'first' : 'waiting';
     const holding = view.waiters > 0 ? 'crowded' : 'held';
-    const news = admitted ? holding : waiting;
     // An older view may come later.
     if (this.held && !admitted) return false;
-    const before = this.#told === undefined ? -1 : NEWS.indexOf(this.#told);
-    this.#told = news;
-    return NEWS.indexOf(news) > before;
+    return this.learn(admitted ? holding : waiting);
   }
 
   leftMs(at: number): number {
