@@ -15,6 +15,7 @@ const CONTRACT = new Set(
       'stores/causes',
       'stores/wakes',
       'stores/claim-wakes',
+      'stores/informed-claim',
       'stores/name-text',
       'stores/abortable',
     ],
