@@ -34,8 +34,10 @@ export interface EtcdEntry {
    */
   readonly compare: readonly Compare[];
   /**
-   * A transaction that is carried out only if nobody has entered since.
+   * A transaction that is carried out only if nobody has entered since. That of a reader only
+   * reads, without the comparison.
    * @throws StaleTokenError if somebody has; nothing was written.
+   * @throws UsageError, unsent, if a reader would write.
    * @throws StoreError, after which `enter` anew if a write may have happened.
    */
   txn(txn: Txn): Promise<Reply>;
@@ -113,6 +115,7 @@ function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare
   return {
     compare,
     async txn(txn) {
+      if (token.kind === 'read' && writes(txn)) throw new UsageError('A reader writes nothing.');
       // The caller's own comparisons choose its branch, so the fence's stand around them.
       const fenced: Txn = { compare, success: [{ txn }], failure: [{ range: { key } }] };
       const reply = await etcd.txn(fenced);
@@ -122,6 +125,12 @@ function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare
       throw known ? enteredSince(token, seenAt(known)) : gone(token);
     },
   };
+}
+
+function writes({ success, failure = [] }: Txn): boolean {
+  return [...success, ...failure].some(
+    (one) => 'put' in one || 'delete' in one || ('txn' in one && writes(one.txn)),
+  );
 }
 
 function gone({ resource, token }: FencingToken): StaleTokenError {

@@ -11,7 +11,7 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { FenceHeadersError, isLockError, UsageError } from '../errors.ts';
-import { readOptions } from '../read-options.ts';
+import { reading, readOptions } from '../read-options.ts';
 import { show } from '../show.ts';
 import type { FencingToken } from '../store.ts';
 import { type EnterToken, readLease } from './entering.ts';
@@ -20,7 +20,7 @@ import { type EnterToken, readLease } from './entering.ts';
 export type FenceSecret = string | Uint8Array;
 
 export interface FenceHeadersOptions {
-  /** Signs them. */
+  /** Signs them. Not to be signed, leave it out: `undefined` is refused. */
   readonly secret?: FenceSecret;
 }
 
@@ -62,7 +62,7 @@ export function fenceHeaders(
   lease: EnterToken,
   options: FenceHeadersOptions = {},
 ): Record<string, string> {
-  const { secret } = readOptions(options, ['secret'], 'fenceHeaders');
+  const { secret } = readGiven(options, ['secret'], 'fenceHeaders');
   const { resource, lineage, kind = 'mutex', token } = readLease(lease);
   const parts: Parts = {
     ...{ resource: encodeURIComponent(resource), lineage: encodeURIComponent(lineage) },
@@ -89,7 +89,11 @@ export function fenceHeaders(
  * @throws UsageError for what is no request, or bad options.
  */
 export function fenceFrom(source: RequestSource, options: FenceFromOptions = {}): FencingToken {
-  const given = readOptions(options, ['secret', 'resource', 'lineage'], 'fenceFrom');
+  const given = readGiven(options, ['secret', 'resource', 'lineage'], 'fenceFrom');
+  for (const part of ['resource', 'lineage'] as const) {
+    if (given[part] === undefined || typeof given[part] === 'string') continue;
+    throw new UsageError(`${part} must be text, not ${show(given[part])}.`);
+  }
   const secrets = secretsIn(given.secret);
   const read = readerOf(source);
   const found = PARTS.map((part): [string, string] => {
@@ -107,6 +111,19 @@ export function fenceFrom(source: RequestSource, options: FenceFromOptions = {})
     throw new FenceHeadersError('foreign', message);
   }
   return lease;
+}
+
+/**
+ * An option that is there and undefined, such as a secret that the environment lacks, was meant to
+ * be something: to go on without it would let everybody in.
+ */
+function readGiven<T extends object>(options: T, known: readonly string[], what: string): T {
+  const read = readOptions(options, known, what);
+  const lacking = reading(`The options of ${what}`, () =>
+    Object.keys(options).find((key) => !Object.hasOwn(read, key)),
+  );
+  if (lacking === undefined) return read;
+  throw new UsageError(`${lacking} is undefined: give it to ${what}, or leave the option out.`);
 }
 
 function leaseIn({ resource, lineage, kind, token }: Parts): FencingToken {

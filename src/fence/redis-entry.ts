@@ -1,6 +1,7 @@
 /** What a holder does once it has entered a fence in Redis. */
 import { type Duration, parseDuration } from '../duration.ts';
-import { StoreError, UsageError } from '../errors.ts';
+import { isLockError, StoreError, UsageError } from '../errors.ts';
+import { readOptions } from '../read-options.ts';
 import { show } from '../show.ts';
 import type { Reply } from '../stores/redis/client.ts';
 import { refusalCode } from '../stores/redis/errors.ts';
@@ -47,7 +48,10 @@ export interface RedisEntry {
    * is still in force.
    */
   multi(commands: readonly RedisCommand[]): Promise<readonly RedisReply[]>;
-  /** A script of your own, which sees its own KEYS and ARGV. By default it has none. */
+  /**
+   * A script of your own, which sees its own KEYS and ARGV. By default it has none. If it answers
+   * an error, what it wrote before stays.
+   */
   eval(
     script: string,
     given?: { readonly keys?: readonly string[]; readonly args?: readonly RedisValue[] },
@@ -110,15 +114,19 @@ export function entryOf(terms: Terms): RedisEntry {
 
   return {
     multi,
-    async eval(script, { keys = [], args = [] } = {}) {
+    async eval(script, given = {}) {
       if (typeof script !== 'string') throw new UsageError(`No script: ${show(script)}.`);
-      return run(script, keys, args);
+      const { keys = [], args = [] } = readOptions(given, ['keys', 'args'], 'eval');
+      return run(script, keys, args).catch((error: unknown) => {
+        throw ofScript(error);
+      });
     },
     async get(one) {
       const [value = null] = await multi([['GET', one]]);
       return value as string | null;
     },
-    async set(one, value, { expire } = {}) {
+    async set(one, value, options = {}) {
+      const { expire } = readOptions(options, ['expire'], 'set');
       const px = expire === undefined ? [] : ['PX', parseDuration(expire, 'expire')];
       await multi([['SET', one, value, ...px]]);
     },
@@ -127,7 +135,8 @@ export function entryOf(terms: Terms): RedisEntry {
       return gone.filter((one) => one === 1).length;
     },
     async hset(one, fields) {
-      await multi([['HSET', one, ...Object.entries(fields).flat()]]);
+      const some = chunksOf(Object.entries(fields));
+      await multi(some.map((each) => ['HSET', one, ...each.flat()] as const));
     },
     async incrby(one, by = 1) {
       const [value] = await multi([['INCRBY', one, by]]);
@@ -139,6 +148,22 @@ export function entryOf(terms: Terms): RedisEntry {
       return Object.fromEntries(fields.map(([field], n) => [field, values[n]])) as never;
     },
   };
+}
+
+/** So many fields at a time: a script can give a command 8,000 words. */
+const MOST_FIELDS = 1000;
+
+function chunksOf<T>(all: readonly T[]): T[][] {
+  const count = Math.ceil(all.length / MOST_FIELDS);
+  return Array.from({ length: count }, (_, n) => all.slice(n * MOST_FIELDS, (n + 1) * MOST_FIELDS));
+}
+
+/** A script that answers an error may have written before it, which the server does not tell. */
+function ofScript(error: unknown): unknown {
+  if (!isLockError(error, 'STORE') || refusalCode(error) === undefined) return error;
+  const { message, cause, retryable, outcome } = error as StoreError;
+  if (retryable || outcome === 'unknown') return error;
+  return new StoreError(message, { cause, retryable, outcome: 'unknown' });
 }
 
 function textOf(value: RedisValue): string {

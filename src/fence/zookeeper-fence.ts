@@ -57,8 +57,9 @@ export interface ZookeeperEntry {
   readonly check: readonly ZookeeperCheck[];
   /**
    * All of these steps, or none, and only if nobody has entered since. Answers and errors count
-   * these steps alone.
+   * these steps alone. Those of a reader are checks.
    * @throws StaleTokenError if somebody has; nothing was written.
+   * @throws UsageError, unsent, if a reader would write.
    * @throws StoreError, after which `enter` anew if a write may have happened.
    */
   multi(steps: readonly MultiStep[], within?: Within): Promise<readonly StepAnswer[]>;
@@ -202,6 +203,9 @@ function entryOf(place: Place, token: FencingToken, version: number): ZookeeperE
   return {
     check,
     async multi(steps, within) {
+      if (token.kind === 'read' && steps.some(({ step }) => step !== 'check')) {
+        throw new UsageError('A reader writes nothing.');
+      }
       try {
         return (await session.multi([...check, ...steps], within)).slice(check.length);
       } catch (error) {

@@ -76,7 +76,19 @@ test('writers stay behind readers, and readers behind writers', async () => {
   await expect(write(6n)).rejects.toMatchObject({ seen: 7n });
   await write(8n);
   await expect(read(7n)).rejects.toMatchObject({ seen: 8n });
-  await read(9n);
+  const reader = await read(9n);
+  // Nothing would keep what it writes from coming late.
+  const put = { put: { key: 'data/e', value: 'x' } };
+  const nested = { txn: { success: [], failure: [put] } };
+  for (const txn of [
+    { success: [put] },
+    { success: [], failure: [{ delete: { key: 'data/e' } }] },
+    { success: [nested] },
+  ]) {
+    await expect(reader.txn(txn)).rejects.toMatchObject({ code: 'USAGE' });
+  }
+  const { answers } = await reader.txn({ success: [{ range: { key: 'data/e' } }] });
+  expect(answers).toMatchObject([{ range: { count: 0 } }]);
   await expect(write(8n)).rejects.toMatchObject({ seen: 9n });
 });
 

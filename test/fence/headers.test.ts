@@ -158,6 +158,15 @@ test('what is no request, no option or no secret is a mistake of the program', (
   }
   expect(refusal({ ...fenceHeaders(lease), 'holdfast-token': 5 })).toBe('USAGE');
   expect(refusal({}, { secrets: secret } as FenceFromOptions)).toBe('USAGE');
+  for (const option of ['resource', 'lineage', 'secret'] as const) {
+    // As an environment has it that lacks the secret: nobody is let in instead of everybody.
+    for (const bad of [undefined, null, 5]) {
+      const options = { [option]: bad } as FenceFromOptions;
+      expect(refusal(fenceHeaders(lease), options), `${option}: ${bad}`).toBe('USAGE');
+    }
+  }
+  const none = { secret: undefined } as unknown as { secret: string };
+  expect(() => fenceHeaders(lease, none)).toThrow(/secret is undefined/);
   for (const bad of ['short', '', 5, null, [], [secret, 'short'], new Uint8Array(15)]) {
     expect(refusal(fenceHeaders(lease), { secret: bad as string })).toBe('USAGE');
     const usage = expect.objectContaining({

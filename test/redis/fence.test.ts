@@ -177,9 +177,16 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     await expect(entry.eval(script)).rejects.toThrow(/user_script:3: here/);
     await expect(entry.eval(`#!lua\n${script}`)).rejects.toThrow(/user_script:4: here/);
     expect(await entry.eval('#!lua')).toBeNull();
-    await expect(entry.eval('return redis.error_reply("SOLD_OUT all")')).rejects.toThrow(
-      /SOLD_OUT/,
-    );
+    // Of what it wrote before, the server says nothing.
+    for (const answer of ['SOLD_OUT all', 'sold out']) {
+      const says = `redis.call('SET', KEYS[1], ARGV[1]) return redis.error_reply(ARGV[1])`;
+      const attempt = entry.eval(says, { keys: ['sold'], args: [answer] });
+      await expect(attempt).rejects.toMatchObject({
+        ...unknown,
+        message: expect.stringContaining(answer),
+      });
+      expect(await entry.get('sold')).toBe(answer);
+    }
     expect(await entry.get('text')).toBe('x');
   });
 
@@ -202,6 +209,9 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
       await expect(entry.set('k', value as string)).rejects.toMatchObject({ code: 'USAGE' });
     }
     await expect(entry.set('k', 1, { expire: 'soon' })).rejects.toMatchObject({ code: 'USAGE' });
+    const misspelt = { expires: '1h', arg: [1] } as object;
+    await expect(entry.set('k', 1, misspelt)).rejects.toThrow(/no option "expires"/);
+    await expect(entry.eval('return 1', misspelt)).rejects.toThrow(/no option "expires"/);
     await expect(entry.get(5 as unknown as string)).rejects.toMatchObject({ code: 'USAGE' });
     await expect(entry.eval(5 as unknown as string)).rejects.toMatchObject({ code: 'USAGE' });
     for (const options of [
@@ -218,6 +228,20 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     }
     // @ts-expect-error: a URL is no client.
     expect(() => redisFence('redis://localhost')).toThrow(/A text is no client/);
+  });
+
+  test('many keys, fields and commands are one step as well', async () => {
+    const fence = fenceOf();
+    const entry = await fence.enter({ ...at('many'), token: 1n });
+    const numbers = Array.from({ length: 9000 }, (_, n) => `${n}`);
+    const fields = Object.fromEntries(numbers.map((n) => [n, 1]));
+    await entry.hset('many', fields);
+    expect(await server.command('HLEN', 'many')).toBe(9000);
+    const sums = await entry.hincrby('many', fields);
+    expect(sums).toEqual(Object.fromEntries(numbers.map((n) => [n, 2])));
+    expect(await entry.del('many', ...numbers)).toBe(1);
+    await entry.hset('many', {});
+    expect(await server.command('EXISTS', 'many')).toBe(0);
   });
 
   test('holders at once lose no update', async () => {

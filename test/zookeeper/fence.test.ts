@@ -111,6 +111,8 @@ test('writers stay behind readers, and readers behind writers', async () => {
   await expect(read(7n)).rejects.toEqual(late);
   const reader = await read(9n);
   await expect(write(8n)).rejects.toMatchObject({ seen: 9n });
+  // Nothing would keep what it writes from coming late.
+  await expect(reader.multi(writing('/e', 'x'))).rejects.toMatchObject({ code: 'USAGE' });
   // What is no write of the lock's goes its way.
   expect(await reader.multi([{ step: 'check', path: '/e' }])).toEqual([undefined]);
   await expect(reader.multi([{ step: 'check', path: '/e', version: 7 }])).rejects.toMatchObject({
