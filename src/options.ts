@@ -5,7 +5,7 @@ import { UsageError } from './errors.ts';
 import { checkName, MAX_PREFIX_BYTES } from './names.ts';
 import { reading, readOptions } from './read-options.ts';
 import { show } from './show.ts';
-import { MAX_PERMITS, type Store } from './store.ts';
+import { MAX_PERMITS, OPTIONAL_VERBS, type Store } from './store.ts';
 
 export interface LocksOptions {
   /** Put before every name; at most 128 bytes. */
@@ -118,10 +118,7 @@ export function checkLimit(limit: number, what: string): number {
 
 /** What every store has, and what only some have. */
 const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
-const MORE_VERBS = [
-  ...(['watch', 'follow', 'downgrade', 'raise', 'evict', 'keep', 'recall'] as const),
-  ...(['list', 'close'] as const),
-];
+const MORE_VERBS = [...OPTIONAL_VERBS, 'close'] as const;
 
 export function checkStore(store: Store): void {
   const whole = reading('The store', () => {

@@ -250,6 +250,19 @@ export interface Store {
   close?(): Promise<void>;
 }
 
+/** The verbs that a store may lack. */
+export const OPTIONAL_VERBS = [
+  'watch',
+  'follow',
+  'downgrade',
+  'raise',
+  'evict',
+  'keep',
+  'recall',
+  'list',
+] as const;
+export type OptionalVerb = (typeof OPTIONAL_VERBS)[number];
+
 /** What a fence needs to know of a lease; a remote service may be sent it as text. */
 export interface FencingToken {
   /** The full name, prefix included: one fence key has one lock name. */

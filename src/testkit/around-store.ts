@@ -1,18 +1,6 @@
-import type { Claim, Store, Traits } from '../store.ts';
+import type { Claim, OptionalVerb, Store, Traits } from '../store.ts';
 
-export type Verb =
-  | 'claim'
-  | 'renew'
-  | 'release'
-  | 'inspect'
-  | 'watch'
-  | 'follow'
-  | 'downgrade'
-  | 'raise'
-  | 'evict'
-  | 'keep'
-  | 'recall'
-  | 'list';
+export type Verb = 'claim' | 'renew' | 'release' | 'inspect' | OptionalVerb;
 
 /** Called instead of a verb; `next` is the verb itself. `claims` are those that it is about. */
 export type Around = <T>(

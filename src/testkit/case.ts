@@ -1,16 +1,5 @@
-import type { Store, Traits } from '../store.ts';
+import { OPTIONAL_VERBS, type OptionalVerb, type Store, type Traits } from '../store.ts';
 import type { FixtureOptions, TestBed } from './test-bed.ts';
-
-/** A verb that a store may lack. */
-export type OptionalVerb =
-  | 'watch'
-  | 'follow'
-  | 'downgrade'
-  | 'raise'
-  | 'evict'
-  | 'keep'
-  | 'recall'
-  | 'list';
 
 /** What a case needs of a store; without it the case is skipped, and the reason is shown. */
 export type Need =
@@ -72,10 +61,6 @@ export function missing(needs: Iterable<Need>, store: Declared): string | undefi
   }
   return undefined;
 }
-
-export const OPTIONAL_VERBS: readonly OptionalVerb[] = [
-  ...(['watch', 'follow', 'downgrade', 'raise', 'evict', 'keep', 'recall', 'list'] as const),
-];
 
 /** The optional verbs that this store does not have. */
 export function lacking(store: Store): OptionalVerb[] {

@@ -3,15 +3,8 @@
  * runner there is. What a store does not promise is skipped visibly, with the reason.
  */
 import assert from 'node:assert/strict';
-import type { Traits } from '../store.ts';
-import {
-  type Case,
-  type Declared,
-  lacking,
-  missing,
-  type OptionalVerb,
-  type Topic,
-} from './case.ts';
+import type { OptionalVerb, Traits } from '../store.ts';
+import { type Case, type Declared, lacking, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
 import { claim } from './contract/claim.ts';
 import { downgrade } from './contract/downgrade.ts';

@@ -1,6 +1,6 @@
 /** Experimental: the conformance suite for stores, and what else helps to test locks. */
+export type { OptionalVerb } from '../store.ts';
 export { type Around, aroundStore, type Verb } from './around-store.ts';
-export type { OptionalVerb } from './case.ts';
 export {
   answered,
   type ChaosOptions,
