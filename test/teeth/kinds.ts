@@ -36,10 +36,13 @@ const BY_CHANCE =
 
 /** Quicker than the suite. */
 const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping)/;
+/** Who follows queues. */
+const FOLLOWING_ETCD = 'test/etcd/elections.test.ts';
 
 /** Quicker than what has all cases. */
-const ZOOKEEPER = /^test\/zookeeper\/(store|keeping)\.test/;
-const ALL_OF_ZOOKEEPER = /^test\/zookeeper\/(differential|overflow|conformance\/zookeeper)/;
+const ZOOKEEPER = /^test\/zookeeper\/(store|keeping|following)\.test/;
+const ALL_OF_ZOOKEEPER =
+  /^test\/zookeeper\/(differential|elections|overflow|conformance\/zookeeper)/;
 
 /** What a store that fails for a while does to candidates and observers. */
 const ELECTION = 'src/primitives/election.ts';
@@ -59,7 +62,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
   if (part === 'redis') return ofRedis(file);
   if (part === 'postgres' || part === 'mysql') return ofSql(file, part);
-  if (part === 'etcd') return ETCD.test(file) ? 'conformance' : undefined;
+  if (part === 'etcd') return ofEtcd(file);
   if (part === 'zookeeper') return ofZookeeper(file);
   if (part === 'quorum') return ofQuorum(file);
   if (part === 'nestjs') return file === NESTJS ? 'units' : undefined;
@@ -87,6 +90,11 @@ function ofSql(file: string, part: string): Kind | undefined {
   )
     ? 'servers'
     : undefined;
+}
+
+function ofEtcd(file: string): Kind | undefined {
+  if (ETCD.test(file)) return 'conformance';
+  return file === FOLLOWING_ETCD ? 'servers' : undefined;
 }
 
 function ofZookeeper(file: string): Kind | undefined {

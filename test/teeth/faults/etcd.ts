@@ -96,6 +96,20 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'whoever keeps its lease alive holds for ever what was taken away',
   },
   {
+    ...at('queue-feed'),
+    name: 'etcd: what came before a queue was read is told after it',
+    find: 'if (batch.revision > this.#readAt) this.#take(batch);',
+    replace: 'this.#take(batch);',
+    why: 'who has gone stands in the queue again',
+  },
+  {
+    ...at('following'),
+    name: 'etcd: who follows a queue is not told that the server has forgotten a part',
+    find: '        this.#missed = this.#told;\n',
+    replace: '',
+    why: 'whoever counts the leaders believes that none has been left out',
+  },
+  {
     ...at('keys'),
     name: 'etcd: what stands below a name belongs to it',
     find: " && key.lastIndexOf('/') === length",
