@@ -114,4 +114,5 @@ it('when somebody goes who was never shown, nobody knows who held', () => {
   const known = pictureOf([0]);
   expect(known.replace(new Map(), { ...QUEUE, cversion: 1 } as Stat)).toBe(true);
   expect(pictureOf([7]).replace(new Map(), { ...QUEUE, cversion: 1 } as Stat)).toBe(false);
+  expect(pictureOf([7]).replace(new Map(), { ...QUEUE, cversion: 3 } as Stat)).toBe(true);
 });
