@@ -16,11 +16,11 @@ export function newServices(): Module {
   };
 }
 
-/** What every store can do, and records. */
+/** What every store can do. */
 function plain(store: Store): Store {
   return {
     name: 'my-store',
-    traits: { ...store.traits, hintsGrant: false },
+    traits: { ...store.traits, records: false, hintsGrant: false },
     get lineage() {
       return store.lineage;
     },
@@ -28,7 +28,5 @@ function plain(store: Store): Store {
     renew: (claims) => store.renew(claims),
     release: (claims, after) => store.release(claims, after),
     inspect: (resource) => store.inspect(resource),
-    keep: async (claim, record) => (await store.keep?.(claim, record)) ?? false,
-    recall: async (resource) => store.recall?.(resource),
   };
 }
