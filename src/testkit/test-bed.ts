@@ -82,6 +82,15 @@ export class TestBed {
     return locks;
   }
 
+  /**
+   * What a case begins and waits for later. If the case fails before, that is told, and not besides
+   * that what it has left behind came to nothing.
+   */
+  later<T>(begun: Promise<T>): Promise<T> {
+    begun.catch(() => {});
+    return begun;
+  }
+
   /** Runs at the end of the case, the latest first. */
   cleanup(run: () => unknown): void {
     this.#cleanups.push(run);

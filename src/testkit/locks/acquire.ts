@@ -160,7 +160,7 @@ export function acquire({ name, of }: LockOf): Topic {
           const held = await of(bed.locks(), bed.name()).acquire();
           const lock = of(bed.locks({ wait: 60 }), bed.name());
           await assert.rejects(lock.acquire(), { code: 'ACQUIRE_TIMEOUT' });
-          const patient = lock.acquire({ wait: '20s' });
+          const patient = bed.later(lock.acquire({ wait: '20s' }));
           await bed.sleep(100);
           await held.release();
           assert.ok((await patient).held);
@@ -172,7 +172,7 @@ export function acquire({ name, of }: LockOf): Topic {
           const held = await of(bed.locks(), bed.name()).acquire();
           const reason = { because: 'the client hung up' };
           const aborter = new AbortController();
-          const wait = of(bed.locks(), bed.name()).acquire({ signal: aborter.signal });
+          const wait = bed.later(of(bed.locks(), bed.name()).acquire({ signal: aborter.signal }));
           await bed.untilItWaits();
           aborter.abort(reason);
           await assert.rejects(wait, (caught) => caught === reason);
@@ -226,9 +226,9 @@ export function acquire({ name, of }: LockOf): Topic {
           const aborter = new AbortController();
           const course: string[] = [];
           const enter = (who: string) => () => void course.push(who);
-          const a = lock.run(enter('a'));
-          const b = lock.run({ signal: aborter.signal }, enter('b'));
-          const c = lock.run(enter('c'));
+          const a = bed.later(lock.run(enter('a')));
+          const b = bed.later(lock.run({ signal: aborter.signal }, enter('b')));
+          const c = bed.later(lock.run(enter('c')));
           aborter.abort(new Error('enough'));
           await assert.rejects(b, /enough/);
           await first.release();
@@ -242,7 +242,7 @@ export function acquire({ name, of }: LockOf): Topic {
         async run(bed) {
           const ttl = 4 * bed.ttlMs;
           const lease = await of(bed.locks({ ttl }), bed.name()).acquire();
-          const waiter = of(bed.locks({ ttl }), bed.name()).acquire();
+          const waiter = bed.later(of(bed.locks({ ttl }), bed.name()).acquire());
           await bed.untilItWaits();
           // Half as long again as the TTL: without heartbeats both would be dead.
           await bed.sleep(1.5 * ttl);
@@ -260,7 +260,9 @@ export function acquire({ name, of }: LockOf): Topic {
         async run(bed) {
           const done = gate();
           const locks = bed.locks({ label: 'default' });
-          const holder = of(locks, bed.name()).run({ label: 'special' }, () => done.opened);
+          const holder = bed.later(
+            of(locks, bed.name()).run({ label: 'special' }, () => done.opened),
+          );
           await bed.until('it held', async () => (await bed.look()).holders.length === 1);
           assert.equal((await bed.look()).holders[0]?.holder.label, 'special');
           done.open();

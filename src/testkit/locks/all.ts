@@ -55,7 +55,7 @@ export const all: Topic = {
         await locks.mutex(bed.name('b')).acquire();
         const aborter = new AbortController();
         const both = locks.all([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
-        const wait = both.acquire({ signal: aborter.signal });
+        const wait = bed.later(both.acquire({ signal: aborter.signal }));
         await bed.until('the first part was held', async () => {
           return (await bed.look(bed.name('a'))).holders.length === 1;
         });

@@ -83,7 +83,7 @@ export function bounds({ name, of }: LockOf): Topic {
           const minHold = 2 * bed.ttlMs;
           const first = await of(bed.locks(), bed.name()).acquire();
           const terms = { ttl: bed.ttlMs, minHold, heartbeat: false };
-          const waiter = of(bed.locks(), bed.name(), terms).acquire();
+          const waiter = bed.later(of(bed.locks(), bed.name(), terms).acquire());
           await bed.sleep(bed.ttlMs);
           const from = bed.clock.now();
           await first.release();

@@ -30,7 +30,7 @@ export function closing({ name, of }: LockOf): Topic {
         async run(bed) {
           const holder = await of(bed.locks(), bed.name()).acquire();
           const locks = bed.locks({}, await bed.connect());
-          const wait = of(locks, bed.name()).acquire();
+          const wait = bed.later(of(locks, bed.name()).acquire());
           await bed.untilItWaits();
           const [outcome] = await Promise.allSettled([wait, locks.close()]);
           assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'CLOSED');

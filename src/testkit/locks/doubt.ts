@@ -74,7 +74,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const { store, locks } = faulty(bed);
           store.inject({ verb: 'claim', arrives: { lateMs: 100 }, answer: 'never' });
           const aborter = new AbortController();
-          const wait = of(locks, bed.name()).acquire({ signal: aborter.signal });
+          const wait = bed.later(of(locks, bed.name()).acquire({ signal: aborter.signal }));
           await bed.sleep(20);
           aborter.abort(new Error('enough'));
           await assert.rejects(wait, /enough/);
@@ -132,7 +132,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const { store, locks } = faulty(bed);
           const lease = await of(locks, bed.name()).acquire();
           const { signal } = lease;
-          const next = of(bed.locks(), bed.name()).acquire();
+          const next = bed.later(of(bed.locks(), bed.name()).acquire());
           await bed.untilItWaits();
           store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
           await next;
@@ -156,7 +156,7 @@ export function doubt({ name, of }: LockOf): Topic {
         async run(bed) {
           const { store, locks } = faulty(bed);
           const first = await of(bed.locks(), bed.name()).acquire();
-          const wait = of(locks, bed.name()).acquire();
+          const wait = bed.later(of(locks, bed.name()).acquire());
           await bed.untilItWaits();
           store.inject({ verb: 'renew', arrives: 'never', answer: BUSY, times: 2 });
           await bed.quiet();
@@ -236,7 +236,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const { store, locks } = faulty(bed);
           store.inject({ verb: 'watch', arrives: 'never', answer: REFUSED });
           const first = await of(bed.locks(), bed.name()).acquire();
-          const wait = of(locks, bed.name()).acquire();
+          const wait = bed.later(of(locks, bed.name()).acquire());
           await bed.untilItWaits();
           await first.release();
           assert.ok((await wait).held);

@@ -135,7 +135,7 @@ export function lease({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [of(bed.locks(), bed.name()), of(bed.locks(), bed.name())];
           const first = await one.acquire();
-          const next = other.acquire();
+          const next = bed.later(other.acquire());
           await bed.untilItWaits();
           await first.release();
           assert.deepEqual((await next).takeover, { reason: 'released', token: first.token });

@@ -137,7 +137,7 @@ export function loss({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [bed.locks({ ttl: 2 * bed.ttlMs }), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
-          const next = of(other, bed.name()).acquire();
+          const next = bed.later(of(other, bed.name()).acquire());
           await bed.untilItWaits();
           const { token } = lease;
           assert.equal(await other.evict(bed.name(), { token, reason: 'test' }), true);
@@ -153,7 +153,7 @@ export function loss({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [bed.locks(), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
-          const next = of(other, bed.name()).acquire();
+          const next = bed.later(of(other, bed.name()).acquire());
           await bed.untilItWaits();
           const { token } = lease;
           assert.equal(await other.evict(bed.name(), { token, reason: 'test', now: true }), true);
@@ -168,7 +168,7 @@ export function loss({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [bed.locks(), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
-          const wait = of(other, bed.name()).acquire();
+          const wait = bed.later(of(other, bed.name()).acquire());
           const lost = { code: 'LEASE_LOST', reason: 'evicted', detail: 'test' };
           const rejected = assert.rejects(wait, lost);
           const token = await bed.until('it waited', async () => {

@@ -106,7 +106,7 @@ export function nesting({ name, of }: LockOf): Topic {
           const lock = of(bed.locks(), bed.name(), { reentrant: true });
           await lock.run(async () => {
             const done = gate();
-            const first = lock.run(() => done.opened);
+            const first = bed.later(lock.run(() => done.opened));
             const late = lock.run({ wait: 50 }, () => assert.fail('it ran'));
             await assert.rejects(late, { code: 'ACQUIRE_TIMEOUT' });
             done.open();

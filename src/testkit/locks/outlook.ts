@@ -36,7 +36,7 @@ export const outlook: Topic = {
       async run(bed) {
         const locks = bed.locks();
         const first = await locks.mutex(bed.name()).acquire();
-        const second = bed.locks().mutex(bed.name()).acquire();
+        const second = bed.later(bed.locks().mutex(bed.name()).acquire());
         await bed.untilItWaits();
         const { holders, waiters } = await locks.inspect(bed.name());
         assert.deepEqual([holders.length, waiters.length], [1, 1]);

@@ -80,7 +80,7 @@ export const rwLock: Topic = {
         const [one, other] = [bed.locks().rwLock(bed.name()), bed.locks().rwLock(bed.name())];
         const lease = await one.write.acquire();
         const { token } = lease;
-        const reader = other.read.acquire();
+        const reader = bed.later(other.read.acquire());
         await bed.untilItWaits();
         await lease.downgrade();
         await lease.downgrade();
@@ -112,7 +112,7 @@ export const rwLock: Topic = {
         const locks = bed.locks();
         const { read, write } = locks.rwLock(bed.name());
         const lease = await write.acquire();
-        const writer = write.acquire();
+        const writer = bed.later(write.acquire());
         await lease.downgrade();
         const reader = await bed.locks().rwLock(bed.name()).read.acquire();
         await lease.release();

@@ -45,9 +45,9 @@ export const semaphore: Topic = {
         const lock = bed.locks().semaphore(bed.name(), { limit: 3 });
         const first = await lock.acquire();
         const course: string[] = [];
-        const big = lock.run({ permits: 3 }, () => void course.push('big'));
+        const big = bed.later(lock.run({ permits: 3 }, () => void course.push('big')));
         await bed.untilItWaits();
-        const small = lock.run(() => void course.push('small'));
+        const small = bed.later(lock.run(() => void course.push('small')));
         assert.equal(await lock.tryAcquire(), null);
         await first.release();
         await Promise.all([big, small]);

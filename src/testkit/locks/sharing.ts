@@ -87,7 +87,7 @@ export function sharing(lockOf: LockOf): Topic {
         async run(bed) {
           const holder = await of(bed.locks(), bed.name()).acquire();
           const store = countingStore(await bed.connect());
-          const wait = of(bed.locks({}, store), bed.name()).acquire();
+          const wait = bed.later(of(bed.locks({}, store), bed.name()).acquire());
           await bed.untilItWaits();
           store.reset();
           // Far below the first heartbeat, after a third of 20 s.
