@@ -9,6 +9,7 @@ const redisCheck = { file: 'src/fence/lua/check.lua' };
 const redisEntry = { file: 'src/fence/redis-entry.ts' };
 const object = { file: 'src/fence/object-fence.ts' };
 const request = { file: 'src/fence/object-requests.ts' };
+const probe = { file: 'src/fence/object-probe.ts' };
 const headers = { file: 'src/fence/headers.ts' };
 
 /** The fence in the user's own database. */
@@ -228,6 +229,55 @@ export const FENCE_FAULTS: readonly Fault[] = [
     name: 'of objects, a lost reply is forgotten when the next one refuses',
     find: "inDoubt ||= fate === 'unknown';",
     replace: "inDoubt = fate === 'unknown';",
+    why: 'a program believes that nothing was written, and it was',
+  },
+  {
+    ...request,
+    name: 'of objects, what was written and cannot be read is told as failed',
+    find: '    inDoubt = true;\n',
+    replace: '',
+    why: 'a program believes that nothing was written, and it was',
+  },
+  {
+    ...probe,
+    name: 'of objects, the probe takes a service that compares and writes in two steps',
+    find: "if (rivals.filter((one) => 'etag' in one).length > 1) {",
+    replace: "if (rivals.filter((one) => 'etag' in one).length > AT_ONCE) {",
+    why: 'two holders write onto the same value, and one of the writes is lost',
+  },
+  {
+    ...probe,
+    name: 'of objects, the probe does not know its own writes again',
+    find: 'isOwn: (found) => found.text === text',
+    replace: 'isOwn: (found) => found.text !== found.text',
+    why: 'a reply that is lost makes of an honest service one that cannot be used',
+  },
+  {
+    ...headers,
+    name: 'headers of a lease: a secret that is undefined is none',
+    find: 'if (lacking === undefined) return read;',
+    replace: "if (lacking !== '') return read;",
+    why: 'where the environment lacks the secret, forged headers are taken',
+  },
+  {
+    ...etcd,
+    name: 'in etcd, a reader may write',
+    find: "if (token.kind === 'read' && writes(txn))",
+    replace: "if (token.kind === 'read' && writes(txn) && compare.length > 0)",
+    why: 'what a reader writes is compared with nothing, and comes late',
+  },
+  {
+    ...zookeeper,
+    name: 'in ZooKeeper, a reader may write',
+    find: "if (token.kind === 'read' && steps.some",
+    replace: "if (token.kind === 'read' && check.length > 0 && steps.some",
+    why: 'what a reader writes is checked with nothing, and comes late',
+  },
+  {
+    ...redisEntry,
+    name: 'in Redis, a script that answers an error is told as one that did not run',
+    find: "if (retryable || outcome === 'unknown') return error;",
+    replace: "if (retryable || outcome !== 'unknown') return error;",
     why: 'a program believes that nothing was written, and it was',
   },
   {
