@@ -6,8 +6,8 @@
  * queue after each of these changes, in order. It holds because the watch is there before the queue
  * is listed, because events come in the order of their changes, and because an event that the list
  * knew already changes nothing (queue-picture.ts). A step may have several events, one right after
- * the other: when a hold ends, the next one is waited for, and that has come when anything is
- * answered that was asked afterwards.
+ * the other: when a hold ends, the next one is waited for, and has come when anything is answered
+ * that was asked afterwards.
  * What cannot be known is said (`missed`): after the loss of a connection servers do not tell what
  * changed, but how often is in the count of the node's changes, and more than one may have hidden a
  * leader; of a node that has gone before it was read nobody knows who it was; and where two of one
@@ -201,7 +201,7 @@ export class Following {
     for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
       try {
         const change = await heard(step);
-        if (this.#steps.length === 0 && this.#picture.endsHold(step)) await this.#catchUp();
+        if (this.#steps.length === 0 && this.#picture.mayGoOn(step)) await this.#catchUp();
         const [next] = this.#steps;
         const follows = next && (await heard(next));
         if (round !== this.#round) return;

@@ -63,9 +63,12 @@ export class QueuePicture {
     });
   }
 
-  /** Whether somebody who held is going: what comes next may belong to it. */
-  endsHold({ type, name }: Change): boolean {
-    return type === 'deleted' && this.#holders.some(([place]) => place.name === name);
+  /** Whether what is heard next may be of the same step: somebody who held goes, or one with it. */
+  mayGoOn({ type, name }: Change): boolean {
+    if (type !== 'deleted') return false;
+    const session = this.#nodes.get(name)?.[1]?.session;
+    const ends = this.#ending !== undefined && session === this.#ending;
+    return ends || this.#holders.some(([place]) => place.name === name);
   }
 
   /** What need not be read again of a node, if the queue is still the one that is known. */
@@ -84,7 +87,7 @@ export class QueuePicture {
     return !same || stat.cversion - mark.changes > 1 || unread;
   }
 
-  /** `next` is what was heard after it, if anything was. */
+  /** `next` is what was heard after it, if anything was; it has to be known where it `mayGoOn`. */
   apply(change: Heard, next: Heard | undefined): Effect {
     const { type, name, stat } = change;
     const created = type === 'created';
@@ -115,12 +118,12 @@ export class QueuePicture {
     const { name } = change;
     const known = this.#nodes.get(name);
     const session = known?.[1]?.session;
-    const begins = this.endsHold(change);
+    const goesOn = this.mayGoOn(change);
     this.#nodes.delete(name);
     if (this.#mark) this.#mark.changes++;
     if (next?.type === 'created' && next.name === asReader(name)) this.#put(next);
     const more = next?.type === 'deleted' && this.#nodes.get(next.name)?.[1]?.session === session;
-    this.#ending = more && (begins || this.#ending === session) ? session : undefined;
+    this.#ending = more && goesOn ? session : undefined;
     if (!known) return 'same';
     if (!known[1]) return 'missed';
     return this.#holders.some(([, its]) => its && its.session === this.#ending)

@@ -238,8 +238,8 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   {
     ...at('queue-picture'),
     name: 'ZooKeeper: nodes that end with their session go one by one',
-    find: 'begins || this.#ending === session',
-    replace: 'this.#ending === session',
+    find: 'more && goesOn ? session : undefined',
+    replace: 'undefined',
     why: 'a standby that died with its leader is shown to lead',
   },
   {

@@ -83,6 +83,15 @@ it('nodes of a session go in any order, and none of them is told to hold', () =>
   ]);
 });
 
+it('what comes next matters where a holder goes, and then where more of its session do', () => {
+  const picture = pictureOf([7, 7, 7, 8]);
+  const matters = (): number[] => [1, 2, 3, 4].filter((n) => picture.mayGoOn(gone(seat(n))));
+  expect(matters()).toEqual([1]);
+  const heard = (n: number): Heard => ({ ...gone(seat(n)), details: undefined, stat: undefined });
+  expect(picture.apply(heard(1), heard(3))).toBe('unsure');
+  expect(matters()).toEqual([2, 3]);
+});
+
 it('a hold that was given up is noted, and the next one holds, of whatever session', () => {
   const changes = [gone(seat(1)), NOTED, gone(seat(2)), NOTED];
   expect(told(pictureOf([7, 7, 7]), changes)).toEqual([
