@@ -5,7 +5,7 @@ import { type Duration, parseDuration } from '../duration.ts';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import { readOptions } from '../read-options.ts';
 import { show } from '../show.ts';
-import { limited } from '../stores/abortable.ts';
+import { abortable, limited } from '../stores/abortable.ts';
 
 /** Text under a key, and the service's name for it as it is. */
 export interface StoredObject {
@@ -110,13 +110,15 @@ export function httpObjects(options: HttpObjectsOptions): ObjectAccess {
 
   function request<T>({ key, ...init }: Request, read: Read<T>): Promise<T> {
     const at = place(key);
-    return limited(timeoutMs, [], async (signal) => {
+    const ask = async (signal: AbortSignal): Promise<T> => {
       const response = await send(at, { ...init, signal });
       if (response.ok) return read(response, await response.text());
       const { status, statusText } = response;
       await response.body?.cancel();
       throw Object.assign(new Error(`${init.method} ${status} ${statusText}`.trim()), { status });
-    });
+    };
+    // Not every function in the place of `fetch` hands the signal on.
+    return limited(timeoutMs, [], (signal) => abortable(signal, ask(signal)));
   }
 
   return {

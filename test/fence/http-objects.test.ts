@@ -1,5 +1,10 @@
 /** Objects behind HTTP: what is sent, and what is made of statuses, proxies and redirections. */
-import { httpObjects, type ObjectFence, objectFence } from 'holdfast/fence';
+import {
+  type HttpObjectsOptions,
+  httpObjects,
+  type ObjectFence,
+  objectFence,
+} from 'holdfast/fence';
 import { expect, test } from 'vitest';
 import { ObjectServer } from './object-server.ts';
 
@@ -86,17 +91,17 @@ test('a function says where an object is, and another one asks for it', async ()
   expect(valueIn(service, 'own/x')).toBeNull();
 });
 
-test('a service that hangs is given up after the timeout', async () => {
-  const service = await ObjectServer.start();
-  const hangs = httpObjects({
-    url: service.url,
-    timeout: 20,
-    // As a server that never answers.
-    fetch: (_, { signal }) =>
+test.each<[string, NonNullable<HttpObjectsOptions['fetch']>]>([
+  [
+    'a service that hangs',
+    (_, { signal }) =>
       new Promise((__, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason));
       }),
-  });
-  const entered = objectFence(hangs).enter({ ...at('a'), token: 1n });
+  ],
+  ['a fetch that does not listen to its signal', () => new Promise(() => {})],
+])('%s is given up after the timeout', async (_, hangs) => {
+  const objects = httpObjects({ url: 'http://a.example/', timeout: 20, fetch: hangs });
+  const entered = objectFence(objects).enter({ ...at('a'), token: 1n });
   await expect(entered).rejects.toMatchObject({ code: 'STORE', retryable: true });
 });
