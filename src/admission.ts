@@ -19,12 +19,28 @@ export interface Standing {
   readonly admitted: boolean;
 }
 
-/** Kinds that share a queue: readers and writers do, every other kind stands alone. */
+/**
+ * Kinds that share a queue: readers and writers do, every other kind stands alone.
+ *
+ * @example
+ * import { sameQueue } from 'holdfast';
+ *
+ * console.log(sameQueue('read', 'write'), sameQueue('mutex', 'read')); // true false
+ */
 export function sameQueue(a: Kind, b: Kind): boolean {
   return a === b || (a !== 'mutex' && a !== 'permits' && b !== 'mutex' && b !== 'permits');
 }
 
-/** How many waiters from the front of a queue of live claims, in order, are admitted now. */
+/**
+ * How many waiters from the front of a queue of live claims, in order, are admitted now.
+ *
+ * @example
+ * import { admissible } from 'holdfast';
+ *
+ * const holder = { kind: 'permits', permits: 2, limit: 3, admitted: true } as const;
+ * const waiter = { ...holder, permits: 1, admitted: false };
+ * console.log(admissible([holder, waiter, waiter])); // 1
+ */
 export function admissible(queue: Iterable<Standing>): number {
   let limit = Number.POSITIVE_INFINITY;
   let used = 0;
@@ -39,7 +55,15 @@ export function admissible(queue: Iterable<Standing>): number {
   return count;
 }
 
-/** The limit in force for the last of these claims. */
+/**
+ * The limit in force for the last of these claims.
+ *
+ * @example
+ * import { limitOf } from 'holdfast';
+ *
+ * const holder = { kind: 'permits', permits: 1, limit: 4, admitted: true } as const;
+ * console.log(limitOf([holder, { ...holder, limit: 3, admitted: false }])); // 3
+ */
 export function limitOf(queue: Iterable<Standing>): number {
   let limit = Number.POSITIVE_INFINITY;
   for (const standing of queue) limit = Math.min(limit, standing.limit);

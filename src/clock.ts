@@ -58,6 +58,17 @@ const SUSPECT_MS = 20;
 /** Boot time counts in steps of 10 ms, so less than this, in ms, is no suspend. */
 const SUSPEND_MS = 50;
 
+/**
+ * The clock that locks have if they are given none: it cannot be set, and counts the time asleep.
+ *
+ * @example
+ * import { systemClock } from 'holdfast';
+ *
+ * const clock = systemClock();
+ * const since = clock.now();
+ * await step();
+ * console.log(`took ${clock.now() - since} ms`);
+ */
 export function systemClock(sources: TimeSources = MACHINE): Clock {
   let monotonicAt = sources.monotonicMs();
   let wallAt = sources.wallMs();

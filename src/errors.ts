@@ -250,7 +250,15 @@ export class UsageError extends LockError {
   }
 }
 
-/** Any failure of a store's verb as a `StoreError`; one of unknown nature may have happened. */
+/**
+ * Any failure of a store's verb as a `StoreError`; one of unknown nature may have happened.
+ *
+ * @example
+ * import { toStoreError } from 'holdfast';
+ *
+ * const { outcome } = toStoreError(new Error('socket hang up'));
+ * console.log(outcome); // unknown
+ */
 export function toStoreError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
   const refused = isLockError(error);
@@ -270,7 +278,14 @@ function messageOf(error: unknown): string {
   }
 }
 
-/** What a vanished claim means for the lease on it. */
+/**
+ * What a vanished claim means for the lease on it.
+ *
+ * @example
+ * import { lossOf } from 'holdfast';
+ *
+ * console.log(lossOf('evicted'), lossOf('unknown')); // evicted expired
+ */
 export function lossOf(why: GoneReason): LossReason {
   return why === 'evicted' || why === 'session' || why === 'store-reset' ? why : 'expired';
 }

@@ -70,6 +70,7 @@ export function createLocks(store: Store, options: LocksOptions = {}): Locks {
   return new Locks(store, options);
 }
 
+/** Made by `createLocks`: locks of all kinds on one store. */
 export class Locks {
   readonly #core: Core;
   readonly #refreshes: Refreshes;

@@ -66,8 +66,18 @@ interface Parts extends HoldfastModuleSettings {
 }
 
 /**
- * The token of the `Locks` of a module with that name, for `@Inject(locksToken('audit'))`. Without
- * a name it is the class `Locks`, which needs no `@Inject`.
+ * The token of the `Locks` of a module with that name. Without a name it is the class `Locks`,
+ * which needs no `@Inject`.
+ *
+ * @example
+ * import { Inject, Injectable } from '@nestjs/common';
+ * import { Locks } from 'holdfast';
+ * import { locksToken } from 'holdfast/nestjs';
+ *
+ * \@Injectable()
+ * class Audit {
+ *   constructor(\@Inject(locksToken('audit')) private readonly locks: Locks) {}
+ * }
  */
 export function locksToken(name?: string): string | typeof Locks {
   return name === undefined ? Locks : `holdfast:locks:${name}`;

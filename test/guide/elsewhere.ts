@@ -96,6 +96,8 @@ export const ON_SERVERS: readonly Listed[] = [
   source('sql/transaction-lock')('transactionLock(', 'sql'),
   source('stores/etcd/etcd-client')('etcdClient(', 'etcdClient', 'writes'),
   source('stores/etcd/index')('etcdStore(', 'etcdStore'),
+  source('stores/mysql/migration')('migrateMysql(', 'mysql'),
+  source('stores/postgres/migration')('migratePostgres(', 'pool'),
   source('stores/mysql/index')('mysqlStore(', 'createPool'),
   source('stores/postgres/index')('postgresStore(', 'Pool'),
   source('stores/redis/index')('redisStore(', 'Redis'),

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { manifestOf } from '../tidy/entries.ts';
 import { PAGES, SOURCES, snippetsIn } from '../tidy/snippets.ts';
 import { filesOf, readTree } from '../tidy/tree.ts';
 import { isAt, namesIn } from './blocks.ts';
@@ -36,6 +37,22 @@ test('no block is overlooked, however it is written', () => {
   const marks = (files: RegExp, mark: RegExp): number =>
     filesOf(tree, files).flatMap(([, text]) => text.match(mark) ?? []).length;
   expect(snippets.length).toBe(marks(PAGES, /^ *```ts/gm) + marks(SOURCES, /@example|^ *\* ```/gm));
+});
+
+/** Of the package, as users import them. */
+const entries = Object.keys(manifestOf(tree).exports ?? {})
+  .filter((entry) => !entry.endsWith('.json'))
+  .map((entry) => entry.replace('.', 'holdfast'));
+
+test.each(entries)('every function of %s has an example', async (entry) => {
+  const shown = /@example(?:(?!\*\/)[\s\S])*\*\/\s*export (?:async )?function (\w+)/g;
+  const names = filesOf(tree, SOURCES).flatMap(([, text]) =>
+    [...text.matchAll(shown)].map(([, name]) => name),
+  );
+  const isFunction = ([name, value]: [string, unknown]): boolean =>
+    typeof value === 'function' && /^[a-z]/.test(name);
+  const functions = Object.entries(await import(entry)).filter(isFunction);
+  expect(functions.map(([name]) => name).filter((name) => !names.includes(name))).toEqual([]);
 });
 
 test.each(ON_SERVERS)('$page has one block with $has, which needs a server', (listed) => {

@@ -27,6 +27,12 @@ const NO_TABLE = 1146;
 
 /**
  * The SQL that `migrateMysql` runs, for the program `mysql` or `mariadb`.
+ *
+ * @example
+ * import { mysqlMigration } from 'holdfast/mysql';
+ *
+ * console.log(mysqlMigration({ prefix: 'locks_' }));
+ *
  * @throws UsageError for a prefix that is none.
  */
 export function mysqlMigration(options: MigrationOptions = {}): string {
@@ -37,6 +43,12 @@ export function mysqlMigration(options: MigrationOptions = {}): string {
  * Makes the tables and procedures that `mysqlStore` needs in the database of this client, or brings
  * them up to date. It does no harm to do it again. Its user must be allowed to create tables and
  * routines, and the locks do what they do as this user.
+ *
+ * @example
+ * import { migrateMysql } from 'holdfast/mysql';
+ *
+ * await migrateMysql(mysql); // once, where the other tables are made, too
+ *
  * @throws UsageError for anything that is no client, StoreError if the database refuses.
  */
 export async function migrateMysql(

@@ -23,6 +23,12 @@ const CONNECT_MS = 5000;
 
 /**
  * The SQL that `migratePostgres` runs, for tools that keep migrations.
+ *
+ * @example
+ * import { postgresMigration } from 'holdfast/postgres';
+ *
+ * console.log(postgresMigration({ schema: 'locks' }));
+ *
  * @throws UsageError for a name that is none.
  */
 export function postgresMigration(options: MigrationOptions = {}): string {
@@ -46,6 +52,12 @@ COMMIT;
  * Makes the tables and functions that `postgresStore` needs in the database of this client, or
  * brings them up to date. It does no harm to do it again. Its user must be allowed to create a
  * schema, and owns what it makes.
+ *
+ * @example
+ * import { migratePostgres } from 'holdfast/postgres';
+ *
+ * await migratePostgres(pool); // once, where the other tables are made, too
+ *
  * @throws UsageError for anything that is no client, StoreError if the database refuses.
  */
 export async function migratePostgres(
