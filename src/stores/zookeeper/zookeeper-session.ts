@@ -56,6 +56,7 @@ const NO_DATA = new Uint8Array();
 const STAYING: readonly WatchKind[] = ['persistent', 'recursive'];
 const SINGLE: readonly WatchKind[] = ['data', 'exists', 'children'];
 
+/** A session of `zookeeperClient(…).start()`, and what can be asked in it. */
 export class ZookeeperSession {
   readonly #session: Session;
   readonly #chroot: string;
