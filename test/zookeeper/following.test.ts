@@ -125,7 +125,7 @@ test.concurrent('a first look has the time that others have', async () => {
   proxy.set({ flow: 'hold' });
   const following = bed.follow(bed.store(proxy));
   // Longer than a fifth of its session, which is for claims.
-  await sleep(2000);
+  await sleep(1500);
   proxy.set();
   expect(await following).toEqual(['a|']);
 });

@@ -90,6 +90,9 @@ async function useAll(locks: Locks): Promise<void> {
   expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
   const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
   await slow.release();
+  const standings = locks.election('observed').observe();
+  expect((await standings.next()).value).toMatchObject({ leaders: [], missed: false });
+  await standings.return();
 }
 
 test('all verbs', async () => {
