@@ -214,8 +214,7 @@ export class Bid {
     }
     ballot.letGo();
     this.#room = undefined;
-    const pauseMs = this.#claim.ttlMs / PATIENCES_PER_TTL;
-    return this.#later(this.#parts.clock.random() * pauseMs, 'queue');
+    return this.#soon();
   }
 
   #try(verb: Verb, room: Vote): Promise<void> {
@@ -282,7 +281,13 @@ export class Bid {
     this.#room = undefined;
     this.#waits = false;
     if (!later) return this.#fail();
-    return this.#later(Math.min(...retries), 'data-loss');
+    // With none that forgot, its own place has expired, and nobody is known to be in the way.
+    return first ? this.#later(Math.min(...retries), 'data-loss') : this.#soon();
+  }
+
+  #soon(): ClaimStatus {
+    const pauseMs = this.#claim.ttlMs / PATIENCES_PER_TTL;
+    return this.#later(this.#parts.clock.random() * pauseMs, 'queue');
   }
 
   #later(retryInMs: number, why: WaitingStatus['why']): ClaimStatus {
