@@ -211,7 +211,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   /** @internal Tells the listeners of `acquired`. */
   announce(): void {
     const { events } = this.#queue.core;
-    if (!events.has('acquired')) return;
+    if (!events.of.acquired.isThere) return;
     const { takeover } = this;
     const handOff = this.#handOff(takeover);
     events.emit('acquired', { ...this.identity(), takeover, handOff });
@@ -252,7 +252,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     if (this.#leftAt(now) > 0) {
       this.#state = 'released';
       this.#tellEnded?.();
-      if (core.events.has('released')) core.events.emit('released', this.identity());
+      if (core.events.of.released.isThere) core.events.emit('released', this.identity());
     }
     return this.#queue.handOn(this, now) ?? DONE;
   }

@@ -5,7 +5,7 @@ import type { Claim, ClaimStatus } from './store.ts';
 
 /** A limit that is not ours means that programs disagree. */
 export function noticeLimit(events: Events, claim: Claim, limit: number | undefined): void {
-  if (limit === undefined || !events.has('mismatch')) return;
+  if (limit === undefined || !events.of.mismatch.isThere) return;
   const { resource, kind } = claim;
   const detail = `the limit in force is ${limit}, not ${claim.limit}`;
   events.emit('mismatch', { resource, kind, detail });
@@ -14,7 +14,7 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
 /** The store has lost its memory and grants nothing yet. */
 export function noticeQuarantine(events: Events, claim: Claim, status: ClaimStatus): void {
   if (status.state !== 'waiting' || status.why !== 'data-loss') return;
-  if (!events.has('quarantine')) return;
+  if (!events.of.quarantine.isThere) return;
   events.emit('quarantine', { resource: claim.resource, leftMs: status.retryInMs });
 }
 
@@ -24,7 +24,7 @@ export function noticeDoubt(
   claim: Claim,
   doubt: { readonly remainingMs: number; readonly cause: StoreError | undefined },
 ): void {
-  if (!events.has('unconfirmed')) return;
+  if (!events.of.unconfirmed.isThere) return;
   events.emit('unconfirmed', { resource: claim.resource, kind: claim.kind, ...doubt });
 }
 
@@ -33,7 +33,7 @@ export function noticeHeartbeat(
   events: Events,
   request: Answered<ClaimStatus> & { readonly store: string },
 ): void {
-  if (!events.has('heartbeat')) return;
+  if (!events.of.heartbeat.isThere) return;
   const { store, claims, results, error } = request;
   const refused = results.find((status) => status.state === 'error')?.error;
   const failed = error ? claims : results.filter(({ state }) => state === 'error').length;

@@ -83,7 +83,7 @@ export class Task<T> implements InLine<Task<T>> {
       signal.addEventListener('abort', this.#onAbort);
     }
     if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
-    if (core.events.has('slow')) this.#startSlow();
+    if (core.events.of.slow.isThere) this.#startSlow();
   }
 
   resolve(value: T): void {

@@ -38,7 +38,7 @@ export class SingleLock extends Lockable<Lease> {
   /** @internal For `locks.all`, which runs its work inside every part. */
   enclose<T>(lease: Lease, work: () => T | PromiseLike<T>): Promise<T> {
     const { events } = this.core;
-    const inside = events.has('working') ? inContexts(events, lease, work) : work;
+    const inside = events.of.working.isThere ? inContexts(events, lease, work) : work;
     return new Frame(this.core, lease).run(inside);
   }
 
@@ -67,7 +67,8 @@ export class SingleLock extends Lockable<Lease> {
   /** @internal */
   protected take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     const { events, store } = this.core;
-    if (!events.has('acquiring') && !events.has('missed')) return this.#take(options, waits);
+    const { acquiring, missed } = events.of;
+    if (!acquiring.isThere && !missed.isThere) return this.#take(options, waits);
     const { resource, kind } = this.#spec;
     const acquisition = { resource, kind, permits: options.permits ?? 1, store: store.name };
     const take = (heard: AcquireOptions) => this.#take(heard, waits);

@@ -15,8 +15,8 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
   {
     file: 'src/events.ts',
     name: 'subscribers of the channels are not asked for',
-    find: 'return listeners.size > 0 || channel.hasSubscribers;',
-    replace: 'return listeners.size > 0;',
+    find: 'return this.listeners.size > 0 || this.channel.hasSubscribers;',
+    replace: 'return this.listeners.size > 0;',
     why: 'whoever listens to the whole process hears nothing',
   },
   {
