@@ -1,18 +1,27 @@
 import type { Result } from './result.ts';
 
-/** Results of one figure as a Markdown table; a column for everything that any of them measured. */
+interface Column {
+  readonly name: string;
+  readonly align: string;
+  of(result: Result): string;
+}
+
+/** Results of one figure as a Markdown table; a column for everything that any of them tells. */
 export function table(results: readonly Result[]): string {
-  const measured = [...new Set(results.flatMap((result) => Object.keys(result.measured)))];
-  const rows = results.map((result) => [
-    result.what,
-    ...measured.map((column) => number(result.measured[column])),
-    number(result.ratio),
-    goal(result),
-  ]);
+  const measured = new Set(results.flatMap((result) => Object.keys(result.measured)));
+  const all: readonly Column[] = [
+    { name: '', align: '---', of: ({ what }) => what },
+    ...[...measured].map(
+      (name): Column => ({ name, align: '--:', of: (result) => number(result.measured[name]) }),
+    ),
+    { name: 'ratio', align: '--:', of: ({ ratio }) => number(ratio) },
+    { name: 'goal', align: '---', of: goal },
+  ];
+  const columns = all.filter(({ of }) => results.some((result) => of(result) !== ''));
   const lines = [
-    ['', ...measured, 'ratio', 'goal'],
-    ['---', ...measured.map(() => '--:'), '--:', '---'],
-    ...rows,
+    columns.map(({ name }) => name),
+    columns.map(({ align }) => align),
+    ...results.map((result) => columns.map(({ of }) => of(result))),
   ];
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
