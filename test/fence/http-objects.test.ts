@@ -1,20 +1,8 @@
 /** Objects behind HTTP: what is sent, and what is made of statuses, proxies and redirections. */
-import {
-  type HttpObjectsOptions,
-  httpObjects,
-  type ObjectFence,
-  objectFence,
-} from 'holdfast/fence';
+import { type HttpObjectsOptions, httpObjects, objectFence } from 'holdfast/fence';
 import { expect, test } from 'vitest';
+import { at, numbers, valueIn } from './numbers.ts';
 import { ObjectServer } from './object-server.ts';
-
-const at = (resource: string) => ({ resource, lineage: 'one' });
-const numbers = (url: string): ObjectFence<number> =>
-  objectFence<number>(httpObjects({ url }), { initial: 0 });
-
-function valueIn(service: ObjectServer, key: string): unknown {
-  return JSON.parse(service.texts.get(key) ?? '{}').value;
-}
 
 test('a PUT that is sent elsewhere, and becomes a GET there, is no write', async () => {
   const service = await ObjectServer.start();

@@ -4,22 +4,14 @@ import {
   type HttpObjectsOptions,
   httpObjects,
   type ObjectAccess,
-  type ObjectFence,
   type ObjectFenceOptions,
   objectFence,
 } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import { until } from '../servers/until.ts';
+import { at, numbers, valueIn } from './numbers.ts';
 import { ObjectServer, type ServiceOptions } from './object-server.ts';
-
-const at = (resource: string) => ({ resource, lineage: 'one' });
-const numbers = (url: string): ObjectFence<number> =>
-  objectFence<number>(httpObjects({ url }), { initial: 0 });
-
-function valueIn(service: ObjectServer, key: string): unknown {
-  return JSON.parse(service.texts.get(key) ?? '{}').value;
-}
 
 describe.each<[string, ServiceOptions]>([
   ['of the text', {}],
