@@ -2,6 +2,7 @@ import { FAULTS } from '../test/teeth/catalogue.ts';
 import type { Fault } from '../test/teeth/fault.ts';
 import { inTrials } from '../test/teeth/in-trials.ts';
 import type { Notice } from '../test/teeth/kinds.ts';
+import { notices } from '../test/teeth/noticing.ts';
 import { cheapest, readRecord } from '../test/teeth/record.ts';
 import type { Trial } from '../test/teeth/trial.ts';
 import type { Step } from './steps.ts';
@@ -41,7 +42,7 @@ function soundness(known: readonly Known[]): Look {
 function noticing({ fault, notice }: Known): Look {
   return async (trial) => {
     if (!notice) return `not tried yet, see npm run teeth: ${fault.name}`;
-    const failed = await trial.with(fault, () => trial.fails([notice]));
-    return failed ? undefined : `not noticed: ${fault.name}`;
+    const noticed = await trial.with(fault, () => notices(trial, notice));
+    return noticed ? undefined : `not noticed: ${fault.name}`;
   };
 }

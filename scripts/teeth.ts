@@ -11,6 +11,7 @@ import { FAULTS } from '../test/teeth/catalogue.ts';
 import type { Fault } from '../test/teeth/fault.ts';
 import { inTrials } from '../test/teeth/in-trials.ts';
 import { DEAR, KINDS, type Kind, type Notice, partOf } from '../test/teeth/kinds.ts';
+import { firstNotice } from '../test/teeth/noticing.ts';
 import { cheapest, type Notices, readRecord, writeRecord } from '../test/teeth/record.ts';
 import { faultTable, storeTable, summary } from '../test/teeth/tables.ts';
 import type { Trial } from '../test/teeth/trial.ts';
@@ -62,7 +63,8 @@ async function look(trial: Trial, fault: Fault): Promise<void> {
   await trial.with(fault, async () => {
     for (const kind of kinds) {
       if (DEAR.includes(kind) && cheapest(notices)) continue;
-      const notice = await trial.seek(kind, { source: fault.file, seeds });
+      const search = () => trial.seek(kind, { source: fault.file, seeds });
+      const notice = await firstNotice(trial, search);
       if (notice) notices[kind] = notice;
     }
   });

@@ -112,8 +112,9 @@ function summarize({ passed, failed, onlyAlone = [], skipped }: Tally): boolean 
   const unexplained = gaps.some(({ reason }) => reason === undefined);
   const refused = unexplained || (gaps.length > 0 && process.env.CI === 'true');
   if (refused) console.log('\nSkips need a reason; with CI=true only that of a missing promise.');
+  const again = onlyAlone.length > 0 ? ` (${onlyAlone.length} only when asked again)` : '';
   const skips = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
-  console.log(`\n${passed} passed, ${failed.length} failed${skips}`);
+  console.log(`\n${passed} passed${again}, ${failed.length} failed${skips}`);
   return failed.length === 0 && !refused;
 }
 

@@ -89,8 +89,13 @@ describe('memory is full', () => {
 describe('a key that is taken by something else', () => {
   const others: readonly (readonly string[])[] = [
     ['SET', 'holdfast:bad', 'a text'],
+    ['SET', 'holdfast:bad', 'fedcba9876543210m 1'],
     ['RPUSH', 'holdfast:bad', 'an element'],
+    ['SADD', 'holdfast:bad', 'an element'],
     ['HSET', 'holdfast:bad', 'field', 'value'],
+    ['HSET', 'holdfast:bad', '#', 'value'],
+    ['HSET', 'holdfast:bad', '#', ''],
+    ['EVAL', "redis.call('HSET', KEYS[1], '#', cmsgpack.pack({}))", '1', 'holdfast:bad'],
     ['ZADD', 'holdfast:bad', '1', 'member'],
     ['XADD', 'holdfast:bad', '*', 'field', 'value'],
   ];
@@ -114,8 +119,26 @@ describe('a key that is taken by something else', () => {
     expect(await statesOf(store.renew(all))).toEqual(['held', 'error', 'held']);
     expect(await store.release(all)).toEqual([true, false, true]);
     await expect(store.inspect('bad')).rejects.toMatchObject({ code: 'STORE', retryable: false });
+    for await (const name of store.list!('')) expect(name).toBe('nothing');
     expect(await server.command('DUMP', 'holdfast:bad')).toEqual(before);
     expect(await server.command('KEYS', 'holdfast:*')).toEqual(['holdfast:bad']);
+  });
+
+  test.concurrent('a queue with claims of garbage: whoever meets them errs alone', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const store = bed.store(server);
+    const [holder, first, last] = ['bad', 'bad', 'bad'].map((name) => claimOf(name));
+    for (const claim of [holder!, first!, last!]) await store.claim([claim]);
+    await server.command('HSET', 'holdfast:bad', first!.id, 'garbage', last!.id, 'garbage');
+    // The holder lets the first in, a newcomer stands behind the last.
+    for (const claim of [claimOf('bad'), first!, last!, holder!]) {
+      const batch = [claimOf('a'), claim, claimOf('c')];
+      expect(await statesOf(store.claim(batch))).toEqual(['held', 'error', 'held']);
+      expect(await statesOf(store.renew(batch))).toEqual(['held', 'error', 'held']);
+      expect(await store.release(batch)).toEqual([true, false, true]);
+    }
+    await expect(store.inspect('bad')).rejects.toMatchObject({ code: 'STORE', retryable: false });
   });
 
   test.concurrent('its lock fails at once, others go on', async () => {

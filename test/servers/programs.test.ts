@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,14 +34,52 @@ it.for(VERSIONS)('%s comes from Debian if it is not on the PATH', PATIENCE, asyn
   expect(stdout).toMatch(says);
 });
 
-it('what is on the PATH, and may be run, is taken from there', async () => {
+/** What programs of these names say in Debian and elsewhere, and whether they are taken. */
+const SAID: readonly [ProgramName, file: string, says: string, taken: boolean][] = [
+  ['redis', 'redis-server', 'Redis server v=7.2.4 sha=0:0 malloc=jemalloc-5.3.0 bits=64', true],
+  ['redis', 'redis-server', 'Redis server v=6.2.14 sha=0:0 malloc=jemalloc-5.1.0', false],
+  ['redis', 'redis-server', 'Valkey server v=8.1.1 sha=0:0 malloc=jemalloc-5.3.0', false],
+  ['valkey', 'valkey-server', 'Valkey server v=7.2.5 sha=0:0 malloc=libc bits=64', true],
+  ['postgres', 'postgres', 'postgres (PostgreSQL) 17.2 (Debian 17.2-1)', true],
+  ['postgres', 'postgres', 'postgres (PostgreSQL) 12.22', false],
+  ['pgbouncer', 'pgbouncer', 'PgBouncer 1.24.1', true],
+  ['mysql', 'mysqld', '/usr/sbin/mysqld  Ver 8.4.3 for Linux on x86_64 (MySQL Community)', true],
+  ['mysql', 'mysqld', 'mysqld  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu', false],
+  ['mysql', 'mysqld', 'mysqld  Ver 5.7.44 for Linux on x86_64 (MySQL Community)', false],
+  ['mariadb', 'mariadbd', 'mariadbd  Ver 11.4.2-MariaDB for debian-linux-gnu', true],
+  ['mariadb', 'mariadbd', 'mariadbd  Ver 10.5.23-MariaDB-0+deb11u1 for debian-linux', false],
+  ['etcd', 'etcd', 'etcd Version: 3.5.16', true],
+  ['etcd', 'etcd', 'etcd Version: 3.3.25', false],
+  ['cc', 'cc', '', true],
+];
+
+function folderWith(file: string, says: string, mode: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-path-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const [no, yes] = [join(folder, 'no'), join(folder, 'yes')];
-  for (const [bin, mode] of [[no, 0o644] as const, [yes, 0o755] as const]) {
-    mkdirSync(bin);
-    writeFileSync(join(bin, 'redis-server'), '', { mode });
-  }
-  const places = { path: ['', no, yes].join(delimiter), cache: join(folder, 'cache') };
-  expect(await findProgramIn(places, 'redis')).toEqual([join(yes, 'redis-server')]);
+  writeFileSync(join(folder, file), `#!/bin/sh\n[ "$1" = --version ] && echo '${says}'\n`, {
+    mode,
+  });
+  return folder;
+}
+
+it.for(SAID)('%s: a %s that says %s is taken from the PATH: %s', async (row) => {
+  const [name, file, says, taken] = row;
+  const folder = folderWith(file, says, 0o755);
+  // A file, so that nothing is fetched.
+  const places = { path: folder, cache: join(folder, file) };
+  const found = findProgramIn(places, name);
+  if (taken) expect(await found).toEqual([join(folder, file)]);
+  else await expect(found).rejects.toThrow(`no ${file} on the PATH is wanted`);
+});
+
+it('the first that may be run and is wanted is taken from the PATH', async () => {
+  const good = 'Redis server v=7.0.15 sha=0:0';
+  const folders = [
+    folderWith('redis-server', good, 0o644),
+    folderWith('redis-server', 'Redis server v=6.0.16 sha=0:0', 0o755),
+    folderWith('redis-server', good, 0o755),
+    folderWith('redis-server', good, 0o755),
+  ];
+  const places = { path: ['', ...folders].join(delimiter), cache: '' };
+  expect(await findProgramIn(places, 'redis')).toEqual([join(folders[2] ?? '', 'redis-server')]);
 });

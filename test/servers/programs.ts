@@ -1,8 +1,10 @@
 /** The programs that tests start: the machine's own, and what it lacks out of Debian's packages. */
+import { execFile } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { debianProgram, type Packages } from './debian.ts';
 
 /** How to start it: the program, and what comes before its own arguments. */
@@ -77,24 +79,46 @@ const etcdOf = (release: string): Packages => ({
 
 interface Source {
   readonly onPath: string | undefined;
+  /** What it says to `--version`, up to the version; undefined: any that is there will do. */
+  readonly says?: RegExp;
+  /** The oldest that is supported. */
+  readonly oldest?: readonly [major: number, minor: number];
   readonly debian: Packages;
   /** Below `/usr`. */
   readonly inDebian: string;
 }
 
+/** Others install programs under these names: MariaDB has a `mysqld`, Valkey a `redis-server`. */
 const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
-  redis: { onPath: 'redis-server', debian: BOOKWORM, inDebian: 'bin/redis-server' },
-  'redis-8': { onPath: undefined, debian: TRIXIE, inDebian: 'bin/redis-server' },
-  valkey: { onPath: 'valkey-server', debian: TRIXIE, inDebian: 'bin/valkey-server' },
-  postgres: {
-    onPath: 'postgres',
-    debian: BOOKWORM,
-    inDebian: 'lib/postgresql/15/bin/postgres',
+  redis: {
+    ...{ onPath: 'redis-server', says: /^Redis server v=/, oldest: [7, 0] },
+    ...{ debian: BOOKWORM, inDebian: 'bin/redis-server' },
   },
-  pgbouncer: { onPath: 'pgbouncer', debian: BOOKWORM, inDebian: 'sbin/pgbouncer' },
-  mariadb: { onPath: 'mariadbd', debian: BOOKWORM, inDebian: 'sbin/mariadbd' },
-  mysql: { onPath: 'mysqld', debian: NOBLE, inDebian: 'sbin/mysqld' },
-  etcd: { onPath: 'etcd', debian: etcdOf('bookworm'), inDebian: 'bin/etcd' },
+  'redis-8': { onPath: undefined, debian: TRIXIE, inDebian: 'bin/redis-server' },
+  valkey: {
+    ...{ onPath: 'valkey-server', says: /^Valkey server v=/, oldest: [7, 2] },
+    ...{ debian: TRIXIE, inDebian: 'bin/valkey-server' },
+  },
+  postgres: {
+    ...{ onPath: 'postgres', says: /^postgres \(PostgreSQL\) /, oldest: [13, 0] },
+    ...{ debian: BOOKWORM, inDebian: 'lib/postgresql/15/bin/postgres' },
+  },
+  pgbouncer: {
+    ...{ onPath: 'pgbouncer', says: /^PgBouncer /, oldest: [1, 18] },
+    ...{ debian: BOOKWORM, inDebian: 'sbin/pgbouncer' },
+  },
+  mariadb: {
+    ...{ onPath: 'mariadbd', says: /Ver (?=\S+-MariaDB)/, oldest: [10, 6] },
+    ...{ debian: BOOKWORM, inDebian: 'sbin/mariadbd' },
+  },
+  mysql: {
+    ...{ onPath: 'mysqld', says: /Ver (?!\S+-MariaDB)/, oldest: [8, 0] },
+    ...{ debian: NOBLE, inDebian: 'sbin/mysqld' },
+  },
+  etcd: {
+    ...{ onPath: 'etcd', says: /^etcd Version: /, oldest: [3, 4] },
+    ...{ debian: etcdOf('bookworm'), inDebian: 'bin/etcd' },
+  },
   'etcd-3.5': { onPath: undefined, debian: etcdOf('trixie'), inDebian: 'bin/etcd' },
   cc: { onPath: 'cc', debian: TRIXIE, inDebian: 'bin/tcc' },
   spin: { onPath: 'spin', debian: BOOKWORM, inDebian: 'bin/spin' },
@@ -102,6 +126,9 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   python: { onPath: undefined, debian: RESOLUTE, inDebian: 'bin/python3' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
+
+/** How long a program may take to say what it is, in ms: only one that hangs takes longer. */
+const PATIENCE_MS = 20_000;
 
 const found = new Map<ProgramName, Promise<Command>>();
 
@@ -126,12 +153,12 @@ export function beside(command: Command, name: string): Command {
 
 export async function findProgramIn(places: Places, name: ProgramName): Promise<Command> {
   const { onPath, debian, inDebian } = PROGRAMS[name];
-  const file = onPath && (await onThePath(onPath, places.path));
+  const file = onPath && (await onThePath(PROGRAMS[name], places.path));
   if (file) return [file];
   try {
     return await debianProgram({ ...debian, cache: places.cache }, inDebian);
   } catch (cause) {
-    const where = onPath === undefined ? '' : `${onPath} is not on the PATH, and `;
+    const where = onPath === undefined ? '' : `no ${onPath} on the PATH is wanted, and `;
     throw new Error(`${where}${inDebian} of ${debian.release} is not to be had`, { cause });
   }
 }
@@ -148,14 +175,29 @@ export async function setup(): Promise<void> {
   for (const name of Object.keys(PROGRAMS) as ProgramName[]) await missing(name);
 }
 
-async function onThePath(program: string, path: string): Promise<string | undefined> {
+/** The first program of that name which is what it is looked for as. */
+async function onThePath(source: Source, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {
-    const file = join(folder, program);
+    const file = join(folder, source.onPath ?? '');
     const there = await access(file, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (there && folder !== '') return file;
+    if (there && folder !== '' && (await isWanted(source, file))) return file;
   }
   return undefined;
+}
+
+async function isWanted({ says, oldest = [0, 0] }: Source, file: string): Promise<boolean> {
+  if (!says) return true;
+  const said = await promisify(execFile)(file, ['--version'], { timeout: PATIENCE_MS }).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
+  const start = says.exec(said);
+  if (!start) return false;
+  const behind = said.slice(start.index + start[0].length);
+  const [, major, minor = 0] = /^(\d+)(?:\.(\d+))?/.exec(behind)?.map(Number) ?? [];
+  if (major === undefined) return false;
+  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
 }

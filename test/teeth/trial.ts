@@ -29,6 +29,7 @@ import {
 import { ROOT } from '../tidy/tree.ts';
 import { type Fault, plant } from './fault.ts';
 import { isSimulated, type Kind, kindOf, type Notice } from './kinds.ts';
+import type { Planted } from './noticing.ts';
 
 export interface Search {
   /** In which the fault is. */
@@ -43,11 +44,14 @@ const LIMIT_MS = 600_000;
 /** No test takes so long that does not wait for what never comes, in ms. */
 const HUNG_MS = 20_000;
 
+/** Whose tests hold locks that end on real clocks. */
+const TIMED = ['processes', 'servers'];
+
 /** What looks at the text of the sources would notice any change. */
 const LEFT_OUT = /\/test\/(teeth|tidy)/;
 const TAKEN = ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
-export class Trial {
+export class Trial implements Planted {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-teeth-'));
   #vitest: Vitest | undefined;
   #results = new Results();
@@ -116,6 +120,11 @@ export class Trial {
     const files = new Set(notices.flatMap(({ file }) => file ?? []));
     const tests = new Set(notices.flatMap(({ test }) => test ?? []));
     return this.#test([...files], tests);
+  }
+
+  isTimed({ file }: Notice): boolean {
+    if (file === undefined) return false;
+    return this.#specifications(file).some(({ project }) => TIMED.includes(project.name));
   }
 
   /** The first failure is enough; `bail` would stop before that one is told. */

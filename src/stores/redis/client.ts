@@ -7,7 +7,7 @@
 import type { Ear } from '../wakes.ts';
 import { checkClient } from './check-client.ts';
 import { ClusterLink } from './cluster-link.ts';
-import { Connection, type Source } from './connection.ts';
+import { Connection, greeted, type Source } from './connection.ts';
 import {
   type IoredisClient,
   type IoredisCluster,
@@ -51,6 +51,15 @@ export interface Link {
   close(): Promise<void>;
 }
 
+/**
+ * Asks the server of a new connection, before anything else is written on it; the connection is
+ * not made if this rejects.
+ */
+export type Greeting = (
+  ask: (command: readonly string[]) => Promise<Reply>,
+  at: { readonly cluster: boolean },
+) => Promise<void>;
+
 /** Clients of `ioredis` (5.4 and newer) and of node-redis, the package `redis` (5 and newer). */
 export type RedisClient =
   | IoredisClient
@@ -63,19 +72,19 @@ export type RedisClient =
  * Connects nothing yet: the first command does.
  * @throws UsageError for what is no client of these packages, or one that cannot be duplicated.
  */
-export function linkOf(client: RedisClient): Link {
+export function linkOf(client: RedisClient, greeting: Greeting = async () => {}): Link {
   checkClient(client);
   if ('isCluster' in client) {
-    if (!('nodes' in client)) return singleLink(ioredisSource(client));
-    return new ClusterLink(ioredisDiscover(client));
+    if (!('nodes' in client)) return singleLink(ioredisSource(client), greeting);
+    return new ClusterLink(ioredisDiscover(client), greeting);
   }
-  if ('getSentinelNode' in client) return singleLink(nodeRedisSentinelSource(client));
-  if ('nodeClient' in client) return new ClusterLink(nodeRedisDiscover(client));
-  return singleLink(nodeRedisSource(client));
+  if ('getSentinelNode' in client) return singleLink(nodeRedisSentinelSource(client), greeting);
+  if ('nodeClient' in client) return new ClusterLink(nodeRedisDiscover(client), greeting);
+  return singleLink(nodeRedisSource(client), greeting);
 }
 
-function singleLink(source: Source): Link {
-  const connection = new Connection(source);
+function singleLink(source: Source, greeting: Greeting): Link {
+  const connection = new Connection(greeted(source, (ask) => greeting(ask, { cluster: false })));
   const subscriptions = new Set<Subscription>();
   return {
     cluster: false,

@@ -12,8 +12,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
-import type { Link, Refusal, Reply } from './client.ts';
-import { Connection, closed, type Source } from './connection.ts';
+import type { Greeting, Link, Refusal, Reply } from './client.ts';
+import { Connection, closed, greeted, type Source } from './connection.ts';
 import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
 import { slotOf } from './slots.ts';
 import { Subscription } from './subscription.ts';
@@ -42,6 +42,7 @@ type Answer = Reply | Refusal;
 export class ClusterLink implements Link {
   readonly cluster = true;
   readonly #discover: Discover;
+  readonly #greeting: Greeting;
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, Connection>();
   readonly #subscriptions = new Set<Subscription>();
@@ -52,8 +53,9 @@ export class ClusterLink implements Link {
   #failedAt = 0;
   #turn = Math.floor(Math.random() * 1000);
 
-  constructor(discover: Discover) {
+  constructor(discover: Discover, greeting: Greeting) {
     this.#discover = discover;
+    this.#greeting = greeting;
   }
 
   async send(key: string, command: readonly string[]): Promise<Reply> {
@@ -117,7 +119,9 @@ export class ClusterLink implements Link {
   #to(address: string, topology: Topology): Connection {
     let connection = this.#connections.get(address);
     if (!connection) {
-      connection = new Connection(this.#source(address, topology));
+      const source = this.#source(address, topology);
+      const greet = this.#greeting;
+      connection = new Connection(greeted(source, (ask) => greet(ask, { cluster: true })));
       if (this.#closing.signal.aborted) connection.close();
       else this.#connections.set(address, connection);
     }

@@ -19,7 +19,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
-import { limited } from '../abortable.ts';
+import { abortable, limited } from '../abortable.ts';
 import type { Refusal, Reply } from './client.ts';
 import { connectionError, refusalCode, refusalIn, refused } from './errors.ts';
 import { replyOf } from './replies.ts';
@@ -224,6 +224,28 @@ export class Connection {
       else if (this.#written > this.#answered) this.#watch();
     }, SILENCE_MS).unref();
   }
+}
+
+/** The same source, whose wires are asked something before anybody gets them. */
+export function greeted(
+  source: Source,
+  greet: (ask: (command: readonly string[]) => Promise<Reply>) => Promise<void>,
+): Source {
+  return {
+    pause: source.pause,
+    open: async (terms) => {
+      const wire = await source.open(terms);
+      try {
+        const ask = async (command: readonly string[]) => replyOf(await wire.send(command));
+        // As long as a connection may be silent: a server that stands still may be replaced.
+        await limited(2 * SILENCE_MS, [terms.signal], (signal) => abortable(signal, greet(ask)));
+        return wire;
+      } catch (error) {
+        wire.close();
+        throw error;
+      }
+    },
+  };
 }
 
 function refusalOrThrow(error: unknown): Refusal {

@@ -4,9 +4,15 @@
  * A hazard is a configuration in which a claim may vanish, or live on where nobody sees it. It is
  * told once as a warning of the process; with `refuse`, nothing is claimed on such a server. What
  * makes locks impossible is always refused.
+ * Invariant: nothing is written on a connection before its own server has been looked at. So each
+ * primary of a cluster is looked at, and the one after a fail-over or a restart too, wherever a
+ * redirection leads; and no connection waits for the look at another server.
+ * What breaks it: a configuration that is changed while the connection lives, and a look at the
+ * server of a key instead of that of a connection, for the key may move in between.
  */
 import { StoreError } from '../../errors.ts';
-import type { Link, Reply } from './client.ts';
+import type { Greeting, Reply } from './client.ts';
+import { refused } from './errors.ts';
 
 export type HazardName =
   | 'HOLDFAST_EVICTION'
@@ -14,37 +20,32 @@ export type HazardName =
   | 'HOLDFAST_CLOCK_JUMP'
   | 'HOLDFAST_UNKNOWN_SERVER';
 
+/** What a server says about itself. */
+type Info = ReadonlyMap<string, string>;
+
 /** The oldest server whose scripts may run when memory is full. */
 const OLDEST = 7;
 
 export class Hazards {
-  readonly #link: Link;
   readonly #refuse: boolean;
   readonly #told = new Set<HazardName>();
-  #checked: Promise<void> | undefined;
-  #found: StoreError | undefined;
+  #primarySeen = false;
 
-  constructor(link: Link, refuse: boolean) {
-    this.#link = link;
+  constructor(refuse: boolean) {
     this.#refuse = refuse;
   }
 
-  /** Looks at the server of this key, once or `anew`; resolved to nothing when all is well. */
-  check(key: string, anew = false): Promise<void> | undefined {
-    if (this.#checked === DONE && !anew) return undefined;
-    if (!anew && this.#checked) return this.#checked;
-    const checked = this.#look(key).then(
-      () => {
-        this.#checked = DONE;
-      },
-      (error: unknown) => {
-        this.#checked = undefined;
-        throw error;
-      },
-    );
-    this.#checked = checked;
-    return checked;
-  }
+  /** Looks at the server of a new connection; rejects if it is to take no locks. */
+  readonly look: Greeting = async (ask, { cluster }) => {
+    const info = fieldsOf(await ask(['INFO', 'everything']));
+    const version = Number.parseInt(info.get('redis_version') ?? '', 10);
+    if (version < OLDEST) throw impossible(`it is Redis ${info.get('redis_version')}`);
+    if (!cluster) this.#checkAlone(info);
+    for (const [name, message] of hazardsIn(info)) {
+      if (this.#refuse) throw refusal(`${message} (${name})`);
+      this.#warn(name, message);
+    }
+  };
 
   /** What has happened already, and cannot be refused. */
   readonly clockJumped = (ms: number): void => {
@@ -53,9 +54,16 @@ export class Hazards {
     this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
   };
 
-  #raise(name: HazardName, message: string): void {
-    if (!this.#refuse) return this.#warn(name, message);
-    this.#found = new StoreError(`${message} (${name})`, { retryable: false, outcome: 'failed' });
+  /** In a cluster, a replica redirects what comes to it. */
+  #checkAlone(info: Info): void {
+    if (info.get('cluster_enabled') === '1') {
+      throw impossible('it belongs to a cluster, so give the store a cluster client');
+    }
+    const replica = info.get('role') === 'slave';
+    // It was the primary once, so that there is another one by now.
+    if (replica && this.#primarySeen) throw refused('READONLY It has become a replica');
+    if (replica) throw impossible('it is a read-only replica');
+    this.#primarySeen = true;
   }
 
   #warn(name: HazardName, message: string): void {
@@ -63,47 +71,38 @@ export class Hazards {
     this.#told.add(name);
     process.emitWarning(message, { type: 'HoldfastWarning', code: name });
   }
-
-  async #look(key: string): Promise<void> {
-    const info = fieldsOf(await this.#link.send(key, ['INFO', 'everything']));
-    this.#found = undefined;
-    const version = Number.parseInt(info.get('redis_version') ?? '', 10);
-    if (version < OLDEST) throw impossible(`it is Redis ${info.get('redis_version')}`);
-    if (info.get('cluster_enabled') === '1' && !this.#link.cluster) {
-      throw impossible('it belongs to a cluster, so give the store a cluster client');
-    }
-    if (info.get('role') === 'slave') throw impossible('it is a read-only replica');
-    this.#judge(info);
-    if (this.#found) throw this.#found;
-  }
-
-  #judge(info: ReadonlyMap<string, string>): void {
-    const policy = info.get('maxmemory_policy');
-    if (Number.isNaN(Number.parseInt(info.get('redis_version') ?? '', 10))) {
-      const message = 'The server does not say what it is, so nobody knows what locks on it are.';
-      this.#raise('HOLDFAST_UNKNOWN_SERVER', message);
-    }
-    if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction') {
-      const message =
-        `The server may evict locks (maxmemory-policy is ${policy}): two may then hold the` +
-        ' same one. Use noeviction, or a server of its own for locks.';
-      this.#raise('HOLDFAST_EVICTION', message);
-    }
-    // A primary of a cluster stops by itself when it is cut off.
-    const alone = info.get('cluster_enabled') !== '1' && !info.has('min_slaves_good_slaves');
-    if (Number(info.get('connected_slaves') ?? 0) > 0 && alone) {
-      const message =
-        'A primary that is cut off from its replicas goes on granting, beside the one promoted' +
-        ' in its place. Set min-replicas-to-write 1 on the server, so that it stops.';
-      this.#raise('HOLDFAST_SPLIT_PRIMARY', message);
-    }
-  }
 }
 
-const DONE = Promise.resolve();
+function hazardsIn(info: Info): readonly (readonly [HazardName, string])[] {
+  const found: [HazardName, string][] = [];
+  const policy = info.get('maxmemory_policy');
+  if (Number.isNaN(Number.parseInt(info.get('redis_version') ?? '', 10))) {
+    const message = 'The server does not say what it is, so nobody knows what locks on it are.';
+    found.push(['HOLDFAST_UNKNOWN_SERVER', message]);
+  }
+  if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction') {
+    const message =
+      `The server may evict locks (maxmemory-policy is ${policy}): two may then hold the` +
+      ' same one. Use noeviction, or a server of its own for locks.';
+    found.push(['HOLDFAST_EVICTION', message]);
+  }
+  // A primary of a cluster stops by itself when it is cut off.
+  const alone = info.get('cluster_enabled') !== '1' && !info.has('min_slaves_good_slaves');
+  if (Number(info.get('connected_slaves') ?? 0) > 0 && alone) {
+    const message =
+      'A primary that is cut off from its replicas goes on granting, beside the one promoted' +
+      ' in its place. Set min-replicas-to-write 1 on the server, so that it stops.';
+    found.push(['HOLDFAST_SPLIT_PRIMARY', message]);
+  }
+  return found;
+}
 
 function impossible(why: string): StoreError {
   const message = `The server cannot keep locks: ${why}. It takes a primary of Redis 7.0 or newer.`;
+  return refusal(message);
+}
+
+function refusal(message: string): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 

@@ -54,10 +54,9 @@ export function partsOf(client: RedisClient, options: ServerOptions): Parts {
   }
   oneOf(afterDataLoss, ['wait', 'trust'], 'afterDataLoss');
   oneOf(onHazard, ['warn', 'refuse'], 'onHazard');
-  const link = linkOf(client);
-  const hazards = new Hazards(link, onHazard === 'refuse');
+  const hazards = new Hazards(onHazard === 'refuse');
   return {
-    ...{ link, namespace, replicas, hazards },
+    ...{ link: linkOf(client, hazards.look), namespace, replicas },
     clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
     maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
     trust: afterDataLoss === 'trust',

@@ -12,7 +12,6 @@ import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { refusalCode } from './errors.ts';
 import type { Form } from './forms.ts';
-import type { Hazards } from './hazards.ts';
 import { escapeGlob, type Places } from './places.ts';
 import { ScriptRunner, type Spread } from './script-runner.ts';
 import type { Scripts } from './scripts.ts';
@@ -21,7 +20,6 @@ export interface RedisStoreParts {
   readonly form: Form;
   readonly link: Link;
   readonly places: Places;
-  readonly hazards: Hazards;
   readonly clockWatch: ClockWatch;
   readonly namespace: string;
   readonly maxTtlMs: number;

@@ -11,14 +11,12 @@ import { garbled } from '../status-lines.ts';
 import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { isRefusal, refusalCode, refused } from './errors.ts';
-import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
 import type { Script } from './scripts.ts';
 
 export interface ScriptRunnerParts {
   readonly link: Link;
   readonly places: Places;
-  readonly hazards: Hazards;
   readonly clockWatch: ClockWatch;
   /** What a script is told (lua/record.lua), where it was known already and where it was not. */
   readonly known: string;
@@ -55,12 +53,7 @@ export class ScriptRunner {
     args: readonly string[],
     spread?: Spread,
   ): Promise<readonly Reply[]> {
-    const call = { script, keys, args, spread };
-    const checked = this.#parts.hazards.check(keys[0] as string);
-    return checked ? checked.then(() => this.#try(call)) : this.#try(call);
-  }
-
-  #try(call: Call): Promise<readonly Reply[]> {
+    const call: Call = { script, keys, args, spread };
     const { places, clockWatch, known, fresh } = this.#parts;
     const sentAt = clockWatch.now();
     // In a cluster another slot may have made the script known.
@@ -74,9 +67,8 @@ export class ScriptRunner {
   }
 
   async #load(call: Call): Promise<Reply> {
-    const { link, hazards, fresh } = this.#parts;
+    const { link, fresh } = this.#parts;
     const key = call.keys[0] as string;
-    await hazards.check(key, true);
     await link.send(key, ['SCRIPT', 'LOAD', call.script.text]);
     return this.#send(call, fresh);
   }

@@ -13,6 +13,8 @@ const plain = { file: 'src/stores/redis/lua/plain.lua' };
 const places = { file: 'src/stores/redis/places.ts' };
 const store = { file: 'src/stores/redis/redis-store.ts' };
 const change = { file: 'src/stores/redis/lua/change.lua' };
+const clock = { file: 'src/stores/redis/lua/clock.lua' };
+const clusterLink = { file: 'src/stores/redis/cluster-link.ts' };
 const connection = { file: 'src/stores/redis/connection.ts' };
 const hazards = { file: 'src/stores/redis/hazards.ts' };
 const runner = { file: 'src/stores/redis/script-runner.ts' };
@@ -105,10 +107,24 @@ export const REDIS_FAULTS: readonly Fault[] = [
     why: 'after a crash two hold the same lock',
   },
   {
-    ...queue,
+    ...clock,
     name: 'Redis: a claim that errs fails the whole batch',
-    find: 'local ok, result = pcall(step)',
-    replace: 'local ok, result = true, step()',
+    find: 'local ok, result = pcall(step, ...)',
+    replace: 'local ok, result = true, step(...)',
+    why: 'a key of another program stops all locks',
+  },
+  {
+    ...clock,
+    name: 'Redis: what a foreign field holds is taken for a claim',
+    find: "if not ok or type(value) ~= 'table' then refuse(key) end",
+    replace: '',
+    why: 'a key of another program keeps a whole batch from being released',
+  },
+  {
+    ...claim,
+    name: 'Redis: the quick way into a queue errs for the whole batch',
+    find: 'do answers[i] = apart(step, KEYS[i], ARGV[ARGS + i - 1]) end',
+    replace: 'do answers[i] = step(KEYS[i], ARGV[ARGS + i - 1]) end',
     why: 'a key of another program stops all locks',
   },
   {
@@ -243,6 +259,13 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: "if (typeof reached === 'number' && reached >= replicas)",
     replace: "if (typeof reached === 'number')",
     why: 'what was promised to be on replicas is lost with the primary',
+  },
+  {
+    ...clusterLink,
+    name: 'Redis: only the first primary of a cluster is looked at',
+    find: 'connection = new Connection(greeted(',
+    replace: 'connection = new Connection(this.#connections.size > 0 ? source : greeted(',
+    why: 'a store that refuses hazards is granted locks by a server that evicts them',
   },
   {
     ...hazards,

@@ -80,21 +80,17 @@ if #rest > 0 then
       return answer
     end
     return function(key, asked)
-      return apart(function()
-        return enter(key, sub(asked, 1, 32), sub(asked, 33, 33) == 't', sub(asked, 34))
-      end)
+      return enter(key, sub(asked, 1, 32), sub(asked, 33, 33) == 't', sub(asked, 34))
     end
   end
   local enter
-  for _, i in ipairs(rest) do
-    local key, asked = KEYS[i], ARGV[ARGS + i - 1]
+  local function step(key, asked)
     local answer = join(key, asked)
-    if not answer then
-      enter = enter or wholeQueue()
-      answer = enter(key, asked)
-    end
-    answers[i] = answer
+    if answer then return answer end
+    enter = enter or wholeQueue()
+    return enter(key, asked)
   end
+  for _, i in ipairs(rest) do answers[i] = apart(step, KEYS[i], ARGV[ARGS + i - 1]) end
 end
 keep()
 return answers

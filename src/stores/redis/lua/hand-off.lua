@@ -7,7 +7,7 @@ local function handOff(key, asked)
   local id = sub(asked, 1, 32)
   local head = sub(asked, 33, 33) == '-' and open and redis.pcall('HGET', key, '#')
   if type(head) ~= 'string' then return nil end
-  local queue = unpacked(head)
+  local queue = unpackedHead(key, head)
   local first, waiters = queue.first, queue.waiters - 1
   if queue.only ~= id or not queue.number or now >= queue.death or queue.used ~= queue.limit
     or waiters < 0 or queue.told ~= first or queue.ended or queue.raised
@@ -18,7 +18,8 @@ local function handOff(key, asked)
   if not ids[1] or waiters > 0 and not ids[2] then return nil end
   local texts = call('HMGET', key, ids[1], ids[2] or ids[1])
   if not texts[1] or not texts[2] then return nil end
-  local claim, follower = unpacked(texts[1]), waiters > 0 and unpacked(texts[2])
+  local claim = unpacked(key, texts[1])
+  local follower = waiters > 0 and unpacked(key, texts[2])
   local expires = claim.expires
   if expires <= now or claim.permits ~= queue.used or claim.limit ~= queue.limit
     or follower and (follower.expires <= now or follower.limit ~= queue.limit)

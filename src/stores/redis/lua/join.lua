@@ -7,7 +7,7 @@ local function join(key, asked)
   local id = sub(asked, 1, 32)
   local found = redis.pcall('HMGET', key, '#', id, 'T' .. id)
   if found.err or not found[1] or found[2] or found[3] or not open then return nil end
-  local queue = unpacked(found[1])
+  local queue = unpackedHead(key, found[1])
   local waiters, place = queue.waiters, queue.next
   local _, _, maxWaiters = settings()
   if queue.used ~= queue.limit or now >= queue.death or queue.ended
@@ -20,7 +20,7 @@ local function join(key, asked)
   permits, limit, ttl = tonumber(permits), tonumber(limit), tonumber(ttl)
   if kind ~= queue.kind or limit ~= queue.limit then return nil end
   local text = call('HGET', key, queue.newest)
-  local before = text and unpacked(text)
+  local before = text and unpacked(key, text)
   if not before or before.place ~= place - 1 or before.expires <= now then return nil end
   local expires = now + ttl
   if expires + REMEMBER / 2 > queue.keptTo then return nil end

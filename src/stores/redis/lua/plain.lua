@@ -92,9 +92,7 @@ else
   local step = ({ claim = claim, renew = renew, release = release })[VERB]
   for i = 2, #KEYS, 2 do
     local asked = ARGV[ARGS + i / 2]
-    local ok, answer = pcall(step, KEYS[i], KEYS[i + 1], sub(asked, 1, 32), sub(asked, 33))
-    if not ok then answer = 'e ' .. tostring(type(answer) == 'table' and answer.err or answer) end
-    answers[#answers + 1] = answer
+    answers[#answers + 1] = apart(step, KEYS[i], KEYS[i + 1], sub(asked, 1, 32), sub(asked, 33))
   end
 end
 keep()

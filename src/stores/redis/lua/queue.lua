@@ -21,10 +21,6 @@ local function terms(id, text)
   }
 end
 
-local function refuse(key)
-  error({ err = 'WRONGTYPE ' .. key .. ' is not a queue of claims' })
-end
-
 local function load(key)
   local queue = {
     first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
@@ -34,10 +30,11 @@ local function load(key)
   if form == 'hash' then
     local head = call('HGET', key, '#')
     if not head then refuse(key) end
-    queue = unpacked(head)
+    queue = unpackedHead(key, head)
   elseif form == 'string' then
     text = call('GET', key)
-    if not string.match(text, '^%x+[mrwp] %d') then refuse(key) end
+    local plain = string.find(text, '^[mrwp] %d+ %d+ %d+ %S+ %S+ ', 62)
+    if not plain or not string.find(sub(text, 33, 61), '^%d+$') then refuse(key) end
   elseif form ~= 'none' then
     refuse(key)
   end
@@ -63,7 +60,7 @@ local function find(q, id)
   local claim = q.claims[id]
   if claim == nil then
     local text = not q.text and call('HGET', q.key, id)
-    claim = text and unpacked(text) or false
+    claim = text and unpacked(q.key, text) or false
     q.claims[id] = claim
   end
   return claim
@@ -83,7 +80,7 @@ local function all(q)
     local fields = call('HGETALL', q.key)
     for i = 1, #fields, 2 do
       local id = fields[i]
-      if #id == 32 and q.claims[id] == nil then q.claims[id] = unpacked(fields[i + 1]) end
+      if #id == 32 and q.claims[id] == nil then q.claims[id] = unpacked(q.key, fields[i + 1]) end
     end
   end
   local list = {}
@@ -277,7 +274,7 @@ end
 local function grave(q, id)
   if q.graves[id] == nil then
     local text = not q.text and call('HGET', q.key, 'T' .. id)
-    q.graves[id] = text and unpacked(text) or false
+    q.graves[id] = text and unpacked(q.key, text) or false
   end
   return q.graves[id]
 end
@@ -389,11 +386,4 @@ local function save(q)
   local letters = lettersOf(q)
   if q.changed then keepQueue(q) end
   for address, letter in pairs(letters) do send(address, letter) end
-end
-
--- One element of a batch: whatever goes wrong is its own.
-local function apart(step)
-  local ok, result = pcall(step)
-  if ok then return result end
-  return 'e ' .. tostring(type(result) == 'table' and result.err or result)
 end

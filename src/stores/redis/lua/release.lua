@@ -48,23 +48,21 @@ if #rest > 0 then
     end
     return function(key, asked)
       local ttl, after = string.match(asked, '^(%S+) ?(%S*)$', 34)
-      local answer = apart(function()
-        local unanswered = sub(asked, 33, 33) == 'u'
-        return leave(key, sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
-      end)
-      -- What is none of ours holds no claim.
-      return string.find(answer, '^e WRONGTYPE') and 0 or answer
+      local unanswered = sub(asked, 33, 33) == 'u'
+      return leave(key, sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
     end
   end
   local leave
-  for _, i in ipairs(rest) do
-    local key, asked = KEYS[i], ARGV[ARGS + i - 1]
+  local function step(key, asked)
     local answer = handOff(key, asked)
-    if not answer then
-      leave = leave or wholeQueue()
-      answer = leave(key, asked)
-    end
-    answers[i] = answer
+    if answer then return answer end
+    leave = leave or wholeQueue()
+    return leave(key, asked)
+  end
+  for _, i in ipairs(rest) do
+    local answer = apart(step, KEYS[i], ARGV[ARGS + i - 1])
+    -- What is none of ours holds no claim.
+    answers[i] = string.find(answer, '^e WRONGTYPE') and 0 or answer
   end
   keep()
 end

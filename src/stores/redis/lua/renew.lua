@@ -44,7 +44,7 @@ if #rest > 0 then
   end
   for _, i in ipairs(rest) do
     local asked = ARGV[ARGS + i - 1]
-    answers[i] = apart(function() return beat(KEYS[i], sub(asked, 1, 32), sub(asked, 33)) end)
+    answers[i] = apart(beat, KEYS[i], sub(asked, 1, 32), sub(asked, 33))
   end
 end
 keep()

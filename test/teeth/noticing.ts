@@ -1,0 +1,40 @@
+/**
+ * When a fault counts as noticed.
+ *
+ * A test on real clocks may fail because the machine stood still, and would notice any fault then.
+ * So it has to fail twice in a row with the fault planted, which chance hardly does; whatever
+ * counts by a simulated clock, or by seeds, takes the same course each time.
+ */
+import type { Notice } from './kinds.ts';
+
+/** A copy of the project, with a fault in it. */
+export interface Planted {
+  /** What of this fails now. */
+  fails(notices: readonly Notice[]): Promise<Notice | undefined>;
+  /** It counts by real clocks. */
+  isTimed(notice: Notice): boolean;
+}
+
+/** How often to look for something that fails a second time. */
+const TRIES = 3;
+
+/** Whether this, which is known to notice the fault, notices it. */
+export async function notices(planted: Planted, known: Notice): Promise<boolean> {
+  return (await planted.fails([known])) !== undefined && failsAgain(planted, known);
+}
+
+/** The first to notice the fault in a search that stops at the first failure. */
+export async function firstNotice(
+  planted: Planted,
+  search: () => Promise<Notice | undefined>,
+): Promise<Notice | undefined> {
+  for (let i = 0; i < TRIES; i += 1) {
+    const found = await search();
+    if (!found || (await failsAgain(planted, found))) return found;
+  }
+  return undefined;
+}
+
+async function failsAgain(planted: Planted, failed: Notice): Promise<boolean> {
+  return !planted.isTimed(failed) || (await planted.fails([failed])) !== undefined;
+}
