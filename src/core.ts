@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { onAbort } from './aborts.ts';
 import { checkBoolean, checkQueue, checkStatus, checkSubscription } from './answers.ts';
 import { inBackground } from './background.ts';
 import type { Clock, Timer } from './clock.ts';
@@ -174,11 +175,11 @@ export class Core {
     return new Promise((resolve) => {
       const wake = (): void => {
         this.clock.clearTimeout(timer);
-        signal?.removeEventListener('abort', wake);
+        forget?.();
         resolve();
       };
       const timer = this.clock.setTimeout(wake, signal?.aborted ? 0 : ms);
-      signal?.addEventListener('abort', wake);
+      const forget = signal && onAbort(signal, wake);
     });
   }
 
