@@ -47,7 +47,7 @@ export class RedisStore implements Store {
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const wakePrefix = `${namespace}!wake:`;
-    this.#wakes = new Wakes(link, wakePrefix);
+    this.#wakes = new Wakes(link, wakePrefix, parts.hazards.deaf);
     const loss = parts.trust ? 'trust' : 'wait';
     const settings = (known: string): string =>
       [
