@@ -48,6 +48,9 @@ export class Core {
   readonly #shared = new Map<string, LocalQueue>();
   readonly #looks = new Map<string, Promise<readonly Member[]>>();
   readonly #host = hostname();
+  readonly #forgetJumps: (() => void) | undefined;
+  /** On our clock: what was asked before is in doubt, for the clock may have stood still then. */
+  jumpedAt: number = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   #keepAlive: Timer | undefined;
   #departing = 0;
@@ -66,6 +69,11 @@ export class Core {
       claim: this.lane((claims) => store.claim(claims)),
       release: this.#departures(),
     };
+    this.#forgetJumps = clock.onJump?.((at) => {
+      this.jumpedAt = at;
+      // Whoever has just read the clock, read it, and no more.
+      queueMicrotask(() => inBackground(() => this.heartbeat.doubt()));
+    });
   }
 
   lane(verb: LaneParts<ClaimStatus>['verb']): Lane<ClaimStatus> {
@@ -237,6 +245,7 @@ export class Core {
 
   async closeStore(last: boolean): Promise<void> {
     this.#storeClosed = true;
+    this.#forgetJumps?.();
     if (this.#keepAlive) this.clock.clearTimeout(this.#keepAlive);
     if (!last) return;
     try {

@@ -36,10 +36,10 @@ export const REDIS_FAULTS: readonly Fault[] = [
     why: 'whoever would have to write to it is refused',
   },
   {
-    ...hazards,
+    ...wakes,
     name: 'Redis: who may not listen is not told',
-    find: "if (refusalCode(error) !== 'NOPERM') return;",
-    replace: 'if (error) return;',
+    find: 'if (this.#deaf) this.#refused(error as StoreError);',
+    replace: '',
     why: 'waiters are slow, and nobody knows why',
   },
   {
