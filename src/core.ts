@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { onAbort } from './aborts.ts';
 import { checkBoolean, checkQueue, checkStatus, checkSubscription } from './answers.ts';
 import { inBackground } from './background.ts';
 import type { Clock, Timer } from './clock.ts';
@@ -47,6 +48,9 @@ export class Core {
   readonly #shared = new Map<string, LocalQueue>();
   readonly #looks = new Map<string, Promise<readonly Member[]>>();
   readonly #host = hostname();
+  readonly #forgetJumps: (() => void) | undefined;
+  /** On our clock: what was asked before is in doubt, for the clock may have stood still then. */
+  jumpedAt: number = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   #keepAlive: Timer | undefined;
   #departing = 0;
@@ -65,6 +69,11 @@ export class Core {
       claim: this.lane((claims) => store.claim(claims)),
       release: this.#departures(),
     };
+    this.#forgetJumps = clock.onJump?.((at) => {
+      this.jumpedAt = at;
+      // Whoever has just read the clock, read it, and no more.
+      queueMicrotask(() => inBackground(() => this.heartbeat.doubt()));
+    });
   }
 
   lane(verb: LaneParts<ClaimStatus>['verb']): Lane<ClaimStatus> {
@@ -174,11 +183,11 @@ export class Core {
     return new Promise((resolve) => {
       const wake = (): void => {
         this.clock.clearTimeout(timer);
-        signal?.removeEventListener('abort', wake);
+        forget?.();
         resolve();
       };
       const timer = this.clock.setTimeout(wake, signal?.aborted ? 0 : ms);
-      signal?.addEventListener('abort', wake);
+      const forget = signal && onAbort(signal, wake);
     });
   }
 
@@ -236,6 +245,7 @@ export class Core {
 
   async closeStore(last: boolean): Promise<void> {
     this.#storeClosed = true;
+    this.#forgetJumps?.();
     if (this.#keepAlive) this.clock.clearTimeout(this.#keepAlive);
     if (!last) return;
     try {

@@ -58,6 +58,14 @@ export class Heartbeat {
     return beat !== undefined && now - beat.ranAt > 2 * beat.everyMs;
   }
 
+  /** Our clock may have stood still: asks about all claims now. */
+  doubt(): void {
+    for (const live of [...this.#beats.values()].flatMap(({ claims }) => [...claims])) {
+      live.doubt(undefined);
+      live.ask();
+    }
+  }
+
   #start(everyMs: number): Beat {
     const ranAt = this.#clock.now();
     const run = (): void => inBackground(() => this.#run(beat));

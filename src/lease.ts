@@ -104,7 +104,10 @@ export class Lease implements FencingToken, AsyncDisposable {
     return 0;
   }
 
-  /** `unconfirmed`: still held, but the last heartbeat brought no answer. */
+  /**
+   * `unconfirmed`: still held, but the last heartbeat brought no answer, or the clock may have
+   * stood still since.
+   */
   get state(): LeaseState {
     if (this.held) return this.live.unconfirmed ? 'unconfirmed' : 'held';
     return this.#state;

@@ -13,12 +13,12 @@
 import { checkStatus, lineageOf, NO_ANSWER } from './answers.ts';
 import { inBackground } from './background.ts';
 import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
-import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { depart, pauseBefore } from './departure.ts';
 import { type LossReason, lossOf, type StoreError } from './errors.ts';
 import type { Asker } from './lane.ts';
 import { noticeDoubt, noticeLimit, noticeQuarantine } from './notices.ts';
+import { OneTimer } from './one-timer.ts';
 import { TRIES_PER_TTL } from './patience.ts';
 import type { Claim, ClaimStatus, GoneStatus, HeldStatus, WaitingStatus } from './store.ts';
 import { subscribe } from './subscription.ts';
@@ -29,7 +29,6 @@ type Phase = 'claiming' | 'waiting' | 'held' | 'over';
 export class LiveClaim implements Asker<ClaimStatus> {
   readonly terms: ClaimTerms;
   phase: Phase = 'claiming';
-  unconfirmed = false;
   number = 0n;
   waiters = 0;
   ahead: number | undefined;
@@ -49,9 +48,9 @@ export class LiveClaim implements Asker<ClaimStatus> {
   #asking = false;
   #askAgain = false;
   #failures = 0;
-  #timer: Timer | undefined;
   #unsubscribe: (() => void) | undefined;
   readonly #validity: Validity;
+  readonly #timer: OneTimer;
   readonly #core: Core;
   readonly #listener: ClaimListener;
 
@@ -60,7 +59,12 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.claim = claim;
     this.terms = terms;
     this.#listener = listener;
-    this.#validity = new Validity(core.options, claim.ttlMs, core.clock.now());
+    this.#validity = new Validity(core, claim.ttlMs, core.clock.now());
+    this.#timer = new OneTimer(core.clock);
+  }
+
+  get unconfirmed(): boolean {
+    return this.#validity.unconfirmed;
   }
 
   /** A claim that has been given up is not sent any more: it might come after its own release. */
@@ -105,6 +109,14 @@ export class LiveClaim implements Asker<ClaimStatus> {
     const { lanes, store, heartbeat } = this.#core;
     const tries = this.phase === 'waiting' && !this.#admitted && !store.traits.queue;
     (tries ? lanes.claim : heartbeat.laneOf(this)).send(this.claim, this);
+  }
+
+  /** Tells its holder that nobody knows whether the store still has it; nothing if it is not held. */
+  doubt(cause: StoreError | undefined): void {
+    const remainingMs = this.remaining();
+    if (remainingMs === 0 || this.#validity.unanswered) return;
+    this.#validity.unanswered = true;
+    noticeDoubt(this.#core.events, this.claim, { remainingMs, cause });
   }
 
   /** Ends the hold without the store's word; the claim ends with its TTL, or by `release`. */
@@ -162,6 +174,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   };
 
   #held(status: HeldStatus, sentAt: number): void {
+    // First, for it may notice that it has stood still since the request was sent.
+    const now = this.#core.clock.now();
     this.#confirm(status.leftMs, sentAt);
     this.waiters = status.waiters;
     if (this.phase === 'held') return;
@@ -169,9 +183,9 @@ export class LiveClaim implements Asker<ClaimStatus> {
       this.#admitted = true;
       this.#stand();
       // With a pause, for a store that never confirms so much would be asked without end.
-      return this.#later(() => this.ask(), 1);
+      return this.#timer.set(() => this.ask(), 1);
     }
-    this.#grant(status, this.#core.clock.now());
+    this.#grant(status, now);
   }
 
   #grant(status: HeldStatus, now: number): void {
@@ -182,7 +196,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     this.waiters = status.waiters;
     this.ahead = undefined;
     this.takeover = status.takeover;
-    this.#cancelTimer();
+    this.#timer.clear();
     if (!this.fresh(now)) {
       // It came too late to be worth anything; the place in the queue goes with it.
       void this.release();
@@ -232,27 +246,19 @@ export class LiveClaim implements Asker<ClaimStatus> {
   #failed(error: StoreError): void {
     this.failure = error;
     if (error.outcome === 'unknown') this.#doubt();
-    if (this.phase === 'held') return this.#unconfirm(error);
+    if (this.phase === 'held') return this.doubt(error);
     const now = this.#core.clock.now();
     if (!error.retryable || this.#validity.hopeless(now) || !this.claim.queue) {
       void this.release();
       return this.#listener.failed(error);
     }
     const retry = this.phase === 'claiming' ? () => this.#enter() : () => this.ask();
-    this.#later(retry, pauseBefore(this.#core.clock, this.claim, this.#failures++));
-  }
-
-  #unconfirm(cause: StoreError): void {
-    const remainingMs = this.remaining();
-    if (remainingMs === 0 || this.unconfirmed) return;
-    this.unconfirmed = true;
-    noticeDoubt(this.#core.events, this.claim, { remainingMs, cause });
+    this.#timer.set(retry, pauseBefore(this.#core.clock, this.claim, this.#failures++));
   }
 
   #confirm(leftMs: number, sentAt: number): void {
     this.#failures = 0;
     this.failure = undefined;
-    this.unconfirmed = false;
     this.#validity.confirm(leftMs, sentAt);
   }
 
@@ -266,7 +272,8 @@ export class LiveClaim implements Asker<ClaimStatus> {
   #schedule(status: WaitingStatus): void {
     if (this.#admitted) return;
     const beatMs = this.terms.beatTtlMs / TRIES_PER_TTL;
-    if (status.retryInMs < beatMs) this.#later(() => this.ask(), Math.max(0, status.retryInMs) + 1);
+    if (status.retryInMs < beatMs)
+      this.#timer.set(() => this.ask(), Math.max(0, status.retryInMs) + 1);
   }
 
   /**
@@ -277,23 +284,13 @@ export class LiveClaim implements Asker<ClaimStatus> {
     const { heartbeat, beatTtlMs } = this.terms;
     const left = this.remaining();
     if (left === 0 || (heartbeat && left > beatTtlMs / 2)) return;
-    this.#later(() => this.#alarm(), left);
-    this.#timer?.unref();
-  }
-
-  #later(run: () => void, ms: number): void {
-    this.#cancelTimer();
-    this.#timer = this.#core.clock.setTimeout(run, Math.max(0, Math.ceil(ms)));
-  }
-
-  #cancelTimer(): void {
-    if (this.#timer) this.#core.clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#timer.set(() => this.#alarm(), left);
+    this.#timer.unref();
   }
 
   #end(): void {
     this.phase = 'over';
-    this.#cancelTimer();
+    this.#timer.clear();
     this.#core.heartbeat.remove(this);
     this.#unsubscribe?.();
   }

@@ -1,3 +1,4 @@
+import { onAbort } from './aborts.ts';
 import type { Timer } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Duration, parseDuration } from './duration.ts';
@@ -58,7 +59,7 @@ export class Task<T> implements InLine<Task<T>> {
   readonly #subject: Subject;
   readonly #resolve: (value: T) => void;
   readonly #reject: (error: unknown) => void;
-  #onAbort: (() => void) | undefined;
+  #forgetSignal: (() => void) | undefined;
   #waitTimer: Timer | undefined;
   #slowTimer: Timer | undefined;
 
@@ -79,8 +80,8 @@ export class Task<T> implements InLine<Task<T>> {
     core.waits(1);
     const { wait, signal } = this.options;
     if (signal) {
-      this.#onAbort = () => this.#leave(() => this.#reject(signal.reason));
-      signal.addEventListener('abort', this.#onAbort);
+      const aborted = (): void => this.#leave(() => this.#reject(signal.reason));
+      this.#forgetSignal = onAbort(signal, aborted);
     }
     if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
     if (core.events.of.slow.isThere) this.#startSlow();
@@ -100,7 +101,7 @@ export class Task<T> implements InLine<Task<T>> {
     const { clock } = this.#core;
     if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
     if (this.#slowTimer) clock.clearTimeout(this.#slowTimer);
-    if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#forgetSignal?.();
     this.#core.waits(-1);
     return true;
   }

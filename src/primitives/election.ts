@@ -5,11 +5,14 @@
  * the number of seats. Candidates and standbys are the queue, so the next standby takes over in the
  * same step in which a leader leaves, or when the TTL of a dead leader has run out. A term
  * ends when its lease is lost or given up; unless it has resigned, the candidate then stands
- * again, at the end of the queue. A lost seat is given back by the work that sat on it, when it is
- * done, or else by its TTL, so that nobody begins beside it. What a term cannot promise is what no
- * lease can: a leader that does not look at its signal may go on after the next one has begun.
- * What would break it: to keep the state beside the lease instead of reading it from there.
+ * again, at the end of the queue, as soon as the body of the loop is done: whoever is in the queue
+ * can lead at once. A lost seat is given back by the work that sat on it, when it is done, or else
+ * by its TTL, so that nobody begins beside it. What a term cannot promise is what no lease can: a
+ * leader that does not look at its signal may go on after the next one has begun.
+ * What would break it: to keep the state beside the lease instead of reading it from there, or to
+ * stand while a body of before is at work, for it would hold the seat and not lead.
  */
+import { firstOf, onAbort } from '../aborts.ts';
 import type { Core } from '../core.ts';
 import { ClosedError } from '../errors.ts';
 import type { Lease } from '../lease.ts';
@@ -56,7 +59,8 @@ export class Election {
   }
 
   /**
-   * Stands for election, and stands again after every term, until it resigns.
+   * Stands for election, and stands again after every term, until it resigns. Where a loop has
+   * taken a term that was lost, it stands again when the loop asks for the next one.
    *
    * @example
    * const candidate = locks.election('scheduler').campaign({ label: 'worker 3' });
@@ -101,7 +105,7 @@ export interface Term {
 /**
  * Takes part in an election. `for await (const term of candidate) await lead(term.signal)` leads
  * term by term: when the body is done, the seat is given up and the candidate stands again; leaving
- * the loop resigns.
+ * the loop resigns. A body that does not return keeps the candidate out of the queue.
  */
 export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   readonly #core: Core;
@@ -111,7 +115,8 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #lease: Lease | undefined;
   #ended = false;
   #failure: unknown;
-  #leading = false;
+  /** Bodies of loops that are at work, for a term that may be over. */
+  #bodies = 0;
   #tell: () => void = () => {};
   #changed: Promise<void> = Promise.resolve();
 
@@ -120,7 +125,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     this.#core = core;
     this.#seat = seat;
     const { label, signal } = options;
-    signal?.addEventListener('abort', this.resign);
+    const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
     core.campaigns.add(this);
     this.#renewNews();
@@ -129,8 +134,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         if (!this.#end.signal.aborted) this.#failure ??= error;
       })
       .then(() => {
-        // Not by its own option `signal`: garbage collection makes Node forget such listeners.
-        signal?.removeEventListener('abort', this.resign);
+        forgetSignal?.();
         this.#ended = true;
         this.#end.abort(new ClosedError('The candidacy is over'));
         core.campaigns.delete(this);
@@ -157,7 +161,9 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
    */
   readonly resign = async (): Promise<void> => {
     this.#end.abort(new ClosedError('The candidate has resigned'));
-    await this.#lease?.release();
+    const released = this.#lease?.release();
+    this.#tell();
+    await released;
     await this.#campaign;
   };
 
@@ -171,33 +177,42 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
    *   ClosedError, or LeaseLostError if it was evicted while it stood by.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Term, void, void> {
-    let lease: Lease | undefined;
+    let released: Promise<void> | undefined;
     try {
       for (;;) {
-        lease = await this.#elected();
+        const lease = await this.#elected();
         if (!lease) return;
-        this.#leading = true;
-        yield { lease, signal: AbortSignal.any([lease.signal, this.#end.signal]) };
-        this.#leading = false;
-        await lease.release();
+        const { aborter, forget } = firstOf([lease.signal, this.#end.signal]);
+        try {
+          yield { lease, signal: aborter.signal };
+        } finally {
+          released = lease.release();
+          this.#bodies--;
+          this.#tell();
+        }
+        forget();
+        await released;
       }
     } finally {
-      this.#leading = false;
-      // Resigning comes first, or it would stand again for the seat that it leaves.
-      await Promise.all([this.resign(), lease?.release()]);
+      // In the turn in which the loop is left, or it would stand again for the seat that it leaves.
+      await Promise.all([this.resign(), released]);
     }
   }
 
   /** For `locks.close()`: stands no more; whoever leads may finish what it does. */
   close(): void {
     this.#failure ??= new ClosedError();
-    if (!this.#leading) void this.resign();
+    if (this.#bodies === 0 || !this.#lease?.held) void this.resign();
   }
 
+  /** Counts a body that begins, in the moment in which its lease is seen to be held. */
   async #elected(): Promise<Lease | undefined> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#lease?.held) return this.#lease;
+      if (this.#lease?.held) {
+        this.#bodies++;
+        return this.#lease;
+      }
       if (this.#ended) return undefined;
       await this.#changed;
     }
@@ -206,6 +221,10 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   async #stand(options: AcquireOptions): Promise<void> {
     const { signal } = this.#end;
     while (!signal.aborted && this.#failure === undefined) {
+      if (this.#bodies > 0) {
+        await this.#changed;
+        continue;
+      }
       const lease = await this.#seat.stand({ ...options, signal }).catch(passing);
       if (!lease) {
         await this.#core.sleep(RETRY_MS, signal);

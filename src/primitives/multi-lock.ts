@@ -7,6 +7,7 @@
  * later ones are waited for, and one that was lost meanwhile fails the whole.
  * What would break it: an order that depends on the caller or on the locale.
  */
+import { firstOf } from '../aborts.ts';
 import type { Core } from '../core.ts';
 import { parseDuration } from '../duration.ts';
 import { type LeaseLostError, UsageError } from '../errors.ts';
@@ -29,7 +30,7 @@ export class MultiLease implements Held {
 
   /** Aborts when the first of them is lost. */
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any(this.leases.map((lease) => lease.signal));
+    this.#signal ??= firstOf(this.leases.map((lease) => lease.signal)).aborter.signal;
     return this.#signal;
   }
 

@@ -9,6 +9,7 @@
  * two looks anybody may have led, so every change is marked.
  * What would break it: to compare with what was heard last instead of what was kept last.
  */
+import { onAbort } from '../aborts.ts';
 import type { Core } from '../core.ts';
 import { type Duration, parseDuration } from '../duration.ts';
 import { isLockError, type StoreError, UsageError } from '../errors.ts';
@@ -65,14 +66,13 @@ async function* observing(
   const over = new AbortController();
   const closing = {
     close(): void {
-      // Not by its own option `signal`: garbage collection makes Node forget such listeners.
-      signal?.removeEventListener('abort', closing.close);
+      forgetSignal?.();
       core.campaigns.delete(closing);
       over.abort();
       news.end();
     },
   };
-  signal?.addEventListener('abort', closing.close);
+  const forgetSignal = signal && onAbort(signal, () => closing.close());
   core.campaigns.add(closing);
   let following: AsyncDisposable | undefined;
   try {

@@ -3,8 +3,10 @@
  *
  * One subscription serves them all: the server addresses a message to the process and names the
  * claim by a tag, which is public, unlike its id. A message is a hint and may be lost; after an
- * interruption everybody is woken, and asks.
+ * interruption everybody is woken, and asks. Where there is no way to listen, claims have no
+ * address, for the server would not take messages to it either, and ask by themselves.
  */
+import { isLockError, type StoreError } from '../errors.ts';
 import { randomId } from '../random-id.ts';
 import type { Claim, Wake } from '../store.ts';
 import { statusIn } from './status-lines.ts';
@@ -20,24 +22,32 @@ export interface Ear {
 
 const DONE = Promise.resolve();
 
+/** Before the next try to listen, in ms: after a failure that may pass, and after one that stays. */
+const PAUSE_MS = { passing: 1000, lasting: 60_000 };
+
 export class Wakes {
   /** Of this process; the channel's name ends in it. */
   readonly address: string = randomId().slice(0, 16);
   readonly #ear: Ear;
   readonly #channel: string;
+  readonly #refused: (error: StoreError) => void;
   readonly #wakes = new Map<string, Wake>();
   readonly #tags = new Map<string, string>();
   #listening: Promise<void> | undefined;
+  #restUntil = 0;
+  #deaf = false;
   #count = 0;
 
-  constructor(ear: Ear, prefix: string) {
+  /** `refused` hears of what will not pass by itself. */
+  constructor(ear: Ear, prefix: string, refused: (error: StoreError) => void = () => {}) {
     this.#ear = ear;
     this.#channel = `${prefix}${this.address}`;
+    this.#refused = refused;
   }
 
   /** How a message names this claim, with the address that it goes to. */
   tagOf({ id }: Claim): string {
-    const tag = this.#tags.get(id);
+    const tag = this.#deaf ? undefined : this.#tags.get(id);
     return tag === undefined ? '- -' : `${this.address} ${tag}`;
   }
 
@@ -57,12 +67,24 @@ export class Wakes {
   }
 
   #listen(): Promise<void> {
-    this.#listening ??= this.#ear.listen(this.#channel, this.#received, this.#resumed).catch(() => {
-      // The next claim tries again; until then the heartbeats bring the news.
-      this.#listening = undefined;
-    });
+    if (performance.now() < this.#restUntil) return DONE;
+    this.#listening ??= this.#ear
+      .listen(this.#channel, this.#received, this.#resumed)
+      .then(this.#heard, this.#failed);
     return this.#listening;
   }
+
+  readonly #heard = (): void => {
+    this.#deaf = false;
+  };
+
+  /** A later claim tries again; until then the heartbeats bring the news. */
+  readonly #failed = (error: unknown): void => {
+    this.#listening = undefined;
+    this.#deaf = isLasting(error);
+    this.#restUntil = performance.now() + PAUSE_MS[this.#deaf ? 'lasting' : 'passing'];
+    if (this.#deaf) this.#refused(error as StoreError);
+  };
 
   readonly #received = (message: string): void => {
     for (const line of message.split('\n')) {
@@ -76,4 +98,9 @@ export class Wakes {
   readonly #resumed = (): void => {
     for (const wake of [...this.#wakes.values()]) wake();
   };
+}
+
+/** It will not pass by itself. */
+export function isLasting(error: unknown): boolean {
+  return isLockError(error, 'STORE') && !(error as StoreError).retryable;
 }

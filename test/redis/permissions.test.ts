@@ -4,8 +4,10 @@ import { plainRedisStore, redisStore } from 'holdfast/redis';
 import { Cluster, type Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { describe, expect, test } from 'vitest';
+import { hearWarnings } from '../faults/warnings.ts';
 import { startCluster } from '../servers/cluster.ts';
 import type { RedisServer } from '../servers/redis-server.ts';
+import { until } from '../servers/until.ts';
 import { byIoredis, byNodeRedis, LOGIN, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
 
 /** What the server has refused, but for the name and version that clients tell it. */
@@ -70,6 +72,30 @@ describe('the user of the page', () => {
     for (const [name, ...args] of commands) {
       await expect((client as Redis).call(name, ...args), name).rejects.toThrow(/NOPERM/);
     }
+    await close();
+  });
+
+  test.each([
+    ['ioredis', byIoredis],
+    ['node-redis', byNodeRedis],
+  ] as const)('who may not listen is told so once, and asks instead: %s', async (_, connect) => {
+    const user = QUEUE_USER.replace(' &holdfast!wake:*', '');
+    const { server, client, close } = await startFor(user, connect);
+    const warnings = hearWarnings();
+    // A third of it is how long a waiter rests.
+    const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }), { ttl: '1s' });
+    const mutex = locks.mutex('a', { fair: true });
+    const lease = await mutex.acquire();
+    const waiting = mutex.acquire();
+    await until('did it wait', async () => (await locks.inspect('a')).waiters.length === 1);
+    await lease.release();
+    await (await waiting).release();
+    for (let i = 0; i < 100; i++) await mutex.run(() => {});
+    const stats = String(await server.command('INFO', 'commandstats'));
+    expect(stats).toMatch(/^cmdstat_subscribe:.*rejected_calls=1,/m);
+    expect(warnings.codes).toEqual(['HOLDFAST_NO_WAKE']);
+    await locks.close();
+    warnings.close();
     await close();
   });
 

@@ -48,6 +48,10 @@ const ALL_OF_ZOOKEEPER =
 const ELECTION = 'src/primitives/election.ts';
 const ELECTIONS = 'test/zookeeper/elections.test.ts';
 
+/** Who may not listen for what wakes waiters. */
+const WAKES = 'src/stores/wakes.ts';
+const LISTENERS = 'test/redis/permissions.test.ts';
+
 /** Fences that are no transactions. */
 const FENCES = /^test\/(etcd|zookeeper)\/fence(-faults)?\.test/;
 const REDIS_FENCE = /^src\/fence\/(redis|lua)/;
@@ -69,6 +73,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'sql') return ofTransactions(file);
   if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
   if (part === 'fence' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
+  if (source === WAKES && file === LISTENERS) return 'servers';
   if (source === ELECTION && file === ELECTIONS) return 'servers';
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';

@@ -9,7 +9,7 @@ import { filesOf, parse, place, type Tree, visit } from './tree.ts';
 const CONTRACT = new Set(
   [
     ...['store', 'admission', 'errors', 'duration', 'names', 'clock', 'line', 'read-options'],
-    ...['show', 'max-waiters', 'random-id', 'answers', 'patience'],
+    ...['show', 'max-waiters', 'random-id', 'answers', 'patience', 'aborts'],
     ...[
       'stores/status-lines',
       'stores/causes',

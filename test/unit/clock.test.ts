@@ -6,16 +6,17 @@ import { describe, expect, it, vi } from 'vitest';
 class Machine implements TimeSources {
   monotonic = 5_000;
   wall = 1_700_000_000_000;
-  boot = 9_000;
+  boot = 9_010;
   looks = 0;
+  /** Boot time comes in steps. */
+  step = 10;
 
   monotonicMs = (): number => this.monotonic;
   wallMs = (): number => this.wall;
 
   bootMs = (): number => {
     this.looks++;
-    // Boot time comes in steps of 10 ms.
-    return Math.floor(this.boot / 10) * 10;
+    return Math.floor(this.boot / this.step) * this.step;
   };
 
   run(ms: number): void {
@@ -27,6 +28,11 @@ class Machine implements TimeSources {
   suspend(ms: number): void {
     this.wall += ms;
     this.boot += ms;
+  }
+
+  /** As the host of a virtual machine does, which sets only the wall clock right. */
+  stop(ms: number): void {
+    this.wall += ms;
   }
 }
 
@@ -89,6 +95,54 @@ describe('the system clock', () => {
     expect(now() - start).toBeCloseTo(1_000_000, 3);
   });
 
+  it('does not mind a slewed wall clock where boot time counts whole seconds', () => {
+    const machine = new Machine();
+    machine.step = 1000;
+    const { now } = systemClock(machine);
+    const start = now();
+    for (let i = 1; i <= 100_000; i++) {
+      machine.run(97.3);
+      machine.wall += 0.01;
+      expect(now() - start).toBeCloseTo(i * 97.3, 3);
+    }
+    expect(machine.looks).toBeGreaterThan(40);
+  });
+
+  it('counts the whole time asleep, and little more, where boot time counts whole seconds', () => {
+    for (let part = 0; part < 1000; part += 50) {
+      const machine = new Machine();
+      machine.step = 1000;
+      machine.boot += part;
+      const { now } = systemClock(machine);
+      const start = now();
+      machine.run(part * 7);
+      machine.suspend(60_000);
+      const passed = now() - start - part * 7;
+      expect(passed).toBeGreaterThanOrEqual(60_000);
+      expect(passed).toBeLessThanOrEqual(62_000);
+    }
+  });
+
+  it('tells when the wall clock alone ran ahead, for it may have stood still', () => {
+    const machine = new Machine();
+    const { now, onJump } = systemClock(machine);
+    const jumps: number[] = [];
+    const stop = onJump?.((at) => jumps.push(at));
+    machine.run(1_000);
+    machine.suspend(60_000);
+    machine.wall -= 3_600_000;
+    now();
+    expect(jumps).toEqual([]);
+    machine.stop(60_000);
+    const at = now();
+    expect(jumps).toEqual([at]);
+    expect(now()).toBe(at);
+    stop?.();
+    machine.stop(60_000);
+    now();
+    expect(jumps).toHaveLength(1);
+  });
+
   it('never goes back', () => {
     const machine = new Machine();
     const { now } = systemClock(machine);
@@ -126,6 +180,40 @@ describe('the system clock', () => {
     machine.suspend(11_000);
     expect(lease.held).toBe(false);
     expect(lease.loss?.reason).toBe('stalled');
+    await locks.close({ drain: 0 });
+  });
+
+  /** A lease whose machine was stopped together with its clocks for so long. */
+  async function stoppedFor(ms: number) {
+    const machine = new Machine();
+    const clock = systemClock(machine);
+    const store = memoryStore({ clock: { ...clock, now: () => machine.wall } });
+    const locks = createLocks(store, { clock, ttl: '10s' });
+    const doubts: unknown[] = [];
+    locks.on('unconfirmed', ({ cause }) => doubts.push(cause));
+    const lease = await locks.mutex('a').acquire();
+    machine.run(1);
+    machine.stop(ms);
+    return { locks, lease, doubts };
+  }
+
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('lets a lease in a machine that was stopped with its clocks doubt, and ask at once', async () => {
+    const { locks, lease, doubts } = await stoppedFor(11_000);
+    expect([lease.held, lease.state]).toEqual([true, 'unconfirmed']);
+    await turn();
+    expect(doubts).toEqual([undefined]);
+    expect([lease.held, lease.state, lease.loss?.reason]).toEqual([false, 'lost', 'expired']);
+    await locks.close({ drain: 0 });
+  });
+
+  it('ends the doubt when the store still has the claim', async () => {
+    const { locks, lease } = await stoppedFor(5_000);
+    expect(lease.state).toBe('unconfirmed');
+    await turn();
+    expect(lease.state).toBe('held');
+    expect(lease.remainingMs).toBeGreaterThan(9_000);
     await locks.close({ drain: 0 });
   });
 });

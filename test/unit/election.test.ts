@@ -46,7 +46,7 @@ describe('a candidate', () => {
     const { signal } = new AbortController();
     const candidates = ['e', 'f'].map((name) => locks.election(name).campaign({ signal }));
     await clock.rest();
-    expect(getEventListeners(signal, 'abort')).toHaveLength(2);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     collect();
     for (const candidate of candidates) void candidate.resign();
     await clock.rest();
@@ -88,7 +88,30 @@ describe('a candidate', () => {
     expect(bed.store.sent('release')).toHaveLength(1);
   });
 
-  it('gives back a lost seat and the one it got since, when its body throws', async () => {
+  it('stands again for a lost seat only when its body is done', async () => {
+    const bed = setUp();
+    const candidate = bed.locks.election('e', { maxHold: '2s' }).campaign();
+    const { terms } = lead(bed, candidate, 60_000);
+    await bed.clock.advance(59_000);
+    expect(terms[0]?.signal.reason).toMatchObject({ reason: 'max-hold' });
+    expect([candidate.state, bed.store.entered.length]).toEqual(['standby', 1]);
+    await bed.clock.advance(1_100);
+    expect([candidate.state, terms.length, bed.store.entered.length]).toEqual(['leader', 2, 2]);
+  });
+
+  it('with a body that hangs in a lost term resigns, and so does closing the locks', async () => {
+    for (const way of ['resign', 'close'] as const) {
+      const bed = setUp();
+      const candidate = bed.locks.election('e', { maxHold: '2s' }).campaign();
+      lead(bed, candidate, 60_000);
+      await bed.clock.advance(3_000);
+      const over = watchOutcome(way === 'resign' ? candidate.resign() : bed.locks.close());
+      await bed.clock.rest();
+      expect([candidate.state, over.done], way).toEqual(['resigned', true]);
+    }
+  });
+
+  it('gives back a lost seat and stands no more, when its body throws', async () => {
     const bed = setUp();
     const candidate = bed.locks.election('e', { seats: 2, maxHold: '2s' }).campaign();
     const loop = (async () => {
@@ -100,8 +123,8 @@ describe('a candidate', () => {
     const left = watchOutcome(loop);
     await bed.clock.advance(3_500);
     expect(left.error).toMatchObject({ message: 'enough' });
-    expect(new Set(bed.store.entered.map(({ id }) => id)).size).toBe(2);
-    expect(bed.store.sent('release')).toHaveLength(2);
+    expect(new Set(bed.store.entered.map(({ id }) => id)).size).toBe(1);
+    expect(bed.store.sent('release')).toHaveLength(1);
   });
 
   it('that leaves the loop has resigned', async () => {

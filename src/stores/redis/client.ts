@@ -22,7 +22,7 @@ import {
   nodeRedisSentinelSource,
   nodeRedisSource,
 } from './node-redis-link.ts';
-import { Subscription } from './subscription.ts';
+import { Subscriptions } from './subscription.ts';
 
 /** As RESP2 has it; `null` where there is nothing. */
 export type Reply = string | number | null | readonly Reply[];
@@ -85,20 +85,17 @@ export function linkOf(client: RedisClient, greeting: Greeting = async () => {})
 
 function singleLink(source: Source, greeting: Greeting): Link {
   const connection = new Connection(greeted(source, (ask) => greeting(ask, { cluster: false })));
-  const subscriptions = new Set<Subscription>();
+  const subscriptions = new Subscriptions();
   return {
     cluster: false,
     send: (_, command) => connection.send(command),
     sendAll: (_, commands) => connection.sendAll(commands),
     primaries: async () => [(command) => connection.send(command)],
-    listen: (channel, received, resumed) => {
-      const subscription = new Subscription(source, { channel, received, resumed });
-      subscriptions.add(subscription);
-      return subscription.start();
-    },
+    listen: (channel, received, resumed) =>
+      subscriptions.start(source, { channel, received, resumed }),
     close: async () => {
       connection.close();
-      for (const subscription of subscriptions) subscription.close();
+      subscriptions.close();
     },
   };
 }

@@ -16,7 +16,7 @@ import type { Greeting, Link, Refusal, Reply } from './client.ts';
 import { Connection, closed, greeted, type Source } from './connection.ts';
 import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
 import { slotOf } from './slots.ts';
-import { Subscription } from './subscription.ts';
+import { Subscriptions } from './subscription.ts';
 
 /** Where the slots are, as the cluster says at one moment. */
 export interface Topology {
@@ -45,7 +45,7 @@ export class ClusterLink implements Link {
   readonly #greeting: Greeting;
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, Connection>();
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #subscriptions = new Subscriptions();
   /** Where slots have lately been seen to be handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #topology: Topology | undefined;
@@ -91,16 +91,13 @@ export class ClusterLink implements Link {
         return this.#source(address, topology).open(terms);
       },
     };
-    const subscription = new Subscription(source, { channel, received, resumed });
-    this.#subscriptions.add(subscription);
-    return subscription.start();
+    return this.#subscriptions.start(source, { channel, received, resumed });
   }
 
   async close(): Promise<void> {
     this.#closing.abort(closed());
-    for (const closable of [...this.#connections.values(), ...this.#subscriptions]) {
-      closable.close();
-    }
+    for (const connection of this.#connections.values()) connection.close();
+    this.#subscriptions.close();
   }
 
   #primary(slot: number): Connection | undefined {

@@ -12,12 +12,13 @@
  */
 import { StoreError } from '../../errors.ts';
 import type { Greeting, Reply } from './client.ts';
-import { refused } from './errors.ts';
+import { refusalCode, refused } from './errors.ts';
 
 export type HazardName =
   | 'HOLDFAST_EVICTION'
   | 'HOLDFAST_SPLIT_PRIMARY'
   | 'HOLDFAST_CLOCK_JUMP'
+  | 'HOLDFAST_NO_WAKE'
   | 'HOLDFAST_UNKNOWN_SERVER';
 
 /** What a server says about itself. */
@@ -52,6 +53,15 @@ export class Hazards {
     const way = ms > 0 ? `${Math.round(ms)} ms ahead` : `back by ${Math.round(-ms)} ms`;
     const harm = ms > 0 ? 'have ended before their time' : 'live longer than their holders';
     this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
+  };
+
+  /** No danger, but slow, and hard to find; what else a server refuses, it refuses claims as well. */
+  readonly deaf = (error: StoreError): void => {
+    if (refusalCode(error) !== 'NOPERM') return;
+    const message =
+      'The server does not let this user SUBSCRIBE, so whoever waits for a lock asks now and then' +
+      ' instead of being woken. docs/stores/redis.md has the ACL that is needed.';
+    this.#warn('HOLDFAST_NO_WAKE', message);
   };
 
   /** In a cluster, a replica redirects what comes to it. */

@@ -58,6 +58,7 @@ export function partsOf(client: RedisClient, options: ServerOptions): Parts {
   return {
     ...{ link: linkOf(client, hazards.look), namespace, replicas },
     clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
+    deaf: hazards.deaf,
     maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
     trust: afterDataLoss === 'trust',
   };

@@ -5,6 +5,7 @@
  * that excludes), and grants nothing while data may have been lost (lua/record.lua). Where replicas
  * must have a grant, it counts only once they do (script-runner.ts).
  */
+import type { StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
@@ -21,6 +22,8 @@ export interface RedisStoreParts {
   readonly link: Link;
   readonly places: Places;
   readonly clockWatch: ClockWatch;
+  /** Told once why nobody may listen. */
+  readonly deaf: (error: StoreError) => void;
   readonly namespace: string;
   readonly maxTtlMs: number;
   readonly maxWaiters: number;
@@ -45,7 +48,7 @@ export class RedisStore implements Store {
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const wakePrefix = `${namespace}!wake:`;
-    this.#wakes = new Wakes(link, wakePrefix);
+    this.#wakes = new Wakes(link, wakePrefix, parts.deaf);
     const loss = parts.trust ? 'trust' : 'wait';
     const settings = (known: string): string =>
       [

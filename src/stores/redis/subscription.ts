@@ -1,14 +1,18 @@
 /**
- * Listening to one channel, for as long as the process lives.
+ * Listening to one channel, for as long as the process lives. One that could not begin leaves
+ * nothing behind.
  *
  * A subscription is silent by nature, so nobody would notice that its connection is half-open or
  * was made to a node that is gone. A PING every five seconds does, on the same connection; it also
  * makes the next one. Messages of the time between are lost, which `resumed` tells.
  */
 import { abortable } from '../abortable.ts';
+import { isLasting } from '../wakes.ts';
 import { Connection, type Source } from './connection.ts';
 
 const PING_MS = 5000;
+/** Before the next try to listen, where the server has refused it for reasons that stay. */
+const REFUSED_MS = 60_000;
 
 export interface Listener {
   readonly channel: string;
@@ -17,7 +21,7 @@ export interface Listener {
   readonly resumed: () => void;
 }
 
-export class Subscription {
+class Subscription {
   readonly #connection: Connection;
   #timer: NodeJS.Timeout | undefined;
   #listening = false;
@@ -69,8 +73,28 @@ export class Subscription {
     this.#timer = setTimeout(() => {
       this.#connection.send(['PING']).then(
         () => this.#ping(PING_MS),
-        () => this.#ping(0),
+        (error: unknown) => this.#ping(isLasting(error) ? REFUSED_MS : 0),
       );
     }, ms).unref();
+  }
+}
+
+/** Those of one link. */
+export class Subscriptions {
+  readonly #all = new Set<Subscription>();
+
+  async start(source: Source, listener: Listener): Promise<void> {
+    const subscription = new Subscription(source, listener);
+    this.#all.add(subscription);
+    try {
+      await subscription.start();
+    } catch (error) {
+      this.#all.delete(subscription);
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const subscription of this.#all) subscription.close();
   }
 }

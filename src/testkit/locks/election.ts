@@ -91,6 +91,38 @@ export const election: Topic = {
       },
     },
     {
+      name: 'a leader that loses its seat stands again when the body of its loop is done',
+      needs: ['evict', 'tokens'],
+      async run(bed) {
+        const locks = bed.locks();
+        const election = locks.election(bed.name());
+        const candidate = election.campaign();
+        let finish = (): void => {};
+        const tokens: bigint[] = [];
+        const lead = async (): Promise<void> => {
+          for await (const { lease } of candidate) {
+            tokens.push(lease.token);
+            if (tokens.length === 2) break;
+            // Does not look at its signal.
+            await new Promise<void>((resolve) => (finish = resolve));
+          }
+        };
+        const leading = bed.later(lead());
+        await bed.until('it led', () => tokens.length === 1);
+        const [token = 0n] = tokens;
+        await locks.evict(bed.name(), { token, reason: 'test', now: true });
+        await bed.until('it had lost', () => candidate.state === 'standby');
+        const next = election.campaign();
+        await bed.until('the next led', () => next.state === 'leader');
+        await bed.quiet();
+        assert.deepEqual((await election.standings()).standbys, []);
+        await next.resign();
+        finish();
+        await leading;
+        assert.ok((tokens[1] ?? 0n) > token);
+      },
+    },
+    {
       name: 'terms come one after the other until the loop is left',
       needs: ['tokens'],
       async run(bed) {

@@ -73,8 +73,8 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'the first waiter does not look when the holder may be dead',
-    find: 'if (status.retryInMs < beatMs) this.#later',
-    replace: 'if (status.retryInMs < 0) this.#later',
+    find: 'if (status.retryInMs < beatMs)',
+    replace: 'if (status.retryInMs < 0)',
     why: 'after a crash the lock stays idle for up to a third of a TTL more',
   },
   {

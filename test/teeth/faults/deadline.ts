@@ -46,9 +46,23 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...validity,
     name: 'an overtaken answer moves the deadline',
-    find: 'if (sentAt < this.confirmedAt) return;',
-    replace: '',
+    find: 'sentAt < this.confirmedAt || sentAt < jumpedAt',
+    replace: 'sentAt < jumpedAt',
     why: 'an old answer ends, or prolongs, what a newer one has settled',
+  },
+  {
+    ...validity,
+    name: 'a request from before the clock may have stood still confirms a claim',
+    find: 'sentAt < this.confirmedAt || sentAt < jumpedAt',
+    replace: 'sentAt < this.confirmedAt',
+    why: 'in a virtual machine that wakes, somebody begins with what others have by now',
+  },
+  {
+    ...validity,
+    name: 'a lease is handed on although the clock may have stood still',
+    find: '!this.#isStale() && now',
+    replace: 'now',
+    why: 'the next task begins with a lock that others may have by now',
   },
   {
     ...validity,
@@ -84,7 +98,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'an ambiguous heartbeat counts as a success',
-    find: "if (this.phase === 'held') return this.#unconfirm(error);",
+    find: "if (this.phase === 'held') return this.doubt(error);",
     replace:
       "if (this.phase === 'held') return this.#confirm(this.claim.ttlMs, this.#core.clock.now());",
     why: 'a holder cut off from the store goes on for ever',
@@ -92,14 +106,14 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'a failed heartbeat is silent',
-    find: 'this.unconfirmed = true;\n    noticeDoubt',
+    find: 'this.#validity.unanswered = true;\n    noticeDoubt',
     replace: 'if (this.unconfirmed) noticeDoubt',
     why: 'nobody is warned while the lock can still be given up in time',
   },
   {
     ...live,
     name: 'no timer at the deadline',
-    find: 'this.#later(() => this.#alarm(), left);',
+    find: 'this.#timer.set(() => this.#alarm(), left);',
     replace: '',
     why: 'work that waits for its signal is told of the loss too late, or never',
   },

@@ -150,7 +150,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...task,
     name: 'a settled task keeps its listener',
-    find: "if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);",
+    find: 'this.#forgetSignal?.();',
     replace: '',
     why: 'listeners pile up on a signal that outlives the tasks',
   },

@@ -139,8 +139,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...election,
     name: 'the second term has the lease of the first',
-    find: 'if (this.#lease?.held) return this.#lease;',
-    replace: 'if (this.#lease) return this.#lease;',
+    find: 'if (this.#lease?.held) {\n',
+    replace: 'if (this.#lease) {\n',
     why: 'a leader without a seat beside the one that has it',
   },
   {
@@ -153,9 +153,37 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...election,
     name: 'resigning does not abort the term',
-    find: 'AbortSignal.any([lease.signal, this.#end.signal])',
-    replace: 'lease.signal',
+    find: 'firstOf([lease.signal, this.#end.signal])',
+    replace: 'firstOf([lease.signal])',
     why: 'the work of a leader goes on after it has resigned',
+  },
+  {
+    ...election,
+    name: 'a candidate stands again while the body of a lost term is at work',
+    find: 'if (this.#bodies > 0) {',
+    replace: 'if (this.#bodies < 0) {',
+    why: 'a body that hangs holds the seat in front of those who would lead',
+  },
+  {
+    ...election,
+    name: 'the signals of all terms are kept',
+    find: '        forget();\n',
+    replace: '',
+    why: 'a candidate that leads often uses up the memory',
+  },
+  {
+    ...multi,
+    name: 'the signal of several locks is kept for ever',
+    find: 'firstOf(this.leases.map((lease) => lease.signal)).aborter.signal',
+    replace: 'AbortSignal.any(this.leases.map((lease) => lease.signal))',
+    why: 'each run of work that listens to its signal takes some more memory',
+  },
+  {
+    file: 'src/aborts.ts',
+    name: 'each wait listens to its signal for itself',
+    find: 'audiences.get(signal) ?? new Audience(signal)',
+    replace: 'new Audience(signal)',
+    why: 'Node warns of a leak that is none, and a thousand waits with a signal are slow to end',
   },
   {
     ...election,

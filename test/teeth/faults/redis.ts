@@ -17,11 +17,33 @@ const clock = { file: 'src/stores/redis/lua/clock.lua' };
 const clusterLink = { file: 'src/stores/redis/cluster-link.ts' };
 const connection = { file: 'src/stores/redis/connection.ts' };
 const hazards = { file: 'src/stores/redis/hazards.ts' };
+const wakes = { file: 'src/stores/wakes.ts' };
 const runner = { file: 'src/stores/redis/script-runner.ts' };
 const clockWatch = { file: 'src/stores/redis/clock-watch.ts' };
 
 /** A store that breaks the contract: the one on a Redis server. */
 export const REDIS_FAULTS: readonly Fault[] = [
+  {
+    ...wakes,
+    name: 'Redis: who may not listen tries for each claim',
+    find: 'if (performance.now() < this.#restUntil) return DONE;',
+    replace: '',
+    why: 'each acquisition costs a connection and the time to make it',
+  },
+  {
+    ...wakes,
+    name: 'Redis: who may not listen has an address all the same',
+    find: 'this.#deaf ? undefined : this.#tags.get(id)',
+    replace: 'this.#tags.get(id)',
+    why: 'whoever would have to write to it is refused',
+  },
+  {
+    ...wakes,
+    name: 'Redis: who may not listen is not told',
+    find: 'if (this.#deaf) this.#refused(error as StoreError);',
+    replace: '',
+    why: 'waiters are slow, and nobody knows why',
+  },
   {
     ...record,
     name: 'Redis: there is no quarantine',

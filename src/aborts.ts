@@ -1,0 +1,80 @@
+/**
+ * Listening to signals, and signals made of others.
+ *
+ * Invariant: what listens to a signal is forgotten when it stops, whatever else listens and however
+ * long the signal lives. One signal may end thousands of waits, such as that of a program which
+ * shuts down, so all who wait here share one listener of it: Node warns of more than ten, and
+ * takes time in proportion to their number to remove one. A signal made of others is one of our own
+ * that they abort: `AbortSignal.any` is for that, but Node keeps each one that somebody listens to
+ * for ever, and Node 20 forgets a time-out in it when memory is cleared up.
+ * What would break it: to make a signal of long-lived ones and not to forget them.
+ */
+
+/** Who listens to one signal. */
+class Audience {
+  readonly #signal: AbortSignal;
+  readonly #aborted = new Set<() => void>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  add(aborted: () => void): void {
+    if (this.#aborted.size === 0) this.#signal.addEventListener('abort', this.#tell);
+    this.#aborted.add(aborted);
+  }
+
+  remove(aborted: () => void): void {
+    if (!this.#aborted.delete(aborted) || this.#aborted.size > 0) return;
+    this.#signal.removeEventListener('abort', this.#tell);
+  }
+
+  readonly #tell = (): void => {
+    for (const aborted of [...this.#aborted]) {
+      // The one before may have stopped it.
+      if (!this.#aborted.has(aborted)) continue;
+      this.remove(aborted);
+      aborted();
+    }
+  };
+}
+
+const audiences = new WeakMap<AbortSignal, Audience>();
+
+/**
+ * Calls `aborted`, a function of this caller alone, when the signal aborts; never if it has aborted
+ * before. Returns the way to stop.
+ */
+export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
+  if (signal.aborted) return () => {};
+  const audience = audiences.get(signal) ?? new Audience(signal);
+  audiences.set(signal, audience);
+  audience.add(aborted);
+  return () => audience.remove(aborted);
+}
+
+/** Aborts with the first of the signals, for its reason. `forget` once it is no longer needed. */
+export interface FirstOf {
+  readonly aborter: AbortController;
+  readonly forget: () => void;
+}
+
+export function firstOf(signals: readonly AbortSignal[]): FirstOf {
+  const aborter = new AbortController();
+  const stops: (() => void)[] = [];
+  const forget = (): void => {
+    for (const stop of stops.splice(0)) stop();
+  };
+  for (const signal of signals) {
+    const abort = (): void => {
+      aborter.abort(signal.reason);
+      forget();
+    };
+    if (signal.aborted) {
+      abort();
+      break;
+    }
+    stops.push(onAbort(signal, abort));
+  }
+  return { aborter, forget };
+}
