@@ -1,3 +1,5 @@
+import { afterInput } from '../patience.ts';
+
 /**
  * The result of `work`, unless the signal comes first; then its reason is thrown. Client packages
  * have ways to connect that never end.
@@ -24,7 +26,11 @@ export async function limited<T>(
 ): Promise<T> {
   const limit = new AbortController();
   const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-  const timer = setTimeout(() => limit.abort(late), ms).unref();
+  let over = false;
+  const judge = (): void => {
+    if (!over) limit.abort(late);
+  };
+  const timer = setTimeout(() => afterInput(judge), ms).unref();
   const stops = others.map((other) => {
     const stop = (): void => limit.abort(other.reason);
     if (other.aborted) stop();
@@ -34,6 +40,7 @@ export async function limited<T>(
   try {
     return await work(limit.signal);
   } finally {
+    over = true;
     clearTimeout(timer);
     for (const stop of stops) stop();
   }
