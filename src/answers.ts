@@ -78,6 +78,15 @@ export function lineageOf(store: Store): string {
   }
 }
 
+/** Which part has it; what the store cannot name is a part of its own, and the verb says why. */
+export function partOf(store: Store, resource: string): string {
+  try {
+    return store.partOf?.(resource) ?? '';
+  } catch {
+    return '';
+  }
+}
+
 function isSound(status: Exclude<ClaimStatus, { state: 'error' }>): boolean {
   switch (status.state) {
     case 'held':

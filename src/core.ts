@@ -7,7 +7,7 @@ import { MAX_DURATION_MS } from './duration.ts';
 import { ClosedError, type StoreError, toStoreError } from './errors.ts';
 import { Events } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { type Answered, Lane, type LaneParts } from './lane.ts';
+import { type Answered, type Lane, type LaneParts, openLane } from './lane.ts';
 import { LocalQueue, type Spec } from './local-queue.ts';
 import { noticeHeartbeat } from './notices.ts';
 import { answerWithin, TRIES_PER_TTL } from './patience.ts';
@@ -64,7 +64,7 @@ export class Core {
     this.options = options;
     this.turn = new Turn(clock);
     const beats = this.#beats();
-    this.heartbeat = new Heartbeat(clock, () => new Lane(beats));
+    this.heartbeat = new Heartbeat(clock, () => openLane(beats));
     this.lanes = {
       claim: this.lane((claims) => store.claim(claims)),
       release: this.#departures(),
@@ -86,7 +86,7 @@ export class Core {
 
   #lane<R>(verb: LaneParts<R>['verb'], check: LaneParts<R>['check']): Lane<R> {
     const { store, clock, turn } = this;
-    return new Lane({ verb, check, answered: undefined, traits: store.traits, clock, turn });
+    return openLane({ store, verb, check, answered: undefined, clock, turn });
   }
 
   /** Made once, for a lock that is taken by itself begins a heartbeat of its own. */
@@ -96,7 +96,7 @@ export class Core {
     const answered = (request: Answered<ClaimStatus>): void => {
       noticeHeartbeat(events, { ...request, store: store.name });
     };
-    return { verb, check: checkStatus, answered, traits: store.traits, clock, turn };
+    return { store, verb, check: checkStatus, answered, clock, turn };
   }
 
   /** The queue in which the tasks of this process share one claim, or one of its own. */
@@ -136,11 +136,16 @@ export class Core {
   }
 
   /**
-   * What the store says to a question that is about no claim of ours.
+   * What the store says to a question that no lane asks.
+   * @param about the claim that it is about; default none.
    * @throws StoreError
    */
-  async answer<T>(question: () => Promise<T>, check: (answer: T) => T): Promise<T> {
-    const patience = this.options.ttlMs / TRIES_PER_TTL;
+  async answer<T>(
+    question: () => Promise<T>,
+    check: (answer: T) => T,
+    about: { readonly ttlMs: number } = this.options,
+  ): Promise<T> {
+    const patience = about.ttlMs / TRIES_PER_TTL;
     const parts = { clock: this.clock, traits: this.store.traits };
     try {
       return check(await answerWithin(patience, parts, question()));

@@ -118,7 +118,7 @@ export function checkLimit(limit: number, what: string): number {
 
 /** What every store has, and what only some have. */
 const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
-const MORE_VERBS = [...OPTIONAL_VERBS, 'close'] as const;
+const MORE_VERBS = [...OPTIONAL_VERBS, 'close', 'partOf'] as const;
 
 export function checkStore(store: Store): void {
   const whole = reading('The store', () => {

@@ -6,6 +6,18 @@ import type { Traits } from './store.ts';
 export const TRIES_PER_TTL = 3;
 
 /**
+ * Runs `judge` after everything that has arrived by now was read. Timers run before input: when the
+ * process stood still, a timer would take for unanswered what has its answer in the socket. So each
+ * timer that ends a request or a connection for want of an answer asks through this.
+ */
+export function afterInput(
+  judge: () => void,
+  clock: Pick<Clock, 'setImmediate'> = { setImmediate },
+): void {
+  clock.setImmediate(judge);
+}
+
+/**
  * The store's answer, or, when it has not come within `ms`, a `StoreError` with an unknown outcome:
  * a client that has lost its connection may be silent for ever.
  */
@@ -16,10 +28,11 @@ export function answerWithin<T>(
 ): Promise<T> {
   if (traits.synchronous) return answer;
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => {
+    const late = (): void => {
       const message = `The store did not answer within ${Math.round(ms)} ms.`;
       reject(new StoreError(message, { retryable: true, outcome: 'unknown' }));
-    }, ms);
+    };
+    const timer = clock.setTimeout(() => afterInput(late, clock), ms);
     timer.unref();
     Promise.resolve(answer).then(
       (value) => {

@@ -178,9 +178,9 @@ export interface Follower {
 }
 
 /**
- * Verbs take up to 100 claims and answer in their order. Each claim is one atomic step and shares
- * nobody else's fate. A verb that rejects says with `StoreError.outcome` whether it may have
- * happened.
+ * Verbs take up to 100 claims of one part and answer in their order. Each claim is one atomic step
+ * and shares nobody else's fate. A verb that rejects says with `StoreError.outcome` whether it may
+ * have happened.
  */
 export interface Store {
   readonly name: string;
@@ -195,6 +195,11 @@ export interface Store {
    * grants nothing for so long. Undefined: what `createLocks` says.
    */
   readonly maxTtlMs?: number | undefined;
+  /**
+   * Names the part of the store that has this resource, such as a slot of a cluster: parts fail one
+   * by one, and nothing waits for another part. A pure function; without it the store has one part.
+   */
+  readonly partOf?: ((resource: string) => string) | undefined;
   /**
    * Enters the queue, or tells where an id already in it stands. Repeating a claim never extends
    * it.

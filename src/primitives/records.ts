@@ -23,7 +23,8 @@ interface Keeping {
 export async function keep(core: Core, lease: Lease, { note, ms }: Keeping): Promise<boolean> {
   const { keep: verb } = recordsOf(core);
   const text = JSON.stringify({ layout: LAYOUT, ...note });
-  return core.answer(() => verb(lease.live.claim, { text, ms }), checkBoolean);
+  const { claim } = lease.live;
+  return core.answer(() => verb(claim, { text, ms }), checkBoolean, claim);
 }
 
 /**

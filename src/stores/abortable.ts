@@ -1,4 +1,5 @@
 import { firstOf, onAbort } from '../aborts.ts';
+import { afterInput } from '../patience.ts';
 
 /**
  * The result of `work`, unless the signal comes first; then its reason is thrown. Client packages
@@ -22,10 +23,15 @@ export async function limited<T>(
 ): Promise<T> {
   const { aborter, forget } = firstOf(others);
   const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-  const timer = setTimeout(() => aborter.abort(late), ms).unref();
+  let over = false;
+  const judge = (): void => {
+    if (!over) aborter.abort(late);
+  };
+  const timer = setTimeout(() => afterInput(judge), ms).unref();
   try {
     return await work(aborter.signal);
   } finally {
+    over = true;
     clearTimeout(timer);
     forget();
   }

@@ -24,10 +24,12 @@ export type Around = <T>(
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
   const { watch, follow, downgrade, raise, evict, keep, recall, list, close, maxTtlMs } = store;
+  const partOf = store.partOf?.bind(store);
   return {
     name: store.name,
     traits,
     ...(maxTtlMs !== undefined && { maxTtlMs }),
+    ...(partOf && { partOf }),
     get lineage() {
       return store.lineage;
     },

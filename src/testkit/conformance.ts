@@ -38,6 +38,7 @@ import { loss } from './locks/loss.ts';
 import { nesting } from './locks/nesting.ts';
 import { once, refresh } from './locks/once.ts';
 import { outlook } from './locks/outlook.ts';
+import { parts } from './locks/parts.ts';
 import { rwLock } from './locks/rw-lock.ts';
 import { semaphore } from './locks/semaphore.ts';
 import { sharing } from './locks/sharing.ts';
@@ -73,7 +74,7 @@ const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closin
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
-  ...[dataLoss, semaphore, rwLock, all, election, once, refresh, outlook, input],
+  ...[dataLoss, semaphore, rwLock, all, election, once, refresh, outlook, input, parts],
 ];
 
 /**

@@ -1,6 +1,7 @@
 /** What a case works with: connections to one store, fresh names, claims, and time. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { partOf } from '../answers.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../options.ts';
@@ -131,6 +132,23 @@ export class TestBed {
     return one(await store.claim([claim]));
   }
 
+  /** Enters the claims as core does: a batch for each part of the store. */
+  enterBatch(claims: readonly Claim[], store: Store = this.store): Promise<ClaimStatus[]> {
+    return inParts(store, claims, (those) => store.claim(those));
+  }
+
+  beatBatch(claims: readonly Claim[], store: Store = this.store): Promise<ClaimStatus[]> {
+    return inParts(store, claims, (those) => store.renew(those));
+  }
+
+  leaveBatch(
+    claims: readonly Claim[],
+    options: { readonly after?: { readonly ms: number }; readonly store?: Store } = {},
+  ): Promise<boolean[]> {
+    const { after, store = this.store } = options;
+    return inParts(store, claims, (those) => store.release(those, after));
+  }
+
   /** Enters the claims one after the other. */
   async enterAll(claims: readonly Claim[]): Promise<ClaimStatus[]> {
     const statuses: ClaimStatus[] = [];
@@ -212,6 +230,29 @@ export class TestBed {
       return ![...holders, ...waiters].some((member) => member.holder.label === claim.holder.label);
     });
   }
+}
+
+/** Asks about each part at the same time; answers in the order of the claims. */
+async function inParts<R>(
+  store: Store,
+  claims: readonly Claim[],
+  ask: (those: readonly Claim[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const parts = new Map<string, Claim[]>();
+  for (const claim of claims) {
+    const part = partOf(store, claim.resource);
+    parts.set(part, [...(parts.get(part) ?? []), claim]);
+  }
+  const answers = new Map<Claim, R>();
+  await Promise.all(
+    [...parts.values()].map(async (those) => {
+      const answered = await ask(those);
+      those.forEach((claim, i) => {
+        answers.set(claim, answered[i] as R);
+      });
+    }),
+  );
+  return claims.map((claim) => answers.get(claim) as R);
 }
 
 function one<T>(answers: readonly T[]): T {

@@ -1,4 +1,5 @@
 /** Each package's connections to one server: replies, order, broken connections, secrets. */
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Link } from '../../src/stores/redis/client.ts';
@@ -310,6 +311,22 @@ test('the given client may be closed after linkOf: the connections are their own
   await client.ping();
   client.disconnect();
   expect(await link.send('k', ['PING'])).toBe('PONG');
+});
+
+test('an answer that came while the process stood still is read before it is judged', async () => {
+  await using links = new Links();
+  const link = links.to(new Redis(server.url, { lazyConnect: true }));
+  const connection = await link.send('k', ['CLIENT', 'ID']);
+  // Until the look at that answer, after 1.5 s, is over: the next command begins another.
+  await sleep(1_600);
+  // From here on timers come before input.
+  await turn();
+  // It is written at once.
+  const asked = link.send('k', ['CLIENT', 'ID']);
+  // Past the next look.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_600);
+  expect(await asked).toBe(connection);
+  expect(await link.send('k', ['CLIENT', 'ID'])).toBe(connection);
 });
 
 async function closable(

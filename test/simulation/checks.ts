@@ -7,13 +7,15 @@
  * stands still finds its lease dead on its clock before it does anything else. `minHold` is kept.
  * Always: a token is used once; a lease that was acquired ends once, released or lost; nobody
  * releases what it believes to hold, or another's claim; the signal says what the lease says;
- * and nothing is acquired once `close` was called.
+ * and nothing is acquired once `close` was called. A claim leaves at the latest a tenth of its TTL
+ * after it may, whatever is unanswered before it; and while only one part of the store is away,
+ * nobody is ever in doubt of a lease on another.
  * Out of the model beliefs may overlap, and in some worlds they must, or this would prove nothing.
  */
 import type { Claim, ClaimStatus, Kind, Lease } from 'holdfast';
 import type { Verb } from 'holdfast/testkit';
 import { conflict, type Grant, type Grants, isExclusive } from './grants.ts';
-import type { Process } from './process.ts';
+import { LATEST_MS, type Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
 import type { Trace } from './trace.ts';
 
@@ -33,6 +35,8 @@ export interface CheckOptions {
   readonly trace: Trace;
   readonly grants: Grants;
   readonly inModel: boolean;
+  /** The only part of the store that may fail; undefined: anything may. */
+  readonly away: string | undefined;
 }
 
 export class Checks {
@@ -43,6 +47,8 @@ export class Checks {
   readonly #hints = new Map<Process, { readonly number: bigint; readonly at: number }>();
   readonly #reserved: { readonly grant: Grant; readonly until: number }[] = [];
   readonly #quarantined = new Set<string>();
+  /** Since when claims may leave that have not left; undefined: they have. */
+  readonly #ready = new Map<string, number | undefined>();
 
   constructor(options: CheckOptions) {
     this.#options = options;
@@ -70,6 +76,10 @@ export class Checks {
     });
     locks.on('unconfirmed', ({ resource }) => {
       trace.count('unconfirmed');
+      const { away } = this.#options;
+      if (away !== undefined && resource !== away) {
+        trace.fail(`${process.name} is in doubt of ${resource}, and only ${away} was away`);
+      }
       trace.add(process.name, `is in doubt of ${resource}`);
     });
     locks.on('quarantine', ({ resource }) => {
@@ -128,8 +138,18 @@ export class Checks {
     }
   }
 
+  get away(): string | undefined {
+    return this.#options.away;
+  }
+
+  /** Its hints can come, so that the claim may leave. */
+  watched({ id }: Claim): void {
+    if (!this.#ready.has(id)) this.#ready.set(id, this.#options.schedule.now);
+  }
+
   /** A request is about to leave. */
   sends(process: Process, verb: Verb, claims: readonly Claim[]): void {
+    if (verb === 'claim') for (const claim of claims) this.#left(process, claim);
     if (verb !== 'release') return;
     const { grants, trace } = this.#options;
     for (const claim of claims) {
@@ -158,6 +178,16 @@ export class Checks {
     for (const { process, resource, token } of this.#holds) {
       this.#options.trace.fail(`${token} of ${resource} in ${process.name} never ended`);
     }
+  }
+
+  #left(process: Process, { id, ttlMs, resource }: Claim): void {
+    const since = this.#ready.get(id);
+    this.#ready.set(id, undefined);
+    if (since === undefined || process.stoodStill) return;
+    const waitedMs = this.#options.schedule.now - since;
+    if (waitedMs <= ttlMs / 10 / process.rate + LATEST_MS) return;
+    const { trace } = this.#options;
+    trace.fail(`${process.name} claimed ${resource} after ${waitedMs} of ${ttlMs} ms`);
   }
 
   #acquired(

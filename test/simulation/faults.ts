@@ -14,25 +14,25 @@ export interface Trouble {
   /** Seconds of a process's clock in a second of the world, drawn for each. */
   readonly rate: (chance: Chance) => number;
   readonly events: number;
+  /** Nothing goes wrong but, perhaps, one part of the server. */
+  readonly calm: boolean;
   /** A store that lost its memory grants nothing for so long. */
   readonly quarantineMs: number;
 }
 
 const LATE_MS = [50, 2_500] as const;
+const SLOW_MS = [5, 60] as const;
 
 export function drawTrouble(chance: Chance, longestTtlMs: number): Trouble {
   const inModel = chance.share(0.75);
   const drift = chance.one([0.01, 0.01, 0.1]);
   const level = chance.one([0, 0.3, 1, 1, 2.5]);
+  const delayMs = chance.one([[0, 2], [0, 20], SLOW_MS] as const);
   return {
     inModel,
     drift,
     weather: {
-      delayMs: chance.one([
-        [0, 2],
-        [0, 20],
-        [5, 60],
-      ] as const),
+      delayMs,
       lateMs: LATE_MS,
       late: 0.03 * level,
       loseRequest: 0.02 * level,
@@ -47,6 +47,8 @@ export function drawTrouble(chance: Chance, longestTtlMs: number): Trouble {
     rate: (each) =>
       inModel ? 1 - 0.9 * drift + each.next() * 3 * drift : 0.7 + each.next() * 0.5 - drift,
     events: level === 0 ? 0 : chance.below(5),
+    // Slow messages alone may take longer than an answer is waited for.
+    calm: level === 0 && delayMs !== SLOW_MS,
     quarantineMs: inModel || chance.share(0.5) ? longestTtlMs : 0,
   };
 }

@@ -39,6 +39,8 @@ export interface Parts {
 /** How early a timer may fire and how late it usually does, in ms. */
 const EARLY_MS = 1;
 const LATE_MS = 4;
+/** The latest, rounding included. */
+export const LATEST_MS: number = LATE_MS + 1;
 
 /** The longest pause that chance brings, in ms: some TTLs. */
 export const LONGEST_STALL_MS = 2_500;
@@ -69,6 +71,8 @@ export class Process implements Clock {
   /** What came while it stood still and is let in now. */
   #late = 0;
   #peeking = false;
+  /** A timer is running. */
+  #firing = false;
 
   constructor(parts: Parts, options: ProcessOptions) {
     this.name = options.name;
@@ -139,11 +143,12 @@ export class Process implements Clock {
   }
 
   /**
-   * Core only ever parks something for its next turn if a pause came between, and then the turn
-   * waits for the pause to end; so what is left of it here sets nothing in motion.
+   * What a timer puts off is done after the input of its turn. Otherwise core only ever parks
+   * something for its next turn if a pause came between, and then the turn waits for the pause to
+   * end; so what is left of it here sets nothing in motion.
    */
   setImmediate(run: () => void): void {
-    this.#parts.schedule.at(this.at, () => this.deliver(run), true);
+    this.#parts.schedule.at(this.at, () => this.deliver(run), !this.#firing);
   }
 
   stall(ms: number): void {
@@ -192,7 +197,9 @@ export class Process implements Clock {
     if (!run) return;
     timer.run = undefined;
     this.timers--;
+    this.#firing = true;
     run();
+    this.#firing = false;
   }
 
   #view(world: number): number {
@@ -231,8 +238,8 @@ export class Process implements Clock {
       get lineage() {
         return lineage();
       },
-      watch: (claim, wake) =>
-        this.#exchange(
+      watch: async (claim, wake) => {
+        const subscribed = await this.#exchange(
           () =>
             network.watch?.(claim, (hint) => {
               const { lineage } = network;
@@ -242,7 +249,10 @@ export class Process implements Clock {
                 wake(hint);
               });
             }) as Promise<AsyncDisposable>,
-        ),
+        );
+        this.#parts.checks.watched(claim);
+        return subscribed;
+      },
     };
   }
 

@@ -1,6 +1,7 @@
 /**
  * The store's server in the simulated world: the real memory store, and a note of everything that
  * it grants. It may be down for a while, restart without its memory, or have a clock that jumps.
+ * Each resource may be a part of its own, and one part be away while the others answer.
  */
 import { type Claim, type ClaimStatus, MAX_BATCH, type Store, StoreError } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
@@ -12,6 +13,12 @@ import type { Trace } from './trace.ts';
 export interface ServerOptions {
   readonly quarantineMs: number;
   readonly maxWaiters: number;
+}
+
+/** A part that hangs, or else fails. */
+interface Away {
+  readonly resource: string;
+  readonly hangs: boolean;
 }
 
 export interface ServerParts {
@@ -31,6 +38,8 @@ export class Server {
   readonly #parts: ServerParts;
   readonly #quarantined: boolean;
   #down = false;
+  #parted = false;
+  #away: Away | undefined;
   #aheadMs = 0;
   #skipped = 0;
   /** Subscriptions die with the server that took them. */
@@ -58,7 +67,19 @@ export class Server {
 
   start(): void {
     this.#down = false;
+    this.#away = undefined;
     this.#parts.trace.add('server', 'is up');
+  }
+
+  /** From now on each resource is a part. */
+  divide(): void {
+    this.#parted = true;
+  }
+
+  losePart(away: Away): void {
+    this.#away = away;
+    this.#parts.trace.count('fault: part away');
+    this.#parts.trace.add('server', `${away.hangs ? 'hangs' : 'fails'} for ${away.resource}`);
   }
 
   forget(): void {
@@ -98,8 +119,10 @@ export class Server {
   connect(process: Process): Store {
     const { memory } = this;
     const { grants } = this.#parts;
-    const reach = <T>(verb: () => Promise<T>): Promise<T> => {
-      if (!this.#down) return verb();
+    const reach = <T>(verb: () => Promise<T>, claims: readonly Claim[] = []): Promise<T> => {
+      const away = claims.some(({ resource }) => resource === this.#away?.resource);
+      if (away && this.#away?.hangs) return new Promise(() => {});
+      if (!this.#down && !away) return verb();
       return Promise.reject(new StoreError('Down.', { retryable: true, outcome: 'failed' }));
     };
     const statuses = async (
@@ -107,13 +130,14 @@ export class Server {
       verb: (claims: readonly Claim[]) => Promise<readonly ClaimStatus[]>,
     ): Promise<readonly ClaimStatus[]> => {
       const asked = grants.ask();
-      const answers = await reach(() => verb(claims));
+      const answers = await reach(() => verb(claims), claims);
       claims.forEach((claim, i) => grants.told(process, claim, answers[i] as ClaimStatus, asked));
       return answers;
     };
     return {
       name: memory.name,
       traits: memory.traits,
+      ...(this.#parted && { partOf: (resource: string) => resource }),
       get lineage() {
         return memory.lineage;
       },
@@ -135,7 +159,7 @@ export class Server {
         reach(() => {
           for (const claim of claims) grants.released(process, claim, after?.ms ?? 0);
           return memory.release(claims, after);
-        }),
+        }, claims),
       inspect: (resource) => reach(() => memory.inspect(resource)),
       evict: (resource, number, options) =>
         reach(() => {

@@ -4,7 +4,8 @@
  * In the model: messages are delayed, lost, repeated and reordered without bounds; processes stand
  * still anywhere for any time, and crash; the server restarts, with its memory or without it, and
  * then grants nothing for as long as the longest TTL; clocks run at rates that differ by less than
- * the drift that core allows for; claims are evicted and end with their TTL.
+ * the drift that core allows for; claims are evicted and end with their TTL; in worlds in which
+ * nothing else goes wrong, one part of the server hangs or fails while the others answer.
  * Out of the model: clocks that run at other rates or jump on the server, a store that forgets and
  * grants at once, and an eviction `now`. There two may believe to hold the same lock, and only the
  * fence keeps what they write apart.
@@ -34,6 +35,9 @@ export interface Outcome {
 }
 
 const TTLS = [200, 400, 1_000];
+
+/** One of them may be away while the others answer. */
+const PARTS = [undefined, 'm', 'm', 'n', 'rw', 'sem'] as const;
 
 /** Tasks begin, and things go wrong, in so many ms. */
 const BUSY_MS = 3_000;
@@ -82,7 +86,9 @@ export class World {
     const { quarantineMs, inModel } = trouble;
     const maxWaiters = chance.share(0.1) ? 2 : 100;
     this.server = new Server({ schedule, trace, grants }, { quarantineMs, maxWaiters });
-    this.checks = new Checks({ schedule, trace, grants, inModel });
+    const away = trouble.calm ? chance.one(PARTS) : undefined;
+    if (away !== undefined) this.server.divide();
+    this.checks = new Checks({ schedule, trace, grants, inModel, away });
     const { lineage } = this.server.memory;
     this.ledger = new Ledger({ schedule, trace, chance: chance.fork() }, lineage);
     const { checks, ledger } = this;
@@ -145,6 +151,11 @@ export class World {
     for (let i = 0; i < this.#trouble.events; i++) {
       const { inModel } = this.#trouble;
       this.schedule.at(chance.below(BUSY_MS + 1_000), () => strike(this, chance, inModel));
+    }
+    const { away: resource } = this.checks;
+    if (resource !== undefined) {
+      const hangs = chance.share(0.5);
+      this.schedule.at(chance.below(BUSY_MS), () => this.server.losePart({ resource, hangs }));
     }
     this.schedule.at(BUSY_MS + 1_500, () => this.#heal());
   }

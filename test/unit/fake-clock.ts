@@ -70,7 +70,10 @@ export class FakeClock implements Clock {
       const next = this.#earliest();
       const due = next !== undefined && next.at <= this.#now;
       if (!due && this.#immediates.length > 0) {
-        for (const run of this.#immediates.splice(0)) run();
+        for (const run of this.#immediates.splice(0)) {
+          run();
+          await flush();
+        }
         continue;
       }
       if (!next || next.at > Math.max(end, this.#now)) break;

@@ -50,6 +50,8 @@ export class ScriptedStore implements Store {
   readonly name = 'scripted';
   readonly lineage = 'scripted:1';
   readonly traits: Traits;
+  /** Undefined: it has one part. */
+  partOf: Store['partOf'];
   readonly calls: Call[] = [];
   readonly wakes: Map<string, Wake> = new Map();
   closed = 0;
@@ -145,9 +147,13 @@ export interface Bed {
 }
 
 /** Locks with a TTL of 10 s on a scripted store and a fake clock. */
-export function setUp(traits: Partial<Traits> = {}, options: LocksOptions = {}): Bed {
+export function setUp(
+  traits: Partial<Traits> = {},
+  { partOf, ...options }: LocksOptions & Pick<Store, 'partOf'> = {},
+): Bed {
   const clock = new FakeClock();
   const store = new ScriptedStore(clock, traits);
+  store.partOf = partOf;
   const locks = createLocks(store, { clock, ...options });
   const late = <T>(ms: number, value: T): Promise<T> =>
     new Promise((resolve) => clock.setTimeout(() => resolve(value), ms).unref());

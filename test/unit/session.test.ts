@@ -69,6 +69,8 @@ function scene(made: (line: Line) => unknown = () => {}): Scene {
 
 const never = (): Promise<never> => new Promise(() => {});
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Lets time pass, and then the turn for input, of 1 ms here, before anybody is called late. */
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms + 1);
 const failed = { code: 'STORE', outcome: 'failed' };
 const unknown = { code: 'STORE', outcome: 'unknown' };
 
@@ -158,7 +160,7 @@ test('a call waits for a connection for a second, for its turn longer', async ()
   const { session } = scene(never);
   const early = session.call('look', []);
   const outcome = expect(early).rejects.toMatchObject(failed);
-  await vi.advanceTimersByTimeAsync(1000);
+  await pass(1000);
   await outcome;
   const other = scene();
   await other.session.call('look', []);
@@ -176,9 +178,22 @@ test('without an answer for three seconds it is taken for dead', async () => {
   await session.call('look', []);
   (lines[0] as Line).answer = never;
   const outcome = expect(session.call('look', [])).rejects.toMatchObject(unknown);
-  await vi.advanceTimersByTimeAsync(3000);
+  await pass(3000);
   await outcome;
   expect(lines[0]?.closed).toBe(1);
+});
+
+test('an answer that came while the process stood still is no silence', async () => {
+  vi.useFakeTimers();
+  const { session, lines } = scene();
+  await session.call('look', []);
+  const [line] = lines as [Line];
+  // It is read when the timers that were due before have run.
+  line.answer = () => new Promise((resolve) => setTimeout(resolve, 3000, ['read']));
+  const call = session.call('look', []);
+  await pass(3000);
+  expect(await call).toEqual(['read']);
+  expect(line.closed).toBe(0);
 });
 
 test('who listens has a new connection at once, and hears of the gap', async () => {

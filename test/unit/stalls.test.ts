@@ -60,3 +60,24 @@ it.each([[['a']], [['a', 'b', 'c']]])(
     }
   },
 );
+
+it('an answer that came while it stood still is read before it is called late', async () => {
+  const clock = new FakeClock();
+  const memory = memoryStore({ clock });
+  let read = (): void => {};
+  const far = aroundStore(
+    memory,
+    async ({ verb }, next) => {
+      if (verb === 'claim') await new Promise<void>((resolve) => (read = resolve));
+      return next();
+    },
+    { ...memory.traits, synchronous: false },
+  );
+  const acquired = createLocks(far, { clock, ttl: TTL_MS }).mutex('a').tryAcquire();
+  await clock.rest();
+  // Longer than an answer is waited for; input is read when the timers have had their turn.
+  clock.stall(TTL_MS / 2);
+  clock.setImmediate(read);
+  await clock.rest();
+  expect((await acquired)?.held).toBe(true);
+});

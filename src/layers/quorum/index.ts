@@ -9,7 +9,7 @@
  * three members give three.
  */
 import { createHash } from 'node:crypto';
-import { checkBoolean } from '../../answers.ts';
+import { checkBoolean, partOf } from '../../answers.ts';
 import { type Clock, checkClock, systemClock } from '../../clock.ts';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { StoreError, UsageError } from '../../errors.ts';
@@ -55,6 +55,8 @@ class Quorum implements Store {
   readonly name = 'quorum';
   readonly traits: Traits;
   readonly maxTtlMs: number | undefined;
+  /** What shares its servers at all members. */
+  readonly partOf: ((resource: string) => string) | undefined;
   readonly #clock: Clock;
   readonly #members: readonly Member[];
   readonly #raises: boolean;
@@ -69,6 +71,9 @@ class Quorum implements Store {
     this.#clock = clock;
     this.#members = stores.map((store) => new Member(store, { clock, patienceMs }));
     this.traits = traitsOf(stores);
+    if (stores.some((store) => store.partOf)) {
+      this.partOf = (resource) => stores.map((store) => partOf(store, resource)).join(' ');
+    }
     this.#raises = this.traits.tokens !== undefined;
     const limits = stores.flatMap(({ maxTtlMs }) => maxTtlMs ?? []);
     this.maxTtlMs = limits.length > 0 ? Math.min(...limits) : undefined;

@@ -1,13 +1,13 @@
 /**
- * One of the stores of a quorum: requests of the same moment travel together, and none is waited
- * for longer than a share of its TTL.
+ * One of the stores of a quorum: requests of the same moment to the same part of it travel
+ * together, and none is waited for longer than a share of its TTL.
  *
  * Unlike core's lanes, requests do not queue behind one another: a member that hangs must not hold
  * up what comes after. Every request ends, at the latest as an error of unknown outcome, so whoever
  * counts votes need not look at the clock. A release that failed is repeated until the TTL has done
  * its work, because a vote that is left behind keeps everybody else waiting for so long.
  */
-import { checkAnswers, checkBoolean, checkStatus } from '../../answers.ts';
+import { checkAnswers, checkBoolean, checkStatus, partOf } from '../../answers.ts';
 import type { Clock } from '../../clock.ts';
 import { type StoreError, toStoreError } from '../../errors.ts';
 import { answerWithin } from '../../patience.ts';
@@ -36,10 +36,10 @@ export interface MemberOptions {
 
 export class Member {
   readonly store: Store;
-  /** It failed to answer in time, so nobody waits for it in vain again until it does. */
-  suspect = false;
-  /** Until when it grants nothing, as far as we know, because it lost its memory. */
-  quarantinedUntil: number = Number.NEGATIVE_INFINITY;
+  /** Parts that failed to answer in time: nobody waits for them in vain again until they do. */
+  readonly #suspects = new Set<string>();
+  /** Until when parts grant nothing, as far as we know, because they lost their memory. */
+  readonly #quarantines = new Map<string, number>();
   readonly #options: MemberOptions;
   readonly #pending = new Map<string, Request[]>();
 
@@ -48,23 +48,36 @@ export class Member {
     this.#options = options;
   }
 
+  /** As far as we know, it answers questions about this resource, and remembers. */
+  serves(resource: string, now: number): boolean {
+    const part = partOf(this.store, resource);
+    const quarantinedUntil = this.#quarantines.get(part) ?? Number.NEGATIVE_INFINITY;
+    return !this.#suspects.has(part) && quarantinedUntil <= now;
+  }
+
+  suspect(resource: string): void {
+    this.#suspects.add(partOf(this.store, resource));
+  }
+
   /** Never rejects. */
   async ask(
     verb: 'claim' | 'renew' | 'raise',
     claim: Claim,
     number: bigint = 0n,
   ): Promise<ClaimStatus> {
+    let status: ClaimStatus;
     try {
-      const status = checkStatus((await this.#send(verb, claim, { number })) as ClaimStatus);
-      this.suspect = status.state === 'error';
-      if (status.state === 'waiting' && status.why === 'data-loss') {
-        this.quarantinedUntil = this.#options.clock.now() + status.retryInMs;
-      }
-      return status;
+      status = checkStatus((await this.#send(verb, claim, { number })) as ClaimStatus);
     } catch (error) {
-      this.suspect = true;
-      return { state: 'error', error: error as StoreError };
+      status = { state: 'error', error: error as StoreError };
     }
+    const part = partOf(this.store, claim.resource);
+    if (status.state === 'error') this.#suspects.add(part);
+    else this.#suspects.delete(part);
+    if (status.state === 'waiting' && status.why === 'data-loss') {
+      this.#quarantines.set(part, this.#options.clock.now() + status.retryInMs);
+    }
+    return status;
   }
 
   /**
@@ -107,7 +120,7 @@ export class Member {
     { number = 0n, afterMs = 0 }: { readonly number?: bigint; readonly afterMs?: number },
   ): Promise<unknown> {
     return new Promise((settle, fail) => {
-      const key = `${verb} ${afterMs}`;
+      const key = `${verb} ${afterMs} ${partOf(this.store, claim.resource)}`;
       const request = { claim, number, settle, fail };
       const waiting = this.#pending.get(key);
       if (waiting) return void waiting.push(request);

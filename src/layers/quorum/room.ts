@@ -1,7 +1,6 @@
 /** Where a bid waits: how it tries all members, and at which it stands if others were first. */
 import type { Clock } from '../../clock.ts';
 import type { Ballot } from './ballot.ts';
-import type { Member } from './member.ts';
 import type { Standing, Vote } from './vote.ts';
 
 export type Verb = 'claim' | 'renew';
@@ -14,9 +13,7 @@ const GRACE_MS = 10;
 
 /** The lowest member that answers and remembers. */
 export function lowestFit({ votes }: Ballot, now: number): Vote {
-  const serves = ({ suspect, quarantinedUntil }: Member): boolean =>
-    !suspect && quarantinedUntil <= now;
-  return votes.find(({ member }) => serves(member)) ?? (votes[0] as Vote);
+  return votes.find(({ member, resource }) => member.serves(resource, now)) ?? (votes[0] as Vote);
 }
 
 /** The next member at which somebody else stands; the lowest, if one has come back. */
@@ -66,5 +63,5 @@ export async function awaitBriefly(
       resolve();
     });
   });
-  if (vote.standing === 'pending') vote.member.suspect = true;
+  if (vote.standing === 'pending') vote.member.suspect(vote.resource);
 }

@@ -76,6 +76,10 @@ export class Vote {
     return FINAL.includes(status.why) ? 'gone' : 'missing';
   }
 
+  get resource(): string {
+    return this.#whole.resource;
+  }
+
   get held(): HeldStatus | undefined {
     return this.standing === 'held' ? (this.status as HeldStatus) : undefined;
   }

@@ -5,6 +5,7 @@
  * has surely not carried it out: it did not leave, or the server has no leader, which is asked for
  * with every request. With another token it is sent again only when it was refused for the old one.
  */
+import { afterInput } from '../../patience.ts';
 import type { Channel, Request } from './channel.ts';
 import type { Channels } from './channels.ts';
 import { isLeaderless, isTokenOld, NoAnswer, Refusal, storeError } from './errors.ts';
@@ -148,7 +149,7 @@ function left(end: number): number {
 function before<T>(end: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new NoAnswer(false, `no connection within ${DEADLINE_MS} ms`));
-    const timer = setTimeout(late, left(end));
+    const timer = setTimeout(() => afterInput(late), left(end));
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -16,6 +16,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
+import { afterInput } from '../../patience.ts';
 import { NoAnswer } from './errors.ts';
 import { type Course, type Received, RpcStream } from './rpc-stream.ts';
 import { MalformedError } from './wire-format.ts';
@@ -120,7 +121,7 @@ export class Channel implements Course {
     return new Promise((resolve, reject) => {
       let answer: Buffer | undefined;
       const late = (): void => stream?.end(new NoAnswer(true, `no answer within ${ms} ms`));
-      const timer = setTimeout(late, ms);
+      const timer = setTimeout(() => afterInput(late), ms);
       const stream = this.#begin(request, {
         message: (bytes) => {
           answer = bytes;
@@ -208,7 +209,7 @@ export class Channel implements Course {
       if (this.#silentLooks < DEAD_AT) this.#listen();
       else this.destroy(`the server has been silent for ${DEAD_AT * LOOK_MS} ms`);
     };
-    this.#timer = setTimeout(() => setImmediate(look), LOOK_MS).unref();
+    this.#timer = setTimeout(() => afterInput(look), LOOK_MS).unref();
   }
 
   #ask(): void {

@@ -13,6 +13,7 @@
  * the lease was kept alive, and there was no other in between. One read confirms all answers that
  * came before it. What would break it: a read that any server answers by itself.
  */
+import { afterInput } from '../../patience.ts';
 import { type Calls, DEADLINE_MS } from './calls.ts';
 import { closedError, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import { LastingStream } from './lasting-stream.ts';
@@ -67,7 +68,8 @@ export class KeepAlives {
   keepAlive(lease: bigint): Promise<bigint> {
     if (this.#closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#late(waiter), DEADLINE_MS);
+      const late = (): void => this.#late(waiter);
+      const timer = setTimeout(() => afterInput(late), DEADLINE_MS);
       const end = (): void => {
         clearTimeout(timer);
         waiter.over = true;
@@ -101,6 +103,7 @@ export class KeepAlives {
   }
 
   #late(waiter: Waiter): void {
+    if (waiter.over) return;
     waiter.failed(new NoAnswer(waiter.sent, `no answer within ${DEADLINE_MS} ms`));
     if (!this.#waiting.includes(waiter)) return;
     this.#waiting = this.#waiting.filter((other) => other !== waiter);

@@ -13,6 +13,7 @@
  * What would break it: a proxy that gives the session to others while it holds a named lock; those
  * that are known do not.
  */
+import { afterInput } from '../../patience.ts';
 import { limited } from '../abortable.ts';
 import type { WireTerms } from '../sql/wire.ts';
 import { type Connect, literal } from './connection.ts';
@@ -100,7 +101,7 @@ export async function listen(parts: BellParts): Promise<Bell> {
 function inTime(call: Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error('ETIMEDOUT'));
-    const timer = setTimeout(late, WAIT_S * 1000 + LATE_MS).unref();
+    const timer = setTimeout(() => afterInput(late), WAIT_S * 1000 + LATE_MS).unref();
     call.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

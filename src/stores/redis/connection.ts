@@ -15,10 +15,12 @@
  *   server stands still: it is dropped, as nothing written on it would be of use;
  * - one on which the server says that it is no primary (any more) is dropped as well: the next one
  *   goes where the address, or Sentinel, leads by then.
- * What would break it: a client that writes a command twice, or after its promise was rejected.
+ * What would break it: a client that writes a command twice, or after its promise was rejected; to
+ * take our own standing still for the server's silence.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
+import { afterInput } from '../../patience.ts';
 import { abortable, limited } from '../abortable.ts';
 import type { Refusal, Reply } from './client.ts';
 import { connectionError, refusalCode, refusalIn, refused } from './errors.ts';
@@ -134,10 +136,10 @@ export class Connection {
   #later<T>(write: (wire: Wire) => Promise<T>): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting.delete(waiter);
-        reject(notYet(this.#failedWith));
-      }, CONNECT_MS);
+      const late = (): void => {
+        if (this.#waiting.delete(waiter)) reject(notYet(this.#failedWith));
+      };
+      const timer = setTimeout(() => afterInput(late), CONNECT_MS);
       const waiter: Waiter = {
         write: (wire) => {
           clearTimeout(timer);
@@ -217,12 +219,13 @@ export class Connection {
     const wire = this.#wire;
     const owed = this.#written > this.#answered;
     const answered = this.#answered;
-    setTimeout(() => {
+    const look = (): void => {
       this.#watching = false;
       const silent = owed && this.#answered === answered && performance.now() > this.#quietUntil;
       if (silent && wire && this.#wire === wire) this.#drop(wire);
       else if (this.#written > this.#answered) this.#watch();
-    }, SILENCE_MS).unref();
+    };
+    setTimeout(() => afterInput(look), SILENCE_MS).unref();
   }
 }
 

@@ -36,13 +36,16 @@ export class RedisStore implements Store {
   readonly traits: Traits;
   readonly lineage: string;
   readonly maxTtlMs: number;
+  /** In a cluster, the slot: by the key of its record. */
+  readonly partOf: ((resource: string) => string) | undefined;
   readonly #parts: RedisStoreParts;
   readonly #wakes: Wakes;
   readonly #runner: ScriptRunner;
 
   constructor(parts: RedisStoreParts) {
-    const { form, link, namespace, replicas } = parts;
+    const { form, link, namespace, places, replicas } = parts;
     this.#parts = parts;
+    if (places.many) this.partOf = (name) => places.recordOf(places.keyOf(name));
     this.name = form.name;
     this.maxTtlMs = parts.maxTtlMs;
     this.lineage = `${form.name}:${namespace}`;
@@ -78,13 +81,11 @@ export class RedisStore implements Store {
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
-    const replies = await this.#spread(claims, (those) =>
-      this.#verb('release', those, ({ id, ttlMs, unanswered }) => {
-        const ttl = Math.ceil(ttlMs);
-        if (!unanswered && afterMs === 0) return `${id}-${ttl}`;
-        return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
-      }),
-    );
+    const replies = await this.#verb('release', claims, ({ id, ttlMs, unanswered }) => {
+      const ttl = Math.ceil(ttlMs);
+      if (!unanswered && afterMs === 0) return `${id}-${ttl}`;
+      return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
+    });
     return replies.map((reply) => {
       if (typeof reply === 'number') return reply === 1;
       throw garbled(reply);
@@ -183,48 +184,12 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
   };
 
-  /** Asks the server of each slot, all at the same time; answers in the order of the claims. */
-  #spread<R>(
-    claims: readonly Claim[],
-    ask: (those: readonly Claim[]) => Promise<readonly R[]>,
-  ): Promise<readonly R[]> {
-    try {
-      if (!this.#parts.places.many || claims.length === 1) return ask(claims);
-      return this.#spreadOut(claims, ask);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  async #spreadOut<R>(
-    claims: readonly Claim[],
-    ask: (those: readonly Claim[]) => Promise<readonly R[]>,
-  ): Promise<readonly R[]> {
-    const { places } = this.#parts;
-    const groups = new Map<string, number[]>();
-    claims.forEach(({ resource }, i) => {
-      const record = places.recordOf(places.keyOf(resource));
-      const group = groups.get(record);
-      if (group) group.push(i);
-      else groups.set(record, [i]);
-    });
-    const answers: R[] = new Array(claims.length);
-    await Promise.all(
-      [...groups.values()].map(async (group) => {
-        const replies = await ask(group.map((i) => claims[i] as Claim));
-        group.forEach((i, nth) => {
-          answers[i] = replies[nth] as R;
-        });
-      }),
-    );
-    return answers;
-  }
-
-  #verb(
+  async #verb(
     verb: keyof Scripts,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly Reply[]> {
+    if (claims.length === 0) return [];
     const keys: string[] = [];
     const args: string[] = [];
     for (const claim of claims) {
@@ -241,16 +206,13 @@ export class RedisStore implements Store {
     return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
-  #statuses(
+  async #statuses(
     verb: keyof Scripts,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
-    return this.#spread(claims, (those) =>
-      this.#verb(verb, those, argumentOf).then((replies) =>
-        those.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs)),
-      ),
-    );
+    const replies = await this.#verb(verb, claims, argumentOf);
+    return claims.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs));
   }
 
   async #change(resource: string, ...args: readonly string[]): Promise<Reply> {

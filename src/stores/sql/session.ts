@@ -18,6 +18,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, StoreError } from '../../errors.ts';
+import { afterInput } from '../../patience.ts';
 import { abortable, limited } from '../abortable.ts';
 import { markBlocked } from './apart.ts';
 import type { Judgement, Routine, Source, Wire } from './wire.ts';
@@ -128,12 +129,11 @@ export class Session {
 
   #line(request: Request): void {
     const late = (): void => {
-      this.#queue.delete(request);
-      request.fail(this.#failure ?? notYet());
+      if (this.#queue.delete(request)) request.fail(this.#failure ?? notYet());
     };
     request.timer = setTimeout(() => {
-      if (this.#open) request.timer = setTimeout(late, TURN_MS);
-      else late();
+      if (this.#open) request.timer = setTimeout(() => afterInput(late), TURN_MS);
+      else afterInput(late);
     }, CONNECT_MS);
     this.#queue.add(request);
     this.#next();
@@ -154,7 +154,10 @@ export class Session {
   #run(open: Open, request: Request): void {
     this.#running = request;
     this.#silence ??= setTimeout(() => {
-      if (this.#open && this.#running) this.#drop(this.#open, silent());
+      const asked = this.#running;
+      afterInput(() => {
+        if (this.#open && asked && this.#running === asked) this.#drop(this.#open, silent());
+      });
     }, SILENCE_MS).unref();
     this.#silence.refresh();
     void request.run(open);

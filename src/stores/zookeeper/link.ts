@@ -9,6 +9,7 @@
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../clock.ts';
+import { afterInput } from '../../patience.ts';
 import { connectionLoss, refused } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { Frames } from './frames.ts';
@@ -77,16 +78,20 @@ export class Link {
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk));
     this.#socket.on('error', (error) => this.end(error));
     this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
-    const late = (): void => this.end(new Error(`no answer in ${Math.round(limitMs)} ms`));
-    const timer = clock.setTimeout(late, limitMs);
+    let greeted = false;
+    const late = (): void => {
+      if (!greeted) this.end(new Error(`no answer in ${Math.round(limitMs)} ms`));
+    };
+    const timer = clock.setTimeout(() => afterInput(late, clock), limitMs);
     timer.unref();
     const abort = (): void => this.end(new Error('no longer wanted'));
     signal.addEventListener('abort', abort, { once: true });
-    const greeted = (): void => {
+    const stop = (): void => {
+      greeted = true;
       clock.clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     };
-    this.hello.then(greeted, greeted);
+    this.hello.then(stop, stop);
     if (signal.aborted) abort();
   }
 

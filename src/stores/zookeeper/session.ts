@@ -13,11 +13,11 @@
  *
  * The last transaction seen goes along to each server: one that lags behind refuses the connection,
  * so what was read once is never unread. When a connection is asked for a sign of life, and when it
- * is given up, says Vigil. Only a pending request keeps the process alive, by the timer of its
- * deadline.
+ * is given up, says Vigil. Only a pending request keeps the process alive, by its timer.
  */
 import type { Clock } from '../../clock.ts';
 import { ClosedError, isLockError } from '../../errors.ts';
+import { afterInput } from '../../patience.ts';
 import type { Auth, Destination } from './address.ts';
 import { Changes, type SessionListener } from './changes.ts';
 import { Confirmations } from './confirmations.ts';
@@ -155,7 +155,7 @@ export class Session {
       return Promise.reject(error);
     }
     const late = (): void => exchange.fail(tooLate(timeoutMs, exchange.written, this.#trouble));
-    const timer = this.#clock.setTimeout(late, timeoutMs);
+    const timer = this.#clock.setTimeout(() => afterInput(late, this.#clock), timeoutMs);
     const stop = (): void => this.#clock.clearTimeout(timer);
     exchange.answer.then(stop, stop);
     if (this.#link) this.#link.send(exchange as Exchange);

@@ -8,6 +8,7 @@
  * is given up when one has no answer for a sixth, while the session has time for another server.
  */
 import type { Clock, Timer } from '../../clock.ts';
+import { afterInput } from '../../patience.ts';
 import type { Link } from './link.ts';
 
 export interface VigilEvents {
@@ -20,8 +21,6 @@ export interface VigilEvents {
 
 /** A server that has answered nothing for so long is busy. */
 const BUSY_MS = 1000;
-/** Whoever looks so much too late may have been standing still himself. */
-const LATE_MS = 100;
 
 export class Vigil {
   /** When the last request that was answered was sent. */
@@ -63,7 +62,7 @@ export class Vigil {
     const { clock } = this.#events;
     if (this.#timer) clock.clearTimeout(this.#timer);
     const due = this.#due();
-    this.#timer = clock.setTimeout(() => this.#look(due), Math.max(1, due - clock.now()));
+    this.#timer = clock.setTimeout(() => this.#look(), Math.max(1, due - clock.now()));
     this.#timer.unref();
   }
 
@@ -86,13 +85,10 @@ export class Vigil {
     };
   }
 
-  #look(due: number): void {
+  #look(): void {
     if (this.#over) return;
     if (this.late) return this.#events.expired();
-    // Who stood still himself reads what has arrived meanwhile before he calls the server silent.
-    const { clock } = this.#events;
-    if (clock.now() - due > LATE_MS) clock.setImmediate(() => this.#act());
-    else this.#act();
+    afterInput(() => this.#act(), this.#events.clock);
   }
 
   #act(): void {

@@ -13,9 +13,9 @@ export const batches: Topic = {
         const of = (name: string) => bed.claim({ resource: bed.name(name) });
         await bed.enterAll([of('b'), of('d')]);
         const batch = ['d', 'a', 'b', 'c'].map((name) => ({ ...of(name), queue: false }));
-        assert.equal(states(await bed.store.claim(batch)), 'gone held gone held');
-        assert.equal(states(await bed.store.renew(batch)), 'gone held gone held');
-        assert.deepEqual(await bed.store.release(batch), [false, true, false, true]);
+        assert.equal(states(await bed.enterBatch(batch)), 'gone held gone held');
+        assert.equal(states(await bed.beatBatch(batch)), 'gone held gone held');
+        assert.deepEqual(await bed.leaveBatch(batch), [false, true, false, true]);
       },
     },
     {
@@ -24,11 +24,11 @@ export const batches: Topic = {
         const batch = Array.from({ length: MAX_BATCH }, (_, i) =>
           bed.claim({ resource: bed.name(String(i)) }),
         );
-        for (const status of await bed.store.claim(batch)) held(status);
-        for (const status of await bed.store.renew(batch)) held(status);
-        for (const status of await bed.store.claim(batch)) held(status);
-        assert.deepEqual(new Set(await bed.store.release(batch)), new Set([true]));
-        for (const status of await bed.store.renew(batch)) gone(status);
+        for (const status of await bed.enterBatch(batch)) held(status);
+        for (const status of await bed.beatBatch(batch)) held(status);
+        for (const status of await bed.enterBatch(batch)) held(status);
+        assert.deepEqual(new Set(await bed.leaveBatch(batch)), new Set([true]));
+        for (const status of await bed.beatBatch(batch)) gone(status);
       },
     },
     {
@@ -45,7 +45,7 @@ export const batches: Topic = {
           of('d', { queue: false }),
           of('e', { ttlMs: LONG_MS / 2 }),
         ];
-        assert.equal(states(await bed.store.claim(batch)), 'held held held gone waiting');
+        assert.equal(states(await bed.enterBatch(batch)), 'held held held gone waiting');
         for (const { resource, kind, permits, limit, ttlMs, holder, queue } of batch) {
           if (!queue) continue;
           const shown = await bed.look(resource);
@@ -65,8 +65,8 @@ export const batches: Topic = {
         const batch = [LONG_MS, LONG_MS / 4, LONG_MS / 2].map((ttlMs, i) =>
           bed.claim({ resource: bed.name(String(i)), ttlMs }),
         );
-        await bed.store.claim(batch);
-        const statuses = await bed.store.renew(batch);
+        await bed.enterBatch(batch);
+        const statuses = await bed.beatBatch(batch);
         for (const [i, { ttlMs, resource }] of batch.entries()) {
           const { leftMs } = held(statuses[i]);
           const [holder] = (await bed.look(resource)).holders;
@@ -83,7 +83,7 @@ export const batches: Topic = {
         const of = (name: string) => bed.claim({ resource: bed.name(name) });
         await bed.enter(of('b'));
         const stranger = { ...of('b'), kind: 'permits', limit: 5 } as const;
-        const [first, second, third] = await bed.store.claim([of('a'), stranger, of('c')]);
+        const [first, second, third] = await bed.enterBatch([of('a'), stranger, of('c')]);
         held(first);
         gone(second, 'mismatch');
         held(third);
@@ -95,7 +95,7 @@ export const batches: Topic = {
         const of = (name: string) => bed.claim({ resource: bed.name(name) });
         const [a, never, c] = [of('a'), of('b'), of('c')];
         await bed.enterAll([a, c]);
-        assert.equal(states(await bed.store.renew([a, never, c])), 'held gone held');
+        assert.equal(states(await bed.beatBatch([a, never, c])), 'held gone held');
       },
     },
     {
@@ -111,9 +111,9 @@ export const batches: Topic = {
       needs: ['queue', 'sequential batches'],
       async run(bed) {
         const batch = [bed.claim(), bed.claim(), bed.claim()];
-        assert.equal(states(await bed.store.claim(batch)), 'held waiting waiting');
-        assert.deepEqual(await bed.store.release(batch.slice(0, 2)), [true, true]);
-        assert.equal(states(await bed.store.renew(batch)), 'gone gone held');
+        assert.equal(states(await bed.enterBatch(batch)), 'held waiting waiting');
+        assert.deepEqual(await bed.leaveBatch(batch.slice(0, 2)), [true, true]);
+        assert.equal(states(await bed.beatBatch(batch)), 'gone gone held');
       },
     },
     {
@@ -121,7 +121,7 @@ export const batches: Topic = {
       needs: ['tokens', 'sequential batches', 'permits'],
       async run(bed) {
         const batch = [1, 2, 3].map(() => bed.claim({ kind: 'permits', limit: 3 }));
-        const tokens = (await bed.store.claim(batch)).map((status) => held(status).token);
+        const tokens = (await bed.enterBatch(batch)).map((status) => held(status).token);
         for (const [i, token] of tokens.entries()) assert.ok(token > (tokens[i - 1] ?? 0n));
       },
     },
@@ -135,8 +135,8 @@ export const batches: Topic = {
             const batch = Array.from({ length: 20 }, (_, i) =>
               bed.claim({ resource: bed.name(`${i}`), kind: 'permits', limit: 3 }),
             );
-            for (const status of await store.claim(batch)) held(status);
-            assert.equal((await store.release(batch.slice(0, s))).length, s);
+            for (const status of await bed.enterBatch(batch, store)) held(status);
+            assert.equal((await bed.leaveBatch(batch.slice(0, s), { store })).length, s);
           }),
         );
         assert.equal((await bed.look(bed.name('19'))).holders.length, 3);

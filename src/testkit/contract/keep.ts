@@ -175,7 +175,7 @@ export const keep: Topic = {
         const claims = Array.from({ length: 50 }, (_, i) =>
           bed.claim({ resource: bed.name(`${i}`) }),
         );
-        for (const status of await bed.store.claim(claims)) held(status);
+        for (const status of await bed.enterBatch(claims)) held(status);
         const say = (claim: Claim) => bed.store.keep?.(claim, { text: claim.resource, ms: MINUTE });
         const said = await Promise.all(claims.map(say));
         assert.ok(said.every((kept) => kept === true));

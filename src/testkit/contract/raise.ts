@@ -132,7 +132,7 @@ export const raise: Topic = {
       name: 'each claim of a batch is raised to its own number',
       async run(bed) {
         const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
-        const tokens = (await bed.store.claim(claims)).map((status) => held(status).token);
+        const tokens = (await bed.enterBatch(claims)).map((status) => held(status).token);
         const missing = bed.claim({ resource: bed.name('d') });
         const numbers = tokens.map((token, i) => token + BigInt(i) * FAR);
         const statuses = await bed.store.raise?.([...claims, missing], [...numbers, FAR]);

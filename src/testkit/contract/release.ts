@@ -175,9 +175,9 @@ export const release: Topic = {
       name: 'claims released together with `after` all keep their resources',
       async run(bed) {
         const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
-        await bed.store.claim(claims);
+        await bed.enterBatch(claims);
         const ms = 10 * bed.ttlMs;
-        assert.deepEqual(await bed.store.release(claims, { ms }), [true, true, true]);
+        assert.deepEqual(await bed.leaveBatch(claims, { after: { ms } }), [true, true, true]);
         for (const { resource } of claims) {
           const [holder] = (await bed.look(resource)).holders;
           assert.ok(holder && holder.leftMs <= ms + bed.slackMs, `${holder?.leftMs} of ${ms} ms`);
