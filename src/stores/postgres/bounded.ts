@@ -3,8 +3,8 @@
  *
  * Whoever gives a statement up drops the connection, and a server whose session waits for a lock
  * does not notice that: the session would stay until the lock is free, and one more for each
- * attempt. So every statement sets the limit before it touches a table. It is the transaction's own,
- * for behind a pooler a session is somebody else's next. A verb then sets its own, which is shorter.
+ * attempt. So every statement sets the limit before it touches a table. It is the transaction's
+ * own, for behind a pooler a session is somebody else's next. A verb then sets a shorter one.
  */
 
 /** The longest patience of a verb, and less than a connection may be silent. */
@@ -12,5 +12,6 @@ const LONGEST_MS = 2000;
 
 /** The statement that selects this. */
 export function bounded(what: string): string {
-  return `SELECT ${what} FROM (SELECT set_config('lock_timeout', '${LONGEST_MS}', true)) AS bounded`;
+  const limit = `SELECT set_config('lock_timeout', '${LONGEST_MS}', true)`;
+  return `SELECT ${what} FROM (${limit}) AS bounded`;
 }

@@ -1,11 +1,12 @@
 /**
  * Sessions that were given up while the server was at work for them, and may be so still.
  *
- * A server does not notice that nobody waits for its answer any more. Locks it waits for no longer
- * than it was told (bounded.ts), but a commit waits for a standby as long as it takes, and so may a
- * disk. To end such a session would be wrong: the server then shows a commit that no standby has, to
- * the very claim that is asked again. So they are left alone, and when there are too many, no more
- * are begun until one of them is over: one program must not use up the connections of all.
+ * A server does not notice that nobody waits for its answer any more. It waits for a lock no longer
+ * than it was told (bounded.ts), but for a standby, or for its disk, as long as it takes. To end a
+ * session that waits for a standby would be wrong: the server then shows a commit that no standby
+ * has, and the claim that is asked again would be granted. So such sessions are left alone, and when
+ * there are too many, no more are begun until one of them is over: one program must not use up the
+ * connections of all.
  */
 import { StoreError } from '../../errors.ts';
 import type { Connection } from './connection.ts';

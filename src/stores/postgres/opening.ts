@@ -104,8 +104,8 @@ function warn(
   if (split !== undefined && (Number(standbys) > 0 || synchronous !== '')) {
     const message =
       'A primary that is cut off from its standbys goes on granting, beside the one promoted in' +
-      ` its place, for commits do not wait for a standby: ${split}. Change that, or make sure that` +
-      ' a primary is stopped before another one is promoted.';
+      ` its place, for commits do not wait for a standby: ${split}. Change that, or make sure` +
+      ' that a primary is stopped before another one is promoted.';
     warnings.tell('HOLDFAST_SPLIT_PRIMARY', message);
   }
 }
