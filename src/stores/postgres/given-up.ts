@@ -4,9 +4,9 @@
  * A server does not notice that nobody waits for its answer any more. It waits for a lock no longer
  * than it was told (bounded.ts), but for a standby, or for its disk, as long as it takes. To end a
  * session that waits for a standby would be wrong: the server then shows a commit that no standby
- * has, and the claim that is asked again would be granted. So such sessions are left alone, and when
- * there are too many, no more are begun until one of them is over: one program must not use up the
- * connections of all.
+ * has, and the claim that is asked again would be granted. So such sessions are left alone, and
+ * when there are too many, no more are begun until one of them is over: one program must not use up
+ * the connections of all.
  */
 import { StoreError } from '../../errors.ts';
 import type { Connection } from './connection.ts';
