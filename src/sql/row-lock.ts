@@ -4,8 +4,8 @@
  * Invariant: of all that locked the row for update, at most one transaction is open, also while
  * the row is only being made. The database sees to it once the row is there; the care is in making
  * it. PostgreSQL: look first, then insert with ON CONFLICT, which waits for whoever else inserts,
- * and look again; where a snapshot hides their row (REPEATABLE READ), the server fails the insert
- * as a serialization failure rather than letting two in. MySQL: a locking look at a row that is
+ * and look again. The first look finds nothing, and waits for nobody, at an isolation level where
+ * later reads would be older than the lock (snapshot.ts). MySQL: a locking look at a row that is
  * missing locks the gap, which two can do, and neither could insert any more: a deadlock. INSERT
  * IGNORE takes a shared lock, which two cannot raise: another one. So an insert comes first whose
  * ON DUPLICATE KEY UPDATE asks for the exclusive lock at once, and changes nothing. A look without
@@ -21,6 +21,7 @@ import type { SqlTransaction } from './clients.ts';
 import { type Columns, type Piece, quoteTable, readColumns, readKey } from './identifiers.ts';
 import { type LockWait, readWait, type Wait, within } from './lock-wait.ts';
 import { type Dialect, type Row, type Session, transactionOf } from './session.ts';
+import { mustReadLatest, READS_LATEST } from './snapshot.ts';
 
 export interface RowLockOptions {
   /** `name` or `schema.name`, as the database spells it. */
@@ -66,7 +67,9 @@ interface Asked {
  *   if (n > 0) await tx`update stock set n = ${n - 1} where sku = ${sku}`;
  * });
  *
- * @throws UsageError, also if there is no such table or column, or if the key is not unique.
+ * @throws UsageError, also if there is no such table or column, if the key is not unique, and on
+ *   PostgreSQL above READ COMMITTED, before it waits: what is read under the lock would be as old
+ *   as the transaction's first statement.
  * @throws TransactionError if it was not to be had: roll back.
  */
 export function rowLock<T extends object = Row>(
@@ -108,6 +111,7 @@ async function take(
   if (postgres || !insert || mode === 'share' || wait !== 'block') {
     const row = await find(session, asked, wait);
     if (row) return row;
+    await mustReadLatest(session);
     if (!insert) return absent(asked);
     if (wait === 'skip' && (await exists(session, asked))) return null;
   }
@@ -123,7 +127,8 @@ async function find(
   wait: 'block' | 'nowait' | 'skip',
 ): Promise<Row | undefined> {
   const locking = lockingClause(session.dialect, mode, wait);
-  const sql = `SELECT t.* FROM ${table} AS t WHERE ${key.sql} LIMIT 2 ${locking}`;
+  const where = session.dialect === 'postgres' ? `${key.sql} AND ${READS_LATEST}` : key.sql;
+  const sql = `SELECT t.* FROM ${table} AS t WHERE ${where} LIMIT 2 ${locking}`;
   const rows = await session.rows(sql, key.values);
   if (rows.length > 1) throw new UsageError(`The key names several rows of ${table}: not unique.`);
   return rows[0];

@@ -6,6 +6,7 @@
  * not let two in; among a million names there is one with a chance of 1 to 37 million. The server's
  * own `hashtext` has 32 bits, where 77,000 names are enough for an even chance, and may change with
  * its version: two servers of a rolling upgrade would then not exclude each other.
+ * The statement that asks for the lock looks at the isolation level first (snapshot.ts).
  * What would break it: programs that disagree about the namespace.
  */
 import { createHash } from 'node:crypto';
@@ -15,6 +16,7 @@ import { readOptions } from '../read-options.ts';
 import type { SqlTransaction } from './clients.ts';
 import { type LockWait, readWait, type Wait, within } from './lock-wait.ts';
 import { type Session, transactionOf } from './session.ts';
+import { mustReadLatest, READS_LATEST } from './snapshot.ts';
 
 export interface TransactionLockOptions {
   /** Lets others in who share, too. Default: false. */
@@ -39,6 +41,8 @@ const OPTIONS = ['shared', 'wait', 'namespace'];
  * });
  *
  * @throws UnsupportedError on MySQL and MariaDB, whose named locks belong to connections.
+ * @throws UsageError above READ COMMITTED, before it waits: what is read under the lock would be as
+ *   old as the transaction's first statement.
  * @throws TransactionError if it was not to be had: `nowait`, a time-out, a deadlock.
  */
 export function transactionLock(
@@ -72,20 +76,25 @@ async function lock(session: Session, { key, kind, wait }: Asked): Promise<boole
   await session.mustHaveBegun();
   // As text: the key may be beyond what a double can tell apart.
   const number = 'CAST(CAST(? AS text) AS bigint)';
-  const ask = (verb: string): string =>
-    `SELECT pg_catalog.pg_${verb}advisory_xact_lock${kind}(${number}) AS "got"`;
+  const ask = async (verb: '' | 'try_'): Promise<string> => {
+    const call = `pg_catalog.pg_${verb}advisory_xact_lock${kind}(${number})`;
+    const sql = `SELECT CASE WHEN ${READS_LATEST} THEN CAST(${call} AS text) END AS "got"`;
+    const [row] = await session.rows(sql, [`${key}`]);
+    if (typeof row?.got !== 'string') await mustReadLatest(session);
+    return String(row?.got);
+  };
   const block = async (): Promise<boolean> => {
-    await session.rows(ask(''), [`${key}`]);
+    await ask('');
     return true;
   };
   if (wait === 'block') return block();
   if (typeof wait === 'number') return within(session, wait, block);
-  const [row] = await session.rows(ask('try_'), [`${key}`]);
-  if (row?.got !== true && wait === 'nowait') {
+  const got = (await ask('try_')) === 'true';
+  if (!got && wait === 'nowait') {
     const message = 'Somebody else holds the lock.';
     throw new TransactionError(message, { reason: 'lock-timeout', retryable: true });
   }
-  return row?.got === true;
+  return got;
 }
 
 function keyOf(namespace: string, name: string): bigint {

@@ -40,8 +40,12 @@ export interface StoreOptions extends PostgresOptions {
 export class Bed extends Lifetime {
   async server(options?: ServerOptions): Promise<PostgresServer> {
     const server = this.serve(await startPostgres(options));
-    await migratePostgres(clientOf('pg', server.url));
+    await this.migrate(server);
     return server;
+  }
+
+  migrate({ url }: Place): Promise<void> {
+    return migratePostgres(clientOf('pg', url));
   }
 
   store({ url }: Place, { client = 'pg', ...options }: StoreOptions = {}): Store {

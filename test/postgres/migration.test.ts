@@ -1,6 +1,7 @@
 /** The tables and functions are made once, whole, and by whoever may. */
 import { createLocks } from 'holdfast';
 import { migratePostgres, postgresMigration, postgresStore } from 'holdfast/postgres';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrationText } from '../../src/stores/postgres/open-url.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
@@ -92,6 +93,28 @@ test('tables from before there were records keep locks; who wants records is tol
   });
   await migratePostgres(clientOf('pg', server.url), { schema });
   expect(await once()).toMatchObject({ state: 'ran' });
+});
+
+test('tables from before the witness told who wrote it', async () => {
+  const schema = 'earlier';
+  await migratePostgres(clientOf('pg', server.url), { schema });
+  await server.query(`ALTER TABLE ${schema}.witness DROP COLUMN written`);
+  await migratePostgres(clientOf('pg', server.url), { schema });
+  await works(server.url, schema);
+});
+
+test('it waits for nobody for long, for everybody would wait behind it', async () => {
+  const schema = 'busy';
+  await migratePostgres(clientOf('pg', server.url), { schema });
+  await server.query(`ALTER TABLE ${schema}.witness DROP COLUMN written`);
+  const reader = new Client({ connectionString: server.url });
+  await reader.connect();
+  await reader.query(`BEGIN; SELECT FROM ${schema}.witness`);
+  const failure = await failureOf(migratePostgres(clientOf('pg', server.url), { schema }));
+  expect(failure).toMatchObject({ code: 'STORE', retryable: true });
+  await reader.end();
+  await migratePostgres(clientOf('pg', server.url), { schema });
+  await works(server.url, schema);
 });
 
 test('a user who is no superuser may do it where he may create a schema', async () => {

@@ -144,5 +144,11 @@ describe('warnings before the first grant', () => {
       return row?.synchronous_standby_names === '*';
     });
     expect(await codesOf(primary)).toEqual([]);
+    // Of the database, of the user or of the server: it is what the session has that counts.
+    await primary.query('ALTER DATABASE postgres SET synchronous_commit = local');
+    expect(await codesOf(primary)).toEqual(['HOLDFAST_SPLIT_PRIMARY']);
+    await primary.query('ALTER DATABASE postgres RESET synchronous_commit');
+    expect(await codesOf(primary)).toEqual([]);
+    expect(await codesOf(primary, { durability: 'fast' })).toEqual(['HOLDFAST_SPLIT_PRIMARY']);
   });
 });

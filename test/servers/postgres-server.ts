@@ -159,13 +159,40 @@ export class PostgresServer extends LocalServer {
     const standby = new PostgresServer(this.#program, port, { ...options, primary: this });
     return standby.#begin(options, async () => {
       const name = `standby_${port}`;
-      const from = `host=${this.host} port=${options.via ?? this.port} user=${SUPERUSER}`;
-      const copying = ['--pgdata', standby.#data, '--dbname', `${from} application_name=${name}`];
       const following = ['--write-recovery-conf', '--create-slot', '--slot', name];
-      const quickly = ['--checkpoint=fast', '--no-sync'];
-      const backup = beside(this.#program, 'pg_basebackup');
-      await runToEnd([...backup, ...copying, ...following, ...quickly], { env: this.#env });
+      await standby.#copy(options.via ?? this.port, name, following);
     });
+  }
+
+  /** A primary of its own with what is here now, started from a base backup. */
+  async restored(how: 'as it is' | 'as an archive'): Promise<PostgresServer> {
+    const port = await portOf({});
+    const other = new PostgresServer(this.#program, port, {});
+    return other.#begin({}, async () => {
+      await other.#copy(this.port, `restored_${port}`);
+      if (how === 'as it is') return;
+      await other.#configure(["restore_command = 'false'"]);
+      const signal = join(other.#data, 'recovery.signal');
+      await copyFile(join(other.#data, 'PG_VERSION'), signal);
+    });
+  }
+
+  /** What `pg_dump` writes: statements without what only `psql` understands. */
+  async dump(options: readonly string[] = []): Promise<string> {
+    const file = join(this.folder, 'dump.sql');
+    const from = ['--host', this.folder, '--port', `${this.port}`, '--username', SUPERUSER];
+    const what = ['--inserts', '--file', file, ...options, 'postgres'];
+    const command = [...beside(this.#program, 'pg_dump'), ...from, ...what];
+    await runToEnd(command, { env: this.#env });
+    return (await readFile(file, 'utf8')).replaceAll(/^\\.*$/gm, '');
+  }
+
+  async #copy(port: number, name: string, options: readonly string[] = []): Promise<void> {
+    const from = `host=${this.host} port=${port} user=${SUPERUSER}`;
+    const copying = ['--pgdata', this.#data, '--dbname', `${from} application_name=${name}`];
+    const quickly = ['--checkpoint=fast', '--no-sync'];
+    const backup = beside(this.#program, 'pg_basebackup');
+    await runToEnd([...backup, ...copying, ...options, ...quickly], { env: this.#env });
   }
 
   /** Waits until this standby shows all that its primary has committed so far. */

@@ -1,4 +1,4 @@
-/** Many at once, at every isolation level: nothing is sold twice. */
+/** Many at once, at every isolation level that a lock is taken at: nothing is sold twice. */
 import type { TransactionError } from 'holdfast';
 import { changeState, isRetryable, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { PRODUCTS, useServer } from './bed.ts';
 import { type Client, type Isolation, numberLeft, on } from './clients.ts';
 
 const WORKERS = 8;
-const LEVELS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable'];
+const ALL_LEVELS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable'];
 
 interface Stock {
   readonly n: number;
@@ -18,6 +18,8 @@ function atOnce(work: (worker: number) => Promise<unknown>): Promise<unknown[]> 
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
+  /** On PostgreSQL, snapshots.test.ts has the others: no lock is to be had there. */
+  const LEVELS = product.name === 'PostgreSQL' ? ALL_LEVELS.slice(0, 1) : ALL_LEVELS;
   const table = 'stock';
   let client: Client;
   beforeAll(() => {
@@ -54,9 +56,7 @@ describe.each(PRODUCTS)('$name', (product) => {
       );
       expect(await numberLeft(client.db, key.id)).toBe(10 - WORKERS);
     }
-    // MySQL needs no second try, and on PostgreSQL a snapshot is all that may be in the way.
-    const allowed = client.dialect === 'postgres' && level !== LEVELS[0] ? ['serialization'] : [];
-    expect(allowed).toEqual(expect.arrayContaining([...retries.keys()]));
+    expect([...retries.keys()]).toEqual([]);
   });
 
   test.each(LEVELS)('neighbours that are made at once are no deadlock: %s', async (level) => {

@@ -21,6 +21,9 @@ const ADVISORY_LOCK = BigInt(`0x${Buffer.from('holdfast').toString('hex')}`);
 
 const CONNECT_MS = 5000;
 
+/** Whoever uses the tables waits behind a migration that waits for one of them. */
+const LOCK_MS = 2000;
+
 /**
  * The SQL that `migratePostgres` runs, for tools that keep migrations.
  *
@@ -36,6 +39,7 @@ export function postgresMigration(options: MigrationOptions = {}): string {
   const name = quoted(checkSchema(schema));
   return `BEGIN;
 SELECT pg_advisory_xact_lock(${ADVISORY_LOCK});
+SET LOCAL lock_timeout = '${LOCK_MS}ms';
 DO $$ BEGIN
   IF to_regclass('${name}.store') IS NOT NULL THEN
     IF (SELECT max(layout) FROM ${name}.store) > ${LAYOUT} THEN

@@ -9,6 +9,7 @@
  */
 import { StoreError } from '../../errors.ts';
 import type { Warnings } from '../sql/warnings.ts';
+import { bounded } from './bounded.ts';
 import type { Connection } from './connection.ts';
 import { anotherLayout, impossible } from './errors.ts';
 import { quoted } from './schema-name.ts';
@@ -68,9 +69,17 @@ export async function check(
   const settings = SETTINGS.filter(([, , since]) => direct && major >= since).map(
     ([name, value]) => `, set_config('${name}', '${value}', false)`,
   );
-  const text = `SELECT ${quoted(schema)}.layout()::text${settings.join('')}`;
-  const [[layout] = []] = await connection.query({ text });
+  const look = `${quoted(schema)}.layout()::text, ${quoted(schema)}.hidden()::text`;
+  const text = bounded(`${look}${settings.join('')}`);
+  const [[layout, hidden] = []] = await connection.query({ text });
   if (layout !== String(LAYOUT)) throw anotherLayout(String(layout), LAYOUT);
+  if (hidden === 'true') {
+    const message =
+      'The server does not tell which history its data has: pg_control_system() or' +
+      ' pg_current_wal_lsn() is refused to the owner of the tables. So after every crash and' +
+      ' fail-over nothing is granted for maxTtl.';
+    warnings.tell('HOLDFAST_HIDDEN_HISTORY', message);
+  }
   return direct;
 }
 
@@ -91,13 +100,25 @@ function warn(
       " durability: 'fast' would not wait.";
     warnings.tell('HOLDFAST_ASYNC_COMMIT', message);
   }
-  if (Number(standbys) > 0 && synchronous === '') {
+  const split = splitBy({ commits, synchronous, fast });
+  if (split !== undefined && (Number(standbys) > 0 || synchronous !== '')) {
     const message =
       'A primary that is cut off from its standbys goes on granting, beside the one promoted in' +
-      ' its place. Set synchronous_standby_names, or make sure that a primary is stopped before' +
-      ' another one is promoted.';
+      ` its place, for commits do not wait for a standby: ${split}. Change that, or make sure` +
+      ' that a primary is stopped before another one is promoted.';
     warnings.tell('HOLDFAST_SPLIT_PRIMARY', message);
   }
+}
+
+/** Why commits of the store do not wait for a standby; undefined: they do. */
+function splitBy(known: {
+  readonly commits: string | undefined;
+  readonly synchronous: string | undefined;
+  readonly fast: boolean;
+}): string | undefined {
+  if (known.synchronous === '') return 'synchronous_standby_names is empty';
+  if (known.fast) return "durability is 'fast'";
+  return known.commits === 'local' ? 'synchronous_commit is local' : undefined;
 }
 
 function noPrimary(): StoreError {

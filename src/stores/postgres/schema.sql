@@ -15,7 +15,8 @@
 -- a statement's snapshot is older than the lock that it waits for. Nobody is told before COMMIT.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
 -- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
--- server forgets (`begin` notices that and makes everybody wait).
+-- server forgets, or that is missing in a copy (`layout` and `begin` notice that, and everybody
+-- waits until whatever is missing is over).
 -- Times are µs since 1970 by the server's clock. A number is place, token and public name in one.
 CREATE SCHEMA IF NOT EXISTS holdfast;
 
@@ -30,14 +31,25 @@ CREATE TABLE IF NOT EXISTS holdfast.store (
   highest bigint NOT NULL,
   -- Some program does not wait for its commits to be on disk.
   fast boolean NOT NULL,
-  -- Which history of which server this is.
+  -- Which history of which database this is.
   history text NOT NULL
 );
 
 -- The server empties it in a crash, and on a standby: while its row is there, nothing was lost.
+-- A row that was restored was written by another transaction than it says.
 CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.witness (
-  single boolean PRIMARY KEY DEFAULT true CHECK (single)
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  written xid
 );
+
+-- Tables of before: only then, for it waits for whoever reads, and everybody waits behind it.
+DO $$ BEGIN
+  IF NOT EXISTS (
+    SELECT FROM pg_attribute WHERE attrelid = 'holdfast.witness'::regclass AND attname = 'written'
+  ) THEN
+    ALTER TABLE holdfast.witness ADD COLUMN written xid;
+  END IF;
+END $$;
 
 CREATE TABLE IF NOT EXISTS holdfast.resource (
   name text COLLATE "C" PRIMARY KEY,
@@ -110,43 +122,83 @@ LANGUAGE sql VOLATILE AS $$
   SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 $$;
 
+-- The server's identity, its timeline, when it was last started from a base backup, the database,
+-- and the tables: whatever makes a copy changes one of them. `?` is what the server does not tell
+-- the owner of this function; of base backups only a superuser is told, or who may read its files.
 CREATE OR REPLACE FUNCTION holdfast.history() RETURNS text
-LANGUAGE sql VOLATILE AS $$
-  SELECT (pg_control_system()).system_identifier || ' ' ||
-    left(pg_walfile_name(pg_current_wal_lsn()), 8)
-$$;
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  server text := '?';
+  timeline text := '?';
+  copied text := '-';
+BEGIN
+  BEGIN
+    server := (pg_control_system()).system_identifier;
+  EXCEPTION WHEN OTHERS THEN NULL;
+  END;
+  BEGIN
+    timeline := left(pg_walfile_name(pg_current_wal_lsn()), 8);
+  EXCEPTION WHEN OTHERS THEN NULL;
+  END;
+  BEGIN
+    SELECT coalesce(extract(epoch FROM coalesce(f.change, f.modification))::text, '-') INTO copied
+    FROM pg_stat_file('backup_label.old', true) AS f;
+  EXCEPTION WHEN OTHERS THEN NULL;
+  END;
+  RETURN concat_ws(' ', server, timeline, copied,
+    (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
+    'holdfast.store'::regclass::oid);
+END $$;
 
 INSERT INTO holdfast.store (layout, max_ttl, open_at, highest, fast, history)
 VALUES (1, 0, 0, 0, false, holdfast.history()) ON CONFLICT DO NOTHING;
-INSERT INTO holdfast.witness
-SELECT true FROM holdfast.store WHERE max_ttl = 0 ON CONFLICT DO NOTHING;
 
--- For whoever may not read the tables.
+-- What comes first on a connection. In a copy of the database nobody has been a witness of what was
+-- lost: `record` then looks further.
 CREATE OR REPLACE FUNCTION holdfast.layout() RETURNS integer
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  s holdfast.store;
+BEGIN
+  SELECT * INTO s FROM holdfast.store;
+  IF s.history <> holdfast.history() THEN DELETE FROM holdfast.witness; END IF;
+  RETURN s.layout;
+END $$;
+
+-- The server does not tell enough of its history to know a crash from a loss of data.
+CREATE OR REPLACE FUNCTION holdfast.hidden() RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-  SELECT layout FROM holdfast.store
+  SELECT strpos(history, '?') > 0 FROM holdfast.store
 $$;
 
--- Somebody asks for more than is recorded, or the witness has gone. A loss is possible if commits
--- were not waited for, or if this is another history: that of a standby, or of a restored copy.
+-- Somebody asks for more than is recorded, or the witness is none. Data may be lost if this is
+-- another history: that of a standby, or of a copy; if the witness was restored; and if the server
+-- emptied it, where commits were not waited for, or where the history cannot be told.
 CREATE OR REPLACE FUNCTION holdfast.record(settings json) RETURNS holdfast.store
 LANGUAGE plpgsql AS $$
 DECLARE
   s holdfast.store;
-  wants_fast boolean := (settings->>'fast')::boolean;
   present text := holdfast.history();
+  intact boolean;
+  lost boolean;
 BEGIN
   -- What is recorded here must not be lost with what relies on it.
   PERFORM set_config('synchronous_commit', 'on', true);
   SELECT * INTO s FROM holdfast.store FOR UPDATE;
+  intact := EXISTS (SELECT FROM holdfast.witness w WHERE w.written = w.xmin);
+  lost := s.history <> present
+    OR NOT intact AND (s.fast OR EXISTS (SELECT FROM holdfast.witness)
+      OR s.max_ttl > 0 AND strpos(present, '?') > 0);
   s.max_ttl := greatest(s.max_ttl, (settings->>'maxTtl')::bigint * 1000);
-  IF NOT EXISTS (SELECT FROM holdfast.witness) THEN
-    IF (s.fast OR s.history <> present) AND NOT (settings->>'trust')::boolean THEN
-      s.open_at := holdfast.micros() + s.max_ttl;
-    END IF;
-    INSERT INTO holdfast.witness VALUES (true);
+  IF lost AND NOT (settings->>'trust')::boolean THEN
+    s.open_at := holdfast.micros() + s.max_ttl;
   END IF;
-  s.fast := s.fast OR wants_fast;
+  IF NOT intact THEN
+    DELETE FROM holdfast.witness;
+    INSERT INTO holdfast.witness VALUES (true);
+    UPDATE holdfast.witness SET written = xmin;
+  END IF;
+  s.fast := s.fast OR (settings->>'fast')::boolean;
   s.history := present;
   UPDATE holdfast.store SET max_ttl = s.max_ttl, open_at = s.open_at, fast = s.fast,
     history = s.history;
@@ -177,8 +229,9 @@ DECLARE
   s holdfast.store;
   ready boolean := holdfast.prepare(patience, fast);
 BEGIN
-  SELECT known.* INTO s FROM holdfast.store known, holdfast.witness
-  WHERE known.max_ttl >= begin.max_ttl * 1000 AND known.fast >= begin.fast;
+  SELECT known.* INTO s FROM holdfast.store known, holdfast.witness w
+  WHERE w.written = w.xmin AND known.max_ttl >= begin.max_ttl * 1000
+    AND known.fast >= begin.fast;
   IF NOT FOUND THEN RETURN holdfast.record(settings::json); END IF;
   RETURN s;
 END $$;
@@ -551,9 +604,9 @@ BEGIN
     address, tag, holder)
   SELECT claim_one.resource, kind, greatest(holdfast.micros(), known.highest + 1), id,
     holdfast.micros() + ttl * 1000::bigint, permits, capacity, ttl, address, tag, holder
-  FROM holdfast.store AS known, holdfast.witness
-  WHERE known.max_ttl >= claim_one.max_ttl * 1000 AND known.fast >= claim_one.fast
-    AND known.open_at <= holdfast.micros()
+  FROM holdfast.store AS known, holdfast.witness w
+  WHERE w.written = w.xmin AND known.max_ttl >= claim_one.max_ttl * 1000
+    AND known.fast >= claim_one.fast AND known.open_at <= holdfast.micros()
   ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, id = excluded.id,
     number = greatest(r.number + 1, holdfast.micros(), excluded.number),
     expires = holdfast.micros() + excluded.ttl * 1000::bigint, permits = excluded.permits,

@@ -1,7 +1,9 @@
 /** The routines of `schema.sql`, called over connections of a client package. */
 import type { Routine, Source } from '../sql/wire.ts';
+import { bounded } from './bounded.ts';
 import type { Connect, Row } from './connection.ts';
 import { judge } from './errors.ts';
+import { GivenUp } from './given-up.ts';
 import { check, type OpeningParts } from './opening.ts';
 import { quoted } from './schema-name.ts';
 
@@ -27,28 +29,44 @@ export function sourceOf(connect: Connect, parts: OpeningParts): Source {
   const texts = Object.fromEntries(
     Object.entries(TYPES).map(([routine, types]) => {
       const values = types.map((type, n) => `$${n + 1}::${type}`).join(', ');
-      return [routine, `SELECT ${quoted(parts.schema)}.${routine}(${values})`];
+      return [routine, bounded(`${quoted(parts.schema)}.${routine}(${values})`)];
     }),
   ) as Readonly<Record<Routine, string>>;
+  const givenUp = new GivenUp();
   return {
     judge,
     async open(terms) {
       const connection = await connect(terms);
       const end = (): void => connection.end();
       terms.signal.addEventListener('abort', end, { once: true });
-      const direct = await check(connection, parts).catch((error: unknown) => {
+      const opened = async (): Promise<boolean> => {
+        const direct = await check(connection, parts);
+        if (direct) await givenUp.check(connection);
+        return direct;
+      };
+      const direct = await opened().catch((error: unknown) => {
         end();
         throw error;
       });
       terms.signal.removeEventListener('abort', end);
+      let busy = false;
       return {
         call(routine, values) {
           const name = direct && { name: `holdfast_${routine}` };
-          return connection.query({ text: texts[routine], values, ...name }).then(columnOf);
+          busy = true;
+          return connection
+            .query({ text: texts[routine], values, ...name })
+            .then(columnOf)
+            .finally(() => {
+              busy = false;
+            });
         },
         listen: direct ? (channel) => connection.listen(channel) : undefined,
         ping: () => connection.query({ text: 'SELECT 1' }),
-        close: end,
+        close() {
+          if (busy && direct) givenUp.add(Number(connection.pid));
+          end();
+        },
       };
     },
   };

@@ -1,0 +1,41 @@
+/**
+ * Sessions that were given up while the server was at work for them, and may be so still.
+ *
+ * A server does not notice that nobody waits for its answer any more. It waits for a lock no longer
+ * than it was told (bounded.ts), but for a standby, or for its disk, as long as it takes. To end a
+ * session that waits for a standby would be wrong: the server then shows a commit that no standby
+ * has, and the claim that is asked again would be granted. So such sessions are left alone, and
+ * when there are too many, no more are begun until one of them is over: one program must not use up
+ * the connections of all.
+ */
+import { StoreError } from '../../errors.ts';
+import type { Connection } from './connection.ts';
+
+const MOST = 4;
+
+export class GivenUp {
+  #pids = new Set<number>();
+
+  /** The server may be at work for this one. */
+  add(pid: number): void {
+    this.#pids.add(pid);
+  }
+
+  /** @throws StoreError as long as there are too many. */
+  async check(connection: Connection): Promise<void> {
+    if (this.#pids.size < MOST) return;
+    // Whoever has done its work and cannot say so, for the network is gone, is in nobody's way.
+    const text = `SELECT pid::text FROM pg_stat_activity
+WHERE pid IN (${[...this.#pids].join()}) AND application_name = 'holdfast' AND state = 'active'`;
+    const rows = await connection.query({ text });
+    this.#pids = new Set(rows.map(([pid]) => Number(pid)));
+    if (this.#pids.size >= MOST) throw tooMany(this.#pids.size);
+  }
+}
+
+function tooMany(count: number): StoreError {
+  const message =
+    `The PostgreSQL server has not finished with ${count} sessions that were given up: it waits` +
+    ' for a standby, or for its disk. Look at wait_event in pg_stat_activity.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}
