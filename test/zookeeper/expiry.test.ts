@@ -240,6 +240,8 @@ test.concurrent('a server that keeps sessions for less refuses, and says why', a
   const locks = bed.locksOn(bed.store(strict), 2700);
   await expect(locks.mutex('a').acquire()).rejects.toMatchObject(refusal);
   await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject(refusal);
+  const forWeeks = bed.locksOn(bed.store(strict), 30 * 86_400_000);
+  await expect(forWeeks.mutex('a').acquire()).rejects.toMatchObject(refusal);
   // Who only looks has no use for a ttl.
   expect(await locks.inspect('a')).toMatchObject({ holders: [], waiters: [] });
   const shorter = bed.locksOn(bed.store(strict), 2666);

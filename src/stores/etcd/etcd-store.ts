@@ -3,7 +3,7 @@
  *
  * Invariant: a queue is the keys of its claims in the order of their create revisions, and who is
  * admitted follows from who stands before (queue.ts), so there is nothing to decide that two could
- * decide differently, and nothing to repair. A claim lives as long as its lease (leases.ts), which
+ * decide differently, and nothing to repair. A claim lives as long as its lease (lease.ts), which
  * all claims of this process with one TTL share; its token is its create revision, which the
  * cluster has agreed upon. A queue in which somebody waits is followed by one watch
  * (queue-watch.ts), so whoever is admitted knows without asking.
