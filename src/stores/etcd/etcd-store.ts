@@ -87,14 +87,16 @@ export class EtcdStore implements Store {
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const statuses: ClaimStatus[] = [];
     for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
-      const groups = grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000));
-      for (const group of groups.values()) {
+      // No lease holds up claims on another.
+      const groups = [...grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000)).values()];
+      const entering = groups.map(async (group) => {
         const answers = await enterAll(
           this.#parts,
           group.map(([, claim]) => claim),
         ).catch((error: unknown) => group.map(() => errorStatus(error)));
         for (const [i, [index]] of group.entries()) statuses[index] = answers[i] as ClaimStatus;
-      }
+      });
+      await Promise.all(entering);
     }
     return statuses;
   }
