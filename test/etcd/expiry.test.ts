@@ -1,6 +1,6 @@
 /**
- * Many claims live on one lease of etcd, and each still ends as if it had its own: these are the
- * promises about lives that a store whose liveness is a session does not make to the suite.
+ * Many claims live on one lease of etcd, and each still ends as if it had its own: what the suite,
+ * which knows no leases, cannot try.
  */
 import type { Claim, ClaimStatus, Store } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
