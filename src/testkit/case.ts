@@ -7,10 +7,11 @@ export type Need =
   | 'permits'
   | 'tokens'
   | 'atomic try'
-  | 'expiry'
+  | 'traces of the dead'
   | 'sequential batches'
   | 'granting hints'
   | 'data loss'
+  | 'leaps of time'
   | OptionalVerb;
 
 /** One promise, checked. */
@@ -20,6 +21,8 @@ export interface Case {
   readonly needs?: readonly Need[];
   /** What the fixture must be like. */
   readonly fixture?: FixtureOptions;
+  /** How long it may take, in ms of its clock; default 25 s. */
+  readonly limitMs?: number;
   run(bed: TestBed): Promise<void>;
 }
 
@@ -36,6 +39,8 @@ export interface Declared {
   readonly lacks: readonly OptionalVerb[];
   /** Its fixture can make it forget. */
   readonly forgets: boolean;
+  /** Its fixture can move its clock. */
+  readonly leaps: boolean;
 }
 
 type Reason = (declared: Declared) => string | false;
@@ -45,10 +50,12 @@ const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
   permits: ({ traits }) => !traits.permits && 'the store lets one in at a time',
   tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',
   'atomic try': ({ traits }) => !traits.atomicTry && 'a try may fail spuriously on this store',
-  expiry: ({ traits }) => traits.liveness !== 'ttl' && 'claims live as long as their session',
+  'traces of the dead': ({ traits }) =>
+    traits.liveness === 'session' && 'a hold that ends with its session leaves no trace',
   'sequential batches': ({ traits }) => !traits.sequential && 'a batch takes each resource once',
   'granting hints': ({ traits }) => !traits.hintsGrant && 'a hint is no grant on this store',
   'data loss': ({ forgets }) => !forgets && 'the store cannot be made to lose its memory',
+  'leaps of time': ({ leaps }) => !leaps && "the store's clock cannot be moved",
 };
 
 /** Why a store cannot be asked this, or undefined if it can. */

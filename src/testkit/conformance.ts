@@ -57,6 +57,8 @@ export interface ConformanceOptions {
   readonly lacks?: readonly OptionalVerb[];
   /** The fixtures have `forget()`; default false: what a store does without memory is not tried. */
   readonly forgets?: boolean;
+  /** The fixtures have `leap()`; default false: lives of minutes are not tried. */
+  readonly leaps?: boolean;
 }
 
 /** Longest time of one case, in ms: it takes a second or two, so more means that it hangs. */
@@ -96,8 +98,8 @@ const TOPICS: readonly Topic[] = [
  * @experimental Cases are added in minor versions.
  */
 export function conformance(options: ConformanceOptions): void {
-  const { traits, lacks = [], forgets = false } = options;
-  const store: Declared = { traits, lacks, forgets };
+  const { traits, lacks = [], forgets = false, leaps = false } = options;
+  const store: Declared = { traits, lacks, forgets, leaps };
   for (const { topic, needs = [], cases } of [declaration(store), ...TOPICS]) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;
@@ -129,7 +131,7 @@ function declaration(declared: Declared): Topic {
 async function runCase(each: Case, create: ConformanceOptions['create']): Promise<void> {
   const bed = await TestBed.open(await create(each.fixture ?? {}));
   try {
-    await bed.within(LIMIT_MS, each.run(bed));
+    await bed.within(each.limitMs ?? LIMIT_MS, each.run(bed));
   } finally {
     await bed.close();
   }

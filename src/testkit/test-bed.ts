@@ -22,6 +22,10 @@ export interface Fixture {
   readonly clock?: Clock;
   /** Makes the store lose its memory, as a server does that crashes and keeps nothing on disk. */
   forget?(): void | Promise<void>;
+  /** A short TTL that the store keeps on a busy machine, in ms; default 400, or 600 far away. */
+  readonly shortMs?: number;
+  /** Moves the clock on by which the store counts lives, at once or nearly so. */
+  leap?(ms: number): void | Promise<void>;
   /** Removes the data, after all connections have been closed. */
   dispose?(): void | Promise<void>;
 }
@@ -59,7 +63,7 @@ export class TestBed {
     this.#stores = new Set([store]);
     this.clock = fixture.clock ?? systemClock();
     const { reach, ttlStepMs: step } = store.traits;
-    const short = reach === 'network' ? SHORT_REMOTE_MS : SHORT_MS;
+    const { shortMs: short = reach === 'network' ? SHORT_REMOTE_MS : SHORT_MS } = fixture;
     this.ttlMs = Math.ceil(short / step) * step;
     this.slackMs = step + 2;
   }
@@ -107,6 +111,12 @@ export class TestBed {
   async forget(): Promise<void> {
     assert.ok(this.#fixture.forget, 'the fixture has forget()');
     await this.#fixture.forget();
+  }
+
+  /** So much time has passed for the store, and next to none for the case. */
+  async leap(ms: number): Promise<void> {
+    assert.ok(this.#fixture.leap, 'the fixture has leap()');
+    await this.#fixture.leap(ms);
   }
 
   /** A resource of this case alone. */

@@ -17,10 +17,12 @@ describe.each([1, 2, 3, 4, 5])('seed %i', (seed) => {
         clock,
         connect: () => chaosStore(store, { clock, ...WEATHER }),
         forget: () => store.forget(),
+        leap: (ms) => clock.sleep(ms),
         dispose: () => clock.stop(),
       };
     },
     traits: { ...memoryStore().traits, synchronous: false },
     forgets: true,
+    leaps: true,
   });
 });

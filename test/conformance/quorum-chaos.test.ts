@@ -34,11 +34,13 @@ describe.each([1, 2, 3])('seed %i', (seed) => {
         forget() {
           for (const each of members) each.forget();
         },
+        leap: (ms) => clock.sleep(ms),
         dispose: () => clock.stop(),
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
     lacks: ['follow', 'downgrade', 'raise', 'keep', 'recall'],
     forgets: true,
+    leaps: true,
   });
 });

@@ -18,11 +18,13 @@ describe.each([3, 5])('%i members', (count) => {
         forget() {
           for (const each of members) each.forget();
         },
+        leap: (ms) => clock.sleep(ms),
         dispose: () => clock.stop(),
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
     lacks: ['follow', 'downgrade', 'raise', 'keep', 'recall'],
     forgets: true,
+    leaps: true,
   });
 });

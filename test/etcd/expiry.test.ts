@@ -1,10 +1,10 @@
 /**
- * Many claims live on one lease of etcd, and each still ends as if it had its own: these are the
- * promises about lives that a store whose liveness is a session does not make to the suite.
+ * Many claims live on one lease of etcd, and each still ends as if it had its own: what the suite,
+ * which knows no leases, cannot try.
  */
 import type { Claim, ClaimStatus, Store } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RangeAnswer } from '../../src/stores/etcd/client.ts';
+import type { EtcdClient, RangeAnswer } from '../../src/stores/etcd/client.ts';
 import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../faults/bed.ts';
 import { patiently } from '../faults/scene.ts';
@@ -206,6 +206,21 @@ test.concurrent('a server that gives more than was asked for is taken at its wor
   });
   // Less the second to which etcd counts.
   expect(performance.now() - began).toBeGreaterThan(5000);
+});
+
+test.concurrent('a lease that cannot be had holds up no claim on another', async () => {
+  await using bed = new Bed(server);
+  const client = bed.use(etcdClient(server.clientUrl));
+  let refuse: (error: Error) => void = () => {};
+  const never = new Promise<never>((_, reject) => (refuse = reject));
+  const grant: EtcdClient['grant'] = (ms) => (ms === 7000 ? never : client.grant(ms));
+  const store = bed.storeOf({ ...client, grant });
+  const [stuck, next] = [claimOf('stuck', { ttlMs: 7000 }), claimOf('next', { ttlMs: TTL_MS })];
+  const claiming = claim(store, stuck, next);
+  const other = bed.store(server);
+  await until('was the other held', async () => (await holders(other, 'next')) === 1);
+  refuse(new Error('It is too late.'));
+  expect(await claiming).toMatchObject([{ state: 'error' }, { state: 'held' }]);
 });
 
 test.concurrent('a lease that nobody uses is not kept alive', async () => {

@@ -36,11 +36,11 @@ const BY_CHANCE =
 
 /** Quicker than the suite. */
 const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping)/;
-/** Who follows queues. */
-const FOLLOWING_ETCD = 'test/etcd/elections.test.ts';
+/** Who follows queues, and what only the suite has. */
+const ALL_OF_ETCD = /^test\/etcd\/(elections|conformance\/etcd)\.test/;
 
 /** Quicker than what has all cases. */
-const ZOOKEEPER = /^test\/zookeeper\/(store|keeping|following)\.test/;
+const ZOOKEEPER = /^test\/zookeeper\/(store|keeping|following|lists)\.test/;
 const ALL_OF_ZOOKEEPER =
   /^test\/zookeeper\/(differential|elections|overflow|conformance\/zookeeper)/;
 
@@ -103,7 +103,7 @@ function ofSql(file: string, part: string): Kind | undefined {
 
 function ofEtcd(file: string): Kind | undefined {
   if (ETCD.test(file)) return 'conformance';
-  return file === FOLLOWING_ETCD ? 'servers' : undefined;
+  return ALL_OF_ETCD.test(file) ? 'servers' : undefined;
 }
 
 function ofZookeeper(file: string): Kind | undefined {

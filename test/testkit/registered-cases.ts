@@ -26,11 +26,13 @@ export function register(change: (store: Store) => Store): {
         clock,
         connect: () => store,
         forget: () => memory.forget(),
+        leap: (ms) => clock.sleep(ms),
         dispose: () => clock.stop(),
       };
     },
     traits: change(memoryStore()).traits,
     forgets: true,
+    leaps: true,
   });
   return { cases, skipped };
 }

@@ -1,6 +1,6 @@
 /**
- * Many claims live in one session of ZooKeeper, and each still ends as if it had its own: these are
- * the promises about lives that a store whose liveness is a session does not make to the suite.
+ * Many claims live in one session of ZooKeeper, and each still ends as if it had its own: what the
+ * suite, which knows no sessions, cannot try.
  */
 import type { Claim, ClaimStatus, Store } from 'holdfast';
 import { zookeeperClient } from 'holdfast/zookeeper';
@@ -240,6 +240,9 @@ test.concurrent('a server that keeps sessions for less refuses, and says why', a
   const locks = bed.locksOn(bed.store(strict), 2700);
   await expect(locks.mutex('a').acquire()).rejects.toMatchObject(refusal);
   await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject(refusal);
+  // Longer than the protocol has numbers for.
+  const forWeeks = claimOf('a', { ttlMs: 20 * 86_400_000 });
+  expect(await claim(bed.store(strict), forWeeks)).toMatchObject([{ error: refusal }]);
   // Who only looks has no use for a ttl.
   expect(await locks.inspect('a')).toMatchObject({ holders: [], waiters: [] });
   const shorter = bed.locksOn(bed.store(strict), 2666);

@@ -4,7 +4,7 @@ import type { Claim, ClaimStatus } from '../../store.ts';
 import type { Compare, Operation } from './client.ts';
 import { burial } from './graves.ts';
 import { idIn } from './keys.ts';
-import { NOTE_MS } from './leaving.ts';
+import { NOTE_MS } from './lease.ts';
 import type { Parts } from './parts.ts';
 import { noteOf, type Place, sealedValue, valueWith } from './queue.ts';
 import { readQueue } from './reading.ts';

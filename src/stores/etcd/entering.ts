@@ -5,7 +5,7 @@
  * keeps it out. Who queues reads who is before it and writes its key; should it not be let in,
  * which is rare, it asks why. Who only tries writes nothing unless it is admitted: the first time
  * if there is nobody at all; then, having seen who is there, if it fits and nothing was written
- * since. Departures meanwhile do no harm. Each is compared with the mark of its lease (leases.ts),
+ * since. Departures meanwhile do no harm. Each is compared with the mark of its lease (lease.ts),
  * and sent again when that was written meanwhile.
  */
 import { isLockError, StoreError } from '../../errors.ts';
@@ -13,7 +13,7 @@ import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
 import type { Answer, Compare, Operation, Reply, Txn } from './client.ts';
 import { isLeaseGone, leaseGone } from './errors.ts';
 import { epitaph } from './graves.ts';
-import type { Lease } from './leases.ts';
+import type { Lease } from './lease.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
 import { type Place, placeOf, QueueView, textOf } from './queue.ts';

@@ -61,6 +61,7 @@ const unclear = (advice: string): Meaning => ({ retryable: true, outcome: 'unkno
 
 const NO_LEADER = 'etcdserver: no leader';
 const LEASE_GONE = 'etcdserver: requested lease not found';
+const FULL = 'etcdserver: mvcc: database space exceeded';
 
 const TOO_LARGE = refused(
   false,
@@ -78,7 +79,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
   ['etcdserver: request timed out', unclear('has waited too long for the other servers')],
   ['etcdserver: server stopped', unclear('was stopped')],
   [
-    'etcdserver: mvcc: database space exceeded',
+    FULL,
     refused(
       true,
       'has used up its quota. Compact and defragment it, then clear the alarm with etcdctl',
@@ -179,6 +180,11 @@ export function leaseGone(): StoreError {
 /** True if a request failed because the lease that it was to use is gone. */
 export function isLeaseGone(error: unknown): boolean {
   return saidBy(error).startsWith(LEASE_GONE);
+}
+
+/** True if there is no room for what would be put; what is there can still be deleted. */
+export function isFull(error: unknown): boolean {
+  return saidBy(error).startsWith(FULL);
 }
 
 /** True if the server may not be asked, but others may. */

@@ -3,7 +3,7 @@
  *
  * Invariant: a queue is the keys of its claims in the order of their create revisions, and who is
  * admitted follows from who stands before (queue.ts), so there is nothing to decide that two could
- * decide differently, and nothing to repair. A claim lives as long as its lease (leases.ts), which
+ * decide differently, and nothing to repair. A claim lives as long as its lease (lease.ts), which
  * all claims of this process with one TTL share; its token is its create revision, which the
  * cluster has agreed upon. A queue in which somebody waits is followed by one watch
  * (queue-watch.ts), so whoever is admitted knows without asking.
@@ -87,14 +87,16 @@ export class EtcdStore implements Store {
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const statuses: ClaimStatus[] = [];
     for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
-      const groups = grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000));
-      for (const group of groups.values()) {
+      // No lease holds up claims on another.
+      const groups = [...grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000)).values()];
+      const entering = groups.map(async (group) => {
         const answers = await enterAll(
           this.#parts,
           group.map(([, claim]) => claim),
         ).catch((error: unknown) => group.map(() => errorStatus(error)));
         for (const [i, [index]] of group.entries()) statuses[index] = answers[i] as ClaimStatus;
-      }
+      });
+      await Promise.all(entering);
     }
     return statuses;
   }

@@ -9,17 +9,12 @@
 import type { Claim } from '../../store.ts';
 import type { Operation, Txn } from './client.ts';
 import { burial } from './graves.ts';
-import type { OwnClaim } from './own-claim.ts';
+import { NOTE_MS } from './lease.ts';
+import { type OwnClaim, RELEASED } from './own-claim.ts';
 import type { Parts } from './parts.ts';
 import { noteOf, sealedValue } from './queue.ts';
 import { readQueue } from './reading.ts';
 import { apart, together } from './together.ts';
-
-/** Its lease goes on for others: the key has to be deleted before that is kept alive. */
-const OVER = Number.NEGATIVE_INFINITY;
-
-/** How long a note is there for whoever waits, at least. */
-export const NOTE_MS = 30_000;
 
 /** Claims of different resources. */
 export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<boolean[]> {
@@ -32,7 +27,7 @@ export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<
   const known = leaving.flatMap(({ own }) => own ?? []);
   for (const own of known) parts.own.leave(own);
   const reply = await client.txn(together(txns)).catch((error: unknown) => {
-    for (const own of known) own.until = OVER;
+    for (const own of known) own.until = RELEASED;
     throw error;
   });
   const left = apart(reply, claims.length).map(({ succeeded }) => succeeded);

@@ -1,13 +1,24 @@
 /** A claim of this process in a queue of etcd, and what it has been told of its place there. */
 import type { Claim, ClaimStatus, Takeover } from '../../store.ts';
 import { InformedClaim } from '../informed-claim.ts';
-import type { Lease, Occupant } from './leases.ts';
-import type { Place, QueueView } from './queue.ts';
+import type { KeySpace } from './keys.ts';
+import type { Lease, Note, Occupant } from './lease.ts';
+import { noteOf, type Place, type QueueView } from './queue.ts';
+
+/** The end of a claim whose release has failed: its lease goes on for others. */
+export const RELEASED: number = Number.NEGATIVE_INFINITY;
+
+interface Beginning {
+  readonly keys: KeySpace;
+  readonly lease: Lease;
+  readonly until: number;
+}
 
 export class OwnClaim extends InformedClaim implements Occupant {
   readonly claim: Claim;
   readonly key: string;
   readonly lease: Lease;
+  readonly #noteKey: string;
   until: number;
   /** Its token, once it holds. */
   number = 0n;
@@ -17,12 +28,19 @@ export class OwnClaim extends InformedClaim implements Occupant {
   /** There is a note on an older hold, which would be wrong for the next one. */
   noted = false;
 
-  constructor(claim: Claim, { key, lease, until }: Occupant & { readonly lease: Lease }) {
+  constructor(claim: Claim, { keys, lease, until }: Beginning) {
     super();
     this.claim = claim;
-    this.key = key;
+    this.key = keys.claim(claim.resource, claim.id);
+    this.#noteKey = keys.note(claim.resource);
     this.lease = lease;
     this.until = until;
+  }
+
+  /** One that was released needs none: whoever finds its lease alive takes it for that. */
+  get death(): Note | undefined {
+    if (!this.held || this.until === RELEASED) return undefined;
+    return { key: this.#noteKey, value: noteOf({ reason: 'expired', token: this.number }) };
   }
 
   /** It waited for a hold that has ended so, which may be noted. */

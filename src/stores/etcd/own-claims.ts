@@ -4,9 +4,9 @@ import type { Claim, ClaimStatus, Wake } from '../../store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import type { EtcdClient } from './client.ts';
 import type { KeySpace } from './keys.ts';
-import { Lease } from './leases.ts';
+import type { Lease } from './lease.ts';
 import { OwnClaim } from './own-claim.ts';
-import type { Place, QueueView } from './queue.ts';
+import type { QueueView } from './queue.ts';
 import { QueueWatch } from './queue-watch.ts';
 
 /** After so long a holder wants to know of the first who waits; most locks are not held so long. */
@@ -50,22 +50,12 @@ export class OwnClaims {
 
   add(claim: Claim, lease: Lease): OwnClaim {
     const { keys, clock } = this.#parts;
-    const key = keys.claim(claim.resource, claim.id);
     const now = clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
-    const own = new OwnClaim(claim, { key, lease, until: now + claim.ttlMs });
+    const own = new OwnClaim(claim, { keys, lease, until: now + claim.ttlMs });
     this.#byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;
-  }
-
-  /** It was made through another connection, whose lease has so much left. */
-  adopt(
-    claim: Claim,
-    { lease: id }: Place,
-    left: { readonly ms: number; readonly at: number },
-  ): OwnClaim {
-    return this.add(claim, new Lease(this.#parts, { id, ttlMs: left.ms, at: left.at }));
   }
 
   /** It is about to be deleted, and asks for nothing any more. */
@@ -105,11 +95,14 @@ export class OwnClaims {
     this.#followed.clear();
   }
 
-  /** Who has been dead for long was lost to somebody who has nothing more to ask. */
+  /**
+   * Forgets claims that nobody has asked about for long. One that a living lease carries is kept:
+   * its key has to be deleted before the lease is kept alive again.
+   */
   #sweep(now: number): void {
     this.#sweepAt = now + SWEEP_MS;
     for (const own of this.#byId.values()) {
-      if (own.until + SWEEP_MS < now) this.forget(own);
+      if (own.until + SWEEP_MS < now && !own.lease.carries(own.claim.id)) this.forget(own);
     }
   }
 

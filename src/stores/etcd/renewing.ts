@@ -6,7 +6,7 @@
 import type { Claim, ClaimStatus } from '../../store.ts';
 import type { KeyValue, Txn } from './client.ts';
 import { epitaph } from './graves.ts';
-import type { Lease } from './leases.ts';
+import type { Lease } from './lease.ts';
 import type { Parts } from './parts.ts';
 import { type Place, placeOf, type QueueView } from './queue.ts';
 import { firstIn, reading, readQueue, viewIn } from './reading.ts';
@@ -31,7 +31,7 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
     const life = own && !look.place?.sealed ? lives.get(own.lease) : true;
     if (life === false) return { state: 'gone', why: 'expired' };
     if (life !== true) return errorStatus(life);
-    if (!own && look.place && !look.place.sealed) await parts.client.keepAlive(look.place.lease);
+    if (!own && look.place && !look.place.sealed) await parts.leases.keepAlive(look.place.lease);
     return standing(parts, { claim, ...look, sentAt });
   });
   return Promise.all(statuses.map((status) => status.catch(errorStatus)));

@@ -22,6 +22,8 @@ export async function standing(parts: Parts, found: Found): Promise<ClaimStatus>
   }
   const own = await ownOf(parts, found);
   if (!own) return { state: 'gone', why: 'expired' };
+  // Its key is there, whatever was deleted a moment ago.
+  own.lease.occupants.set(claim.id, own);
   const waited = own.news !== undefined && !own.held;
   const admitted = view.find(own.key) >= 0 && view.find(own.key) < view.admitted;
   if (!admitted) {
@@ -44,7 +46,7 @@ async function ownOf(parts: Parts, found: Found): Promise<OwnClaim | undefined> 
   const at = parts.clock.now();
   const ms = await parts.client.timeToLive(place.lease);
   if (own) parts.own.forget(own);
-  return ms > 0 ? parts.own.adopt(claim, place, { ms, at }) : undefined;
+  return ms > 0 ? parts.own.add(claim, parts.leases.of(place.lease, { ms, at })) : undefined;
 }
 
 /** How the hold before this one ended. */

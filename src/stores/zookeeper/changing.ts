@@ -3,12 +3,12 @@ import { StoreError } from '../../errors.ts';
 import type { ClaimStatus } from '../../store.ts';
 import { type Details, dataOf, REVOKE } from './data.ts';
 import { failedWith } from './errors.ts';
+import type { KeptSession } from './kept-session.ts';
 import { noted } from './leaving.ts';
 import { detailed, listQueue } from './listing.ts';
 import { asReader, type Place } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
-import type { KeptSession } from './sessions.ts';
 import type { MultiStep } from './zookeeper-session.ts';
 
 /** So often others may change the same claim before this does. */

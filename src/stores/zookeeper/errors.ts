@@ -10,8 +10,8 @@ import { copyOf, describe } from '../causes.ts';
 
 /**
  * Why a request failed, by ZooKeeper's own names; three are this client's: `GARBAGE`, the answer
- * cannot be read; `TOOLONG`, the request is longer than servers take; `UNKNOWN`, a number that it
- * does not know.
+ * cannot be read; `TOOLONG`, the request is longer than servers take, or its answer than this
+ * client does; `UNKNOWN`, a number that it does not know.
  */
 export type Reason =
   | 'SYSTEMERROR'
@@ -165,6 +165,17 @@ export function sessionExpired(by: 'server' | 'clock', written: boolean): Reques
 /** More than servers take in one piece (`jute.maxbuffer`). */
 export function tooLong(bytes: number, max: number): RequestError {
   const text = `The request has ${bytes} bytes; a ZooKeeper server takes ${max} (jute.maxbuffer).`;
+  return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
+}
+
+/** A list of more names than are taken in one piece. */
+export function answerTooLong(answer: {
+  readonly bytes: number;
+  readonly max: number;
+  readonly about: string;
+}): RequestError {
+  const { bytes, max, about } = answer;
+  const text = `The answer about ${JSON.stringify(about)} has ${bytes} bytes; ${max} are taken.`;
   return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
 }
 

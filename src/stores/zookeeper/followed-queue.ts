@@ -16,11 +16,11 @@
 import type { Clock } from '../../clock.ts';
 import { MAX_PERMITS } from '../../store.ts';
 import { dataOf, type Note } from './data.ts';
+import type { KeptSession } from './kept-session.ts';
 import { listQueue, readDetails, readNote } from './listing.ts';
 import type { Place } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { QueueView } from './queue.ts';
-import type { KeptSession } from './sessions.ts';
 import { takeoverOf } from './taking-over.ts';
 import type { WatchEvent, Watcher } from './watches.ts';
 

@@ -18,13 +18,13 @@ import { isLockError, toStoreError } from '../../errors.ts';
 import type { Follower } from '../../store.ts';
 import type { Details } from './data.ts';
 import { failedWith } from './errors.ts';
+import type { KeptSession } from './kept-session.ts';
 import { readDetails } from './listing.ts';
 import { queueOf } from './looking.ts';
 import { placeIn } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import { type Change, type Heard, type Nodes, QueuePicture } from './queue-picture.ts';
 import type { NodeChildren, Stat } from './requests.ts';
-import type { KeptSession } from './sessions.ts';
 import type { WatchEvent } from './watches.ts';
 
 /** Before a look that failed is repeated, in ms. */

@@ -1,7 +1,20 @@
 import { GarbageError } from './jute.ts';
 
 /** Longer answers are refused, in bytes: a list of 100,000 long names is shorter. */
-const MAX_ANSWER = 16 * 1024 * 1024;
+export const MAX_ANSWER: number = 16 * 1024 * 1024;
+
+/** A frame that is longer than what is taken: the connection cannot be read any further. */
+export class LongFrameError extends GarbageError {
+  readonly bytes: number;
+  /** Of the request that it would answer. */
+  readonly xid: number;
+
+  constructor(bytes: number, xid: number) {
+    super(`a frame of ${bytes} bytes`);
+    this.bytes = bytes;
+    this.xid = xid;
+  }
+}
 
 /** Cuts what a connection brings into frames. One connection's alone: a half frame ends with it. */
 export class Frames {
@@ -14,7 +27,10 @@ export class Frames {
     this.#length += chunk.length;
     while (this.#length >= 4) {
       const wanted = this.#peekLength();
-      if (wanted < 0 || wanted > MAX_ANSWER) throw new GarbageError(`a frame of ${wanted} bytes`);
+      if (wanted < 0) throw new GarbageError(`a frame of ${wanted} bytes`);
+      if (wanted > MAX_ANSWER && this.#length >= 8) {
+        throw new LongFrameError(wanted, this.#joined().readInt32BE(4));
+      }
       if (this.#length < 4 + wanted) return;
       const all = this.#joined();
       this.#keep(all.subarray(4 + wanted));

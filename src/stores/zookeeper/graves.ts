@@ -9,8 +9,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Claim, GoneStatus } from '../../store.ts';
 import { failedWith } from './errors.ts';
+import type { KeptSession } from './kept-session.ts';
 import { uuidOf } from './nodes.ts';
-import type { KeptSession } from './sessions.ts';
 import type { Tree } from './tree.ts';
 import type { MultiStep } from './zookeeper-session.ts';
 

@@ -20,11 +20,11 @@
 import { StoreError } from '../../errors.ts';
 import type { Claim, Kept } from '../../store.ts';
 import { failedWith } from './errors.ts';
+import type { KeptSession } from './kept-session.ts';
 import { listQueue, readDetails } from './listing.ts';
 import { uuidOf } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
-import type { KeptSession } from './sessions.ts';
 
 /** So often somebody else may make or delete the node before this writes it. */
 const MOST_TRIES = 8;

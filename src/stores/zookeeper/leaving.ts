@@ -3,18 +3,19 @@
  *
  * A node is found by its claim's id, so no release can end another claim. Who holds notes in the
  * same step, at the node of the queue, how the hold ended: who finds no note knows that nobody had
- * time to write one. A release whose outcome is unknown is tried again until the node surely is
+ * time to write one, and so does a claim that nobody renewed, which its own process deletes. A
+ * release whose outcome is unknown is tried again until the node surely is
  * gone, or the session is over. One that ends later stays where it is if its session is sure to
  * live so long, whatever becomes of this process; otherwise it goes to a session of its own.
  */
 import type { Claim, Takeover } from '../../store.ts';
 import { dataOf, type Note, noteData } from './data.ts';
 import { failedWith } from './errors.ts';
+import type { KeptSession } from './kept-session.ts';
 import { listQueue, readDetails } from './listing.ts';
 import { uuidOf } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
-import type { KeptSession } from './sessions.ts';
 import type { MultiStep } from './zookeeper-session.ts';
 
 /** @throws StoreError */
@@ -72,6 +73,22 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
   }
 }
 
+/**
+ * Deletes a claim that is over: its release has failed, or nobody has renewed it.
+ * @throws StoreError
+ */
+export async function clear(parts: Parts, own: OwnClaim): Promise<void> {
+  own.died ||= !own.left;
+  own.left = true;
+  // What is on its way may still make its node.
+  await own.entering?.catch(() => {});
+  // It may have been evicted since its last heartbeat.
+  if (own.died && own.path !== undefined) {
+    own.sealed ??= (await readDetails(own.kept, own.path))?.sealed;
+  }
+  await leave(parts, own);
+}
+
 async function remove({ tree }: Parts, own: OwnClaim): Promise<boolean> {
   const queue = tree.queue(own.claim.resource);
   if (own.path === undefined && own.tried) await locate(own, queue);
@@ -92,7 +109,8 @@ async function locate(own: OwnClaim, parent: string): Promise<void> {
 
 async function removeAt(own: OwnClaim, path: string, queue: string): Promise<boolean> {
   try {
-    if (own.held) await leaveNote(own, path, queue);
+    const silent = own.died && own.sealed === undefined;
+    if (own.held && !silent) await leaveNote(own, path, queue);
     else await own.kept.session.delete(path, own.kept.within);
     return true;
   } catch (error) {

@@ -10,9 +10,9 @@ import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../clock.ts';
 import { afterInput } from '../../patience.ts';
-import { connectionLoss, refused } from './errors.ts';
+import { answerTooLong, connectionLoss, refused } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import { Frames } from './frames.ts';
+import { Frames, LongFrameError, MAX_ANSWER } from './frames.ts';
 import type { Place } from './hosts.ts';
 import { GarbageError, JuteReader, JuteWriter } from './jute.ts';
 import { OPCODE } from './requests.ts';
@@ -168,8 +168,16 @@ export class Link {
         else this.#greet(reader);
       }
     } catch (error) {
+      if (error instanceof LongFrameError) this.#refuseLong(error);
       this.end(error as Error);
     }
+  }
+
+  /** What was asked is to blame, and not the connection: it would be so again. */
+  #refuseLong({ bytes, xid }: LongFrameError): void {
+    const exchange = this.#waiting[this.#answered];
+    if (exchange?.xid !== xid) return;
+    exchange.fail(answerTooLong({ bytes, max: MAX_ANSWER, about: exchange.request.path }));
   }
 
   #reply(body: JuteReader, events: LinkEvents): void {

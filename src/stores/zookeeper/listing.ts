@@ -2,10 +2,10 @@
 
 import { type Details, detailsIn, type Note, noteIn } from './data.ts';
 import { failedWith } from './errors.ts';
+import type { KeptSession } from './kept-session.ts';
 import { type Place, placeIn } from './nodes.ts';
 import { QueueView } from './queue.ts';
 import type { NodeChildren } from './requests.ts';
-import type { KeptSession } from './sessions.ts';
 import type { Watcher } from './watches.ts';
 
 /** From here on, numbers of permits are not trusted to tell who came first. */

@@ -44,7 +44,7 @@ export async function* list(
   { sessions, tree }: Parts,
   prefix: string,
 ): AsyncGenerator<string, void, void> {
-  const { session, within } = await sessions.any();
+  const { session, within } = await sessions.listing();
   const { children } = await session.getChildren(tree.root || '/', within);
   const resources = children.flatMap((name) => resourceIn(name) ?? []);
   const wanted = resources.filter((resource) => resource.startsWith(prefix)).sort();

@@ -2,8 +2,8 @@
 import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../store.ts';
 import { InformedClaim } from '../informed-claim.ts';
 import type { Details } from './data.ts';
+import type { KeptSession } from './kept-session.ts';
 import type { QueueView } from './queue.ts';
-import type { KeptSession } from './sessions.ts';
 import type { Watcher } from './watches.ts';
 
 /** A queue as it was, and the place of a claim in it. */
@@ -34,6 +34,8 @@ export class OwnClaim extends InformedClaim {
   entered = false;
   /** Its release has begun, which has the last word. */
   left = false;
+  /** Nobody has renewed it, so its work may be undone. */
+  died = false;
   entering: Promise<ClaimStatus> | undefined;
   sealed: GoneStatus | undefined;
   takeover: Takeover | undefined;

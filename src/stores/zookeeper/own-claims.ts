@@ -4,9 +4,9 @@ import type { Clock } from '../../clock.ts';
 import type { Claim, Wake } from '../../store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { FollowedQueue } from './followed-queue.ts';
+import type { KeptSession } from './kept-session.ts';
 import { uuidOf } from './nodes.ts';
 import { OwnClaim } from './own-claim.ts';
-import type { KeptSession } from './sessions.ts';
 import type { Tree } from './tree.ts';
 
 interface OwnParts {

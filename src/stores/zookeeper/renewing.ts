@@ -12,11 +12,11 @@ import { StoreError, toStoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus } from '../../store.ts';
 import { ending, lose, miss } from './entering.ts';
 import { failedWith } from './errors.ts';
+import type { KeptSession } from './kept-session.ts';
 import { readDetails } from './listing.ts';
 import { uuidOf } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
-import type { KeptSession } from './sessions.ts';
 
 export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();

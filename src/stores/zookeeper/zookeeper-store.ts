@@ -28,7 +28,7 @@ import { enter } from './entering.ts';
 import { Followings } from './followings.ts';
 import { Graves } from './graves.ts';
 import { Keeping } from './keeping.ts';
-import { leave, release } from './leaving.ts';
+import { clear, release } from './leaving.ts';
 import { inspect, list } from './looking.ts';
 import { OwnClaims } from './own-claims.ts';
 import type { Parts } from './parts.ts';
@@ -92,12 +92,7 @@ export class ZookeeperStore implements Store {
     const sessions = new Sessions({
       ...{ client, tree, clock },
       alarm: (claims) => own.alarm(claims),
-      clear: async (claim) => {
-        claim.left = true;
-        // What is on its way may still make its node.
-        await claim.entering?.catch(() => {});
-        await leave(this.#parts, claim);
-      },
+      clear: (claim) => clear(this.#parts, claim),
       drop: (claim) => own.forget(claim),
     });
     const graves = new Graves(tree, clock);

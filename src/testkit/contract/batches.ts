@@ -60,7 +60,6 @@ export const batches: Topic = {
     },
     {
       name: 'each heartbeat of a batch gives its claim its own TTL',
-      needs: ['expiry'],
       async run(bed) {
         const batch = [LONG_MS, LONG_MS / 4, LONG_MS / 2].map((ttlMs, i) =>
           bed.claim({ resource: bed.name(String(i)), ttlMs }),

@@ -125,7 +125,7 @@ export const claim: Topic = {
     },
     {
       name: 'the first waiter need not ask before the holder can be dead, nor later',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const a = bed.claim({ ttlMs: 10 * bed.ttlMs });
         const { leftMs } = held(await bed.enter(a));
@@ -136,7 +136,7 @@ export const claim: Topic = {
     },
     {
       name: 'a waiter further back is told to ask when the one before it may be dead',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
         await bed.enterAll([bed.claim(), dying]);
@@ -147,7 +147,6 @@ export const claim: Topic = {
     },
     {
       name: 'a claim lives as long as it asked to, be it for weeks',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim({ ttlMs: MAX_DURATION_MS });
         await bed.enter(a);

@@ -80,7 +80,6 @@ export const downgrade: Topic = {
     },
     {
       name: 'downgrading an expired writer does not revive it',
-      needs: ['expiry'],
       async run(bed) {
         const dead = write(bed, bed.ttlMs);
         await bed.enter(dead);

@@ -41,7 +41,7 @@ export const evict: Topic = {
     },
     {
       name: 'the resource is free when the TTL of the evicted holder has passed',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim({ ttlMs: 3 * bed.ttlMs }), bed.claim()];
         const from = bed.clock.now();

@@ -3,9 +3,12 @@ import { MAX_BATCH } from '../../store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 
+/** Far above a minute, after which a store may clear up what it remembers. */
+const MINUTE = 60_000;
+const LONG_LIFE = 15 * MINUTE;
+
 export const expiry: Topic = {
   topic: 'expiry',
-  needs: ['expiry'],
   cases: [
     {
       name: 'a holder that sends no heartbeat is dead after its TTL, and no earlier',
@@ -118,6 +121,29 @@ export const expiry: Topic = {
         });
         await bed.leave(lost);
         await bed.untilHeld(b);
+      },
+    },
+    {
+      name: 'a claim of many minutes that nobody renews is dead after them, whoever lives on',
+      needs: ['leaps of time'],
+      limitMs: 3 * LONG_LIFE,
+      async run(bed) {
+        const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: LONG_LIFE });
+        const [kept, lost] = [of('kept'), of('lost')];
+        await bed.enter(kept);
+        for (let minutes = 1; minutes < 25; minutes++) {
+          await bed.leap(MINUTE);
+          // It ends long before the next heartbeat of the other.
+          if (minutes === 1) held(await bed.enter(lost));
+          // As rarely as core does it.
+          if (minutes % 5 === 0) held(await bed.beat(kept));
+          const passer = of('passer');
+          held(await bed.enter(passer));
+          await bed.leave(passer);
+        }
+        await bed.untilDead(lost);
+        gone(await bed.beat(lost));
+        held(await bed.beat(kept));
       },
     },
     {

@@ -108,7 +108,6 @@ export const follow: Topic = {
     },
     {
       name: 'who dies is told although nobody asks',
-      needs: ['expiry'],
       async run(bed) {
         const heard = await listen(bed);
         await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));

@@ -104,7 +104,6 @@ export const hints: Topic = {
     },
     {
       name: 'who asks after a dead holder tells the new first waiter',
-      needs: ['expiry'],
       async run(bed) {
         const dead = bed.claim({ ttlMs: 2 * bed.ttlMs });
         const watched = await watchAll(bed, [dead, bed.claim(), bed.claim(), bed.claim()]);
@@ -116,7 +115,6 @@ export const hints: Topic = {
     },
     {
       name: 'the new first waiter learns when to ask for the sake of a dead holder',
-      needs: ['expiry'],
       async run(bed) {
         const [a, dying] = [bed.claim(), bed.claim({ ttlMs: 10 * bed.ttlMs })];
         const watched = await watchAll(bed, [a, dying, bed.claim()]);

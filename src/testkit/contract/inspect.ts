@@ -129,7 +129,7 @@ export const inspect: Topic = {
     },
     {
       name: 'a list does not name the dead',
-      needs: ['list', 'expiry'],
+      needs: ['list'],
       async run(bed) {
         const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: bed.ttlMs });
         await bed.enterAll([of('a'), of('b')]);

@@ -12,7 +12,7 @@ const NEEDS = {
   'never entered': [],
   waiting: ['queue'],
   released: [],
-  expired: ['expiry'],
+  expired: [],
   evicted: ['evict', 'tokens'],
 } as const;
 
@@ -159,7 +159,6 @@ export const keep: Topic = {
     ),
     {
       name: 'keeping is no heartbeat',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         held(await bed.enter(a));

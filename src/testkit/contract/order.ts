@@ -55,7 +55,6 @@ export const order: Topic = {
     },
     {
       name: 'a waiter that died is passed over',
-      needs: ['expiry'],
       async run(bed) {
         const [a, dead, c] = [bed.claim(), bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         await bed.enterAll([a, dead, c]);

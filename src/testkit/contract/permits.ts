@@ -80,7 +80,6 @@ export const permits: Topic = {
     },
     {
       name: 'permits of a dead holder are free again',
-      needs: ['expiry'],
       async run(bed) {
         const dead = of(bed, 2, 2, bed.ttlMs);
         const later = [of(bed, 1, 2), of(bed, 1, 2)];

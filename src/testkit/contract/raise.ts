@@ -38,7 +38,7 @@ export const raise: Topic = {
     ...(['released', 'expired', 'evicted'] as const).map(
       (end): Case => ({
         name: `whoever comes after a raised claim was ${end} has a greater number`,
-        needs: end === 'expired' ? ['expiry'] : end === 'evicted' ? ['evict'] : [],
+        needs: end === 'evicted' ? ['evict'] : [],
         async run(bed) {
           const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
           const { token } = held(await bed.enter(a));
@@ -83,7 +83,6 @@ export const raise: Topic = {
     },
     {
       name: 'the next holder is told the raised number of the one before',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         const { token } = held(await bed.enter(a));
@@ -117,7 +116,6 @@ export const raise: Topic = {
     },
     {
       name: 'raising is no heartbeat',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim();
         const { token } = held(await bed.enter(a));

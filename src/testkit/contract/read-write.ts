@@ -88,7 +88,6 @@ export const readWrite: Topic = {
     },
     {
       name: 'a dead writer in the queue stops nobody',
-      needs: ['expiry'],
       async run(bed) {
         const [r, w, late] = [of(bed, 'read'), of(bed, 'write', bed.ttlMs), of(bed, 'read')];
         await bed.enterAll([r, w, late]);
@@ -123,7 +122,6 @@ export const readWrite: Topic = {
     },
     {
       name: 'a dead claim of another kind is no mismatch',
-      needs: ['expiry'],
       async run(bed) {
         const dead = bed.claim({ ttlMs: bed.ttlMs });
         await bed.enter(dead);

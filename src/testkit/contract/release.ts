@@ -91,7 +91,6 @@ export const release: Topic = {
     },
     {
       name: 'a late copy is refused for as long as the claim could have lived',
-      needs: ['expiry'],
       async run(bed) {
         const ttlMs = 16 * bed.ttlMs;
         const a = bed.claim({ ttlMs });
@@ -109,7 +108,6 @@ export const release: Topic = {
     },
     {
       name: 'a late copy of a claim that has died is refused after its release',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         held(await bed.enter(a));
@@ -148,7 +146,6 @@ export const release: Topic = {
     },
     {
       name: 'released with `after`, a claim may end later than its TTL',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         await bed.enter(a);

@@ -35,7 +35,7 @@ export const renew: Topic = {
     },
     {
       name: 'renewals keep a holder and a waiter alive beyond their TTL',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const ttlMs = 8 * bed.ttlMs;
         const [a, b] = [bed.claim({ ttlMs }), bed.claim({ ttlMs })];
@@ -82,7 +82,6 @@ export const renew: Topic = {
     },
     {
       name: 'renewing an expired holder never revives it',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         await bed.enter(a);
@@ -93,7 +92,6 @@ export const renew: Topic = {
     },
     {
       name: 'renewing an expired claim does not disturb its successor',
-      needs: ['expiry'],
       async run(bed) {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         await bed.enter(a);
@@ -105,7 +103,6 @@ export const renew: Topic = {
     },
     {
       name: 'renewing too late is refused even if nobody looked in between',
-      needs: ['expiry'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         await bed.enter(a);
@@ -116,7 +113,7 @@ export const renew: Topic = {
     },
     {
       name: 'renewing an expired waiter never revives it',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim({ ttlMs: bed.ttlMs })];
         await bed.enterAll([a, b]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../case.ts';
-import { held } from '../expect.ts';
+import { held, waiting } from '../expect.ts';
 
 export const takeover: Topic = {
   topic: 'takeover',
@@ -25,7 +25,7 @@ export const takeover: Topic = {
     },
     {
       name: 'a waiter learns that the holder before it died',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         const { token } = held(await bed.enter(a));
@@ -34,8 +34,25 @@ export const takeover: Topic = {
       },
     },
     {
+      name: 'a waiter learns that the holder before it died, whoever lives on in its process',
+      needs: ['queue'],
+      async run(bed) {
+        const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 3 * bed.ttlMs });
+        const [a, kept, b] = [of('a'), of('kept'), bed.claim({ resource: bed.name('a') })];
+        const { token } = held(await bed.enter(a));
+        held(await bed.enter(kept));
+        waiting(await bed.enter(b));
+        const { takeover } = await bed.until('b was held', async () => {
+          held(await bed.beat(kept));
+          const status = await bed.beat(b);
+          return status.state === 'held' ? status : undefined;
+        });
+        assert.deepEqual(takeover, { reason: 'expired', token });
+      },
+    },
+    {
       name: 'a newcomer learns that the last holder died',
-      needs: ['expiry'],
+      needs: ['traces of the dead'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         const { token } = held(await bed.enter(a));
@@ -47,7 +64,7 @@ export const takeover: Topic = {
     },
     {
       name: 'a newcomer learns that the last holder died although somebody looked before',
-      needs: ['expiry'],
+      needs: ['traces of the dead'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         const { token } = held(await bed.enter(a));
@@ -69,7 +86,7 @@ export const takeover: Topic = {
     },
     {
       name: 'a waiter learns of an eviction that ended with the TTL',
-      needs: ['queue', 'evict', 'expiry'],
+      needs: ['queue', 'evict'],
       async run(bed) {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         const { token } = held(await bed.enter(a));
@@ -91,7 +108,7 @@ export const takeover: Topic = {
     },
     {
       name: 'a holder learns of the hold before its own, not of older ones',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const [dead, b, c] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim(), bed.claim()];
         await bed.enterAll([dead, b, c]);
@@ -105,7 +122,7 @@ export const takeover: Topic = {
     },
     {
       name: 'repeated answers tell the takeover again',
-      needs: ['queue', 'expiry'],
+      needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         await bed.enterAll([a, b]);

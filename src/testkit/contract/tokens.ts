@@ -9,7 +9,7 @@ const ENDS: readonly { readonly end: string; readonly needs: Case['needs']; run:
   { end: 'a release', needs: [], run: async (bed, { claim }) => void (await bed.leave(claim)) },
   {
     end: 'an expiry',
-    needs: ['expiry'],
+    needs: [],
     run: async (bed, { claim }) => void (await bed.untilDead(claim)),
   },
   {

@@ -98,7 +98,7 @@ export const tries: Topic = {
     },
     {
       name: 'a try after the death of the holder is held',
-      needs: ['atomic try', 'expiry'],
+      needs: ['atomic try'],
       async run(bed) {
         const dead = bed.claim({ ttlMs: bed.ttlMs });
         await bed.enter(dead);

@@ -238,7 +238,6 @@ export function acquire({ name, of }: LockOf): Topic {
       },
       {
         name: 'holders and waiters are kept alive beyond their TTL',
-        needs: ['expiry'],
         async run(bed) {
           const ttl = 4 * bed.ttlMs;
           const lease = await of(bed.locks({ ttl }), bed.name()).acquire();

@@ -65,7 +65,6 @@ export function bounds({ name, of }: LockOf): Topic {
       },
       {
         name: 'minHold lasts even if the process is gone',
-        needs: ['expiry'],
         async run(bed) {
           const minHold = 4 * bed.ttlMs;
           const terms = { ttl: bed.ttlMs, minHold, heartbeat: false };
@@ -78,7 +77,7 @@ export function bounds({ name, of }: LockOf): Topic {
       },
       {
         name: 'minHold counts from the grant also for one who waited',
-        needs: ['queue', 'expiry'],
+        needs: ['queue'],
         async run(bed) {
           const minHold = 2 * bed.ttlMs;
           const first = await of(bed.locks(), bed.name()).acquire();

@@ -76,7 +76,6 @@ export function closing({ name, of }: LockOf): Topic {
       },
       {
         name: 'work that does not settle keeps the resource until its TTL',
-        needs: ['expiry'],
         async run(bed) {
           const locks = bed.locks({ ttl: 4 * bed.ttlMs }, await bed.connect());
           const [entered, done] = [gate(), gate()];

@@ -112,6 +112,6 @@ const CASES: readonly Case[] = [
 
 export const dataLoss: Topic = {
   topic: 'data loss',
-  needs: ['data loss', 'queue', 'expiry'],
+  needs: ['data loss', 'queue'],
   cases: CASES.map((each) => ({ ...each, fixture: { quarantineMs: QUARANTINE_MS } })),
 };

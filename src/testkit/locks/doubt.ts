@@ -14,7 +14,7 @@ const REFUSED = new StoreError('Bad request.', { retryable: false, outcome: 'fai
 export function doubt({ name, of }: LockOf): Topic {
   return {
     topic: `${name}, doubt`,
-    needs: ['queue', 'expiry'],
+    needs: ['queue'],
     cases: [
       {
         name: 'a claim whose answer is lost is asked again by the same id: one claim',

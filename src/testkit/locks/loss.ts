@@ -11,7 +11,6 @@ export function loss({ name, of }: LockOf): Topic {
     cases: [
       {
         name: 'without heartbeats a lease ends with its TTL, and everything says so',
-        needs: ['expiry'],
         async run(bed) {
           const locks = bed.locks();
           const events: string[] = [];
@@ -30,7 +29,6 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'the signal of a lease fires by itself',
-        needs: ['expiry'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
           const { signal } = await lock.acquire();
@@ -40,7 +38,7 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'a lease is lost before the store can grant the resource to another',
-        needs: ['queue', 'expiry'],
+        needs: ['queue'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
           const lease = await lock.acquire();
@@ -57,7 +55,6 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'run rejects if the lease was lost although the work fulfilled',
-        needs: ['expiry'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
           let finished = false;
@@ -77,7 +74,6 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'run rejects with the error of the work as its cause if the lease was lost',
-        needs: ['expiry'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
           const error = new Error('work');
@@ -94,7 +90,6 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'work that throws its lease loss rejects with just that',
-        needs: ['expiry'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
           let reason: unknown;
@@ -108,7 +103,6 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'a lease that was lost is released harmlessly',
-        needs: ['expiry'],
         async run(bed) {
           const locks = bed.locks();
           const lost = await of(locks, bed.name(), { ttl: bed.ttlMs, heartbeat: false }).acquire();
@@ -122,7 +116,7 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'who takes over from the dead gets a higher token and learns of it',
-        needs: ['tokens', 'expiry', 'queue'],
+        needs: ['tokens', 'queue'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
           const dead = await lock.acquire();
@@ -133,7 +127,7 @@ export function loss({ name, of }: LockOf): Topic {
       },
       {
         name: 'an evicted lease is lost at once, and the resource free after the TTL',
-        needs: ['evict', 'tokens', 'expiry'],
+        needs: ['evict', 'tokens'],
         async run(bed) {
           const [one, other] = [bed.locks({ ttl: 2 * bed.ttlMs }), bed.locks()];
           const lease = await of(one, bed.name()).acquire();

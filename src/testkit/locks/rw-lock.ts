@@ -94,7 +94,7 @@ export const rwLock: Topic = {
     },
     {
       name: 'a downgraded lease is kept alive',
-      needs: ['downgrade', 'expiry'],
+      needs: ['downgrade'],
       async run(bed) {
         const ttl = 4 * bed.ttlMs;
         const lease = await bed.locks({ ttl }).rwLock(bed.name()).write.acquire();
@@ -126,7 +126,7 @@ export const rwLock: Topic = {
     },
     {
       name: 'a downgrade without an answer is not waited for longer than the lease could last',
-      needs: ['downgrade', 'expiry'],
+      needs: ['downgrade'],
       async run(bed) {
         const store = faultyStore(bed.store, bed.clock);
         // The TTL leaves room for three tries under load.

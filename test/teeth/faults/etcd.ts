@@ -5,7 +5,7 @@ const at = (file: string) => ({ file: `src/stores/etcd/${file}.ts` });
 /** What a queue of keys with shared leases can get wrong. */
 export const ETCD_FAULTS: readonly Fault[] = [
   {
-    ...at('leases'),
+    ...at('lease'),
     name: 'etcd: a lease is kept alive although claims on it are over',
     find: '    await this.clear(now);\n',
     replace: '',
@@ -26,14 +26,14 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'one that comes late, after its tombstone, holds for as long as others keep its lease',
   },
   {
-    ...at('leases'),
+    ...at('lease'),
     name: 'etcd: what came before the mark of its lease stays',
-    find: 'this.#delete(keys, {',
-    replace: 'this.#delete([], {',
+    find: 'this.#send(absent.map(',
+    replace: 'this.#send([].map(',
     why: 'a claim that was given up, and came late, holds for as long as others keep its lease',
   },
   {
-    ...at('leases'),
+    ...at('lease'),
     name: 'etcd: claims that were made again are deleted',
     find: '.filter(([id]) => !this.occupants.has(id))',
     replace: '',
@@ -143,5 +143,33 @@ export const ETCD_FAULTS: readonly Fault[] = [
     find: 'lent !== undefined && lent.until >= this.#parts.clock.now() + wanted',
     replace: 'lent !== undefined',
     why: 'it is forgotten too early, and the work is done again',
+  },
+  {
+    ...at('own-claims'),
+    name: 'etcd: what a living lease carries is forgotten after a while',
+    find: 'own.until + SWEEP_MS < now && !own.lease.carries(own.claim.id)',
+    replace: 'own.until + SWEEP_MS < now',
+    why: 'a claim of many minutes that nobody renews holds until its process ends',
+  },
+  {
+    ...at('leases'),
+    name: 'etcd: a lease that is found again does not know what else is on it',
+    find: 'return this.#byId.get(id) ?? this.#know(',
+    replace: 'return this.#know(',
+    why: 'a claim that nobody renews lives on, for nobody who keeps its lease alive deletes it',
+  },
+  {
+    ...at('lease'),
+    name: 'etcd: a lease for whose mark there is no room is not kept alive',
+    find: '      if (!isFull(error)) throw error;\n      // Nor',
+    replace: '      throw error;\n      // Nor',
+    why: 'all leases of a TTL are lost because one claim got no answer and the server is full',
+  },
+  {
+    ...at('own-claim'),
+    name: 'etcd: nothing is noted of a hold that nobody renewed',
+    find: 'if (!this.held || this.until === RELEASED) return undefined;',
+    replace: 'if (this.until) return undefined;',
+    why: 'a successor is told of a release where there is unfinished work',
   },
 ];

@@ -58,8 +58,11 @@ describe('frames', () => {
     expect(read).toEqual(texts);
   });
 
-  it.each(['ffffffff', '01000001', '7fffffff'])('of length %s are refused at once', (length) => {
-    const read = (): Buffer[] => [...new Frames().add(Buffer.from(length, 'hex'))];
-    expect(read).toThrow(GarbageError);
-  });
+  it.each(['ffffffff', '0100000100000007', '7fffffff00000007'])(
+    'that begin with %s are refused at once',
+    (length) => {
+      const read = (): Buffer[] => [...new Frames().add(Buffer.from(length, 'hex'))];
+      expect(read).toThrow(GarbageError);
+    },
+  );
 });

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { ZookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import type { KeptSession } from '../../../src/stores/zookeeper/kept-session.ts';
 import type { OwnClaim } from '../../../src/stores/zookeeper/own-claim.ts';
-import { type KeptSession, Sessions } from '../../../src/stores/zookeeper/sessions.ts';
+import { Sessions } from '../../../src/stores/zookeeper/sessions.ts';
 import { Tree } from '../../../src/stores/zookeeper/tree.ts';
 import type { ZookeeperSession } from '../../../src/stores/zookeeper/zookeeper-session.ts';
 import { FakeClock } from '../fake-clock.ts';

@@ -1,0 +1,215 @@
+/**
+ * The life of claims: sessions of ZooKeeper, each shared by all claims of a process with one ttl.
+ *
+ * The servers end a session, and delete its nodes, when nothing was heard of it for its timeout. It
+ * is asked for half as much again as the ttl, because a session is surely alive only for two thirds
+ * of its timeout after a heartbeat (confirmations.ts); so a claim has its whole ttl.
+ * A session lives on for others, so a claim that is over has to be deleted: by its release, or, if
+ * that failed or nobody asks for the claim any more, by this process, which tries again whenever it
+ * can until the session itself is over. Nodes cannot outlive that.
+ */
+import type { Clock, Timer } from '../../clock.ts';
+import { StoreError } from '../../errors.ts';
+import type { ZookeeperClient } from './client.ts';
+import { lineageOf } from './lineage.ts';
+import type { OwnClaim } from './own-claim.ts';
+import type { Tree } from './tree.ts';
+import type { ZookeeperSession } from './zookeeper-session.ts';
+
+/** How much longer a session lives than the claims that it keeps. */
+export const LONGER = 1.5;
+/** The protocol has no number for a longer session, in ms: nearly 25 days. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** A session that keeps nothing is there for so long, for whoever comes next. */
+const LINGER_MS = 30_000;
+/** No answer takes longer, in ms; nor, for claims, than a fifth of the session. */
+export const MOST_PATIENCE_MS = 3000;
+
+export interface SessionParts {
+  readonly client: ZookeeperClient;
+  readonly tree: Tree;
+  readonly clock: Clock;
+  /** All who depend on it have something to ask. */
+  readonly alarm: (claims: Iterable<OwnClaim>) => void;
+  /** A claim is over, and its node may be there. Resolves when it surely is not. */
+  readonly clear: (own: OwnClaim) => Promise<void>;
+  /** A claim is over, and its session too. */
+  readonly drop: (own: OwnClaim) => void;
+}
+
+export interface KeptParts extends SessionParts {
+  /** How long an answer may take; default: as claims need it. */
+  readonly patienceMs?: number;
+  /** Nobody has used it for long. */
+  readonly idle: (kept: KeptSession) => void;
+}
+
+export class KeptSession {
+  readonly session: ZookeeperSession;
+  readonly #claims = new Set<OwnClaim>();
+  /** Where its tokens come from; known when it is ready. */
+  lineage = '';
+  readonly #parts: KeptParts;
+  readonly #askedMs: number;
+  #connected: Promise<void> | undefined;
+  #confirming: Promise<void> | undefined;
+  #usedAt: number;
+  #sweepAt = Number.POSITIVE_INFINITY;
+  #sweeper: Timer | undefined;
+  #followers = 0;
+  #ended = false;
+
+  constructor(parts: KeptParts, askedMs: number) {
+    this.#parts = parts;
+    this.#askedMs = askedMs;
+    this.session = parts.client.start(Math.min(askedMs, LONGEST_MS));
+    this.session.listen(({ to }) => {
+      if (to === 'connected') return;
+      parts.alarm(this.#claims);
+      if (to !== 'suspended') this.sweep();
+    });
+    this.#usedAt = parts.clock.now();
+    this.#sweepBy(this.#usedAt + LINGER_MS);
+  }
+
+  /** Somebody is about to need it. */
+  use(): void {
+    this.#usedAt = this.#parts.clock.now();
+  }
+
+  /** It stays until this is called, although it may keep nothing. */
+  follow(): () => void {
+    this.#followers++;
+    return () => {
+      this.#followers--;
+      this.use();
+    };
+  }
+
+  add(own: OwnClaim): void {
+    this.#claims.add(own);
+    this.#sweepBy(own.until);
+  }
+
+  remove(own: OwnClaim): void {
+    if (this.#claims.delete(own)) this.use();
+  }
+
+  get over(): boolean {
+    const { state } = this.session;
+    return state === 'expired' || state === 'closed';
+  }
+
+  /** Nothing can be confirmed now. */
+  get silent(): boolean {
+    return this.session.state === 'suspended' || this.session.state === 'connecting';
+  }
+
+  /** How long an answer may take. */
+  get within(): { readonly timeoutMs: number } {
+    const { patienceMs = this.#askedMs / 5 } = this.#parts;
+    return { timeoutMs: Math.min(MOST_PATIENCE_MS, patienceMs) };
+  }
+
+  /** The servers keep it at least until then. */
+  get deadline(): number {
+    return this.session.touchedAt + this.session.timeoutMs;
+  }
+
+  /**
+   * It is connected, lives as long as it should, and knows its way.
+   * @throws StoreError
+   */
+  async ready(): Promise<void> {
+    await this.connected();
+    const { timeoutMs } = this.session;
+    if (timeoutMs < this.#askedMs) throw tooShort(timeoutMs);
+  }
+
+  /**
+   * It is connected, and knows its way, however long it lives.
+   * @throws StoreError
+   */
+  connected(): Promise<void> {
+    this.#connected ??= this.#connect().catch((error: unknown) => {
+      this.#connected = undefined;
+      throw error;
+    });
+    return this.#connected;
+  }
+
+  /**
+   * As much life as claims want, if that can be had. `after`: a write has just been answered, so
+   * that one more is enough.
+   * @throws StoreError
+   */
+  async confirm(after?: 'write'): Promise<void> {
+    if (this.fresh) return;
+    this.#confirming ??= this.#confirm(after).finally(() => {
+      this.#confirming = undefined;
+    });
+    return this.#confirming;
+  }
+
+  #confirm(after: 'write' | undefined): Promise<void> {
+    return after ? this.session.touch(this.within) : this.session.confirm(this.within);
+  }
+
+  /** It has as much life as claims want that begin now. */
+  get fresh(): boolean {
+    return this.deadline - this.#parts.clock.now() >= this.session.timeoutMs / LONGER;
+  }
+
+  /** What is over goes now, and whatever else will be over does when it is. */
+  sweep(): void {
+    if (this.#ended) return;
+    const { clock, clear, drop, idle } = this.#parts;
+    const now = clock.now();
+    if (this.#followers > 0) this.use();
+    let next = this.#claims.size > 0 ? Number.POSITIVE_INFINITY : this.#usedAt + LINGER_MS;
+    for (const own of [...this.#claims]) {
+      const over = own.until <= now;
+      next = Math.min(next, over ? now + this.#askedMs / 10 : own.until);
+      if (this.over && (over || own.left)) drop(own);
+      else if (over && !this.silent) clear(own).catch(() => {});
+    }
+    if (this.#claims.size === 0 && now >= next) return idle(this);
+    this.#sweepAt = Number.POSITIVE_INFINITY;
+    this.#sweepBy(Math.max(next, now + 1));
+  }
+
+  /** The same, but not before what has just failed has had time to pass. */
+  sweepSoon(): void {
+    if (!this.#ended) this.#sweepBy(this.#parts.clock.now() + this.#askedMs / 10);
+  }
+
+  /** Whoever depends on it is forgotten. */
+  end(): void {
+    this.#parts.clock.clearTimeout(this.#sweeper as Timer);
+    this.#ended = true;
+    // A claim that nobody released stays for its ttl; one whose release failed ends at once.
+    const stays = [...this.#claims].some(({ left }) => !left);
+    if (stays) this.session.abandon();
+    else void this.session.close();
+  }
+
+  #sweepBy(at: number): void {
+    if (at >= this.#sweepAt) return;
+    const { clock } = this.#parts;
+    clock.clearTimeout(this.#sweeper as Timer);
+    this.#sweepAt = at;
+    this.#sweeper = clock.setTimeout(() => this.sweep(), at - clock.now());
+    this.#sweeper.unref();
+  }
+
+  async #connect(): Promise<void> {
+    this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
+  }
+}
+
+function tooShort(timeoutMs: number): StoreError {
+  const message =
+    `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
+    `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or ask for less.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}
