@@ -5,6 +5,7 @@ type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[numb
 
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
 const MODELS = 'test/models/**/*.test.ts';
+const LEAKS = 'test/leaks/**/*.test.ts';
 const PROCESSES = 'test/{processes,cli,examples}/**/*.test.ts';
 const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql,etcd,zookeeper,s3}/**/*.test.ts';
 
@@ -34,11 +35,12 @@ const config: ViteUserConfig = {
     projects: [
       project('units', {
         include: ['test/**/*.test.ts'],
-        exclude: [CONFORMANCE, MODELS, PROCESSES, SERVERS],
+        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, SERVERS],
       }),
       project('conformance', { include: [CONFORMANCE] }),
       // The checker takes a whole core: nothing that counts on the clock runs beside it.
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
+      project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
       project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts', PROGRAMS] }),
       // They wait more than they work; a number of its own needs a place in the order.
       project('servers', {

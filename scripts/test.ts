@@ -24,6 +24,7 @@ const STEPS: readonly Step[] = [
     '--calls',
     '500000',
   ),
+  vitestStep('leaks'),
   timedVitestStep('processes'),
   timedVitestStep('servers'),
   teethStep,

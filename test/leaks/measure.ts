@@ -1,0 +1,74 @@
+/**
+ * Tells a leak from noise.
+ *
+ * What each round keeps adds up, and what is kept once, such as compiled code and caches, does not.
+ * So the second half of the rounds is measured against the first, when nothing more can be collected,
+ * and what seems to leak is measured again: noise does not grow each time, a leak does.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** More than this, in bytes for each round, is a leak: an empty promise or closure takes as much. */
+export const LIMIT = 100;
+/** What the process itself may use more of, in bytes: a few tables that have grown. */
+const NOISE = 64 * 1024;
+const TRIES = 3;
+
+/** For answers that nobody waits for, and for what Node frees some turns later, in ms. */
+const PAUSE_MS = 50;
+
+/** What is left when nothing more can be collected. */
+async function heap(restMs: number): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, restMs));
+  let least = Number.POSITIVE_INFINITY;
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    collect();
+    const { heapUsed } = process.memoryUsage();
+    if (heapUsed > least - NOISE / 2) return Math.min(heapUsed, least);
+    least = heapUsed;
+  }
+}
+
+/**
+ * Bytes that each round keeps, more than noise.
+ * @param restMs For so long may something be kept when the rounds are over.
+ */
+export async function keptByRound(
+  rounds: number,
+  restMs: number,
+  run: () => Promise<void>,
+): Promise<number> {
+  let kept = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && kept > LIMIT; tries++) {
+    const before = await heap(restMs);
+    await run();
+    kept = Math.min(kept, ((await heap(restMs)) - before - NOISE) / rounds);
+  }
+  return kept;
+}
+
+const EVENTS = ['SIGINT', 'SIGTERM', 'exit', 'beforeExit', 'warning', 'unhandledRejection'];
+
+/** What keeps the process alive, and who listens to it, each with how many there are. */
+export function handles(): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const event of EVENTS) counts[event] = process.listenerCount(event);
+  for (const kind of process.getActiveResourcesInfo()) {
+    if (kind !== 'Immediate') counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** What there is more of than before. */
+export function more(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+): string[] {
+  return Object.entries(after)
+    .filter(([what, count]) => count > (before[what] ?? 0))
+    .map(([what, count]) => `${what}: ${count}, not ${before[what] ?? 0}`);
+}

@@ -1,0 +1,7 @@
+import { memoryStore } from 'holdfast/memory';
+import { leakTests } from './leaks.ts';
+
+leakTests('memory', () => {
+  const store = memoryStore();
+  return { open: () => store, url: 'memory:', connects: 10_000, close: () => {} };
+});
