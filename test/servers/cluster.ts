@@ -102,11 +102,17 @@ export class Cluster {
     return after;
   }
 
-  /** Moves a slot to another primary while clients go on. */
-  async migrate({ slot, to, halfway }: Migration): Promise<void> {
+  /** Says that a slot is on its way, and answers whence; its keys are still where they were. */
+  async announce({ slot, to }: Migration): Promise<RedisServer> {
     const from = await this.primaryOf(slot);
     await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', idOf(from.port));
     await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', idOf(to.port));
+    return from;
+  }
+
+  /** Moves a slot to another primary while clients go on. */
+  async migrate({ slot, to, halfway }: Migration): Promise<void> {
+    const from = await this.announce({ slot, to });
     await halfway?.();
     for (;;) {
       const keys = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
