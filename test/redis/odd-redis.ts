@@ -1,4 +1,4 @@
-/** A Redis that does not tell all of itself, as those that are rented do; and a backup from afar. */
+/** A Redis that does not tell all of itself, as rented ones do, and a backup from afar. */
 import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';

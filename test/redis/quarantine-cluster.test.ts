@@ -99,7 +99,7 @@ async function idOf(server: RedisServer): Promise<string> {
 }
 
 describe('a cluster', () => {
-  test.concurrent('is used for the first time: one wait for each server, not for each slot', async () => {
+  test.concurrent('is used for the first time: each server waits once, not each slot', async () => {
     await using bed = new Bed();
     const { low, store } = await calm(bed);
     for (const name of [...LOWER.slice(1), ...UPPER.slice(1)]) {

@@ -170,17 +170,16 @@ describe('a server', () => {
     expect(await claimed(patient(bed, replica as RedisServer))).toBe('data-loss');
   });
 
-  test.concurrent('that was started long ago: nobody waits after all', async () => {
+  test.concurrent('that was started long ago with the data of another', async () => {
     await using bed = new Bed();
     const server = await bed.server({ persistent: true });
     await server.restart({ keepData: true });
-    // It counts in whole seconds, of which one does not count, and these leases live for 1 s.
+    // For longer than any lease lives.
     await until('was it up', async () => {
       return /uptime_in_seconds:[3-9]/.test(String(await server.command('INFO', 'server')));
     });
-    const store = bed.store(server, { maxTtl: 1000, namespace: 'holdfast' });
-    // The record says 1200 ms, which are over as well.
-    expect(await claimed(store)).toBe('held');
+    // It may have stood by while the other granted.
+    expect(await claimed(bed.store(server, { maxTtl: 1000 }))).toBe('data-loss');
   });
 });
 
@@ -225,7 +224,7 @@ describe('several programs', () => {
     expect(waits(status)).toBeGreaterThan(LONG_TTL_MS / 2);
   });
 
-  test.concurrent('a greater maxTtl that comes later prolongs the wait, even when it is over', async () => {
+  test.concurrent('a greater maxTtl prolongs the wait, even one that is over', async () => {
     await using bed = new Bed();
     const { server, store } = await calm(bed);
     const short = bed.store(server, { maxTtl: 1 });

@@ -9,5 +9,7 @@ local LATEST = 2 ^ 52
 local SERVER = false
 local time = call('TIME')
 local micros = time[1] * 1000000 + time[2]
-if micros > LATEST then return redis.error_reply('CLOCK of the server is later than the year 2112') end
+if micros > LATEST then
+  return redis.error_reply('CLOCK of the server is later than the year 2112')
+end
 local now = math.floor(micros / 1000)

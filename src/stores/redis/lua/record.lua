@@ -3,24 +3,27 @@
 -- Invariant: nothing is granted within maxTtl of a moment at which claims may have been lost; openAt
 -- is that moment and maxTtl. The record names the replication id of the server that wrote it, which
 -- a start and a promotion change, so every script compares it; a flush takes the record away. What
--- gets past both (SWAPDB twice, a slot that is given away without its data, and back) shows in how
--- often such commands have run. That is compared after a second without a script, which is enough:
+-- gets past both (SWAPDB twice, a slot given away without its data, and back) shows in how often
+-- such commands have run. That is compared after a second without a script, which is enough:
 -- whoever granted anything elsewhere meanwhile waited for maxTtl first.
 -- The id changes, too, where nothing is lost: with the first replica, a backup from afar, a backlog
 -- that is freed. Then the process is the same (run_id), has no second id, and neither commands nor
--- bytes of a primary say that it followed another since: it takes the new id over.
--- In doubt the loss was just now, or at the start if statistics prove that nothing happened since. A
--- slot of a cluster that was lost looks like one never used, so in doubt a slot asks for the record
--- of its server, which counts whatever may bring it slots (server.lua). `trust` writes what others
--- would, and only passes over the wait itself (queue.lua).
+-- bytes of a primary say that it followed another since: the record takes the new id over.
+-- In doubt the loss was just now; or at the start, if there is no record, and statistics prove that
+-- nothing happened since. A record from elsewhere is proof that something did.
+-- A slot of a cluster that was lost looks like one never used, so in doubt a slot asks for the
+-- record of its server, which counts whatever may bring it slots (server.lua). `trust` writes what
+-- others would, and only passes over the wait itself (queue.lua). What breaks it: redis.md.
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no key
 -- behind, so that numbers grow although the clock of the server goes back.
--- Layout 2: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then run_id, how often
--- what may lose data has run, and what tells of a time as a replica. Layout 1 ends with maxTtl, and
--- is believed as little as the record of another server. Docs, and what breaks it: redis.md.
+-- Layout 2: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then run_id, how
+-- often what may lose data has run, what tells of a time as a replica, and 'n' if the last loss was
+-- noticed or 's' if it was before the start. Layout 1 ends with maxTtl, and is believed as little as
+-- the record of another server.
 -- ARGV[1]: 'w' if replicas are asked for this afterwards, who can only tell of what was written, or
 -- '-'; 't' if this program trusts, or '-'; maxTtl. Then in words: 'fresh' if no script of ours was
--- known here, or 'known'; in a cluster 'slot', or what server.lua said; maxWaiters; the prefix of the channels. What the verb takes follows.
+-- known here, or 'known', or in a cluster 'slot', or what server.lua said; maxWaiters; the prefix
+-- of the channels. What the verb takes follows.
 local replication = call('INFO', 'replication')
 local _, at = string.find(replication, 'master_replid:', 1, true)
 local none = string.rep('0', 40)
@@ -84,7 +87,7 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   state = run .. data .. format('%.0f', total)
   if SERVER then losses = total end
   local following = follows .. ':' .. resets .. ':' .. received
-  local ran, lost, followed = string.match(tail, '^(%S+) (%S+) (%S+)$')
+  local ran, lost, followed, how = string.match(tail, '^(%S+) (%S+) (%S+) (%a)$')
   lost = tonumber(lost or -1)
   local process = counted and run ~= '-' and run == ran and following == followed
     and not second and not (at and resets > 0)
@@ -93,19 +96,20 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
     if word == 'slot' and not SERVER then
       return redis.error_reply('UNSETTLED what is known of the server?')
     end
-    local since, seen = string.match(word, '^(%d+):(%S+)$')
-    if seen ~= state then
-      since = now
-      if (record or word ~= 'known') and at and not second and counted and total == 0
-        and received == '0' then
-        -- In whole seconds of two clocks, so that it may be a second less.
-        local up = tonumber(string.match(info, 'uptime_in_seconds:(%d+)') or 0)
-        since = now - math.max(0, up - 1) * 1000
-      end
+    -- Whole seconds, so that it may be one less.
+    local up = 1000 * (string.match(info, 'uptime_in_seconds:(%d+)') or 0) - 1000
+    local since, reason, seen = string.match(word, '^(%d+)(%a):(%S+)$')
+    if seen == state and (reason == 'n' or not record) then
+      how = reason
+    elseif not record and word ~= 'known' and up >= maxTtl and at and not second and counted
+      and total == 0 and received == '0' then
+      since, how = now - up, 's'
+    else
+      since, how = now, 'n'
     end
     openAt, write = since + maxTtl, true
   end
-  local text = format('%s %.0f %s', run, losses, following)
+  local text = format('%s %.0f %s %s', run, losses, following, how)
   write = write or not same or text ~= tail
   tail = text
 end
@@ -118,7 +122,8 @@ if micros - highest > 1000000 then
 end
 local function keep()
   if write then
-    call('SET', KEYS[1], '2' .. data .. format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl) .. tail)
+    local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
+    call('SET', KEYS[1], '2' .. data .. fixed .. tail)
   end
 end
 local function fresh(last)

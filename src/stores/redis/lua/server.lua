@@ -6,4 +6,4 @@ SERVER = true
 -- moment, and what must still be so when that script runs. The record, KEYS[1], is in the lowest
 -- slot that the server has, so that all programs find the same one.
 keep()
-return { now, format('%.0f:%s', openAt - maxTtl, state) }
+return { now, format('%.0f%s:%s', openAt - maxTtl, sub(tail, -1), state) }
