@@ -93,6 +93,9 @@ const CALM: Readonly<Record<string, Happening>> = {
     const before = await field(server, 'master_replid');
     await until('was it freed', async () => (await field(server, 'master_replid')) !== before);
   },
+  'FLUSHDB of another database': (server) => {
+    return server.command('EVAL', "redis.call('SELECT', 1) return redis.call('FLUSHDB')", 0);
+  },
   'SCRIPT FLUSH': (server) => server.command('SCRIPT', 'FLUSH'),
   'CONFIG RESETSTAT': async (server) => {
     await server.command('CONFIG', 'RESETSTAT');

@@ -55,7 +55,8 @@ async function agreed(
     const seen = servers.map(async (server) => {
       const info = String(await server.command('CLUSTER', 'INFO'));
       const nodes = String(await server.command('CLUSTER', 'NODES'));
-      return /state:ok[^]*slots_ok:16384/.test(info) && wanted(nodes);
+      const whole = info.includes('cluster_state:ok') && info.includes('slots_ok:16384');
+      return whole && wanted(nodes);
     });
     return (await Promise.all(seen)).every(Boolean);
   });
