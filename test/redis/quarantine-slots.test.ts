@@ -113,13 +113,13 @@ describe('a cluster', () => {
   test.concurrent('a slot is given to a server that has nothing of it', async () => {
     await using bed = new Bed();
     const { low, high, store } = await calm(bed);
-    expect(await claimed(store, LOWER[1])).toBe('held');
-    const slot = inSlot(LOWER[1] as string);
-    await low.kill();
-    await high.command('CLUSTER', 'DELSLOTS', slot);
-    await high.command('CLUSTER', 'ADDSLOTS', slot);
-    await high.command('CLUSTER', 'BUMPEPOCH');
-    expect(await claimed(open(bed, high), LOWER[1])).toBe('data-loss');
+    expect(await claimed(store, UPPER[1])).toBe('held');
+    const lost = await idOf(high);
+    await high.kill();
+    await low.command('CLUSTER', 'FORGET', lost);
+    await low.command('CLUSTER', 'ADDSLOTS', inSlot(UPPER[1] as string));
+    await low.command('CLUSTER', 'BUMPEPOCH');
+    expect(await claimed(open(bed, low), UPPER[1])).toBe('data-loss');
   });
 
   test.concurrent('a slot is given away without its data, and back', async () => {
