@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../faults/bed.ts';
 import { RedisServer, type RedisServerOptions } from '../servers/redis-server.ts';
 import { until } from '../servers/until.ts';
+import { settle } from './settle.ts';
 
 export type ClientName = 'ioredis' | 'node-redis';
 
@@ -23,10 +24,11 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
   }
 
   /** Nothing was lost here, for the server has just been set up. */
-  async settle(at: Place): Promise<void> {
-    const store = this.store(at, { afterDataLoss: 'trust' });
+  async settle(at: RedisServer): Promise<void> {
+    const store = this.store(at);
     await store.inspect('anything');
     await store.close?.();
+    await settle(at);
   }
 
   store(at: Place, { client = 'ioredis', ...options }: StoreOptions = {}): Store {

@@ -201,6 +201,20 @@ describe('tokens', () => {
     }
   });
 
+  it('are refused where they would not grow any more', async () => {
+    const store = open();
+    await store.release([await enter(store, {})]);
+    const { highest, raise } = await record();
+    await raise(2 ** 53 - 1 - highest);
+    const refused = {
+      retryable: false,
+      outcome: 'failed',
+      message: expect.stringContaining('2^53'),
+    };
+    await expect(store.claim([claim()])).rejects.toMatchObject(refused);
+    expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+  });
+
   it('of claims whose holder died are remembered', async () => {
     const store = open();
     const [status] = await store.claim([claim({ ttlMs: 1 })]);

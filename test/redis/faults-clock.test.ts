@@ -16,6 +16,8 @@ import { Bed } from './bed.ts';
 /** Long enough to look at two who believe, on the busiest machine. */
 const LONG_TTL_MS = 9000;
 
+const YEAR_MS = 366 * 86_400_000;
+
 interface Stepped {
   readonly clock: SteppedClock;
   readonly server: RedisServer;
@@ -70,6 +72,24 @@ describe("a server's clock", () => {
     expect(lease.held).toBe(true);
     await lease.release();
     expect((await waiting).token).toBeGreaterThan(lease.token);
+  });
+
+  test('is a century ahead for a while: nothing is granted, and then tokens grow', async () => {
+    await using bed = new Bed();
+    const { clock, server } = await stepped(bed);
+    const store = bed.store(server);
+    const before = await firstGrant(store, 'later');
+    await store.release([before.claim]);
+    clock.step(100 * YEAR_MS);
+    const refused = {
+      retryable: true,
+      outcome: 'failed',
+      message: expect.stringContaining('2112'),
+    };
+    await expect(store.inspect('later')).rejects.toMatchObject(refused);
+    clock.step(-100 * YEAR_MS);
+    const after = await firstGrant(store, 'later');
+    expect(after.token).toBeGreaterThan(before.token);
   });
 
   test('jumps back while the holder is dead: the others get on so much later', async () => {

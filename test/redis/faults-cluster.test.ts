@@ -11,6 +11,7 @@ import type { RedisServer } from '../servers/redis-server.ts';
 import { until } from '../servers/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { packages } from './packages.ts';
+import { settle } from './settle.ts';
 
 /** Keys of names are in slots of all three primaries. */
 const RESOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -23,9 +24,10 @@ async function started(bed: Bed): Promise<Cluster> {
   expect(new Set(primaries).size).toBe(3);
   // Nothing was lost here, for the servers have just been set up.
   const [open] = openers(bed, cluster);
-  const store = open!({ afterDataLoss: 'trust' });
+  const store = open!();
   for (const name of RESOURCES) await store.inspect(name);
   await store.close?.();
+  await settle(...cluster.nodes.slice(0, 3));
   return cluster;
 }
 

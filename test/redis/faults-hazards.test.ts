@@ -168,7 +168,7 @@ describe('a key that is taken by something else', () => {
 
   test.concurrent.each([
     ['a list', ['RPUSH', 'holdfast!store', 'an element']],
-    ['of a later layout', ['SET', 'holdfast!store', '2'.repeat(80)]],
+    ['of a later layout', ['SET', 'holdfast!store', '9'.repeat(130)]],
   ])('the record of the store is %s: nothing is granted', async (_, [name = '', ...args]) => {
     await using bed = new Bed();
     const server = await bed.server();

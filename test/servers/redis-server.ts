@@ -3,12 +3,14 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './ports.ts';
-import { findProgram, type ProgramName } from './programs.ts';
+import { type Command, findProgram, type ProgramName } from './programs.ts';
 import { LocalServer, ServerProcess } from './server-process.ts';
 
 export interface RedisServerOptions {
   /** Default: `redis`. */
   readonly program?: ProgramName;
+  /** In the place of `program`: how to start another one like it. */
+  readonly command?: Command;
   /** Default: a free one. */
   readonly port?: number;
   /** Lines of its configuration, after those that every server here has. */
@@ -40,7 +42,7 @@ export class RedisServer extends LocalServer {
   readonly #persistent: boolean;
 
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
-    const program = await findProgram(options.program ?? 'redis');
+    const program = options.command ?? (await findProgram(options.program ?? 'redis'));
     const server = new RedisServer(program, options.port ?? (await freePort()), options);
     try {
       await server.start();

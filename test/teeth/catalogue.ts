@@ -13,6 +13,7 @@ import { POSTGRES_FAULTS } from './faults/postgres.ts';
 import { PRIMITIVE_FAULTS } from './faults/primitives.ts';
 import { QUORUM_FAULTS } from './faults/quorum.ts';
 import { REDIS_FAULTS } from './faults/redis.ts';
+import { REDIS_LOSS_FAULTS } from './faults/redis-loss.ts';
 import { SQL_FAULTS } from './faults/sql.ts';
 import { SQLITE_FAULTS } from './faults/sqlite.ts';
 import { TELEMETRY_FAULTS } from './faults/telemetry.ts';
@@ -22,6 +23,7 @@ import { ZOOKEEPER_FAULTS } from './faults/zookeeper.ts';
 export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
+  ...REDIS_LOSS_FAULTS,
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
   ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS],

@@ -44,6 +44,8 @@ export interface Link {
   send(key: string, command: readonly string[]): Promise<Reply>;
   /** Several commands, one right after the other on one connection; each with its own outcome. */
   sendAll(key: string, commands: readonly (readonly string[])[]): Promise<(Reply | Refusal)[]>;
+  /** In a cluster: the lowest slot of the server that has this key. */
+  lowestSlot(key: string): Promise<number>;
   /** The same command to every primary, as for SCAN: one sender for each. */
   primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]>;
   /** On a connection of its own. */
@@ -90,6 +92,7 @@ function singleLink(source: Source, greeting: Greeting): Link {
     cluster: false,
     send: (_, command) => connection.send(command),
     sendAll: (_, commands) => connection.sendAll(commands),
+    lowestSlot: async () => 0,
     primaries: async () => [(command) => connection.send(command)],
     listen: (channel, received, resumed) =>
       subscriptions.start(source, { channel, received, resumed }),

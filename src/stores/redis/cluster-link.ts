@@ -72,6 +72,13 @@ export class ClusterLink implements Link {
     return answers.some(isRedirection) ? this.#follow(slot, commands, answers) : answers;
   }
 
+  async lowestSlot(key: string): Promise<number> {
+    const { slots } = this.#topology ?? (await this.#soon());
+    const slot = slotOf(key);
+    const address = slots[slot];
+    return address === undefined ? slot : slots.indexOf(address);
+  }
+
   async primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]> {
     const topology = this.#topology ?? (await this.#soon());
     return addresses(topology).map((address) => {

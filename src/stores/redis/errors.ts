@@ -21,6 +21,20 @@ const LATER: Meaning['retryable'] = true;
 
 const refusals: readonly (readonly [starts: string, Meaning])[] = [
   ['NOSCRIPT', { retryable: LATER, advice: 'has lost the script; it is loaded again' }],
+  [
+    'UNSETTLED',
+    { retryable: LATER, advice: 'has become another one on the way; it is asked again' },
+  ],
+  ['CLOCK', { retryable: LATER, advice: 'has a clock that cannot be right' }],
+  [
+    'NOIDENTITY',
+    {
+      retryable: NEVER,
+      advice:
+        'does not say who it is, so that a loss of data could not be noticed. Only with' +
+        " afterDataLoss: 'trust' are there locks on it",
+    },
+  ],
   ['NOAUTH', { retryable: NEVER, advice: 'wants a password. Give the client one' }],
   [
     'WRONGPASS',

@@ -86,6 +86,12 @@ export class Hazards {
 function hazardsIn(info: Info): readonly (readonly [HazardName, string])[] {
   const found: [HazardName, string][] = [];
   const policy = info.get('maxmemory_policy');
+  if (!info.has('master_replid')) {
+    const message =
+      'The server does not tell its replication id, so that a loss of data is noticed by less' +
+      ' certain signs, or not at all: then nothing is granted.';
+    found.push(['HOLDFAST_UNKNOWN_SERVER', message]);
+  }
   if (Number.isNaN(Number.parseInt(info.get('redis_version') ?? '', 10))) {
     const message = 'The server does not say what it is, so nobody knows what locks on it are.';
     found.push(['HOLDFAST_UNKNOWN_SERVER', message]);

@@ -17,13 +17,15 @@ export interface ServerOptions {
   readonly namespace?: string;
   /**
    * Longest ttl that any program asks for, the same for all who use these locks; default 30 s.
-   * After a loss of data nothing is granted for so long.
+   * After a loss of data nothing is granted for so long. A smaller one than others have may end
+   * that too early.
    */
   readonly maxTtl?: Duration;
   /**
    * Default `wait`: whenever the server may have lost claims, in a restart, a fail-over or a flush,
-   * nothing is granted before all their leases are over. `trust` grants at once, so that two may
-   * hold the same lock for a while: for tests, and where only time is wasted then.
+   * nothing is granted before all their leases are over. `trust` does not wait, and
+   * leaves it to others whether they do, so that two may hold the same lock for a while: for
+   * tests, and where only time is wasted then.
    */
   readonly afterDataLoss?: 'wait' | 'trust';
   /** A grant or heartbeat counts once so many replicas have it (`WAIT`); default 0. */

@@ -1,7 +1,7 @@
 /**
  * Where things are kept. A resource has one key, and one for what is kept about it; the record of
  * the store must be in the same slot, so that one script may touch them all: a cluster has one for
- * each slot in use.
+ * each slot in use, and one for each server.
  */
 import type { Claim } from '../../store.ts';
 import { slotOf, tagOf } from './slots.ts';
@@ -37,6 +37,11 @@ export class Places {
 
   nameOf(key: string): string {
     return key.slice(this.#prefix.length);
+  }
+
+  /** The record of the server that has this slot, and none below it. */
+  serverRecordOf(slot: number): string {
+    return `${this.#record}:server{${tagOf(slot)}}`;
   }
 
   recordOf(key: string): string {

@@ -52,20 +52,9 @@ export class RedisStore implements Store {
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const wakePrefix = `${namespace}!wake:`;
     this.#wakes = new Wakes(link, wakePrefix, parts.deaf);
-    const loss = parts.trust ? 'trust' : 'wait';
-    const settings = (known: string): string =>
-      [
-        `${replicas > 0 ? 'w' : '-'}${parts.maxTtlMs}`,
-        known,
-        loss,
-        parts.maxWaiters,
-        wakePrefix,
-      ].join(' ');
-    this.#runner = new ScriptRunner({
-      ...parts,
-      known: settings('known'),
-      fresh: settings('fresh'),
-    });
+    const how = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}${parts.maxTtlMs}`;
+    const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
+    this.#runner = new ScriptRunner({ ...parts, settings });
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

@@ -1,8 +1,9 @@
 /**
  * Scripts, run where their keys are.
  *
- * A script that the server does not know has not run, so it may be loaded and sent again; nothing
- * else is ever sent twice from here. Where replicas must have what a script wrote, the question for
+ * A script that the server does not know has not run, so it may be loaded and sent again; nor has
+ * one that must first be told about the server of its slot. Nothing else is ever sent twice from
+ * here. Where replicas must have what a script wrote, the question for
  * them follows it on the same connection: on another one it would be about nothing, and the answer
  * always yes.
  */
@@ -12,15 +13,14 @@ import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { isRefusal, refusalCode, refused } from './errors.ts';
 import type { Places } from './places.ts';
-import type { Script } from './scripts.ts';
+import { type Script, SERVER } from './scripts.ts';
 
 export interface ScriptRunnerParts {
   readonly link: Link;
   readonly places: Places;
   readonly clockWatch: ClockWatch;
-  /** What a script is told (lua/record.lua), where it was known already and where it was not. */
-  readonly known: string;
-  readonly fresh: string;
+  /** What a script is told (lua/record.lua), with one word about what is known of the server. */
+  readonly settings: (word: string) => string;
 }
 
 /** So many replicas must have what the script wrote, within this time. */
@@ -38,9 +38,15 @@ interface Call {
 
 export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
+  readonly #known: string;
+  readonly #fresh: string;
 
   constructor(parts: ScriptRunnerParts) {
     this.#parts = parts;
+    const { places, settings } = parts;
+    // In a cluster another slot may have made the script known.
+    this.#known = settings(places.many ? 'slot' : 'known');
+    this.#fresh = settings(places.many ? 'slot' : 'fresh');
   }
 
   /**
@@ -53,24 +59,47 @@ export class ScriptRunner {
     args: readonly string[],
     spread?: Spread,
   ): Promise<readonly Reply[]> {
-    const call: Call = { script, keys, args, spread };
-    const { places, clockWatch, known, fresh } = this.#parts;
+    const call = { script, keys, args, spread };
+    const { clockWatch } = this.#parts;
     const sentAt = clockWatch.now();
-    // In a cluster another slot may have made the script known.
-    return this.#send(call, places.many ? fresh : known).then(
+    return this.#send(call, this.#known).then(
       (reply) => this.#read(call, reply, sentAt),
-      async (error) => {
-        if (refusalCode(error) !== 'NOSCRIPT') throw error;
-        return this.#read(call, await this.#load(call), sentAt);
-      },
+      async (error) => this.#read(call, await this.#again(call, error), sentAt),
     );
   }
 
-  async #load(call: Call): Promise<Reply> {
-    const { link, fresh } = this.#parts;
-    const key = call.keys[0] as string;
-    await link.send(key, ['SCRIPT', 'LOAD', call.script.text]);
-    return this.#send(call, fresh);
+  /** What refused has done nothing, so the script may be sent once more. */
+  async #again(call: Call, error: unknown): Promise<Reply> {
+    let refusal = error;
+    if (refusalCode(refusal) === 'NOSCRIPT') {
+      await this.#load(call);
+      try {
+        return await this.#send(call, this.#fresh);
+      } catch (another) {
+        refusal = another;
+      }
+    }
+    if (refusalCode(refusal) !== 'UNSETTLED') throw refusal;
+    return this.#send(call, this.#parts.settings(await this.#serverOf(call)));
+  }
+
+  async #load({ script, keys }: Call): Promise<void> {
+    await this.#parts.link.send(keys[0] as string, ['SCRIPT', 'LOAD', script.text]);
+  }
+
+  /** When the server of this slot may have lost something (lua/server.lua). */
+  async #serverOf({ keys }: Call): Promise<string> {
+    const { link, places } = this.#parts;
+    const record = places.serverRecordOf(await link.lowestSlot(keys[0] as string));
+    const ask = () => link.send(record, ['EVALSHA', SERVER.sha, '1', record, this.#known]);
+    const reply = await ask().catch(async (error) => {
+      if (refusalCode(error) !== 'NOSCRIPT') throw error;
+      await link.send(record, ['SCRIPT', 'LOAD', SERVER.text]);
+      return ask();
+    });
+    const said = Array.isArray(reply) ? reply[1] : undefined;
+    if (typeof said !== 'string') throw garbled(reply);
+    return said;
   }
 
   #send({ script, keys, args, spread }: Call, settings: string): Promise<Reply> {

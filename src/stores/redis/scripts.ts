@@ -16,6 +16,7 @@ import recall from './lua/recall.lua';
 import record from './lua/record.lua';
 import release from './lua/release.lua';
 import renew from './lua/renew.lua';
+import server from './lua/server.lua';
 
 export interface Script {
   readonly text: string;
@@ -54,6 +55,9 @@ function plainScript(verb: string, flags: string): Script {
   );
   return script(`#!lua${flags}\nlocal VERB = '${verb}'\n${parts.join('')}`);
 }
+
+/** When a server of a cluster may have lost something. */
+export const SERVER: Script = script(server);
 
 /** A resource is a queue of claims. */
 export const QUEUE: Scripts = {

@@ -4,13 +4,14 @@ import { conformance, type Fixture, type FixtureOptions } from 'holdfast/testkit
 import { afterAll, test } from 'vitest';
 import type { ProgramName } from '../../servers/programs.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { settle } from '../settle.ts';
 
 /** Something that can be connected to, shared by all cases. */
 export interface Place {
   readonly client: RedisClient;
   close(): Promise<unknown>;
   /** Another place of the same kind, for a case that makes it lose its memory. */
-  another?(): Promise<Place & { forget(): Promise<unknown> }>;
+  another?(): Promise<Place & { forget(): Promise<unknown>; settled(): Promise<void> }>;
 }
 
 export function suite(place: Place, given: RedisOptions = {}): void {
@@ -36,12 +37,13 @@ async function forgetful(
   another: NonNullable<Place['another']>,
   { quarantineMs = 0, maxWaiters }: FixtureOptions,
 ): Promise<Fixture> {
-  const { client, forget, close } = await another();
+  const { client, forget, settled, close } = await another();
   const options = { maxTtl: quarantineMs, ...(maxWaiters && { maxWaiters }) };
   // It has just been started, so that it may have lost something; but it has not.
-  const first = redisStore(client, { ...options, afterDataLoss: 'trust' });
+  const first = redisStore(client, options);
   await first.inspect('a');
   await first.close?.();
+  await settled();
   return {
     connect: () => redisStore(client, options),
     forget: () => forget().then(() => {}),
@@ -64,6 +66,7 @@ export async function single(
         await server.close();
       },
       forget: () => server.command('FLUSHALL'),
+      settled: () => settle(server),
     };
   };
   return { ...(await start()), another: start };

@@ -47,22 +47,22 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...record,
     name: 'Redis: there is no quarantine',
-    find: '    openAt = now + maxTtl\n',
-    replace: '    openAt = 0\n',
+    find: 'openAt, write = since + maxTtl, true',
+    replace: 'openAt, write = 0, true',
     why: 'after a crash two hold the same lock',
   },
   {
     ...record,
     name: "Redis: another server's record is as good as its own",
-    find: 'recorded = sub(record, 2, 41) == data',
-    replace: 'recorded = true',
+    find: "same = at and layout == '2' and sub(record, 2, 41) == data",
+    replace: 'same = true',
     why: 'a replica that lagged behind is promoted, and two hold the same lock',
   },
   {
     ...record,
     name: 'Redis: a flush is not looked for',
-    find: "'flushall', ",
-    replace: '',
+    find: "' flushall flushdb ",
+    replace: "' flushdb ",
     why: 'after a flush two hold the same lock',
   },
   {
@@ -124,7 +124,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'Redis: what waits is admitted in the quarantine',
-    find: 'return open and queue.used',
+    find: 'return (over or claim.trusts) and queue.used',
     replace: 'return queue.used',
     why: 'after a crash two hold the same lock',
   },
@@ -250,8 +250,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...handOff,
     name: 'Redis: the common way out admits the dead',
-    find: 'if expires <= now or claim',
-    replace: 'if claim',
+    find: 'if expires <= now or not over',
+    replace: 'if not over',
     why: 'the lock is granted to nobody, and all wait for one more TTL',
   },
   {

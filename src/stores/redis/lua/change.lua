@@ -21,7 +21,7 @@ local function downgrade(id)
 end
 
 local function raise(id, number)
-  if number >= 2 ^ 53 then return 'e numbers here end before 2^53' end
+  if number > LATEST then return 'e numbers here end before 2^52' end
   local claim = live(q, id)
   if not claim then return missing(q, id) end
   if claim.admitted and number > claim.number then

@@ -49,12 +49,13 @@ if #rest > 0 then
         save(q)
         return 'g mismatch ' .. queue.kind
       end
+      claim.trusts = trusts or nil
       local admitted = queue.waiters == 0 and fits(q, claim)
       if not admitted and try then
         save(q)
         return 'g refused '
       end
-      local _, _, maxWaiters = settings()
+      local _, maxWaiters = settings()
       if not admitted and queue.waiters >= tonumber(maxWaiters) then
         save(q)
         return 'g full maxWaiters is ' .. maxWaiters

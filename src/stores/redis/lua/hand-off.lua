@@ -5,7 +5,7 @@
 -- is sealed, and that it lives (death).
 local function handOff(key, asked)
   local id = sub(asked, 1, 32)
-  local head = sub(asked, 33, 33) == '-' and open and redis.pcall('HGET', key, '#')
+  local head = sub(asked, 33, 33) == '-' and redis.pcall('HGET', key, '#')
   if type(head) ~= 'string' then return nil end
   local queue = unpackedHead(key, head)
   local first, waiters = queue.first, queue.waiters - 1
@@ -21,7 +21,7 @@ local function handOff(key, asked)
   local claim = unpacked(key, texts[1])
   local follower = waiters > 0 and unpacked(key, texts[2])
   local expires = claim.expires
-  if expires <= now or claim.permits ~= queue.used or claim.limit ~= queue.limit
+  if expires <= now or not over and not claim.trusts or claim.permits ~= queue.used or claim.limit ~= queue.limit
     or follower and (follower.expires <= now or follower.limit ~= queue.limit)
     or expires + REMEMBER / 2 > queue.keptTo then
     return nil
@@ -34,7 +34,7 @@ local function handOff(key, asked)
   end
   call('HDEL', key, id, first)
   call('HSET', key, claim.id, pack(claim), '#', pack(queue))
-  local _, _, _, prefix = settings()
+  local _, _, prefix = settings()
   local letter = claim.address ~= '-' and format('%s h %.0f %.0f %.0f - released %.0f',
     claim.tag, claim.number, expires - now, waiters, claim.endedBy)
   if follower and follower.address ~= '-' then

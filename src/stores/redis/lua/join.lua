@@ -9,7 +9,7 @@ local function join(key, asked)
   if found.err or not found[1] or found[2] or found[3] or not open then return nil end
   local queue = unpackedHead(key, found[1])
   local waiters, place = queue.waiters, queue.next
-  local _, _, maxWaiters = settings()
+  local _, maxWaiters = settings()
   if queue.used ~= queue.limit or now >= queue.death or queue.ended
     or waiters == 0 or waiters >= tonumber(maxWaiters) or place - queue.first ~= waiters
     or queue.told ~= queue.first or now >= (queue.fore or 0) then
@@ -29,6 +29,7 @@ local function join(key, asked)
   local claim = {
     id = id, kind = kind, permits = permits, limit = limit, ttl = ttl, address = address,
     tag = tag, holder = holder, number = number, expires = expires, place = place, waits = true,
+    trusts = trusts or nil,
   }
   call('HSET', key, id, pack(claim), place, id, '#', pack(queue))
   return format('w %.0f %.0f - queue %.0f', ttl, queue.count + waiters, before.expires - now)

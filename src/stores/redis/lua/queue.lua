@@ -164,7 +164,7 @@ end
 
 local function fits(q, claim)
   local queue = q.queue
-  return open and queue.used + claim.permits <= math.min(queue.limit or claim.limit, claim.limit)
+  return (over or claim.trusts) and queue.used + claim.permits <= math.min(queue.limit or claim.limit, claim.limit)
 end
 
 local function tell(q, claim)
@@ -267,7 +267,7 @@ local function status(q, claim)
     return format('h %.0f %.0f %.0f %s %s', claim.number, left, queue.waiters, limit, ended)
   end
   local why, retry = 'data-loss', openAt - now
-  if open then why, retry = 'queue', watchedUntil(q, claim) - now end
+  if over or claim.trusts then why, retry = 'queue', watchedUntil(q, claim) - now end
   return format('w %.0f %.0f %s %s %.0f', left, ahead(q, claim), limit, why, retry)
 end
 
@@ -324,7 +324,7 @@ local function depart(q, claim)
 end
 
 local function send(address, letter)
-  local _, _, _, prefix = settings()
+  local _, _, prefix = settings()
   call('PUBLISH', prefix .. address, letter)
 end
 

@@ -1,64 +1,129 @@
--- The store's record, KEYS[1]: which data this is, and what it may do.
+-- The store's record, KEYS[1]: whose data this is, and when the last of it may have been lost.
 --
--- Invariant: nothing is granted within maxTtl of a loss of data. The record names the replication
--- id of the server that wrote it; a restart and a promotion change that id, and a flush takes the
--- record away, so that whoever could be granted anything finds a difference first, and begins a
--- quarantine. In it nothing new is granted, and the leases of claims that were lost run out.
+-- Invariant: nothing is granted within maxTtl of a moment at which claims may have been lost; openAt
+-- is that moment and maxTtl. The record names the replication id of the server that wrote it, which
+-- a start and a promotion change, so every script compares it; a flush takes the record away. What
+-- gets past both (SWAPDB twice, a slot given away without its data, and back) shows in how often
+-- such commands have run. That is compared after a second without a script, which is enough:
+-- whoever granted anything elsewhere meanwhile waited for maxTtl first.
+-- The id changes, too, where nothing is lost: with the first replica, a backup from afar, a backlog
+-- that is freed. Then the process is the same (run_id), has no second id, and neither commands nor
+-- bytes of a primary say that it followed another since: the record takes the new id over.
+-- In doubt the loss was just now; or at the start, if there is no record, and statistics prove that
+-- nothing happened since. A record from elsewhere is proof that something did.
+-- A slot of a cluster that was lost looks like one never used, so in doubt a slot asks for the
+-- record of its server, which counts whatever may bring it slots (server.lua). `trust` writes what
+-- others would, and only passes over the wait itself (queue.lua). What breaks it: redis.md.
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no key
 -- behind, so that numbers grow although the clock of the server goes back.
--- Fixed width: layout 1, replication id 40, open at (ms) 13, highest number 16, maxTtl.
--- ARGV[1], words: 'w' if replicas are asked for this afterwards, who can only tell of what was
--- written, or '-', with maxTtl; 'fresh' if no script of ours was known here, or 'known'; 'wait' or
--- 'trust'; maxWaiters; the prefix of the channels. What the verb takes follows.
+-- Layout 2: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then run_id, how
+-- often what may lose data has run, what tells of a time as a replica, and 'n' if the last loss was
+-- noticed or 's' if it was before the start. Layout 1 ends with maxTtl, and is believed as little as
+-- the record of another server.
+-- ARGV[1]: 'w' if replicas are asked for this afterwards, who can only tell of what was written, or
+-- '-'; 't' if this program trusts, or '-'; maxTtl. Then in words: 'fresh' if no script of ours was
+-- known here, or 'known', or in a cluster 'slot', or what server.lua said; maxWaiters; the prefix
+-- of the channels. What the verb takes follows.
 local replication = call('INFO', 'replication')
 local _, at = string.find(replication, 'master_replid:', 1, true)
-local data = at and sub(replication, at + 1, at + 40) or string.rep('0', 40)
+local none = string.rep('0', 40)
+local data = at and sub(replication, at + 1, at + 40) or none
 local record = call('GET', KEYS[1])
-local openAt, highest, maxTtl, recorded = 0, 0, 0, false
-local write = sub(ARGV[1], 1, 1) == 'w'
+local openAt, highest, maxTtl, tail, same = 0, 0, 0, '', false
+local write, trusts = sub(ARGV[1], 1, 1) == 'w', sub(ARGV[1], 2, 2) == 't'
 if record then
-  if sub(record, 1, 1) ~= '1' or #record < 71 then
+  local layout = sub(record, 1, 1)
+  if layout ~= '2' and layout ~= '1' or #record < 71 then
     return redis.error_reply('LAYOUT ' .. KEYS[1] .. ' has another layout')
   end
   openAt, highest = tonumber(sub(record, 42, 54)), tonumber(sub(record, 55, 70))
-  maxTtl = tonumber(sub(record, 71))
-  recorded = sub(record, 2, 41) == data
+  maxTtl, tail = tonumber(sub(record, 71, 83)), sub(record, 84)
+  if highest >= 2 ^ 53 - 1 then
+    return redis.error_reply('NUMBERS end before 2^53: ' .. KEYS[1] .. ' has one beyond')
+  end
+  same = at and layout == '2' and sub(record, 2, 41) == data
 end
 local longest = tonumber(string.match(ARGV[1], '%d+'))
 if maxTtl < longest then
-  maxTtl, write = longest, true
+  -- Also a wait that began, or was over, before this program came.
+  openAt, maxTtl, write = openAt + longest - maxTtl, longest, true
 end
 local function settings()
-  return string.match(ARGV[1], ' (%a+) (%a+) (%d+) (%S+)$')
+  return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end
-if not recorded then
-  local known, afterLoss = settings()
-  -- Data may have been lost, unless it is certain that there was nothing to lose: up for longer
-  -- than any lease, always a primary, never flushed, and no program has used it for locks.
-  local server, stats = call('INFO', 'server'), call('INFO', 'stats') .. call('INFO', 'commandstats')
-  local upMs = tonumber(string.match(server, 'uptime_in_seconds:(%d+)') or 0) * 1000
-  local certain = not record and known == 'fresh' and upMs > maxTtl
-    and string.find(replication, 'master_replid2:' .. string.rep('0', 40), 1, true)
-    and string.find(stats, 'evicted_keys:0\r', 1, true)
-  for _, verb in ipairs({ 'flushall', 'flushdb', 'swapdb', 'script|flush', 'config|resetstat',
-    'replicaof', 'slaveof', 'failover', 'debug' }) do
-    certain = certain and not string.find(stats, 'cmdstat_' .. verb .. ':', 1, true)
+local state
+local unseen = micros - highest
+if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 1000 then
+  local word = settings()
+  local info = call('INFO', 'server', 'stats', 'commandstats', 'cluster')
+  local run = string.match(info, '\nrun_id:(%x+)') or '-'
+  local counted = string.find(info, 'cmdstat_time:', 1, true)
+  if not at and not trusts and not (counted and run ~= '-') then
+    return redis.error_reply('NOIDENTITY it tells no master_replid, nor run_id and commandstats')
   end
-  if afterLoss == 'trust' or certain then
-    openAt = 0
-  else
-    openAt = now + maxTtl
+  local function among(verb, verbs)
+    return string.find(verbs, ' ' .. verb .. ' ', 1, true)
   end
-  write = true
+  -- `losses` may take claims away and leave or bring a record, `others` take or lack it.
+  local losses, follows, resets, others = 0, 0, 0, 0
+  for verb, calls in string.gmatch(info, 'cmdstat_([^:]+):calls=(%d+)') do
+    if among(verb, ' swapdb debug cluster|delslots cluster|delslotsrange cluster|flushslots ') then
+      losses = losses + calls
+    elseif among(verb, ' replicaof slaveof failover ') then
+      follows = follows + calls
+    elseif verb == 'config|resetstat' then
+      resets = resets + calls
+    elseif among(verb, ' flushall flushdb script|flush ')
+      or sub(verb, 1, 8) == 'cluster|' and not among(sub(verb, 9), ' info slots shards nodes links '
+        .. 'myid myshardid keyslot countkeysinslot getkeysinslot slot-stats help replicas slaves '
+        .. 'meet forget count-failure-reports saveconfig set-config-epoch bumpepoch ') then
+      others = others + calls
+    end
+  end
+  others = others + (string.match(info, 'evicted_keys:(%d+)') or 1)
+  local received = string.match(info, 'total_net_repl_input_bytes:(%d+)') or '-'
+  local second = at and not string.find(replication, 'master_replid2:' .. none, 1, true)
+  local total = losses + follows + resets + others
+  state = run .. data .. format('%.0f', total)
+  if SERVER then losses = total end
+  local following = follows .. ':' .. resets .. ':' .. received
+  local ran, lost, followed, how = string.match(tail, '^(%S+) (%S+) (%S+) (%a)$')
+  lost = tonumber(lost or -1)
+  local process = counted and run ~= '-' and run == ran and following == followed
+    and not second and not (at and resets > 0)
+  -- That of a server is looked at seldom, and about what has no record of its own.
+  if not same and not process or losses > lost or SERVER and losses < lost then
+    if word == 'slot' and not SERVER then
+      return redis.error_reply('UNSETTLED what is known of the server?')
+    end
+    -- Whole seconds, so that it may be one less.
+    local up = 1000 * (string.match(info, 'uptime_in_seconds:(%d+)') or 0) - 1000
+    local since, reason, seen = string.match(word, '^(%d+)(%a):(%S+)$')
+    if seen == state and (reason == 'n' or not record) then
+      how = reason
+    elseif not record and word ~= 'known' and up >= maxTtl and at and not second and counted
+      and total == 0 and received == '0' then
+      since, how = now - up, 's'
+    else
+      since, how = now, 'n'
+    end
+    openAt, write = since + maxTtl, true
+  end
+  local text = format('%s %.0f %s %s', run, losses, following, how)
+  write = write or not same or text ~= tail
+  tail = text
 end
-local open = now >= openAt
+-- Over for all; whoever trusts does not wait for that.
+local over = now >= openAt
+local open = over or trusts
 -- Once a second, so that a claim whose process died is among what the highest number covers.
 if micros - highest > 1000000 then
   highest, write = micros, true
 end
 local function keep()
   if write then
-    call('SET', KEYS[1], '1' .. data .. format('%013.0f%016.0f%.0f', openAt, highest, maxTtl))
+    local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
+    call('SET', KEYS[1], '2' .. data .. fixed .. tail)
   end
 end
 local function fresh(last)

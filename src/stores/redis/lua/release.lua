@@ -8,9 +8,9 @@
 local answers, rest, gone = { now }, {}, {}
 local texts = call('MGET', unpack(KEYS))
 local record = texts[1]
-local known = record and sub(record, 1, 1) == '1' and #record >= 71
-local highest = known and sub(record, 55, 70)
-local newest = highest
+local known = record and sub(record, 1, 1) == '2' and #record >= 83
+local latest = known and sub(record, 55, 70)
+local newest = latest
 for i = 2, #KEYS do
   local asked, text = ARGV[ARGS + i - 1], known and texts[i]
   if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub(asked, 33, 33) == '-'
@@ -22,48 +22,52 @@ for i = 2, #KEYS do
     rest[#rest + 1] = i
   end
 end
-if #gone > 0 then call('DEL', unpack(gone)) end
-if newest ~= highest then call('SET', KEYS[1], sub(record, 1, 54) .. newest .. sub(record, 71)) end
-if #rest > 0 then
-  -- include record.lua
-  -- include hand-off.lua
-  -- Made when it is needed, for it is long.
-  local function wholeQueue()
-    -- include queue.lua
-    local function leave(key, id, ttl, after, unanswered)
-      local q = load(key)
-      settle(q)
-      local claim = live(q, id)
-      if not claim or unanswered then bury(q, id, ttl, 'unknown') end
-      if claim and (after <= 0 or not claim.admitted) then
-        depart(q, claim)
-      elseif claim and not claim.sealed then
-        claim.sealed, claim.expires = 'unknown', now + after
-        q.queue.number = nil
-        q.queue.death = math.min(q.queue.death, claim.expires)
-        q.dirty[id], q.changed = true, true
-      end
-      save(q)
-      return claim and 1 or 0
-    end
-    return function(key, asked)
-      local ttl, after = string.match(asked, '^(%S+) ?(%S*)$', 34)
-      local unanswered = sub(asked, 33, 33) == 'u'
-      return leave(key, sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
-    end
-  end
-  local leave
-  local function step(key, asked)
-    local answer = handOff(key, asked)
-    if answer then return answer end
-    leave = leave or wholeQueue()
-    return leave(key, asked)
-  end
-  for _, i in ipairs(rest) do
-    local answer = apart(step, KEYS[i], ARGV[ARGS + i - 1])
-    -- What is none of ours holds no claim.
-    answers[i] = string.find(answer, '^e WRONGTYPE') and 0 or answer
-  end
-  keep()
+if #rest == 0 then
+  if #gone > 0 then call('DEL', unpack(gone)) end
+  if newest ~= latest then call('SET', KEYS[1], sub(record, 1, 54) .. newest .. sub(record, 71)) end
+  return answers
 end
+-- Before anything is written, for it may refuse.
+-- include record.lua
+if #gone > 0 then call('DEL', unpack(gone)) end
+if newest ~= latest then highest, write = math.max(highest, tonumber(newest)), true end
+-- include hand-off.lua
+-- Made when it is needed, for it is long.
+local function wholeQueue()
+  -- include queue.lua
+  local function leave(key, id, ttl, after, unanswered)
+    local q = load(key)
+    settle(q)
+    local claim = live(q, id)
+    if not claim or unanswered then bury(q, id, ttl, 'unknown') end
+    if claim and (after <= 0 or not claim.admitted) then
+      depart(q, claim)
+    elseif claim and not claim.sealed then
+      claim.sealed, claim.expires = 'unknown', now + after
+      q.queue.number = nil
+      q.queue.death = math.min(q.queue.death, claim.expires)
+      q.dirty[id], q.changed = true, true
+    end
+    save(q)
+    return claim and 1 or 0
+  end
+  return function(key, asked)
+    local ttl, after = string.match(asked, '^(%S+) ?(%S*)$', 34)
+    local unanswered = sub(asked, 33, 33) == 'u'
+    return leave(key, sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
+  end
+end
+local leave
+local function step(key, asked)
+  local answer = handOff(key, asked)
+  if answer then return answer end
+  leave = leave or wholeQueue()
+  return leave(key, asked)
+end
+for _, i in ipairs(rest) do
+  local answer = apart(step, KEYS[i], ARGV[ARGS + i - 1])
+  -- What is none of ours holds no claim.
+  answers[i] = string.find(answer, '^e WRONGTYPE') and 0 or answer
+end
+keep()
 return answers
