@@ -1,6 +1,6 @@
 /**
- * A cluster of three primaries with a replica each, or none. The nodes are born knowing each other, by their
- * `nodes.conf`: introducing them with commands takes longer and ends no other way.
+ * A cluster of three primaries with a replica each, or with none. The nodes are born knowing each
+ * other, by their `nodes.conf`: introducing them with commands takes longer and ends no other way.
  */
 import { freePort, giveBack } from './ports.ts';
 import { closeAll, RedisServer, type WatchedOptions } from './redis-server.ts';

@@ -15,6 +15,7 @@ import { QUORUM_FAULTS } from './faults/quorum.ts';
 import { REDIS_FAULTS } from './faults/redis.ts';
 import { SQL_FAULTS } from './faults/sql.ts';
 import { SQLITE_FAULTS } from './faults/sqlite.ts';
+import { STEP_FAULTS } from './faults/steps.ts';
 import { TELEMETRY_FAULTS } from './faults/telemetry.ts';
 import { ZOOKEEPER_FAULTS } from './faults/zookeeper.ts';
 
@@ -24,5 +25,5 @@ export const FAULTS: readonly Fault[] = [
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
-  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS],
+  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS],
 ];
