@@ -5,7 +5,6 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { RedisServer } from '../servers/redis-server.ts';
 import type { Place } from './conformance/suite.ts';
-import { settle } from './settle.ts';
 
 const users = readFileSync('docs/stores/redis.md', 'utf8').match(/^user locks .+$/gm) ?? [];
 
@@ -56,8 +55,7 @@ export async function leastUser(connect: Connect): Promise<Place> {
     ...(await startFor(QUEUE_USER, connect)),
     async another() {
       const place = await startFor(QUEUE_USER, connect);
-      const { server } = place;
-      return { ...place, forget: () => server.command('FLUSHALL'), settled: () => settle(server) };
+      return { ...place, servers: [place.server] };
     },
   };
 }

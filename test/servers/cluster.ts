@@ -1,6 +1,6 @@
 /**
- * A cluster of three primaries with a replica each. The nodes are born knowing each other, by their
- * `nodes.conf`: introducing them with commands takes longer and ends no other way.
+ * A cluster of three primaries with a replica each, or with none. The nodes are born knowing each
+ * other, by their `nodes.conf`: introducing them with commands takes longer and ends no other way.
  */
 import { freePort, giveBack } from './ports.ts';
 import { closeAll, RedisServer, type WatchedOptions } from './redis-server.ts';
@@ -21,10 +21,15 @@ interface Birth {
   readonly bus: number;
 }
 
-export async function startCluster(options: WatchedOptions = {}): Promise<Cluster> {
-  const { downAfterMs = 1_000 } = options;
+export interface ClusterOptions extends WatchedOptions {
+  /** Default: true. */
+  readonly replicas?: boolean;
+}
+
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const { downAfterMs = 1_000, replicas = true } = options;
   const births: Birth[] = [];
-  for (let n = 0; n < 2 * SHARDS; n += 1) {
+  for (let n = 0; n < (replicas ? 2 : 1) * SHARDS; n += 1) {
     births.push({ port: await freePort(), bus: await freePort() });
   }
   const nodes = await Promise.all(

@@ -16,6 +16,7 @@ import { REDIS_FAULTS } from './faults/redis.ts';
 import { REDIS_LOSS_FAULTS } from './faults/redis-loss.ts';
 import { SQL_FAULTS } from './faults/sql.ts';
 import { SQLITE_FAULTS } from './faults/sqlite.ts';
+import { STEP_FAULTS } from './faults/steps.ts';
 import { TELEMETRY_FAULTS } from './faults/telemetry.ts';
 import { ZOOKEEPER_FAULTS } from './faults/zookeeper.ts';
 
@@ -26,5 +27,5 @@ export const FAULTS: readonly Fault[] = [
   ...REDIS_LOSS_FAULTS,
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
-  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS],
+  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS],
 ];

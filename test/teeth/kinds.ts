@@ -58,7 +58,7 @@ const REDIS_FENCE = /^src\/fence\/(redis|lua)/;
 const REDIS_FENCES = /^test\/redis\/fence(-faults)?\.test/;
 
 /** The suite, on one server with one client: the others differ in what is before the scripts. */
-const REDIS = 'test/redis/conformance/ioredis.test.ts';
+const REDIS = /^test\/redis\/conformance\/(ioredis|plain)\.test\.ts$/;
 
 /** What kind of run a test file is for a fault in that source; undefined if it cannot notice it. */
 export function kindOf(file: string, source: string): Kind | undefined {
@@ -82,7 +82,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
 }
 
 function ofRedis(file: string): Kind | undefined {
-  if (file === REDIS) return 'conformance';
+  if (REDIS.test(file)) return 'conformance';
   return /^test\/redis\/[^/]+$/.test(file) ? 'servers' : undefined;
 }
 

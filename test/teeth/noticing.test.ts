@@ -3,6 +3,7 @@ import type { Notice } from './kinds.ts';
 import { firstNotice, notices, type Planted } from './noticing.ts';
 
 const timed: Notice = { file: 'test/redis/a.test.ts', test: 'a' };
+const hung: Notice = { ...timed, hung: true };
 const simulated: Notice = { file: 'test/unit/a.test.ts', test: 'a' };
 
 /** What is asked fails as these say, in turn. */
@@ -10,7 +11,7 @@ function planted(...fails: readonly boolean[]): Planted {
   const left = fails[Symbol.iterator]();
   return {
     fails: async ([notice]) => (left.next().value ? notice : undefined),
-    isTimed: (notice) => notice === timed,
+    isTimed: ({ file }) => file === timed.file,
   };
 }
 
@@ -24,6 +25,7 @@ describe('a fault is noticed', () => {
   it('by any other that fails', async () => {
     expect(await notices(planted(true, false), simulated)).toBe(true);
     expect(await notices(planted(true, false), { seed: 3 })).toBe(true);
+    expect(await notices(planted(true, false), hung)).toBe(true);
     expect(await notices(planted(false), simulated)).toBe(false);
   });
 

@@ -47,8 +47,9 @@ export function bounds({ name, of }: LockOf): Topic {
           const first = await of(bed.locks(), bed.name(), { minHold: bed.ttlMs }).acquire();
           await first.release();
           assert.deepEqual([first.held, first.state], [false, 'released']);
-          assert.equal(await of(bed.locks(), bed.name()).tryAcquire(), null);
-          const next = await of(bed.locks(), bed.name()).acquire();
+          // On a slow machine the try comes too late to fail.
+          const tried = await of(bed.locks(), bed.name()).tryAcquire();
+          const next = tried ?? (await of(bed.locks(), bed.name()).acquire());
           const kept = bed.clock.now() - from;
           assert.ok(kept >= bed.ttlMs - 2 * bed.slackMs, `it was kept for ${kept} ms`);
           assert.ok(next.held);

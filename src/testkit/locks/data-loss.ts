@@ -41,7 +41,7 @@ const CASES: readonly Case[] = [
       const passed = bed.clock.now() - from;
       assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
       assert.equal(takeover, undefined);
-      assert.equal(waiting(await bed.beat(b)).why, 'queue');
+      assert.equal(waiting(await bed.enter(b)).why, 'queue');
     },
   },
   {
@@ -112,6 +112,6 @@ const CASES: readonly Case[] = [
 
 export const dataLoss: Topic = {
   topic: 'data loss',
-  needs: ['data loss', 'queue'],
+  needs: ['data loss'],
   cases: CASES.map((each) => ({ ...each, fixture: { quarantineMs: QUARANTINE_MS } })),
 };

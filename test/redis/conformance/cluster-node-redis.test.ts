@@ -1,15 +1,14 @@
 import { createCluster } from 'redis';
-import { startCluster } from '../../servers/cluster.ts';
+import { clustered } from './clusters.ts';
 import { suite } from './suite.ts';
 
-const cluster = await startCluster({ downAfterMs: 20_000 });
-const rootNodes = cluster.addresses.map(({ host, port }) => ({ url: `redis://${host}:${port}` }));
-const client = await createCluster({ rootNodes }).connect();
-
-suite({
-  client,
-  async close() {
-    client.destroy();
-    await cluster.close();
-  },
-});
+suite(
+  await clustered(async ({ addresses }) => {
+    const rootNodes = addresses.map(({ host, port }) => ({ url: `redis://${host}:${port}` }));
+    const client = createCluster({ rootNodes });
+    // A node that is slow to answer is no end of this process.
+    client.on('error', () => {});
+    await client.connect();
+    return { client, end: () => client.destroy() };
+  }),
+);

@@ -1,13 +1,10 @@
 import { Cluster } from 'ioredis';
-import { afterAll } from 'vitest';
-import { startCluster } from '../../servers/cluster.ts';
+import { clustered } from './clusters.ts';
 import { plainSuite } from './plain-suite.ts';
 
-const cluster = await startCluster();
-const client = new Cluster(cluster.addresses);
-afterAll(async () => {
-  client.disconnect();
-  await cluster.close();
-});
-
-plainSuite(client);
+plainSuite(
+  await clustered(async ({ addresses }) => {
+    const client = new Cluster(addresses);
+    return { client, end: () => client.disconnect() };
+  }),
+);

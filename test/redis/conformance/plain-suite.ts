@@ -1,14 +1,12 @@
-import { plainRedisStore, type RedisClient } from 'holdfast/redis';
+import { plainRedisStore } from 'holdfast/redis';
 import { conformance } from 'holdfast/testkit';
-import { test } from 'vitest';
+import { onPlace, type Place } from './suite.ts';
 
 /** The conformance suite on the plain form; without a queue, much of it is not promised. */
-export function plainSuite(client: RedisClient): void {
+export function plainSuite(place: Place): void {
   conformance({
-    test: test.concurrent,
-    skip: (name, reason) => test(name, (context) => context.skip(reason)),
-    create: () => ({ connect: () => plainRedisStore(client, { afterDataLoss: 'trust' }) }),
-    traits: plainRedisStore(client).traits,
+    ...onPlace(place, (client, { maxWaiters, ...options }) => plainRedisStore(client, options)),
+    traits: plainRedisStore(place.client).traits,
     lacks: ['watch', 'follow', 'downgrade', 'raise', 'evict', 'list'],
   });
 }

@@ -1,13 +1,15 @@
 import { Redis } from 'ioredis';
-import { afterAll } from 'vitest';
-import { RedisServer } from '../../servers/redis-server.ts';
 import { plainSuite } from './plain-suite.ts';
+import { restartSetBack, single } from './suite.ts';
 
-const server = await RedisServer.start();
-const client = new Redis(server.url);
-afterAll(async () => {
-  client.disconnect();
-  await server.close();
-});
-
-plainSuite(client);
+plainSuite(
+  await single(
+    async ({ url }) => {
+      const client = new Redis(url);
+      // Its server crashes.
+      client.on('error', () => {});
+      return { client, end: () => client.disconnect() };
+    },
+    { forget: restartSetBack },
+  ),
+);

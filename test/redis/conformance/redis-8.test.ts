@@ -2,8 +2,11 @@ import { Redis } from 'ioredis';
 import { single, suite } from './suite.ts';
 
 suite(
-  await single(async ({ url }) => {
-    const client = new Redis(url);
-    return { client, end: () => client.disconnect() };
-  }, 'redis-8'),
+  await single(
+    async ({ url }) => {
+      const client = new Redis(url);
+      return { client, end: () => client.disconnect() };
+    },
+    { program: 'redis-8' },
+  ),
 );

@@ -340,6 +340,13 @@ export const REDIS_FAULTS: readonly Fault[] = [
   },
   {
     ...plain,
+    name: 'Redis: a plain lock is granted in the quarantine',
+    find: '  if open then\n    local value',
+    replace: '  if true then\n    local value',
+    why: 'after a crash two hold the same lock',
+  },
+  {
+    ...plain,
     name: 'Redis: a plain lock that ends later keeps something',
     find: 'own and not sealed and note',
     replace: 'own and note',
