@@ -16,9 +16,10 @@ export async function install(server: MysqlServer, from = 'UTC_TIMESTAMP(6)'): P
   const now = `(${from} + INTERVAL (SELECT us FROM step) MICROSECOND)`;
   const text = mysqlMigration().replaceAll('UTC_TIMESTAMP(6)', now);
   // The mode of a session is that of the procedures it makes.
-  for (const statement of statementsIn(text)) {
-    await server.query(`SET NAMES utf8mb4; SET sql_mode = 'STRICT_ALL_TABLES'; ${statement}`);
-  }
+  const { host, port } = server;
+  const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+  for (const statement of statementsIn(text)) await connection.query(statement);
+  await connection.end();
 }
 
 /** Whoever waits for a lock meanwhile sees it, too. */
