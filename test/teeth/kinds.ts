@@ -83,8 +83,8 @@ function ofRedis(file: string): Kind | undefined {
 
 /** What calls the routines themselves is quicker than the suite, and than hundreds of worlds. */
 function ofSql(file: string, part: string): Kind | undefined {
-  if (new RegExp(`^test/${part}/(schema|durability|errors|source|bell)`).test(file))
-    return 'conformance';
+  const about = 'schema|durability|errors|source|bell|permissions|opening|migration';
+  if (new RegExp(`^test/${part}/(${about})`).test(file)) return 'conformance';
   return new RegExp(`^test/${part}/(differential|conformance/(pg|mariadb-mariadb))\\.test`).test(
     file,
   )
