@@ -28,8 +28,8 @@ function clockFrom(from: string): string {
 
 /** From now on, a session with `@gate` stands still for the named lock `gate` at its next look. */
 export async function putGateBeforeClock(server: MysqlServer): Promise<void> {
-  await server.query(`drop procedure holdfast_micros; create procedure holdfast_micros(out _now bigint)
-    begin
+  await server.query(`drop procedure holdfast_micros;
+    create procedure holdfast_micros(out _now bigint) begin
       if @gate then do get_lock('gate', 20), release_lock('gate'); set @gate = null; end if;
       set _now = timestampdiff(microsecond, '1970-01-01', ${clockFrom('UTC_TIMESTAMP(6)')});
     end`);

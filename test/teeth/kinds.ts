@@ -105,7 +105,7 @@ function ofZookeeper(file: string): Kind | undefined {
 
 /** What goes wrong between transactions. */
 function ofTransactions(file: string): Kind | undefined {
-  return /^test\/sql\/(contention|fences)\.test/.test(file) ? 'servers' : undefined;
+  return /^test\/sql\/(contention|fences|mysql)\.test/.test(file) ? 'servers' : undefined;
 }
 
 /** Its simulation is quick; models and servers are not about this. */

@@ -7,8 +7,8 @@
  * Invariant: afterwards each procedure is the one of this text. Each has a hash of its text as its
  * comment; one that has another hash, or another user's rights, is replaced, and the others are not
  * touched: programs use them meanwhile, and on MySQL, where nothing replaces a procedure in one
- * step, callers in that moment are told that there is none. Since each has its own hash, it does not
- * matter where an earlier migration stopped, or which version made it.
+ * step, callers in that moment are told that there is none. Since each has its own hash, it does
+ * not matter where an earlier migration stopped, or which version made it.
  * What would break it: whoever changes a procedure and keeps its comment.
  */
 import { createHash } from 'node:crypto';
@@ -20,7 +20,6 @@ import { anotherLayout, judge, numberOf } from './errors.ts';
 import { LAYOUT, migrationLock } from './opening.ts';
 import { checkPrefix, PREFIX } from './prefix.ts';
 import schema from './schema.sql';
-import { prepared } from './session-settings.ts';
 
 export interface MigrationOptions {
   /** How the names of tables and procedures begin; default `holdfast_`. */
@@ -56,8 +55,8 @@ export function mysqlMigration(options: MigrationOptions = {}): string {
 
 /**
  * Makes the tables and procedures that `mysqlStore` needs in the database of this client, or brings
- * them up to date. To do it again, also while locks are used, does nothing. Its user must be allowed to create tables and
- * routines, and the locks do what they do as this user.
+ * them up to date. To do it again, also while locks are in use, does nothing. Its user must be
+ * allowed to create tables and routines, and the locks do what they do as this user.
  *
  * @example
  * import { migrateMysql } from 'holdfast/mysql';
@@ -72,7 +71,7 @@ export async function migrateMysql(
 ): Promise<void> {
   const prefix = prefixIn(options, 'migrateMysql');
   const text = mysqlMigration(options);
-  const connect = prepared(connectLike(client));
+  const connect = connectLike(client);
   try {
     const signal = AbortSignal.timeout(CONNECT_MS);
     const connection = await connect({ signal, lost: () => {} });
@@ -100,7 +99,7 @@ async function migrate(
       throw error;
     });
   if (Number(layout) > LAYOUT) throw anotherLayout(String(layout), LAYOUT);
-  await connection.query(`SET lock_wait_timeout = ${IN_USE_S}`);
+  await connection.query(`SET autocommit = 1, lock_wait_timeout = ${IN_USE_S}`);
   const there = await routinesAt(connection);
   for (const statement of statements) {
     const [, name, hash] = MADE.exec(statement) ?? [];

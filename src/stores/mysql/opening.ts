@@ -1,9 +1,9 @@
 /**
  * What a connection must be good for before anything is claimed on it.
  *
- * Each server of a Galera cluster or of a replication group has row locks, named locks and a clock of
- * its own: nothing is granted there. A server that is read-only is no primary, whatever its user may do. With a binary log of statements, nothing can
- * be written at READ COMMITTED.
+ * Each server of a Galera cluster or of a replication group has row locks, named locks and a clock
+ * of its own: nothing is granted there. A server that is read-only is no primary, whatever its user
+ * may do. With a binary log of statements, nothing can be written at READ COMMITTED.
  */
 import { StoreError } from '../../errors.ts';
 import { type Connection, literal } from './connection.ts';

@@ -6,10 +6,10 @@
  * - autocommit, or the first look would open a transaction that never ends, and sees no news in it,
  *   or locks what it has seen (SERIALIZABLE); and COMMIT begins no other one (`completion_type`);
  * - READ COMMITTED, for a hint grants like an answer: nobody may be told what is not committed;
- * - READ WRITE, and no limits to what a statement changes or answers;
- * - a wait for a row that a verb has not limited itself, as that of a sweep, ends soon; a wait for a
- *   table that is being altered ends after the connection has been given up, or such sessions
- *   would pile up in the server;
+ * - READ WRITE, and no limits to what a statement changes or returns;
+ * - a wait for a row that no verb has limited, as that of a sweep, ends soon; a wait for a table
+ *   that is being altered ends after the connection has been given up, or such sessions would pile
+ *   up in the server;
  * - times that are compared as of one zone.
  * What would break it: a proxy that gives statements of one session to several, and does not carry
  * these settings along.
