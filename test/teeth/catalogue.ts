@@ -8,6 +8,7 @@ import { JOB_FAULTS } from './faults/jobs.ts';
 import { MACHINE_FAULTS } from './faults/machine.ts';
 import { MEMORY_FAULTS } from './faults/memory.ts';
 import { MYSQL_FAULTS } from './faults/mysql.ts';
+import { MYSQL_DATABASE_FAULTS } from './faults/mysql-database.ts';
 import { NESTJS_FAULTS } from './faults/nestjs.ts';
 import { POSTGRES_FAULTS } from './faults/postgres.ts';
 import { PRIMITIVE_FAULTS } from './faults/primitives.ts';

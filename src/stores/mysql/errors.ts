@@ -3,8 +3,8 @@
  * wants a lock.
  *
  * Each call is one transaction, which is rolled back before the server refuses, so it has not
- * happened; only where a call is interrupted or the connection breaks, it may have committed
- * before. A session that was interrupted may still be in its transaction, and goes. A cause is a
+ * happened; only where a call is interrupted, the connection breaks or a procedure is being replaced,
+ * it may have committed before. A session that was interrupted may still be in its transaction, and goes. A cause is a
  * copy of number and message: clients put statements into their errors, and claim ids are in those.
  */
 import { isLockError, StoreError } from '../../errors.ts';
@@ -49,9 +49,9 @@ const FULL: Meaning = { retryable: true, advice: 'has run out of room. Look at i
 const DENIED: Meaning = { retryable: false, advice: GRANTS };
 const MISSING: Meaning = { retryable: false, advice: MIGRATE };
 
-/** Of a session whose first call has found it. */
+/** Of a session whose first call has found it. Some are called after the commit. */
 const REPLACED: Meaning = {
-  ...{ retryable: true, broken: true },
+  ...{ retryable: true, broken: true, outcome: 'unknown' },
   advice: 'has no such procedure at this moment: `holdfast migrate` is replacing it',
 };
 
