@@ -154,6 +154,30 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await end();
   });
 
+  test('the time is that of the server, whatever the session says', async () => {
+    const locks = createLocks(mysqlStore(root), { ttl: '20s' });
+    const lease = await locks.mutex('timed').acquire();
+    const rows = "select id, number from holdfast_resource where name = 'timed'";
+    const before = await server.query(rows);
+    const settings = JSON.stringify(SETTINGS);
+    const id = 'f'.repeat(32);
+    const terms = { permits: 1, limit: 1, address: '-', tag: '-', holder: '{}' };
+    const claim = { resource: 'timed', id, kind: 'm', ttl: 1000, queue: false, ...terms };
+    const later = 'set timestamp = unix_timestamp() + 7200; set @holdfast_start = 5';
+    for (const call of [
+      `claim('${settings}', '${JSON.stringify([claim])}')`,
+      `claim_one('${settings}', 'timed', '${id}', 'm', 1, 1, 1000, false, '-', '-', '{}')`,
+      `inspect('${settings}', 'timed')`,
+      ...['sweep()', 'sweep()'],
+    ]) {
+      await asUser(`${later}; call holdfast_${call}`);
+      expect(await server.query(rows), call).toEqual(before);
+    }
+    await lease.renew();
+    await lease.release();
+    await locks.close();
+  });
+
   test('no session is ended but the own one', async () => {
     const { work, end } = await victim(`holdfast_${ADDRESS}`);
     const listen = asUser(`call holdfast_listen('holdfast_${ADDRESS}', 'gate', 0, ' ', 0)`);

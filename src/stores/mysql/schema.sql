@@ -176,6 +176,8 @@ BEGIN
   SELECT max_ttl, open_at, fast, history INTO _max_ttl, _open_at, _was_fast, _before
   FROM holdfast_store FOR UPDATE;
   CALL holdfast_micros(_now);
+  -- A caller may have changed what its session knows.
+  SET @holdfast_start = NULL;
   CALL holdfast_history();
   SET _max_ttl = GREATEST(_max_ttl, JSON_EXTRACT(_settings, '$.maxTtl') * 1000),
     _history = @holdfast_history;
@@ -192,12 +194,13 @@ BEGIN
   COMMIT;
 END //
 
--- What comes first in every verb: the transaction, and how it waits. The first statement is refused
--- in an open transaction.
+-- What comes first in every verb: the server's time, for a session may have another (`timestamp`);
+-- the transaction, and how it waits. In an open transaction that is refused.
 DROP PROCEDURE IF EXISTS holdfast_open //
 CREATE PROCEDURE holdfast_open(_settings LONGTEXT CHARSET utf8mb4) SQL SECURITY INVOKER
 BEGIN
   DECLARE _patience INT DEFAULT GREATEST(1, FLOOR(JSON_EXTRACT(_settings, '$.patience') / 1000));
+  SET timestamp = DEFAULT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION READ WRITE;
   IF CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF') THEN
@@ -1410,6 +1413,7 @@ BEGIN
     LIMIT 1000;
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  SET timestamp = DEFAULT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION READ WRITE;
   CALL holdfast_micros(_long_ago);

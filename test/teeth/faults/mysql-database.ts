@@ -17,6 +17,18 @@ export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
   },
   {
     ...schema,
+    name: 'mysql: the time is what a session says it is',
+    find: `  SET timestamp = DEFAULT;
+  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  START TRANSACTION READ WRITE;
+  IF CAST(`,
+    replace: `  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  START TRANSACTION READ WRITE;
+  IF CAST(`,
+    why: 'whoever may take locks says what time it is, and takes what others hold',
+  },
+  {
+    ...schema,
     name: 'mysql: whoever has a named lock is rung',
     find: "IF _channel REGEXP '^holdfast[_][0-9a-f]{16}$' THEN",
     replace: 'IF TRUE THEN',
