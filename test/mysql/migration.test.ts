@@ -41,7 +41,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   test('what an older version made is replaced, and what is missing is made', async () => {
     const before = await routines();
     await server.query(`drop procedure holdfast_names; drop procedure holdfast_look;
-      create procedure holdfast_names() comment 'old' do 0`);
+      create definer = root@'127.0.0.1' procedure holdfast_names() comment 'old' do 0`);
     await sleep(1100);
     await migrateMysql(root);
     const after = await routines();
@@ -56,7 +56,8 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await migrateMysql(clientAs('other'));
     await migrateMysql(root);
     const definers = await server.query<{ definer: string }>(
-      `select distinct definer as definer from information_schema.routines where routine_schema = 'test'`,
+      `select distinct definer as definer from information_schema.routines
+        where routine_schema = 'test'`,
     );
     expect(definers).toEqual([{ definer: 'root@127.0.0.1' }]);
   });

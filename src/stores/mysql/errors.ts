@@ -3,9 +3,10 @@
  * wants a lock.
  *
  * Each call is one transaction, which is rolled back before the server refuses, so it has not
- * happened; only where a call is interrupted, the connection breaks or a procedure is being replaced,
- * it may have committed before. A session that was interrupted may still be in its transaction, and goes. A cause is a
- * copy of number and message: clients put statements into their errors, and claim ids are in those.
+ * happened; only where a call is interrupted, the connection breaks or a procedure is being
+ * replaced, it may have committed before. A session that was interrupted may still be in its
+ * transaction, and goes. A cause is a copy of number and message: clients put statements into their
+ * errors, and claim ids are in those.
  */
 import { isLockError, StoreError } from '../../errors.ts';
 import { copyOf, describe, type Reading, withoutSecrets } from '../causes.ts';
