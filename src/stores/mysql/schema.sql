@@ -48,6 +48,39 @@ CREATE TABLE IF NOT EXISTS holdfast_store (
 
 DROP TABLE IF EXISTS holdfast_witness //
 
+-- The second in which the server started, a blank, and whose data this is: of which schema, from
+-- when on, in which server. The first differs after a restart; the rest on a replica, and in tables
+-- that were made anew from a copy, there or elsewhere. All of it is read and nothing of it is kept
+-- in memory, so it can neither be replicated nor be missing. No session outlives its server, so
+-- each asks once when that started. Nothing is told before that second is over: a server that
+-- started again within it would look the same.
+DROP PROCEDURE IF EXISTS holdfast_history //
+CREATE PROCEDURE holdfast_history() SQL SECURITY INVOKER
+BEGIN
+  IF @holdfast_start IS NULL THEN
+    SELECT UNIX_TIMESTAMP() - CAST(g.variable_value AS SIGNED),
+      IF(g.variable_value > 0, 0, 1 - MICROSECOND(UTC_TIMESTAMP(6)) / 1000000)
+    INTO @holdfast_start, @holdfast_early
+    FROM /*!80000 performance_schema.global_status */ /*M!100600 information_schema.global_status */
+      AS g WHERE g.variable_name = 'Uptime';
+    IF @holdfast_start IS NULL THEN
+      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The server does not tell when it started';
+    END IF;
+    DO SLEEP(@holdfast_early);
+  END IF;
+  SELECT CONCAT_WS(' ', @holdfast_start, t.table_schema, UNIX_TIMESTAMP(t.create_time),
+    /*!80000 @@server_uuid */ /*M!100600 @@hostname, @@port, @@server_id, @@datadir */)
+  INTO @holdfast_history
+  FROM information_schema.tables AS t
+  WHERE t.table_schema = DATABASE() AND t.table_name = 'holdfast_store';
+  SET @holdfast_asked = UTC_TIMESTAMP() + 0;
+END //
+
+-- What is new has lost nothing. The tables that are made next bring this to the disk with them,
+-- also where commits are not waited for.
+CALL holdfast_history() //
+INSERT IGNORE INTO holdfast_store SELECT TRUE, 1, 0, 0, 0, FALSE, @holdfast_history //
+
 CREATE TABLE IF NOT EXISTS holdfast_resource (
   name VARBINARY(1280) PRIMARY KEY,
   kind CHAR(1) NOT NULL,
@@ -127,38 +160,6 @@ CREATE PROCEDURE holdfast_micros(OUT _now BIGINT) SQL SECURITY INVOKER
 BEGIN
   SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 END //
-
--- The second in which the server started, a blank, and whose data this is: of which schema, from
--- when on, in which server. The first differs after a restart; the rest on a replica, and in tables
--- that were made anew from a copy, there or elsewhere. All of it is read and nothing of it is kept
--- in memory, so it can neither be replicated nor be missing. No session outlives its server, so each
--- asks once when that started. Nothing is told before that second is over: a server that
--- started again within it would look the same.
-DROP PROCEDURE IF EXISTS holdfast_history //
-CREATE PROCEDURE holdfast_history() SQL SECURITY INVOKER
-BEGIN
-  IF @holdfast_start IS NULL THEN
-    SELECT UNIX_TIMESTAMP() - CAST(g.variable_value AS SIGNED),
-      IF(g.variable_value > 0, 0, 1 - MICROSECOND(UTC_TIMESTAMP(6)) / 1000000)
-    INTO @holdfast_start, @holdfast_early
-    FROM /*!80000 performance_schema.global_status */ /*M!100600 information_schema.global_status */
-      AS g WHERE g.variable_name = 'Uptime';
-    IF @holdfast_start IS NULL THEN
-      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The server does not tell when it started';
-    END IF;
-    DO SLEEP(@holdfast_early);
-  END IF;
-  SELECT CONCAT_WS(' ', @holdfast_start, t.table_schema, UNIX_TIMESTAMP(t.create_time),
-    /*!80000 @@server_uuid */ /*M!100600 @@hostname, @@port, @@server_id, @@datadir */)
-  INTO @holdfast_history
-  FROM information_schema.tables AS t
-  WHERE t.table_schema = DATABASE() AND t.table_name = 'holdfast_store';
-  SET @holdfast_asked = UTC_TIMESTAMP() + 0;
-END //
-
--- What is new has lost nothing.
-CALL holdfast_history() //
-INSERT IGNORE INTO holdfast_store SELECT TRUE, 1, 0, 0, 0, FALSE, @holdfast_history //
 
 -- Somebody asks for more than is recorded, or the history is another. A loss is possible if commits
 -- were not waited for, or if this is other data than before. That they were not is itself committed
