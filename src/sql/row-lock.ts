@@ -35,7 +35,8 @@ export interface RowLockOptions {
   /**
    * Whether a missing row is made, perhaps with values for columns that need one. Default: true.
    * With false, a missing row is a `TransactionError` (`missing`); to `skip` it is as good as busy.
-   * MySQL wants those values even if the row is there; false spares it a round trip as well.
+   * MySQL wants those values even if the row is there, and a table with AUTO_INCREMENT skips a
+   * number each time; false spares it both, and a round trip.
    */
   readonly insert?: boolean | Columns;
 }

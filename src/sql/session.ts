@@ -7,6 +7,9 @@
  * server reads backslashes differently.
  * A lock that was taken outside of a transaction is gone when the statement ends. So what cannot be
  * in one is refused before anything is sent, and where only the server knows, it is asked.
+ * The other way round, what is written through a pool must be committed by that. Connections of
+ * MySQL may be told not to (autocommit), and nobody could commit it later: so each pool is asked
+ * once.
  */
 import { UsageError } from '../errors.ts';
 import { reading } from '../read-options.ts';
@@ -30,17 +33,23 @@ export interface Link {
   begun(): Promise<boolean>;
 }
 
+/** Pools whose statements are committed. */
+const committing = new WeakSet<object>();
+
 export class Session {
   readonly dialect: Dialect;
   /** Each statement is a transaction of its own, for certain. */
   readonly single: boolean;
   readonly #link: Link;
+  readonly #db: object;
   #begun: boolean;
 
-  constructor(link: Link) {
+  /** @param db what the link leads to. */
+  constructor(link: Link, db: object) {
     this.dialect = link.dialect;
     this.single = link.place === 'pool';
     this.#link = link;
+    this.#db = db;
     this.#begun = link.place === 'transaction';
   }
 
@@ -73,16 +82,33 @@ export class Session {
     const { dialect } = this;
     const bound = values.map((value) => boundFor(dialect, value));
     try {
+      if (this.single && dialect === 'mysql') await this.#mustCommit();
       return await this.#link[what](inDialect(dialect, sql), bound);
     } catch (error) {
       throw toTyped(error, dialect, this.#begun ? 'failed' : 'unknown');
     }
   }
+
+  /** @throws UsageError if nobody would ever commit. */
+  async #mustCommit(): Promise<void> {
+    if (committing.has(this.#db)) return;
+    const [row] = (await this.#link.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
+    if (Number(row?.commits) !== 1) {
+      throw new UsageError(
+        'The connections of this pool do not commit what they are sent (autocommit is off).' +
+          ' Begin a transaction, or switch it on.',
+      );
+    }
+    committing.add(this.#db);
+  }
 }
 
 /** @throws UsageError for what is no client of these packages. */
 export function sessionOf(db: SqlDatabase): Session {
-  return new Session(reading('The database', () => recognise(db)));
+  return new Session(
+    reading('The database', () => recognise(db)),
+    db,
+  );
 }
 
 /**
@@ -92,7 +118,7 @@ export function sessionOf(db: SqlDatabase): Session {
 export function transactionOf(tx: SqlTransaction): Session {
   const link = reading('The transaction', () => recognise(tx));
   if (link.place === 'pool') throw outside('This takes a transaction, not a pool or a database.');
-  return new Session(link);
+  return new Session(link, tx);
 }
 
 function outside(what: string): UsageError {

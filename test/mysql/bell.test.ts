@@ -1,7 +1,9 @@
 /** Whoever has news is rung, all of them and nobody else, and finds them once. */
 import type { Claim, ClaimStatus, Store } from 'holdfast';
+import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf, sleep } from '../faults/bed.ts';
+import { until } from '../servers/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
 interface Seat {
@@ -11,7 +13,21 @@ interface Seat {
   readonly heard: (ClaimStatus['state'] | '?')[];
 }
 
-describe.each(PRODUCTS)('%s', async (_, start) => {
+/** What a session is told by its server unless it says otherwise, at its worst. */
+const DEFAULTS = [
+  ['of the product', []],
+  [
+    'without autocommit, SERIALIZABLE',
+    ['--autocommit=0', '--transaction-isolation=SERIALIZABLE', '--completion-type=CHAIN'],
+  ],
+  ['at READ UNCOMMITTED', ['--autocommit=0', '--transaction-isolation=READ-UNCOMMITTED']],
+] as const;
+
+const SERVERS = PRODUCTS.flatMap(([product, start]) =>
+  DEFAULTS.map(([name, config]) => [product, name, () => start({ config })] as const),
+);
+
+describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => {
   const server = await start();
   afterAll(() => server.close());
 
@@ -67,6 +83,28 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     expect((await bed.sessions(server)).sort()).toEqual(before.sort());
   });
 
+  test('what is not committed is not told, and nothing stays open', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const holder = await seat(bed);
+    const waiter = await seat(bed);
+    await rung(holder, ['held']);
+    const { host, port } = server;
+    const other = await createConnection({ host, port, user: 'root', database: 'test' });
+    await other.query('start transaction');
+    await other.query(`update ${bed.name}claim set admitted = not admitted, news = 1 + news`);
+    // It looks by itself each second.
+    await sleep(1500);
+    await other.query('rollback');
+    other.destroy();
+    expect([holder.heard, waiter.heard]).toEqual([['held'], []]);
+    await until('was no transaction open', async () => {
+      return (await server.query('select 1 from information_schema.innodb_trx')).length === 0;
+    });
+    await holder.store.release([holder.claim]);
+    await rung(waiter, ['held']);
+  });
+
   test('news of a commit that took long are heard', async () => {
     await using bed = new Bed(server);
     await bed.server();
@@ -74,7 +112,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const waiter = await seat(bed);
     // It has looked since then.
     await rung(holder, ['held']);
-    await server.query(`update ${bed.name}claim set news = news - 1000000 where news > 0`);
+    await server.query(`update ${bed.name}claim set news = news - 1000000 where news > 0; commit`);
     const [row] = await server.query<{ address: string }>(
       `select address from ${bed.name}claim where admitted`,
     );

@@ -31,7 +31,7 @@ describe('what the server answers', () => {
     [1205, YES, NO, 'failed', /stands still in a transaction/],
     [1213, YES, NO, 'failed', /deadlock/],
     [1290, YES, YES, 'failed', /takes no writes/],
-    [1305, NO, NO, 'failed', /holdfast migrate --store/],
+    [1305, YES, YES, 'unknown', /holdfast migrate` is replacing/],
     [1317, YES, YES, 'unknown', /told to stop/],
     [1449, NO, NO, 'failed', /migrate again/],
     [1568, YES, YES, 'failed', /in a transaction/],
@@ -40,7 +40,6 @@ describe('what the server answers', () => {
     [1927, YES, YES, 'unknown', /ended the session/],
     [1969, YES, YES, 'unknown', /time limit/],
     [3024, YES, YES, 'unknown', /time limit/],
-    [3098, NO, NO, 'failed', /replication group/],
     [4031, YES, YES, 'unknown', /ended the session/],
     [1064, NO, NO, 'failed', /refused/],
   ] as const)('%s', (errno, retryable, broken, outcome, advice) => {
@@ -54,6 +53,12 @@ describe('what the server answers', () => {
     expect(judge(answer(errno), 'open').error.outcome).toBe('failed');
     expect(JSON.stringify([found.error, found.error.cause])).not.toContain(CANARY);
   });
+});
+
+test('a connection that finds no procedures when it opens names the command', () => {
+  const { error } = judge(answer(1305), 'open');
+  const message = expect.stringMatching(/holdfast migrate --store/);
+  expect(error).toMatchObject({ retryable: false, outcome: 'failed', message });
 });
 
 describe('what clients say of connections', () => {

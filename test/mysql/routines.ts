@@ -13,12 +13,31 @@ import type { MysqlServer } from '../servers/mysql-server.ts';
  */
 export async function install(server: MysqlServer, from = 'UTC_TIMESTAMP(6)'): Promise<void> {
   await server.query('create table step (us bigint) engine = memory; insert into step values (0)');
-  const now = `(${from} + INTERVAL (SELECT us FROM step) MICROSECOND)`;
+  const now = clockFrom(from);
   const text = mysqlMigration().replaceAll('UTC_TIMESTAMP(6)', now);
   // The mode of a session is that of the procedures it makes.
-  for (const statement of statementsIn(text)) {
-    await server.query(`SET NAMES utf8mb4; SET sql_mode = 'STRICT_ALL_TABLES'; ${statement}`);
-  }
+  const { host, port } = server;
+  const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+  for (const statement of statementsIn(text)) await connection.query(statement);
+  await connection.end();
+}
+
+function clockFrom(from: string): string {
+  return `(${from} + INTERVAL (SELECT us FROM step) MICROSECOND)`;
+}
+
+/** From now on, a session with `@gate` stands still for the named lock `gate` at its next look. */
+export async function putGateBeforeClock(server: MysqlServer): Promise<void> {
+  await server.query(`drop procedure holdfast_micros;
+    create procedure holdfast_micros(out _now bigint) begin
+      if @gate then do get_lock('gate', 20), release_lock('gate'); set @gate = null; end if;
+      set _now = timestampdiff(microsecond, '1970-01-01', ${clockFrom('UTC_TIMESTAMP(6)')});
+    end`);
+}
+
+export async function waitsAtGate(server: MysqlServer): Promise<boolean> {
+  const waiting = "select 1 from information_schema.processlist where state = 'User lock'";
+  return (await server.query(waiting)).length > 0;
 }
 
 /** Whoever waits for a lock meanwhile sees it, too. */
@@ -43,14 +62,22 @@ function statementsIn(text: string): string[] {
     .filter((statement) => statement !== '');
 }
 
+export interface OpenOptions {
+  /** As a store calls them: a claim that comes alone is no JSON then. */
+  readonly asStore?: boolean;
+  readonly database?: string;
+}
+
 /** It ends with its server at the latest. */
 export class Caller extends AnyCaller {
   readonly connection: Connection;
   readonly #wire: Wire | undefined;
 
-  /** @param asStore as a store calls them: a claim that comes alone is no JSON then. */
-  static async open({ host, port }: MysqlServer, asStore = false): Promise<Caller> {
-    const at = { host, port, user: 'root', database: 'test' };
+  static async open(
+    { host, port }: MysqlServer,
+    { asStore = false, database = 'test' }: OpenOptions = {},
+  ): Promise<Caller> {
+    const at = { host, port, user: 'root', database };
     const connection = await createConnection(at);
     connection.on('error', () => {});
     const source = sourceOf(connectLike(connection), 'holdfast_');

@@ -1,17 +1,10 @@
 /** What the procedures promise whoever calls them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  asked,
-  CALM,
-  expectCalmStorm,
-  numberOf,
-  refusal,
-  type Settings,
-} from '../faults/sql-calls.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asked, CALM, expectCalmStorm, numberOf, refusal, SETTINGS } from '../faults/sql-calls.ts';
 import type { MysqlServer } from '../servers/mysql-server.ts';
 import { until } from '../servers/until.ts';
 import { PRODUCTS } from './fault-bed.ts';
-import { Caller, install, step, waitsForRow } from './routines.ts';
+import { Caller, install, putGateBeforeClock, step, waitsAtGate, waitsForRow } from './routines.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -20,7 +13,6 @@ const LONG_MS = 11 * MINUTE_MS;
 
 const held = expect.stringMatching(/^h /);
 const queued = expect.stringMatching(/^w .* queue \d+$/);
-const quarantined = expect.stringMatching(/^w .* data-loss \d+$/);
 
 const WAYS = PRODUCTS.flatMap(([product, start]) => [
   [product, 'in JSON', start, false] as const,
@@ -41,7 +33,7 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
   });
 
   async function caller(): Promise<Caller> {
-    const opened = await Caller.open(server, asStore);
+    const opened = await Caller.open(server, { asStore });
     callers.push(opened);
     return opened;
   }
@@ -192,6 +184,36 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
     expect(await server.query('select name from holdfast_kept')).toEqual([]);
   });
 
+  test('to evict from a name without a row changes nothing, whoever comes meanwhile', async () => {
+    const [one, evictor, leaving] = [await caller(), await caller(), await caller()];
+    const [first, next] = [asked('without'), asked('without')];
+    const change = { verb: 'evict', resource: 'without', number: '5', reason: 'test', now: false };
+    await one.claim([asked('recorded')]);
+    await putGateBeforeClock(server);
+    await one.connection.query("select get_lock('gate', 0)");
+    await evictor.connection.query('set @gate = true');
+    let over = false;
+    const evicting = evictor.connection
+      .query('call holdfast_change(?, ?)', [JSON.stringify(SETTINGS), JSON.stringify(change)])
+      .finally(() => (over = true));
+    await until('was it over, or at the gate', async () => over || (await waitsAtGate(server)));
+    expect(await one.claim([first])).toEqual([held]);
+    expect(await one.claim([next])).toEqual([queued]);
+    // A release begins, while the other one goes on with what it has seen.
+    const lock = 'select name from holdfast_resource where name = ? for update';
+    await leaving.connection.query('start transaction');
+    await leaving.connection.query(lock, ['without']);
+    await one.connection.query("select release_lock('gate')");
+    await until('was it over, or did it wait', async () => over || (await waitsForRow(server)));
+    const pass = "call holdfast_pass('without', ?, '-', @rings, @line, @told)";
+    await leaving.connection.query("set @rings = ''");
+    await leaving.connection.query(pass, [first.id]);
+    await leaving.connection.query('commit');
+    await evicting;
+    expect(await one.release([next])).toEqual(['1']);
+    expect(await one.claim([asked('without', { queue: false })])).toEqual([held]);
+  });
+
   test('a server that is read-only is refused, whoever asks', async () => {
     const one = await caller();
     await server.query('set global read_only = 1');
@@ -210,58 +232,5 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
       return session;
     });
     expect(await server.query('select * from holdfast_claim')).toEqual([]);
-  });
-
-  describe('after a restart', () => {
-    let one: Caller;
-    beforeEach(async () => {
-      await server.query('set global innodb_flush_log_at_trx_commit = 1');
-      await server.query('update holdfast_store set open_at = 0, max_ttl = 0, fast = 0');
-      one = await caller();
-      await fresh();
-    });
-
-    const fresh = async (settings: Partial<Settings> = {}): Promise<string> => {
-      const [line] = await one.claim([asked(`fresh ${Math.random()}`)], settings);
-      return line ?? '';
-    };
-    const notWaitFor = (disk: boolean) =>
-      server.query(`set global innodb_flush_log_at_trx_commit = ${disk ? 1 : 2}`);
-    const restart = () => server.query('delete from holdfast_witness');
-
-    test('nobody waits where commits were on disk', async () => {
-      await restart();
-      expect(await fresh()).toEqual(held);
-    });
-
-    test('all wait for the longest claim where one was not', async () => {
-      await fresh({ maxTtl: MINUTE_MS });
-      await notWaitFor(false);
-      await fresh({ maxTtl: 1000 });
-      await notWaitFor(true);
-      await restart();
-      const line = await fresh({ maxTtl: 1000 });
-      expect(line).toEqual(quarantined);
-      expect(Number(line.split(' ').at(-1))).toBeGreaterThan(MINUTE_MS / 2);
-      await step(server, MINUTE_MS);
-      expect(await fresh({ maxTtl: 1000 })).toEqual(held);
-    });
-
-    test('all wait where commits are not waited for now: that they were is not known', async () => {
-      await notWaitFor(false);
-      await restart();
-      expect(await fresh()).toEqual(quarantined);
-    });
-
-    test('all wait on another server, which may lack some', async () => {
-      await server.query(`update holdfast_store set history = 'another'`);
-      expect(await fresh()).toEqual(quarantined);
-    });
-
-    test('nobody waits who trusts', async () => {
-      await notWaitFor(false);
-      await restart();
-      expect(await fresh({ trust: true })).toEqual(held);
-    });
   });
 });

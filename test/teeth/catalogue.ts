@@ -8,6 +8,7 @@ import { JOB_FAULTS } from './faults/jobs.ts';
 import { MACHINE_FAULTS } from './faults/machine.ts';
 import { MEMORY_FAULTS } from './faults/memory.ts';
 import { MYSQL_FAULTS } from './faults/mysql.ts';
+import { MYSQL_DATABASE_FAULTS } from './faults/mysql-database.ts';
 import { NESTJS_FAULTS } from './faults/nestjs.ts';
 import { POSTGRES_FAULTS } from './faults/postgres.ts';
 import { PRIMITIVE_FAULTS } from './faults/primitives.ts';
@@ -25,7 +26,8 @@ export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...REDIS_LOSS_FAULTS,
-  ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...SQL_FAULTS],
+  ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
+  ...SQL_FAULTS,
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
   ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS],
 ];

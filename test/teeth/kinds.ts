@@ -88,12 +88,8 @@ function ofRedis(file: string): Kind | undefined {
 
 /** What calls the routines themselves is quicker than the suite, and than hundreds of worlds. */
 function ofSql(file: string, part: string): Kind | undefined {
-  if (
-    new RegExp(`^test/${part}/(schema|durability|restores|given|opening|errors|source|bell)`).test(
-      file,
-    )
-  )
-    return 'conformance';
+  const about = 'schema|durability|restores|given|errors|source|bell|permissions|opening|migration';
+  if (new RegExp(`^test/${part}/(${about})`).test(file)) return 'conformance';
   return new RegExp(`^test/${part}/(differential|conformance/(pg|mariadb-mariadb))\\.test`).test(
     file,
   )
@@ -114,7 +110,7 @@ function ofZookeeper(file: string): Kind | undefined {
 
 /** What goes wrong between transactions. */
 function ofTransactions(file: string): Kind | undefined {
-  return /^test\/sql\/(contention|fences|snapshots)\.test/.test(file) ? 'servers' : undefined;
+  return /^test\/sql\/(contention|fences|snapshots|mysql)\.test/.test(file) ? 'servers' : undefined;
 }
 
 /** Its simulation is quick; models and servers are not about this. */

@@ -16,7 +16,7 @@
 import { afterInput } from '../../patience.ts';
 import { limited } from '../abortable.ts';
 import type { WireTerms } from '../sql/wire.ts';
-import { type Connect, literal } from './connection.ts';
+import { type Connect, type Connection, literal } from './connection.ts';
 import { numberOf } from './errors.ts';
 
 /** How long it waits for the gate, in s. */
@@ -26,6 +26,8 @@ const LATE_MS = 3000;
 const CONNECT_MS = 5000;
 /** Longer than a call of ours that is answered in time, in µs. */
 const BACK = 3_000_000;
+/** There is no such session any more, or it is another user's. */
+const NOT_OURS: readonly (number | undefined)[] = [1094, 1095];
 /** Interrupted, at the end of a cursor, or ended by a time limit of the server. */
 const RUNG: readonly (number | undefined)[] = [1317, 1329, 1969, 3024];
 /** Later than anything. */
@@ -73,6 +75,7 @@ export async function listen(parts: BellParts): Promise<Bell> {
     return inTime(connection.query(`CALL ${prefix}listen(${args.join(', ')})`, tell));
   };
   const repeat = async (): Promise<void> => {
+    await endFormer(connection, channel);
     while (!over.signal.aborted) {
       try {
         await (now === undefined ? look(NEVER, 0) : look(now - BACK, WAIT_S));
@@ -95,6 +98,18 @@ export async function listen(parts: BellParts): Promise<Bell> {
     });
   });
   return { address: channel.slice(channel.lastIndexOf('_') + 1), tell, end };
+}
+
+/**
+ * The session of a connection that this process has given up may not know it yet. It is ended with
+ * the rights of the program's own user: no routine has the right to end sessions.
+ */
+async function endFormer(connection: Connection, channel: string): Promise<void> {
+  const [[former] = []] = await connection.query(`SELECT IS_USED_LOCK(${literal(channel)})`);
+  if (!former) return;
+  await connection.query(`KILL CONNECTION ${former}`).catch((error: unknown) => {
+    if (!NOT_OURS.includes(numberOf(error))) throw error;
+  });
 }
 
 /** Rejects if the connection is half-open, or the server stands still. */

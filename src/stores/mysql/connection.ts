@@ -32,6 +32,23 @@ export function hangUp(socket: { destroy(): unknown } | undefined, goodbye: () =
   setTimeout(() => socket?.destroy(), GOODBYE_MS).unref();
 }
 
+/** What a new connection needs first; it is ended if that fails, or is given up. */
+export async function first<T>(
+  { end }: Connection,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await work();
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
 /** The rows of the first result; a procedure answers with an array of results. */
 export function rowsIn(results: unknown): readonly Row[] {
   if (!Array.isArray(results)) return [];

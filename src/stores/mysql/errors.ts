@@ -3,9 +3,10 @@
  * wants a lock.
  *
  * Each call is one transaction, which is rolled back before the server refuses, so it has not
- * happened; only where a call is interrupted or the connection breaks, it may have committed
- * before. A session that was interrupted may still be in its transaction, and goes. A cause is a
- * copy of number and message: clients put statements into their errors, and claim ids are in those.
+ * happened; only where a call is interrupted, the connection breaks or a procedure is being
+ * replaced, it may have committed before. A session that was interrupted may still be in its
+ * transaction, and goes. A cause is a copy of number and message: clients put statements into their
+ * errors, and claim ids are in those.
  */
 import { isLockError, StoreError } from '../../errors.ts';
 import { copyOf, describe, type Reading, withoutSecrets } from '../causes.ts';
@@ -19,6 +20,9 @@ interface Meaning {
   /** Default: it has not happened. */
   readonly outcome?: 'unknown';
 }
+
+/** There is no such procedure. */
+export const NO_ROUTINE = 1305;
 
 const MIGRATE =
   'has no tables of Holdfast in this database, or older ones. Run' +
@@ -45,6 +49,12 @@ const NO_PRIMARY: Meaning = {
 const FULL: Meaning = { retryable: true, advice: 'has run out of room. Look at its log' };
 const DENIED: Meaning = { retryable: false, advice: GRANTS };
 const MISSING: Meaning = { retryable: false, advice: MIGRATE };
+
+/** Of a session whose first call has found it. Some are called after the commit. */
+const REPLACED: Meaning = {
+  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  advice: 'has no such procedure at this moment: `holdfast migrate` is replacing it',
+};
 
 const CROWDED: Meaning = {
   retryable: true,
@@ -85,7 +95,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [1213, { retryable: true, advice: 'broke up a deadlock' }],
   [1226, CROWDED],
   [1290, NO_PRIMARY],
-  [1305, MISSING],
+  [NO_ROUTINE, MISSING],
   [1317, STOPPED],
   [1318, MISSING],
   [1370, DENIED],
@@ -99,10 +109,6 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [1927, ENDED],
   [1969, STOPPED],
   [3024, STOPPED],
-  [
-    3098,
-    { retryable: false, advice: 'does not take tables in memory: is it in a replication group?' },
-  ],
   [3169, ENDED],
   [4031, ENDED],
 ]);
@@ -136,7 +142,7 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
   if (isLockError(error)) return { error: error as StoreError, broken: false };
   const number = numberOf(error);
   const said = describe(error, READING);
-  const found = number === undefined ? breakOf(said) : (MEANINGS.get(number) ?? REFUSED);
+  const found = meaningOf(number, said, during);
   const unknown = number === undefined || found.outcome === 'unknown';
   return {
     broken: number === undefined || found.broken === true,
@@ -148,6 +154,12 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
       outcome: unknown && during === 'call' ? 'unknown' : 'failed',
     }),
   };
+}
+
+function meaningOf(number: number | undefined, said: string, during: 'open' | 'call'): Meaning {
+  if (number === undefined) return breakOf(said);
+  if (number === NO_ROUTINE && during === 'call') return REPLACED;
+  return MEANINGS.get(number) ?? REFUSED;
 }
 
 /** Whatever makes locks impossible on this server. */

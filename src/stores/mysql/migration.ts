@@ -2,15 +2,22 @@
  * Makes the tables and procedures of the locks, or brings them up to date.
  *
  * In MySQL each such statement is a transaction of its own, so they run one after the other under a
- * named lock, for programs of a deployment that do it at the same time. Statements leave alone what
- * is there, and procedures are replaced; tables that a newer version made stay as they are.
+ * named lock, for programs of a deployment that do it at the same time. Tables that are there are
+ * left alone, also those that a newer version made.
+ * Invariant: afterwards each procedure is the one of this text. Each has a hash of its text as its
+ * comment; one that has another hash, or another user's rights, is replaced, and the others are not
+ * touched: programs use them meanwhile, and on MySQL, where nothing replaces a procedure in one
+ * step, callers in that moment are told that there is none. Since each has its own hash, it does
+ * not matter where an earlier migration stopped, or which version made it.
+ * What would break it: whoever changes a procedure and keeps its comment.
  */
+import { createHash } from 'node:crypto';
 import { StoreError } from '../../errors.ts';
 import { readOptions } from '../../read-options.ts';
 import { connectLike, type MysqlClient } from './client.ts';
-import { type Connection, literal } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { anotherLayout, judge, numberOf } from './errors.ts';
-import { LAYOUT } from './opening.ts';
+import { LAYOUT, migrationLock } from './opening.ts';
 import { checkPrefix, PREFIX } from './prefix.ts';
 import schema from './schema.sql';
 
@@ -22,6 +29,11 @@ export interface MigrationOptions {
 const CONNECT_MS = 5000;
 /** How long another program's migration may take, in s. */
 const TURN_S = 30;
+/** How long a procedure that is to be replaced may be in use, in s: longer than the bell waits. */
+const IN_USE_S = 30;
+/** One, as it stands in the text; and what a statement that makes one says of it. */
+const ROUTINE = /^CREATE PROCEDURE [\s\S]*?^END \/\/$/gm;
+const MADE = /^CREATE PROCEDURE (\w+)[\s\S]*? COMMENT '(\w+)' SQL/;
 /** There is no such table yet. */
 const NO_TABLE = 1146;
 
@@ -36,13 +48,15 @@ const NO_TABLE = 1146;
  * @throws UsageError for a prefix that is none.
  */
 export function mysqlMigration(options: MigrationOptions = {}): string {
-  return schema.replaceAll(PREFIX, prefixIn(options, 'mysqlMigration'));
+  return schema
+    .replaceAll(PREFIX, prefixIn(options, 'mysqlMigration'))
+    .replace(ROUTINE, (text) => text.replace(' SQL', ` COMMENT '${hashOf(text)}' SQL`));
 }
 
 /**
  * Makes the tables and procedures that `mysqlStore` needs in the database of this client, or brings
- * them up to date. It does no harm to do it again. Its user must be allowed to create tables and
- * routines, and the locks do what they do as this user.
+ * them up to date. To do it again, also while locks are in use, does nothing. Its user must be
+ * allowed to create tables and routines, and the locks do what they do as this user.
  *
  * @example
  * import { migrateMysql } from 'holdfast/mysql';
@@ -72,7 +86,7 @@ async function migrate(
   prefix: string,
   statements: readonly string[],
 ): Promise<void> {
-  const turn = literal(`${prefix}migration`);
+  const turn = migrationLock(prefix);
   const [[free] = []] = await connection.query(`SELECT GET_LOCK(${turn}, ${TURN_S})`);
   if (free !== '1') {
     const message = 'Another program has been migrating the database for too long.';
@@ -85,16 +99,45 @@ async function migrate(
       throw error;
     });
   if (Number(layout) > LAYOUT) throw anotherLayout(String(layout), LAYOUT);
-  for (const statement of statements) await connection.query(statement);
+  await connection.query(`SET autocommit = 1, lock_wait_timeout = ${IN_USE_S}`);
+  const there = await routinesAt(connection);
+  for (const statement of statements) {
+    const [, name, hash] = MADE.exec(statement) ?? [];
+    if (name === undefined) await connection.query(statement);
+    else if (there.get(name) !== hash) await replace(connection, name, statement);
+  }
 }
 
-/** Without the words that only the program `mysql` understands. */
+/** The hashes of those that run with the rights of whoever migrates. */
+async function routinesAt(connection: Connection): Promise<ReadonlyMap<unknown, unknown>> {
+  const rows = await connection.query(`SELECT routine_name, routine_comment
+    FROM information_schema.routines
+    WHERE routine_schema = DATABASE() AND definer = CURRENT_USER()`);
+  return new Map(rows.map(([name, comment]) => [name, comment]));
+}
+
+/** In one step, where the server can. */
+async function replace(connection: Connection, name: string, statement: string): Promise<void> {
+  const [[version] = []] = await connection.query('SELECT VERSION()');
+  if (/mariadb/i.test(String(version))) {
+    await connection.query(statement.replace('CREATE', 'CREATE OR REPLACE'));
+    return;
+  }
+  await connection.query(`DROP PROCEDURE IF EXISTS ${name}`);
+  await connection.query(statement);
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** Without the words that only the program `mysql` understands, and what `replace` does. */
 function statementsIn(text: string): string[] {
   return text
     .replace(/^(DELIMITER .*|--.*)$/gm, '')
     .split(/ *\/\/$/m)
     .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
+    .filter((statement) => statement !== '' && !statement.startsWith('DROP PROCEDURE'));
 }
 
 function prefixIn(options: MigrationOptions, what: string): string {

@@ -1,14 +1,13 @@
 /**
  * What a connection must be good for before anything is claimed on it.
  *
- * Each server of a Galera cluster has row locks, named locks, a clock and a witness of its own, and
- * one of a replication group refuses tables in memory: nothing is granted there. A server that is
- * read-only is no primary, whatever its user may do. With a binary log of statements, nothing can
- * be written at READ COMMITTED.
+ * Each server of a Galera cluster or of a replication group has row locks, named locks and a clock
+ * of its own: nothing is granted there. A server that is read-only is no primary, whatever its user
+ * may do. With a binary log of statements, nothing can be written at READ COMMITTED.
  */
 import { StoreError } from '../../errors.ts';
-import type { Connection } from './connection.ts';
-import { anotherLayout, impossible } from './errors.ts';
+import { type Connection, literal } from './connection.ts';
+import { anotherLayout, impossible, NO_ROUTINE, numberOf } from './errors.ts';
 
 /** Of the tables that these sources know. */
 export const LAYOUT = 1;
@@ -24,11 +23,28 @@ export async function check(connection: Connection, prefix: string): Promise<boo
   const rows = await connection.query(LOOK);
   const values = new Map(rows.map(([name, value]) => [String(name).toLowerCase(), value ?? '']));
   judgeServer((name) => values.get(name) ?? '');
-  await connection.query('SET NAMES utf8mb4, autocommit = 1');
-  const [[facts] = []] = await connection.query(`CALL ${prefix}facts()`);
+  const [[facts] = []] = await connection
+    .query(`CALL ${prefix}facts()`)
+    .catch((error: unknown) => missing(connection, prefix, error));
   const [layout = '', wakes] = String(facts).split(' ');
   if (layout !== String(LAYOUT)) throw anotherLayout(layout, LAYOUT);
   return wakes === '1';
+}
+
+/** The named lock of whoever migrates. */
+export function migrationLock(prefix: string): string {
+  return literal(`${prefix}migration`);
+}
+
+/** @throws StoreError that is retryable, where the procedures are only being replaced. */
+async function missing(connection: Connection, prefix: string, error: unknown): Promise<never> {
+  if (numberOf(error) !== NO_ROUTINE) throw error;
+  const [[migrating] = []] = await connection.query(
+    `SELECT IS_USED_LOCK(${migrationLock(prefix)})`,
+  );
+  if (!migrating) throw error;
+  const message = 'The procedures are being replaced by `holdfast migrate` at this moment.';
+  throw new StoreError(message, { retryable: true, outcome: 'failed' });
 }
 
 function judgeServer(setting: (name: string) => string): void {
@@ -42,7 +58,7 @@ function judgeServer(setting: (name: string) => string): void {
   }
   if (setting('group_replication_group_name') !== '') {
     throw impossible(
-      'it belongs to a replication group, which takes no tables in memory' +
+      'it belongs to a replication group, whose servers do not see the locks of each other' +
         ' (HOLDFAST_GROUP_REPLICATION). Give the locks a server of their own',
     );
   }

@@ -21,6 +21,10 @@
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
 -- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
 -- server forgets (`begin` notices that and makes everybody wait).
+-- Programs may call everything (EXECUTE on the schema), so only the verbs run as the user who made
+-- them (DEFINER). What they call in turn has the rights of its caller (INVOKER): inside of a verb
+-- those of that user, and otherwise those of a program, which may not touch the tables. Callers
+-- choose the names of channels, so `ring` interrupts only who listens, and nothing ends a session.
 -- Times are µs since 1970 by the server's clock. A number is place, token and public name in one.
 DELIMITER //
 
@@ -38,19 +42,44 @@ CREATE TABLE IF NOT EXISTS holdfast_store (
   highest BIGINT NOT NULL,
   -- The server did not wait for its commits to be on disk.
   fast BOOLEAN NOT NULL,
-  -- Which server this is.
+  -- Where and since when the data is as it is (`history`): while that is so, nothing was lost.
   history VARCHAR(600) NOT NULL
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4, COLLATE utf8mb4_bin //
 
--- A restart empties it, and on a replica it names another server: otherwise nothing was lost.
-CREATE TABLE IF NOT EXISTS holdfast_witness (
-  history VARCHAR(600) NOT NULL
-) ENGINE = MEMORY, CHARACTER SET utf8mb4, COLLATE utf8mb4_bin //
+DROP TABLE IF EXISTS holdfast_witness //
 
-INSERT IGNORE INTO holdfast_store SELECT TRUE, 1, 0, 0, 0, FALSE, /*!80000 @@server_uuid */
-  /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */ //
--- What is new has lost nothing.
-INSERT INTO holdfast_witness SELECT history FROM holdfast_store WHERE ROW_COUNT() > 0 //
+-- The second in which the server started, a blank, and whose data this is: of which schema, from
+-- when on, in which server. The first differs after a restart; the rest on a replica, and in tables
+-- that were made anew from a copy, there or elsewhere. All of it is read and nothing of it is kept
+-- in memory, so it can neither be replicated nor be missing. No session outlives its server, so
+-- each asks once when that started. Nothing is told before that second is over: a server that
+-- started again within it would look the same.
+DROP PROCEDURE IF EXISTS holdfast_history //
+CREATE PROCEDURE holdfast_history() SQL SECURITY INVOKER
+BEGIN
+  IF @holdfast_start IS NULL THEN
+    SELECT UNIX_TIMESTAMP() - CAST(g.variable_value AS SIGNED),
+      IF(g.variable_value > 0, 0, 1 - MICROSECOND(UTC_TIMESTAMP(6)) / 1000000)
+    INTO @holdfast_start, @holdfast_early
+    FROM /*!80000 performance_schema.global_status */ /*M!100600 information_schema.global_status */
+      AS g WHERE g.variable_name = 'Uptime';
+    IF @holdfast_start IS NULL THEN
+      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The server does not tell when it started';
+    END IF;
+    DO SLEEP(@holdfast_early);
+  END IF;
+  SELECT CONCAT_WS(' ', @holdfast_start, t.table_schema, UNIX_TIMESTAMP(t.create_time),
+    /*!80000 @@server_uuid */ /*M!100600 @@hostname, @@port, @@server_id, @@datadir */)
+  INTO @holdfast_history
+  FROM information_schema.tables AS t
+  WHERE t.table_schema = DATABASE() AND t.table_name = 'holdfast_store';
+  SET @holdfast_asked = UTC_TIMESTAMP() + 0;
+END //
+
+-- What is new has lost nothing. The tables that are made next bring this to the disk with them,
+-- also where commits are not waited for.
+CALL holdfast_history() //
+INSERT IGNORE INTO holdfast_store SELECT TRUE, 1, 0, 0, 0, FALSE, @holdfast_history //
 
 CREATE TABLE IF NOT EXISTS holdfast_resource (
   name VARBINARY(1280) PRIMARY KEY,
@@ -127,33 +156,35 @@ CREATE TABLE IF NOT EXISTS holdfast_kept (
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
 
 DROP PROCEDURE IF EXISTS holdfast_micros //
-CREATE PROCEDURE holdfast_micros(OUT _now BIGINT)
+CREATE PROCEDURE holdfast_micros(OUT _now BIGINT) SQL SECURITY INVOKER
 BEGIN
   SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 END //
 
--- Somebody asks for more than is recorded, or the witness has gone. A loss is possible if commits
--- were not waited for, or if this is another server. That they were not is itself committed in that
--- way, and may be lost: so it counts as well that they are not waited for now. The witness is no
--- part of any transaction, so it comes when what it stands for is committed.
+-- Somebody asks for more than is recorded, or the history is another. A loss is possible if commits
+-- were not waited for, or if this is other data than before. That they were not is itself committed
+-- in that way, and may be lost: so it counts as well that they are not waited for now.
 DROP PROCEDURE IF EXISTS holdfast_record //
 CREATE PROCEDURE holdfast_record(
-  _settings LONGTEXT CHARSET utf8mb4, _history VARCHAR(600) CHARSET utf8mb4, _fast BOOLEAN
-)
+  _settings LONGTEXT CHARSET utf8mb4, _fast BOOLEAN
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _now, _max_ttl, _open_at BIGINT;
-  DECLARE _was_fast, _witness BOOLEAN;
-  DECLARE _before VARCHAR(600) CHARSET utf8mb4;
+  DECLARE _was_fast BOOLEAN;
+  DECLARE _history, _before VARCHAR(600) CHARSET utf8mb4;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION READ WRITE;
   SELECT max_ttl, open_at, fast, history INTO _max_ttl, _open_at, _was_fast, _before
   FROM holdfast_store FOR UPDATE;
   CALL holdfast_micros(_now);
-  SET _max_ttl = GREATEST(_max_ttl, JSON_EXTRACT(_settings, '$.maxTtl') * 1000);
-  SELECT COUNT(*) > 0 AND _before = _history INTO _witness FROM holdfast_witness w
-  WHERE w.history = _history;
-  IF NOT _witness THEN
-    IF (_was_fast OR _fast OR _before <> _history)
+  -- A caller may have changed what its session knows.
+  SET @holdfast_start = NULL;
+  CALL holdfast_history();
+  SET _max_ttl = GREATEST(_max_ttl, JSON_EXTRACT(_settings, '$.maxTtl') * 1000),
+    _history = @holdfast_history;
+  IF _before <> _history THEN
+    IF (_was_fast OR _fast
+        OR SUBSTRING(_before, LOCATE(' ', _before)) <> SUBSTRING(_history, LOCATE(' ', _history)))
       AND JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <> 'true' THEN
       SET _open_at = _now + _max_ttl;
     END IF;
@@ -162,18 +193,15 @@ BEGIN
   UPDATE holdfast_store SET max_ttl = _max_ttl, open_at = _open_at, fast = _was_fast OR _fast,
     history = _history;
   COMMIT;
-  IF NOT _witness THEN
-    DELETE FROM holdfast_witness;
-    INSERT INTO holdfast_witness VALUES (_history);
-  END IF;
 END //
 
--- What comes first in every verb: the transaction, and how it waits. The first statement is refused
--- in an open transaction.
+-- What comes first in every verb: the server's time, for a session may have another (`timestamp`);
+-- the transaction, and how it waits. In an open transaction that is refused.
 DROP PROCEDURE IF EXISTS holdfast_open //
-CREATE PROCEDURE holdfast_open(_settings LONGTEXT CHARSET utf8mb4)
+CREATE PROCEDURE holdfast_open(_settings LONGTEXT CHARSET utf8mb4) SQL SECURITY INVOKER
 BEGIN
   DECLARE _patience INT DEFAULT GREATEST(1, FLOOR(JSON_EXTRACT(_settings, '$.patience') / 1000));
+  SET timestamp = DEFAULT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION READ WRITE;
   IF CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF') THEN
@@ -190,24 +218,24 @@ DROP PROCEDURE IF EXISTS holdfast_known //
 CREATE PROCEDURE holdfast_known(
   _settings LONGTEXT CHARSET utf8mb4, OUT _now BIGINT, OUT _open_at BIGINT, OUT _highest BIGINT,
   OUT _recorded BOOLEAN
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _recorded = FALSE;
+  -- Tables may be made anew while this session stands by.
+  IF NOT @holdfast_asked <=> UTC_TIMESTAMP() + 0 THEN CALL holdfast_history(); END IF;
   SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), s.open_at, s.highest,
-    w.history = s.history AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
-      AND s.history = /*!80000 @@server_uuid */
-        /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */
+    s.history = @holdfast_history AND s.max_ttl >= JSON_EXTRACT(_settings, '$.maxTtl') * 1000
       AND s.fast >= (@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
         OR @@global.log_bin AND @@global.sync_binlog <> 1)
   INTO _now, _open_at, _highest, _recorded
-  FROM holdfast_store s, holdfast_witness w WHERE s.only_row = TRUE LIMIT 1;
+  FROM holdfast_store s WHERE s.only_row = TRUE;
 END //
 
 -- What comes first where something may be granted or kept.
 DROP PROCEDURE IF EXISTS holdfast_begin //
 CREATE PROCEDURE holdfast_begin(
   _settings LONGTEXT CHARSET utf8mb4, OUT _now BIGINT, OUT _open_at BIGINT, OUT _highest BIGINT
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _recorded BOOLEAN;
   DECLARE _tries INT DEFAULT 0;
@@ -216,15 +244,13 @@ BEGIN
     CALL holdfast_known(_settings, _now, _open_at, _highest, _recorded);
     IF _recorded THEN LEAVE known; END IF;
     COMMIT;
-    -- Another one may take the witness away and put it back meanwhile.
+    -- Again only if settings of the server change meanwhile, or a program asks for more.
     SET _tries = _tries + 1;
     IF _tries > 100 THEN
-      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The witness does not stay in its table';
+      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'What is recorded of the server does not stay';
     END IF;
-    CALL holdfast_record(_settings, /*!80000 @@server_uuid */
-        /*M!100600 CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir) */,
-      @@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
-        OR @@global.log_bin AND @@global.sync_binlog <> 1);
+    CALL holdfast_record(_settings, @@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
+      OR @@global.log_bin AND @@global.sync_binlog <> 1);
   END LOOP;
 END //
 
@@ -234,7 +260,7 @@ END //
 DROP PROCEDURE IF EXISTS holdfast_probe //
 CREATE PROCEDURE holdfast_probe(
   _settings LONGTEXT CHARSET utf8mb4, _claims LONGTEXT CHARSET utf8mb4, _began BIGINT
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _patience BIGINT DEFAULT JSON_EXTRACT(_settings, '$.patience') * 1000;
   DECLARE _now BIGINT DEFAULT _began;
@@ -261,15 +287,23 @@ BEGIN
 END //
 
 -- Wakes the processes with these addresses, each listed with a blank behind it. Nobody is there any
--- more who does not hold the named lock of his address, and nobody else holds it.
+-- more who does not hold the named lock of his address, and nobody else holds it. Callers choose
+-- addresses, and this may run as a user who may interrupt anybody: so a named lock of another form
+-- than those of listeners is left alone.
 DROP PROCEDURE IF EXISTS holdfast_ring //
-CREATE PROCEDURE holdfast_ring(_settings LONGTEXT CHARSET utf8mb4, _rings LONGTEXT CHARSET ascii)
+CREATE PROCEDURE holdfast_ring(
+  _settings LONGTEXT CHARSET utf8mb4, _rings LONGTEXT CHARSET ascii
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _wake VARCHAR(64) CHARSET ascii DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.wake'));
+  DECLARE _channel VARCHAR(96) CHARSET ascii;
   DECLARE _listener BIGINT;
   DECLARE CONTINUE HANDLER FOR 1094, 1095 BEGIN END;
   WHILE _rings <> '' DO
-    SET _listener = IS_USED_LOCK(CONCAT(_wake, SUBSTRING_INDEX(_rings, ' ', 1)));
+    SET _channel = CONCAT(_wake, SUBSTRING_INDEX(_rings, ' ', 1)), _listener = NULL;
+    IF _channel REGEXP '^holdfast[_][0-9a-f]{16}$' THEN
+      SET _listener = IS_USED_LOCK(_channel);
+    END IF;
     IF _listener IS NOT NULL THEN KILL QUERY _listener; END IF;
     SET _rings = SUBSTRING(_rings, LOCATE(' ', _rings) + 1);
   END WHILE;
@@ -278,7 +312,7 @@ END //
 DROP PROCEDURE IF EXISTS holdfast_rouse //
 CREATE PROCEDURE holdfast_rouse(
   _address VARCHAR(32) CHARSET ascii, INOUT _rings LONGTEXT CHARSET ascii
-)
+) SQL SECURITY INVOKER
 BEGIN
   IF _address <> '-' AND LOCATE(_address, _rings) = 0 THEN
     SET _rings = CONCAT(_rings, _address, ' ');
@@ -288,7 +322,7 @@ END //
 DROP PROCEDURE IF EXISTS holdfast_missing //
 CREATE PROCEDURE holdfast_missing(
   _id CHAR(32) CHARSET ascii, _now BIGINT, _open_at BIGINT, OUT _line LONGTEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   SET _line = IF(_now >= _open_at, 'g expired ', 'g store-reset ');
@@ -298,7 +332,7 @@ END //
 
 -- The claim that stood alone gets company.
 DROP PROCEDURE IF EXISTS holdfast_spread //
-CREATE PROCEDURE holdfast_spread(_name VARBINARY(1280))
+CREATE PROCEDURE holdfast_spread(_name VARBINARY(1280)) SQL SECURITY INVOKER
 BEGIN
   INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity, ttl,
     address, tag, holder)
@@ -313,7 +347,7 @@ DROP PROCEDURE IF EXISTS holdfast_status //
 CREATE PROCEDURE holdfast_status(
   _name VARBINARY(1280), _number BIGINT, _now BIGINT, _open_at BIGINT,
   OUT _line LONGTEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _admitted BOOLEAN;
   DECLARE _capacity, _least, _count, _before, _waiters INT;
@@ -353,7 +387,9 @@ END //
 
 -- Whoever died right before this waiting claim, where only he could see it, goes.
 DROP PROCEDURE IF EXISTS holdfast_close_ranks //
-CREATE PROCEDURE holdfast_close_ranks(_name VARBINARY(1280), _number BIGINT, _now BIGINT)
+CREATE PROCEDURE holdfast_close_ranks(
+  _name VARBINARY(1280), _number BIGINT, _now BIGINT
+) SQL SECURITY INVOKER
 ranks: BEGIN
   DECLARE _admitted BOOLEAN;
   DECLARE _before, _expires BIGINT;
@@ -373,7 +409,7 @@ END //
 
 -- How a hold ended concerns who is admitted in the same step, or comes next where nobody holds.
 DROP PROCEDURE IF EXISTS holdfast_save //
-CREATE PROCEDURE holdfast_save(_name VARBINARY(1280))
+CREATE PROCEDURE holdfast_save(_name VARBINARY(1280)) SQL SECURITY INVOKER
 BEGIN
   DECLARE _ended VARCHAR(8) CHARSET ascii;
   DECLARE _count INT DEFAULT 0;
@@ -394,7 +430,7 @@ DROP PROCEDURE IF EXISTS holdfast_settle //
 CREATE PROCEDURE holdfast_settle(
   _name VARBINARY(1280), _asking CHAR(32) CHARSET ascii, _now BIGINT, _open_at BIGINT,
   _how VARCHAR(8) CHARSET ascii, _by BIGINT, INOUT _rings LONGTEXT CHARSET ascii
-)
+) SQL SECURITY INVOKER
 settle: BEGIN
   DECLARE _crowd BOOLEAN;
   DECLARE _id CHAR(32) CHARSET ascii;
@@ -468,7 +504,7 @@ CREATE PROCEDURE holdfast_join(
   _address VARCHAR(32) CHARSET ascii, _tag VARCHAR(32) CHARSET ascii,
   _holder TEXT CHARSET utf8mb4, _max_waiters INT, _highest BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 join_queue: BEGIN
   DECLARE _now, _graves, _last, _death, _number, _expires, _first, _before BIGINT;
   DECLARE _waiters INT;
@@ -518,7 +554,7 @@ CREATE PROCEDURE holdfast_enter(
   _tag VARCHAR(32) CHARSET ascii, _holder TEXT CHARSET utf8mb4, _max_waiters INT, _now BIGINT,
   _open_at BIGINT, _highest BIGINT, INOUT _rings LONGTEXT CHARSET ascii,
   OUT _line LONGTEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _only CHAR(32) CHARSET ascii;
   DECLARE _present CHAR(1) CHARSET ascii;
@@ -741,7 +777,7 @@ DROP PROCEDURE IF EXISTS holdfast_beat //
 CREATE PROCEDURE holdfast_beat(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _ttl INT UNSIGNED, _now BIGINT,
   _open_at BIGINT, INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _number BIGINT;
   DECLARE _sealed VARCHAR(8) CHARSET ascii;
@@ -861,7 +897,7 @@ DROP PROCEDURE IF EXISTS holdfast_bury //
 CREATE PROCEDURE holdfast_bury(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _until BIGINT, _why VARCHAR(8) CHARSET ascii,
   _detail TEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 BEGIN
   INSERT INTO holdfast_grave (id, until, why, detail) VALUES (_id, _until, _why, _detail)
   ON DUPLICATE KEY UPDATE until = _until, why = _why, detail = _detail;
@@ -874,7 +910,7 @@ CREATE PROCEDURE holdfast_depart(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _number BIGINT, _now BIGINT,
   _open_at BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _admitted BOOLEAN;
   DECLARE _sealed VARCHAR(8) CHARSET ascii;
@@ -899,7 +935,7 @@ CREATE PROCEDURE holdfast_pass(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _asking VARCHAR(32) CHARSET ascii,
   INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4,
   OUT _told LONGTEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 pass_on: BEGIN
   DECLARE _now, _number, _winner, _expires, _news, _next, _next_expires, _next_news BIGINT;
   DECLARE _waiters INT;
@@ -952,7 +988,7 @@ CREATE PROCEDURE holdfast_leave(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _ttl INT UNSIGNED, _unanswered BOOLEAN,
   _after BIGINT, _now BIGINT, _open_at BIGINT, INOUT _rings LONGTEXT CHARSET ascii,
   OUT _line LONGTEXT CHARSET utf8mb4
-)
+) SQL SECURITY INVOKER
 BEGIN
   DECLARE _only CHAR(32) CHARSET ascii;
   DECLARE _number BIGINT;
@@ -1089,7 +1125,7 @@ DROP PROCEDURE IF EXISTS holdfast_change //
 CREATE PROCEDURE holdfast_change(
   _settings LONGTEXT CHARSET utf8mb4, _change LONGTEXT CHARSET utf8mb4
 ) SQL SECURITY DEFINER
-BEGIN
+change_claim: BEGIN
   DECLARE _now, _open_at, _highest, _number, _by, _news BIGINT;
   DECLARE _name VARBINARY(1280)
     DEFAULT CAST(JSON_UNQUOTE(JSON_EXTRACT(_change, '$.resource')) AS BINARY);
@@ -1109,6 +1145,13 @@ BEGIN
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
   SELECT r.id, r.number INTO _only, _number FROM holdfast_resource r WHERE r.name = _name
   FOR UPDATE;
+  -- A name without a row has no claims, and nothing is locked: whoever comes meanwhile is not seen.
+  IF _number IS NULL THEN
+    CALL holdfast_missing(_id, _now, _open_at, _line);
+    COMMIT;
+    SELECT IF(_verb = 'evict', '0', _line);
+    LEAVE change_claim;
+  END IF;
   CALL holdfast_micros(_now);
   CALL holdfast_settle(_name, _id, _now, _open_at, NULL, NULL, _rings);
   IF _only = _id OR _only IS NOT NULL AND _number = _by THEN CALL holdfast_spread(_name); END IF;
@@ -1152,7 +1195,7 @@ END //
 
 -- What is over goes, so many at a time, and nobody is waited for.
 DROP PROCEDURE IF EXISTS holdfast_forget //
-CREATE PROCEDURE holdfast_forget(_now BIGINT, _most INT)
+CREATE PROCEDURE holdfast_forget(_now BIGINT, _most INT) SQL SECURITY INVOKER
 BEGIN
   DECLARE _name, _found VARBINARY(1280);
   DECLARE _over BOOLEAN DEFAULT FALSE;
@@ -1187,12 +1230,15 @@ keep: BEGIN
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
   SELECT r.number INTO _number FROM holdfast_resource r WHERE r.name = _name FOR UPDATE;
   CALL holdfast_micros(_now);
-  SET _number = NULL;
-  SELECT r.number INTO _number FROM holdfast_resource r
-  WHERE r.name = _name AND r.id = _id AND r.expires > _now;
-  SELECT c.number INTO _number FROM holdfast_claim c
-  WHERE c.id = _id AND c.resource = _name AND c.admitted = TRUE AND c.expires > _now
-    AND c.sealed IS NULL;
+  -- Without a row nothing is locked, and nobody holds.
+  IF _number IS NOT NULL THEN
+    SET _number = NULL;
+    SELECT r.number INTO _number FROM holdfast_resource r
+    WHERE r.name = _name AND r.id = _id AND r.expires > _now;
+    SELECT c.number INTO _number FROM holdfast_claim c
+    WHERE c.id = _id AND c.resource = _name AND c.admitted = TRUE AND c.expires > _now
+      AND c.sealed IS NULL;
+  END IF;
   IF _number IS NULL THEN
     COMMIT;
     SELECT '0';
@@ -1307,7 +1353,6 @@ BEGIN
   DECLARE _tag VARCHAR(32) CHARSET ascii;
   DECLARE _over BOOLEAN DEFAULT FALSE;
   DECLARE _line LONGTEXT CHARSET utf8mb4;
-  DECLARE _before BIGINT DEFAULT IS_USED_LOCK(_channel);
   DECLARE _fresh CURSOR FOR
     SELECT c.resource, c.number, c.tag, c.news FROM holdfast_claim c
     WHERE c.address = _address AND c.news >= _since AND c.expires > _now
@@ -1317,10 +1362,8 @@ BEGIN
     WHERE g.address = _address AND g.news >= _since
       AND LOCATE(CONCAT(' ', g.tag, ':', g.news, ' '), _seen) = 0;
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
-  DECLARE CONTINUE HANDLER FOR 1094, 1095 BEGIN END;
-  -- The session of a connection that this process has given up may not know it yet.
-  IF _before <> CONNECTION_ID() THEN KILL CONNECTION _before; END IF;
-  IF COALESCE(_before, 0) <> CONNECTION_ID() AND COALESCE(GET_LOCK(_channel, 2), 0) <> 1 THEN
+  IF COALESCE(IS_USED_LOCK(_channel), 0) <> CONNECTION_ID()
+    AND COALESCE(GET_LOCK(_channel, 2), 0) <> 1 THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The named lock of the channel is not to be had';
   END IF;
   SELECT open_at INTO _open_at FROM holdfast_store;
@@ -1371,6 +1414,7 @@ BEGIN
     LIMIT 1000;
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+  SET timestamp = DEFAULT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION READ WRITE;
   CALL holdfast_micros(_long_ago);

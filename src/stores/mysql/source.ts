@@ -2,9 +2,10 @@
 import { randomId } from '../../random-id.ts';
 import type { Routine, Source, Wire, WireTerms } from '../sql/wire.ts';
 import { type Bell, listen } from './bell.ts';
-import { type Connect, type Connection, literal, type Row } from './connection.ts';
+import { type Connect, type Connection, first, literal, type Row } from './connection.ts';
 import { judge, numberOf } from './errors.ts';
 import { check } from './opening.ts';
+import { prepared } from './session-settings.ts';
 
 /** Those that answer all their lines in one JSON, an array or an object by the place of each. */
 const TOGETHER: readonly Routine[] = ['claim', 'renew', 'release', 'look'];
@@ -34,19 +35,14 @@ interface Common {
   bell?: Bell | undefined;
 }
 
-export function sourceOf(connect: Connect, prefix: string): Source {
+export function sourceOf(client: Connect, prefix: string): Source {
+  const connect = prepared(client);
   const common: Common = { connect, prefix };
   return {
     judge,
     async open(terms) {
       const connection = await connect(terms);
-      const end = (): void => connection.end();
-      terms.signal.addEventListener('abort', end, { once: true });
-      const wakes = await check(connection, prefix).catch((error: unknown) => {
-        end();
-        throw error;
-      });
-      terms.signal.removeEventListener('abort', end);
+      const wakes = await first(connection, terms.signal, () => check(connection, prefix));
       return wireOf(connection, common, { ...terms, wakes });
     },
   };

@@ -39,7 +39,7 @@ export function suite({ server, client, prefixes, close }: Place, given: MysqlOp
     const first = mysqlStore(client, options);
     await first.inspect('a');
     await first.close?.();
-    const tables = ['resource', 'claim', 'grave', 'witness'];
+    const tables = ['resource', 'claim', 'grave'];
     const losses = tables.map((table) => `TRUNCATE TABLE ${prefix}${table}`);
     return {
       connect: () => mysqlStore(client, options),

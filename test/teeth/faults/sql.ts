@@ -3,6 +3,7 @@ import type { Fault } from '../fault.ts';
 const row = { file: 'src/sql/row-lock.ts' };
 const version = { file: 'src/sql/version.ts' };
 const name = { file: 'src/sql/transaction-lock.ts' };
+const session = { file: 'src/sql/session.ts' };
 const fence = { file: 'src/fence/server-rows.ts' };
 
 /** Locks and fences inside of the caller's own transaction. */
@@ -69,5 +70,26 @@ export const SQL_FAULTS: readonly Fault[] = [
     find: "return kind === 'read' ? seen.token <= token :",
     replace: "return kind === 'read' ? true :",
     why: 'a reader that lost the lock reads what is half written',
+  },
+  {
+    ...version,
+    name: 'sql: on MySQL a version that is full is written once more',
+    find: "if (session.dialect === 'mysql' && mayBeFull(text))",
+    replace: "if (session.dialect !== 'mysql' && mayBeFull(text))",
+    why: 'from then on each update of somebody who read the same is lost',
+  },
+  {
+    ...version,
+    name: 'sql: on MySQL any number is a version',
+    find: 'const exact = type === EXACT;',
+    replace: "const exact = EXACT !== '';",
+    why: 'one more than a large number is the same number',
+  },
+  {
+    ...session,
+    name: 'sql: a pool that never commits is as good as any',
+    find: 'if (Number(row?.commits) !== 1) {',
+    replace: 'if (Number(row?.commits) > 1) {',
+    why: 'a change that is reported is undone when the connection ends',
   },
 ];
