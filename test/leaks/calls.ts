@@ -37,18 +37,18 @@ const acquiring: Readonly<Record<string, Call['round']>> = {
   },
   'a wait that is aborted in the queue': async ({ locks, busy }) => {
     const aborter = new AbortController();
-    const waiting = locks.mutex(busy, BRIEF).acquire({ signal: aborter.signal });
+    const waiting = refused(locks.mutex(busy, BRIEF).acquire({ signal: aborter.signal }));
     // Sent after the claim, and answered after it.
     await locks.inspect(busy);
     aborter.abort();
-    await refused(waiting);
+    await waiting;
   },
   'a wait that is aborted at once': async ({ locks, busy }) => {
     const aborter = new AbortController();
-    const waiting = locks.mutex(busy, BRIEF).acquire({ signal: aborter.signal });
+    const waiting = refused(locks.mutex(busy, BRIEF).acquire({ signal: aborter.signal }));
     await new Promise((resolve) => setImmediate(resolve));
     aborter.abort();
-    await refused(waiting);
+    await waiting;
   },
   'a wait that runs out': ({ locks, busy, signal }) =>
     refused(locks.mutex(busy, BRIEF).acquire({ wait: 1, signal })),

@@ -19,7 +19,7 @@ export function leakTests(store: string, prepare: () => Ground | Promise<Ground>
     });
     afterAll(() => ground.close());
 
-    it.each([...CALLS])('%s', { timeout: 120_000 }, async (_, call) => {
+    it.each([...CALLS])('%s', { timeout: 240_000 }, async (_, call) => {
       const world = await World.open(ground);
       try {
         await expectNothingKept(ground, world, call);
@@ -31,7 +31,7 @@ export function leakTests(store: string, prepare: () => Ground | Promise<Ground>
 }
 
 async function expectNothingKept(ground: Ground, world: World, call: Call): Promise<void> {
-  const half = (call.connects ? ground.connects : ROUNDS) / 2;
+  const half = (call.connects ? ground.connects : (ground.rounds ?? ROUNDS)) / 2;
   const run = async (): Promise<void> => {
     const each = half / LANES;
     await Promise.all(

@@ -13,6 +13,7 @@ leakTests('PostgreSQL', async () => {
   await migratePostgres(new Pool({ connectionString: server.url }));
   const open = () => postgresStore(new Pool({ connectionString: server.url }));
   const left = async () => (await server.query<Record<string, number>>(LEFT))[0] ?? {};
-  // Each is three processes of the server.
-  return { open, url: server.url, connects: 300, left, close: () => server.close() };
+  // Each round is several transactions that go to the disk, each connecting three processes.
+  const rounds = { rounds: 2000, connects: 200 };
+  return { open, url: server.url, ...rounds, left, close: () => server.close() };
 });

@@ -7,6 +7,8 @@ export interface Ground {
   open(): Store;
   /** Names the same data for `connect`. */
   readonly url: string;
+  /** Default 10,000. */
+  readonly rounds?: number;
   /** How often one may connect; each takes what the server needs for it. */
   readonly connects: number;
   /** What there is at the server, by what it is: connections, keys, rows. */
