@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { RedisServer } from '../servers/redis-server.ts';
 import type { Place } from './conformance/suite.ts';
+import { settle } from './settle.ts';
 
 const users = readFileSync('docs/stores/redis.md', 'utf8').match(/^user locks .+$/gm) ?? [];
 
@@ -55,7 +56,8 @@ export async function leastUser(connect: Connect): Promise<Place> {
     ...(await startFor(QUEUE_USER, connect)),
     async another() {
       const place = await startFor(QUEUE_USER, connect);
-      return { ...place, forget: () => place.server.command('FLUSHALL') };
+      const { server } = place;
+      return { ...place, forget: () => server.command('FLUSHALL'), settled: () => settle(server) };
     },
   };
 }
