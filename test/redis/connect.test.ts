@@ -28,9 +28,9 @@ async function open(url: string): Promise<Store> {
 }
 
 async function works(url: string): Promise<void> {
-  const mark = url.includes('?') ? '&' : '?';
-  await using locks = await connect(`${url}${mark}afterDataLoss=trust`);
-  await using others = await connect(url);
+  const trusting = `${url}${url.includes('?') ? '&' : '?'}afterDataLoss=trust`;
+  await using locks = await connect(trusting);
+  await using others = await connect(trusting);
   const lease = await locks.mutex('x').acquire();
   expect(await others.mutex('x').tryAcquire()).toBeNull();
   const next = others.mutex('x').acquire();
