@@ -128,8 +128,8 @@ export const QUORUM_FAULTS: readonly Fault[] = [
   {
     file: 'src/layers/quorum/member.ts',
     name: 'quorum: a batch crosses the parts of a member',
-    find: '`${verb} ${afterMs} ${partOf(this.store, claim.resource)}`',
-    replace: '`${verb} ${afterMs}`',
+    find: 'partOf(this.store, claim.resource)}`;',
+    replace: "''}`;",
     why: 'members that are clusters refuse it, or a primary that is away takes all votes with it',
   },
   {
