@@ -4,7 +4,7 @@ import { type QuorumOptions, quorum } from 'holdfast/quorum';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
 import { flush } from '../unit/fake-clock.ts';
-import { beat, claimOf, enter, type Member, scene, within } from './member-stores.ts';
+import { beat, claimOf, enter, type Member, type Scene, scene, within } from './member-stores.ts';
 
 const memories = (count: number): Store[] => Array.from({ length: count }, () => memoryStore());
 
@@ -364,4 +364,31 @@ describe('the quorum', () => {
     (members[1] as Member).fault = 'broken';
     await expect(store.inspect('resource')).rejects.toThrow(/Only 1 of 3 members answered/);
   });
+});
+
+/** Of three members two have parts: that of `x/1` is `x`. */
+function parted(): Scene {
+  const { clock, members } = scene();
+  const partOf = (resource: string): string => resource.slice(0, resource.indexOf('/'));
+  for (const member of members.slice(0, 2)) Object.assign(member, { partOf });
+  return { clock, members, store: quorum(members, { clock }) };
+}
+
+it('a quorum has the parts of all its members together', () => {
+  const { store } = parted();
+  const [a, other, b] = ['a/1', 'a/2', 'b/1'].map((resource) => store.partOf?.(resource));
+  expect([a === other, a === b]).toEqual([true, false]);
+  expect(scene().store.partOf).toBeUndefined();
+});
+
+it('each member gets batches that do not cross its parts', async () => {
+  const { store, members } = parted();
+  const claims = ['a/1', 'b/1', 'a/2'].map((resource) => claimOf({ resource }));
+  await Promise.all([store.claim([claims[0]!, claims[2]!]), store.claim([claims[1]!])]);
+  const batches = members.map(({ asked }) =>
+    asked
+      .filter(({ verb }) => verb === 'claim')
+      .map((each) => each.claims.map(({ resource }) => resource).join(' ')),
+  );
+  expect(batches).toEqual([['a/1 a/2', 'b/1'], ['a/1 a/2', 'b/1'], ['a/1 a/2 b/1']]);
 });

@@ -1,4 +1,4 @@
-/** What waits for what: parts of a store for nobody, and requests for those before them not long. */
+/** What waits for what: parts of a store for nobody, and requests not long for those before. */
 import { describe, expect, it } from 'vitest';
 import { type Bed, failure, held, setUp, silence, watchOutcome } from './scripted-store.ts';
 

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const live = { file: 'src/live-claim.ts' };
 const lane = { file: 'src/lane.ts' };
+const track = { file: 'src/track.ts' };
 const departure = { file: 'src/departure.ts' };
 const subscription = { file: 'src/subscription.ts' };
 
@@ -134,24 +135,45 @@ export const CLAIM_FAULTS: readonly Fault[] = [
     why: 'a closed connection ends the whole process',
   },
   {
-    ...lane,
+    ...track,
     name: 'a batch that fails takes everybody with it',
     find: "if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {",
     replace: 'if (batch.length > 0) {',
     why: 'one bad request fails a hundred good ones',
   },
   {
-    ...lane,
+    ...track,
     name: 'one batch names a resource twice',
-    find: 'if (chosen.size === MAX_BATCH || chosen.has(request.claim.resource)) return true;',
-    replace: 'if (chosen.size === MAX_BATCH) return true;',
+    find: 'batch.length === MAX_BATCH || taken.has(one) ||',
+    replace: 'batch.length === MAX_BATCH ||',
     why: 'stores that take a batch as one step confuse the two claims',
   },
   {
-    ...lane,
+    ...track,
     name: 'batches have no order',
-    find: 'if (batch.length > 1) batch.sort(byResource);',
-    replace: '',
+    find: 'a.claim.resource < b.claim.resource ? -1 :',
+    replace: 'a.claim.resource < b.claim.resource ? 1 :',
     why: 'two processes deadlock in the rows of a database',
+  },
+  {
+    ...lane,
+    name: 'a batch crosses the parts of a store',
+    find: 'partOf(this.#parts.store, claim.resource)',
+    replace: "partOf(this.#parts.store, '')",
+    why: 'one server that is away takes all leases of the process with it',
+  },
+  {
+    ...track,
+    name: 'a request waits for the end of the batch before it',
+    find: 'clock.setTimeout(this.#next, ttlMs / WAITS_PER_TTL)',
+    replace: 'clock.setTimeout(this.#next, ttlMs * WAITS_PER_TTL)',
+    why: 'one lost answer to a claim of an hour stops all claims for twenty minutes',
+  },
+  {
+    ...track,
+    name: 'a request overtakes one of the same claim',
+    find: ' || under.has(id)) return true;',
+    replace: ') return true;',
+    why: 'a store gets two verbs of one claim at once, which it need not keep in order',
   },
 ];

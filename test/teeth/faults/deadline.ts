@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const validity = { file: 'src/validity.ts' };
-const lane = { file: 'src/lane.ts' };
+const track = { file: 'src/track.ts' };
 const patience = { file: 'src/patience.ts' };
 const live = { file: 'src/live-claim.ts' };
 const lease = { file: 'src/lease.ts' };
@@ -9,7 +9,7 @@ const lease = { file: 'src/lease.ts' };
 /** Until when a lease is held, and what may move that moment. */
 export const DEADLINE_FAULTS: readonly Fault[] = [
   {
-    ...lane,
+    ...track,
     name: 'the deadline counts from the reply',
     find: 'undefined, sentAt)',
     replace: 'undefined, this.#parts.clock.now())',
@@ -163,5 +163,12 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     find: 'if (traits.synchronous) return answer;',
     replace: 'if (clock) return answer;',
     why: 'one lost packet stops the heartbeats of all locks',
+  },
+  {
+    ...patience,
+    name: 'silence is judged before input is read',
+    find: 'clock.setImmediate(judge);',
+    replace: 'if (clock) judge();',
+    why: 'each pause of the event loop costs the connection and what is under way on it',
   },
 ];

@@ -126,6 +126,13 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     why: 'three members give three of two permits',
   },
   {
+    file: 'src/layers/quorum/member.ts',
+    name: 'quorum: a batch crosses the parts of a member',
+    find: 'partOf(this.store, claim.resource)}`;',
+    replace: "''}`;",
+    why: 'members that are clusters refuse it, or a primary that is away takes all votes with it',
+  },
+  {
     ...index,
     name: 'quorum: the lineage is the same whoever the members are',
     find: 'same ? first : digest().slice(0, 32)',

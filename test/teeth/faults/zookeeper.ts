@@ -119,8 +119,8 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   {
     ...at('vigil'),
     name: 'ZooKeeper: who stood still himself calls the server silent',
-    find: 'clock.now() - due > LATE_MS',
-    replace: 'clock.now() < due',
+    find: 'afterInput(() => this.#act(), this.#events.clock);',
+    replace: 'this.#act();',
     why: 'each pause of a process costs a connection that nothing is wrong with',
   },
   {
