@@ -88,8 +88,11 @@ export class Caller extends AnyCaller {
     if (this.#wire) return [...(await this.#wire.call(routine, args))];
     const sql = `call holdfast_${routine}(?, ?)`;
     const [results] = await this.connection.query({ sql, rowsAsArray: true }, [...args]);
-    const [[[answers]]] = results as unknown as readonly [readonly [readonly [unknown]]];
+    const [[[answers, busy]]] = results as unknown as readonly [
+      readonly [readonly [unknown, string | null]],
+    ];
     const lines = typeof answers === 'string' ? JSON.parse(answers) : answers;
-    return Object.values((lines ?? {}) as object).map(String);
+    const places = busy?.split(' ').map((place) => `b ${place}`) ?? [];
+    return [...places, ...Object.values((lines ?? {}) as object).map(String)];
   }
 }

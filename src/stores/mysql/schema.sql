@@ -228,36 +228,94 @@ BEGIN
   END LOOP;
 END //
 
--- Where there is less than a second of patience, which is the least that a wait for a lock can be
--- told: takes the locks without waiting, again and again, and keeps none while it pauses. A
--- heartbeat may so fail in time for another without the one that is stuck.
+-- Waits for a row of which alone something is asked, in line where there is patience for a second,
+-- which is the least that the server can be told. For less it looks again and again.
 DROP PROCEDURE IF EXISTS holdfast_probe //
-CREATE PROCEDURE holdfast_probe(
-  _settings LONGTEXT CHARSET utf8mb4, _claims LONGTEXT CHARSET utf8mb4, _began BIGINT
-)
-BEGIN
+DROP PROCEDURE IF EXISTS holdfast_await //
+CREATE PROCEDURE holdfast_await(_settings LONGTEXT CHARSET utf8mb4, _name VARBINARY(1280))
+await: BEGIN
   DECLARE _patience BIGINT DEFAULT JSON_EXTRACT(_settings, '$.patience') * 1000;
-  DECLARE _now BIGINT DEFAULT _began;
-  DECLARE _i INT DEFAULT 0;
-  DECLARE _name, _free, _there VARBINARY(1280);
+  DECLARE _until, _now BIGINT;
+  DECLARE _free, _there VARBINARY(1280);
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  probe: WHILE _i < JSON_LENGTH(_claims) DO
-    SET _free = NULL, _there = NULL,
-      _name = CAST(JSON_UNQUOTE(JSON_EXTRACT(_claims, CONCAT('$[', _i, '].resource'))) AS BINARY);
+  IF _patience >= 1000000 THEN LEAVE await; END IF;
+  LOOP
     SELECT r.name INTO _free FROM holdfast_resource r WHERE r.name = _name FOR UPDATE SKIP LOCKED;
-    SET _i = _i + 1;
+    IF _free IS NOT NULL THEN LEAVE await; END IF;
     SELECT r.name INTO _there FROM holdfast_resource r WHERE r.name = _name;
-    IF _free <=> _there THEN ITERATE probe; END IF;
-    ROLLBACK;
-    IF _now > _began + _patience THEN
+    IF _there IS NULL THEN LEAVE await; END IF;
+    CALL holdfast_micros(_now);
+    SET _until = COALESCE(_until, _now + _patience);
+    IF _now > _until THEN
       SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'A row is locked';
     END IF;
-    DO SLEEP(0.005);
+    DO SLEEP(0.001);
+  END LOOP;
+END //
+
+-- Takes the rows of a batch that nobody else has, and waits for none of the others while it has
+-- some: who comes next would wait with it, for a row that is not his. What others have is not asked
+-- about now: it leaves the batch, and its places are told, the last one first. A batch that has some
+-- rows and lacks some, which its insert may have to wait for, gives them back and adds those first.
+DROP PROCEDURE IF EXISTS holdfast_take //
+CREATE PROCEDURE holdfast_take(
+  _settings LONGTEXT CHARSET utf8mb4, INOUT _claims LONGTEXT CHARSET utf8mb4,
+  OUT _busy TEXT CHARSET ascii
+)
+take: BEGIN
+  DECLARE _count INT DEFAULT JSON_LENGTH(_claims);
+  DECLARE _had, _there INT;
+  DECLARE _added BOOLEAN DEFAULT FALSE;
+  DECLARE _free, _rest TEXT CHARSET ascii;
+  IF _count = 1 THEN
+    CALL holdfast_await(_settings,
+      CAST(JSON_UNQUOTE(JSON_EXTRACT(_claims, '$[0].resource')) AS BINARY));
+    LEAVE take;
+  END IF;
+  LOOP
+    SELECT COUNT(*), CONCAT(' ', GROUP_CONCAT(c.i SEPARATOR ' '), ' ') INTO _had, _free
+    FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+      i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+    )) AS c
+    STRAIGHT_JOIN holdfast_resource r FORCE INDEX (PRIMARY)
+      ON r.name = CAST(c.resource AS BINARY)
+    FOR UPDATE /*!80000 OF r */ SKIP LOCKED;
+    IF _had = _count THEN LEAVE take; END IF;
+    SELECT COUNT(*), GROUP_CONCAT(
+      IF(LOCATE(CONCAT(' ', c.i, ' '), COALESCE(_free, '')) = 0, c.i - 1, NULL)
+      ORDER BY c.i DESC SEPARATOR ' '
+    ) INTO _there, _busy
+    FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+      i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+    )) AS c
+    STRAIGHT_JOIN holdfast_resource r FORCE INDEX (PRIMARY)
+      ON r.name = CAST(c.resource AS BINARY);
+    IF _added OR _had = 0 OR _there = _count THEN
+      SET _rest = _busy;
+      WHILE _rest <> '' DO
+        SET _claims = JSON_REMOVE(_claims, CONCAT('$[', SUBSTRING_INDEX(_rest, ' ', 1), ']')),
+          _rest = SUBSTRING(_rest, LENGTH(SUBSTRING_INDEX(_rest, ' ', 1)) + 2);
+      END WHILE;
+      LEAVE take;
+    END IF;
+    ROLLBACK;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     START TRANSACTION READ WRITE;
-    CALL holdfast_micros(_now);
-    SET _i = 0;
-  END WHILE;
+    INSERT INTO holdfast_resource (name, kind, number)
+    SELECT DISTINCT CAST(c.resource AS BINARY) AS name, 'm', 0
+    FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+      resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+    )) AS c
+    WHERE NOT EXISTS (
+      SELECT 1 FROM holdfast_resource r WHERE r.name = CAST(c.resource AS BINARY)
+    )
+    ORDER BY name
+    ON DUPLICATE KEY UPDATE done_by = done_by;
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION READ WRITE;
+    SET _added = TRUE;
+  END LOOP;
 END //
 
 -- Wakes the processes with these addresses, each listed with a blank behind it. Nobody is there any
@@ -620,8 +678,10 @@ BEGIN
   DECLARE _address, _tag VARCHAR(32) CHARSET ascii;
   DECLARE _holder TEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE _busy TEXT CHARSET ascii;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_take(_settings, _claims, _busy);
   INSERT INTO holdfast_resource (name, kind, number, id, expires, permits, capacity, ttl, address,
     tag, holder, done_by)
   SELECT CAST(c.resource AS BINARY), c.kind, GREATEST(_now, _highest + 1),
@@ -688,7 +748,7 @@ BEGIN
   END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
-  SELECT _answers;
+  SELECT _answers, _busy;
 END //
 
 -- The same for one claim, in plain values.
@@ -705,6 +765,7 @@ claim: BEGIN
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   IF _now >= _open_at THEN
     UPDATE holdfast_resource SET id = _id, kind = _kind,
       number = LAST_INSERT_ID(GREATEST(number + 1, _now, _highest + 1)),
@@ -783,11 +844,10 @@ BEGIN
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _claim TEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE _busy TEXT CHARSET ascii;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
-  IF JSON_EXTRACT(_settings, '$.patience') < 1000 THEN
-    CALL holdfast_probe(_settings, _claims, _now);
-  END IF;
+  CALL holdfast_take(_settings, _claims, _busy);
   INSERT INTO holdfast_resource (name, kind, number)
   SELECT CAST(c.resource AS BINARY), 'm', 0
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
@@ -824,7 +884,7 @@ BEGIN
   END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
-  SELECT _answers;
+  SELECT _answers, _busy;
 END //
 
 -- The same for one claim, in plain values.
@@ -839,6 +899,7 @@ renew: BEGIN
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   UPDATE holdfast_resource SET expires = _now + _ttl * 1000, ttl = _ttl,
     number = LAST_INSERT_ID(number)
   WHERE name = _name AND id = _id AND expires > _now;
@@ -994,11 +1055,10 @@ BEGIN
   DECLARE _after BIGINT;
   DECLARE _unanswered BOOLEAN;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE _busy TEXT CHARSET ascii;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
-  IF JSON_EXTRACT(_settings, '$.patience') < 1000 THEN
-    CALL holdfast_probe(_settings, _claims, _now);
-  END IF;
+  CALL holdfast_take(_settings, _claims, _busy);
   INSERT INTO holdfast_resource (name, kind, number)
   SELECT CAST(c.resource AS BINARY), 'm', 0
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
@@ -1041,7 +1101,7 @@ BEGIN
   END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
-  SELECT _answers;
+  SELECT _answers, _busy;
 END //
 
 -- The same for one claim, in plain values. Where nobody is granted anything, nothing need be known
@@ -1058,6 +1118,7 @@ release_one: BEGIN
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_open(_settings);
+  CALL holdfast_await(_settings, _name);
   IF NOT _unanswered AND _after <= 0 THEN
     SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
     UPDATE holdfast_resource SET id = NULL WHERE name = _name AND id = _id AND expires > _now;
@@ -1074,6 +1135,7 @@ release_one: BEGIN
   IF _line IS NULL THEN
     COMMIT;
     CALL holdfast_begin(_settings, _now, _open_at, _highest);
+    CALL holdfast_await(_settings, _name);
     INSERT INTO holdfast_resource (name, kind, number) VALUES (_name, 'm', 0)
     ON DUPLICATE KEY UPDATE done_by = done_by;
     CALL holdfast_micros(_now);
@@ -1107,6 +1169,7 @@ BEGIN
   SET _id = JSON_UNQUOTE(JSON_EXTRACT(_change, '$.id'));
   SET _by = JSON_UNQUOTE(JSON_EXTRACT(_change, '$.number'));
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   SELECT r.id, r.number INTO _only, _number FROM holdfast_resource r WHERE r.name = _name
   FOR UPDATE;
   CALL holdfast_micros(_now);
@@ -1185,6 +1248,7 @@ keep: BEGIN
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   SELECT r.number INTO _number FROM holdfast_resource r WHERE r.name = _name FOR UPDATE;
   CALL holdfast_micros(_now);
   SET _number = NULL;
@@ -1231,6 +1295,7 @@ BEGIN
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, CAST(_asked AS BINARY));
   SELECT r.name INTO _name FROM holdfast_resource r WHERE r.name = CAST(_asked AS BINARY)
   FOR UPDATE;
   CALL holdfast_micros(_now);

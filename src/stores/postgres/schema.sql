@@ -376,6 +376,44 @@ BEGIN
   RETURN r;
 END $$;
 
+-- Takes the rows with these names that are there and free. NULL if that is all of them, or the others.
+CREATE OR REPLACE FUNCTION holdfast.others(names text[]) RETURNS text[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  left_over text[];
+BEGIN
+  WITH free AS MATERIALIZED (
+    SELECT name FROM holdfast.resource WHERE name = ANY (names)
+    ORDER BY name FOR UPDATE SKIP LOCKED
+  )
+  SELECT array_agg(n) INTO left_over FROM unnest(names) AS n WHERE n NOT IN (SELECT name FROM free);
+  RETURN left_over;
+END $$;
+
+-- Takes the rows of a batch that nobody else has, and waits for none of the others while it has
+-- some: who comes next would wait with it, for a row that is not his. What others have is not asked
+-- about now: a line `b` with its place for each, and the claims that are left. Names without a row
+-- are given one, in order; that waits for nobody but calls of our own that do the same.
+-- What comes alone waits, with nothing in its hands.
+CREATE OR REPLACE FUNCTION holdfast.take(INOUT claims json, OUT busy text[])
+LANGUAGE plpgsql AS $$
+DECLARE
+  names text[];
+BEGIN
+  IF json_array_length(claims) = 1 THEN RETURN; END IF;
+  names := holdfast.others(ARRAY(
+    SELECT DISTINCT c.resource FROM json_to_recordset(claims) AS c (resource text)));
+  IF names IS NULL THEN RETURN; END IF;
+  INSERT INTO holdfast.resource (name, kind, number)
+  SELECT n, 'm', 0 FROM unnest(names) AS n ORDER BY n COLLATE "C"
+  ON CONFLICT DO NOTHING;
+  names := holdfast.others(names);
+  IF names IS NULL THEN RETURN; END IF;
+  SELECT array_agg('b ' || c.ordinality - 1) FILTER (WHERE c.value->>'resource' = ANY (names)),
+    json_agg(c.value ORDER BY c.ordinality) FILTER (WHERE c.value->>'resource' <> ALL (names))
+  INTO busy, claims FROM json_array_elements(claims) WITH ORDINALITY AS c;
+END $$;
+
 -- The long way of a claim that its resource's row could not take at once.
 CREATE OR REPLACE FUNCTION holdfast.enter(
   c holdfast.claim, waits boolean, settings json, s holdfast.store
@@ -457,7 +495,13 @@ DECLARE
   s holdfast.store := holdfast.begin(settings);
   open boolean := holdfast.micros() >= s.open_at;
   lines text[];
+  taken record := holdfast.take(claims);
 BEGIN
+  IF taken.busy IS NOT NULL THEN
+    RETURN QUERY SELECT unnest(taken.busy);
+    IF taken.claims IS NULL THEN RETURN; END IF;
+    claims := taken.claims;
+  END IF;
   WITH asked AS MATERIALIZED (
     SELECT c.* FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, kind text,
       permits integer, "limit" integer, ttl integer, address text, tag text, holder text))
@@ -609,7 +653,13 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   renewed jsonb;
+  taken record := holdfast.take(claims);
 BEGIN
+  IF taken.busy IS NOT NULL THEN
+    RETURN QUERY SELECT unnest(taken.busy);
+    IF taken.claims IS NULL THEN RETURN; END IF;
+    claims := taken.claims;
+  END IF;
   WITH renewed AS (
     INSERT INTO holdfast.resource AS r (name, kind, number, ttl, concerns)
     SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, 'm', 0, c.ttl, ARRAY[c.id]
@@ -693,7 +743,13 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   released uuid[];
+  taken record := holdfast.take(claims);
 BEGIN
+  IF taken.busy IS NOT NULL THEN
+    RETURN QUERY SELECT unnest(taken.busy);
+    IF taken.claims IS NULL THEN RETURN; END IF;
+    claims := taken.claims;
+  END IF;
   WITH asked AS (
     SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, c.id,
       NOT c.unanswered AND c.after <= 0 AS simply

@@ -10,12 +10,18 @@ import type { Routine, Source } from './wire.ts';
  */
 export type Lane = 'claims' | 'heartbeats' | 'releases';
 
+export interface CallTerms {
+  readonly lane: Lane;
+  /** It has failed if it has not left by then, in ms. */
+  readonly withinMs?: number | undefined;
+}
+
 export interface SqlLink extends Ear {
   /**
    * Calls a routine, on connections of our own. Never sent again once it may have been carried out.
    * @throws StoreError, also for what the database refuses.
    */
-  call(routine: Routine, args: readonly string[], lane: Lane): Promise<readonly string[]>;
+  call(routine: Routine, args: readonly string[], terms: CallTerms): Promise<readonly string[]>;
   /** False: no message ever comes, so ask. Known at once when connected. */
   hears(): boolean | Promise<boolean>;
   close(): Promise<void>;
@@ -25,10 +31,10 @@ export interface SqlLink extends Ear {
 export function linkOf(source: Source): SqlLink {
   const sessions = { claims: new Session(source), heartbeats: new Session(source) };
   return {
-    call(routine, args, lane) {
+    call(routine, args, { lane, withinMs }) {
       const { claims, heartbeats } = sessions;
       const withClaims = lane === 'claims' || (lane === 'releases' && claims.idle);
-      return (withClaims ? claims : heartbeats).call(routine, args);
+      return (withClaims ? claims : heartbeats).call(routine, args, withinMs);
     },
     hears: () => sessions.heartbeats.hears(),
     listen: (channel, received, resumed) =>
