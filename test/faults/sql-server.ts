@@ -150,7 +150,9 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     const server = await bed.server();
     const store = bed.store(server);
     const [long, short] = [claimOf('long'), claimOf('short', { ttlMs: TTL_MS })];
-    await store.claim([long, short]);
+    // With these the connections are there.
+    for (const verb of ['claim', 'renew'] as const) await store[verb]([long]);
+    await store.claim([short]);
     const other = await bed.block(server, 'long');
     const ended: string[] = [];
     const beat = (name: string, claim: Claim) =>
@@ -172,9 +174,11 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     const server = await bed.server();
     const [holding, asking] = [bed.store(server), bed.store(server)];
     const names = ['a', 'b', 'stuck', 'x', 'y'];
-    const held = names.map((name) => claimOf(name, { ttlMs: TTL_MS }));
+    const held = names.map((name) => claimOf(name, { ttlMs: PATIENT_TTL_MS / 2 }));
     const stuck = held[2]!;
     await holding.claim(held);
+    // The other connection is there.
+    await holding.renew(held);
     await holding.release([stuck]);
     const other = await bed.block(server, 'stuck');
     const waiting = names.map((name) => claimOf(name));
@@ -202,6 +206,8 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     const server = await bed.server();
     const [store, other] = [bed.store(server), bed.store(server)];
     await store.claim([claimOf('stuck')]);
+    // Both connections are there.
+    await store.renew([claimOf('nobody')]);
     const block = await bed.block(server, 'stuck');
     const before = store.claim([claimOf('stuck')]).catch((error: StoreError) => error);
     const late = claimOf('late', { ttlMs: TTL_MS });

@@ -114,6 +114,7 @@ export class Session {
 
   #ask<T>(ask: (wire: Wire) => Promise<T>, withinMs: number = LONGEST_TURN_MS): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    if (withinMs <= 0) return Promise.reject(notYet());
     return new Promise((resolve, reject) => {
       const request: Request = {
         run: (open) =>
@@ -136,14 +137,12 @@ export class Session {
       this.#queue.delete(request);
       request.fail(this.#failure ?? notYet());
     };
-    const longer = Math.min(withinMs, LONGEST_TURN_MS) - CONNECT_MS;
-    request.timer = setTimeout(
-      () => {
-        if (this.#open && longer > 0) request.timer = setTimeout(late, longer);
-        else late();
-      },
-      Math.max(0, Math.min(withinMs, CONNECT_MS)),
-    );
+    const longer = withinMs - CONNECT_MS;
+    const connected = (): void => {
+      if (this.#open && longer > 0) request.timer = setTimeout(late, longer);
+      else late();
+    };
+    request.timer = setTimeout(connected, Math.min(withinMs, CONNECT_MS));
     this.#queue.add(request);
     this.#next();
   }

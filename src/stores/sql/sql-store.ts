@@ -35,6 +35,12 @@ export interface SqlStoreParts {
 /** How the names of channels begin; the address of a process follows. */
 const CHANNEL = 'holdfast_';
 
+interface CallOf {
+  readonly ttlMs: number;
+  /** Default: that of the claims. */
+  readonly lane?: Lane;
+}
+
 type Call = (routine: Routine, args: readonly string[]) => Promise<readonly string[]>;
 
 const CLAIMS = { lane: 'claims' } as const;
@@ -105,7 +111,7 @@ export class SqlStore implements Store {
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const lines = await this.#alone(this.maxTtlMs, (call, waitMs) =>
+    const lines = await this.#alone({ ttlMs: this.maxTtlMs }, (call, waitMs) =>
       call('inspect', [this.#settings(waitMs), toText(resource)]),
     );
     const standings = lines.map(standingIn);
@@ -146,7 +152,7 @@ export class SqlStore implements Store {
     { text, ms }: { readonly text: string; readonly ms: number },
   ): Promise<boolean> {
     const terms = [toText(resource), id, toText(text), String(Math.ceil(ms))];
-    const [line = ''] = await this.#alone(ttlMs, (call, waitMs) =>
+    const [line = ''] = await this.#alone({ ttlMs }, (call, waitMs) =>
       call('keep', [this.#settings(waitMs), ...terms]),
     );
     return yesOrNo(line);
@@ -199,7 +205,7 @@ export class SqlStore implements Store {
       ...[String(Math.ceil(ttlMs)), String(queue), ...this.#wakes.tagOf(claim).split(' ')],
       JSON.stringify(holder),
     ];
-    const [line = ''] = await this.#alone(ttlMs, (call, waitMs) =>
+    const [line = ''] = await this.#alone({ ttlMs }, (call, waitMs) =>
       call('claim_one', [...this.#plainSettings(waitMs), ...terms]),
     );
     const status = statusIn(line);
@@ -209,10 +215,8 @@ export class SqlStore implements Store {
 
   async #releaseOne({ resource, id, ttlMs }: Claim): Promise<readonly boolean[]> {
     const terms = [toText(resource), id, String(Math.ceil(ttlMs))];
-    const [line = ''] = await this.#alone(
-      ttlMs,
-      (call, waitMs) => call('release_one', [...this.#plainSettings(waitMs), ...terms]),
-      'releases',
+    const [line = ''] = await this.#alone({ ttlMs, lane: 'releases' }, (call, waitMs) =>
+      call('release_one', [...this.#plainSettings(waitMs), ...terms]),
     );
     return [yesOrNo(line)];
   }
@@ -237,34 +241,34 @@ export class SqlStore implements Store {
     termsOf: (claim: Claim) => object,
   ): Promise<readonly (string | StoreError)[]> {
     const ttlMs = Math.min(...claims.map((claim) => claim.ttlMs));
-    const call = this.#caller(LANES[verb], ttlMs);
+    const call = this.#caller({ ttlMs, lane: LANES[verb] });
     return askApart(claims, this.#parts.clock, (some, waitMs) =>
       call(verb, [this.#settings(waitMs), JSON.stringify(some.map(termsOf))]),
     );
   }
 
   async #change(change: object, ttlMs: number): Promise<string> {
-    const [line = ''] = await this.#alone(ttlMs, (call, waitMs) =>
+    const [line = ''] = await this.#alone({ ttlMs }, (call, waitMs) =>
       call('change', [this.#settings(waitMs), JSON.stringify(change)]),
     );
     return line;
   }
 
-  /** For one claim with this TTL, again while its row is busy. */
+  /** Again while the row of this one claim is busy. */
   #alone(
-    ttlMs: number,
+    terms: CallOf,
     ask: (call: Call, waitMs: number) => Promise<readonly string[]>,
-    lane: Lane = 'claims',
   ): Promise<readonly string[]> {
-    const call = this.#caller(lane, ttlMs);
-    return untilFree({ clock: this.#parts.clock, ttlMs }, (waitMs) => ask(call, waitMs));
+    const call = this.#caller(terms);
+    const { clock } = this.#parts;
+    return untilFree({ clock, ttlMs: terms.ttlMs }, (waitMs) => ask(call, waitMs));
   }
 
   /**
-   * Calls that are made before core gives up, counted from now, or never: what were made later would
-   * be made for nobody, after the tombstone that tells late copies.
+   * Makes calls as long as core waits for them, counted from now, or not at all: what was made later
+   * would be made for nobody, after the tombstone that tells late copies.
    */
-  #caller(lane: Lane, ttlMs: number): Call {
+  #caller({ ttlMs, lane = 'claims' }: CallOf): Call {
     const { clock, link } = this.#parts;
     const until = clock.now() + ttlMs / TRIES_PER_TTL;
     return (routine, args) => link.call(routine, args, { lane, withinMs: until - clock.now() });
