@@ -126,6 +126,21 @@ CREATE TABLE IF NOT EXISTS holdfast_kept (
   KEY until (until)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
 
+-- How far the sweep has come. Whoever sweeps has its row locked.
+CREATE TABLE IF NOT EXISTS holdfast_sweeping (
+  only_row BOOLEAN PRIMARY KEY,
+  -- The last name that was looked at; without one, a round is to begin when it is due.
+  name VARBINARY(1280),
+  due BIGINT NOT NULL,
+  began BIGINT NOT NULL,
+  -- What nobody has needed since then goes.
+  long_ago BIGINT NOT NULL,
+  -- Names of this round, and those of them that went.
+  seen BIGINT NOT NULL,
+  gone BIGINT NOT NULL
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
+INSERT IGNORE INTO holdfast_sweeping VALUES (TRUE, NULL, 0, 0, 0, 0, 0) //
+
 DROP PROCEDURE IF EXISTS holdfast_micros //
 CREATE PROCEDURE holdfast_micros(OUT _now BIGINT)
 BEGIN
@@ -1415,79 +1430,107 @@ BEGIN
   END LOOP;
 END //
 
--- Forgets what nobody has needed for ten minutes. A resource goes only when its number is below
--- what the store remembers since an earlier sweep, so that it is not given again if the clock goes
--- back. What is locked is left to the next sweep.
+-- Forgets what nobody has needed for ten minutes, a portion of all names at a time, in their order:
+-- says `on` if there is more. One sweeps at a time, takes only rows that nobody has, and has them for
+-- a moment. A round is followed by a pause of a minute, or, where it found next to nothing, of ten
+-- times its length up to ten minutes. Before a resource goes, the numbers that it may have given are
+-- remembered, so that they are not given again if the clock goes back.
 DROP PROCEDURE IF EXISTS holdfast_sweep //
 CREATE PROCEDURE holdfast_sweep() SQL SECURITY DEFINER
 BEGIN
-  DECLARE _long_ago, _highest, _number, _living BIGINT;
-  DECLARE _over BOOLEAN DEFAULT FALSE;
+  DECLARE _most INT DEFAULT 500;
+  DECLARE _minute BIGINT DEFAULT 60000000;
+  DECLARE _now, _long_ago, _due, _began, _seen, _gone, _count, _number, _living BIGINT;
+  DECLARE _mine, _over BOOLEAN DEFAULT FALSE;
   DECLARE _id, _found CHAR(32) CHARSET ascii;
-  DECLARE _name VARBINARY(1280);
-  DECLARE _old CURSOR FOR SELECT id FROM holdfast_grave WHERE until < _long_ago LIMIT 1000;
+  DECLARE _name, _after, _last VARBINARY(1280);
+  DECLARE _old CURSOR FOR
+    SELECT g.id FROM holdfast_grave g WHERE g.until < _now - 10 * _minute LIMIT _most;
   DECLARE _idle CURSOR FOR
     SELECT r.name FROM holdfast_resource r
-    WHERE r.number < LEAST(_long_ago, _highest + 1) AND r.graves < _long_ago
+    WHERE r.name > _after AND r.name <= _last AND r.number < _long_ago AND r.graves < _long_ago
       AND (r.id IS NULL OR r.expires < _long_ago)
-      AND NOT EXISTS (
-        SELECT 1 FROM holdfast_claim c WHERE c.resource = r.name AND c.expires >= _long_ago
-      )
-    LIMIT 1000;
+    ORDER BY r.name;
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION READ WRITE;
-  CALL holdfast_micros(_long_ago);
-  SET _long_ago = _long_ago - 600000000;
-  SELECT highest INTO _highest FROM holdfast_store;
-  OPEN _old;
-  graves: LOOP
-    FETCH _old INTO _id;
-    IF _over THEN LEAVE graves; END IF;
-    SET _found = NULL;
-    SELECT id INTO _found FROM holdfast_grave WHERE id = _id AND until < _long_ago
-    FOR UPDATE SKIP LOCKED;
-    IF _found IS NOT NULL THEN DELETE FROM holdfast_grave WHERE id = _id; END IF;
-    SET _over = FALSE;
-  END LOOP;
-  CLOSE _old;
-  SET _over = FALSE;
-  OPEN _idle;
-  resources: LOOP
-    FETCH _idle INTO _name;
-    IF _over THEN LEAVE resources; END IF;
-    SET _number = NULL;
-    SELECT r.number INTO _number FROM holdfast_resource r
-    WHERE r.name = _name AND r.number < LEAST(_long_ago, _highest + 1) AND r.graves < _long_ago
-      AND (r.id IS NULL OR r.expires < _long_ago)
+  CALL holdfast_micros(_now);
+  SELECT TRUE, w.name, w.due, w.began, w.long_ago, w.seen, w.gone
+  INTO _mine, _after, _due, _began, _long_ago, _seen, _gone
+  FROM holdfast_sweeping w WHERE w.only_row = TRUE FOR UPDATE SKIP LOCKED;
+  -- A pause is no longer than that, unless the clock has gone back.
+  IF _mine AND _after IS NULL AND _now NOT BETWEEN _due - 10 * _minute AND _due THEN
+    SELECT s.highest INTO _number FROM holdfast_store s WHERE s.only_row = TRUE
     FOR UPDATE SKIP LOCKED;
     IF _number IS NOT NULL THEN
-      SELECT COUNT(*) INTO _living FROM holdfast_claim c
-      WHERE c.resource = _name AND c.expires >= _long_ago;
-      IF _living = 0 THEN
-        dead: LOOP
-          SET _number = NULL;
-          SELECT c.number INTO _number FROM holdfast_claim c WHERE c.resource = _name LIMIT 1;
-          IF _number IS NULL THEN LEAVE dead; END IF;
-          DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
-        END LOOP;
-        DELETE FROM holdfast_resource WHERE name = _name;
-      END IF;
+      SET _after = '', _began = _now, _long_ago = _now - 10 * _minute, _seen = 0, _gone = 0;
+      UPDATE holdfast_store SET highest = GREATEST(highest, _long_ago) WHERE only_row = TRUE;
     END IF;
+  END IF;
+  IF _mine AND _after IS NOT NULL THEN
+    SELECT MAX(s.name), COUNT(*) INTO _last, _count FROM (
+      SELECT r.name FROM holdfast_resource r WHERE r.name > _after ORDER BY r.name LIMIT _most
+    ) AS s;
     SET _over = FALSE;
-  END LOOP;
-  CLOSE _idle;
-  COMMIT;
-  SELECT MAX(r.number) INTO _number FROM holdfast_resource r WHERE r.number < _long_ago;
-  IF _number > _highest THEN
-    UPDATE holdfast_store SET highest = GREATEST(highest, _number);
+    OPEN _idle;
+    resources: LOOP
+      FETCH _idle INTO _name;
+      IF _over THEN LEAVE resources; END IF;
+      SET _number = NULL;
+      SELECT r.number INTO _number FROM holdfast_resource r
+      WHERE r.name = _name AND r.number < _long_ago AND r.graves < _long_ago
+        AND (r.id IS NULL OR r.expires < _long_ago)
+      FOR UPDATE SKIP LOCKED;
+      IF _number IS NOT NULL THEN
+        SELECT COUNT(*) INTO _living FROM holdfast_claim c
+        WHERE c.resource = _name AND c.expires >= _long_ago;
+        IF _living = 0 THEN
+          dead: LOOP
+            SET _number = NULL;
+            SELECT c.number INTO _number FROM holdfast_claim c WHERE c.resource = _name LIMIT 1;
+            IF _number IS NULL THEN LEAVE dead; END IF;
+            DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+          END LOOP;
+          DELETE FROM holdfast_resource WHERE name = _name;
+          SET _gone = _gone + 1;
+        END IF;
+      END IF;
+      SET _over = FALSE;
+    END LOOP;
+    CLOSE _idle;
+    SET _after = _last, _seen = _seen + _count;
+    IF _count < _most THEN
+      SET _after = NULL, _due = _now + IF(_gone * 20 > _seen, _minute,
+        GREATEST(_minute, LEAST(10 * _minute, 10 * (_now - _began))));
+    END IF;
+    UPDATE holdfast_sweeping SET name = _after, due = _due, began = _began,
+      long_ago = _long_ago, seen = _seen, gone = _gone
+    WHERE only_row = TRUE;
   END IF;
   COMMIT;
-  START TRANSACTION READ WRITE;
-  CALL holdfast_micros(_living);
-  CALL holdfast_forget(_living, 1000);
-  COMMIT;
+  IF _mine THEN
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION READ WRITE;
+    SET _over = FALSE;
+    OPEN _old;
+    graves: LOOP
+      FETCH _old INTO _id;
+      IF _over THEN LEAVE graves; END IF;
+      SET _found = NULL;
+      SELECT g.id INTO _found FROM holdfast_grave g WHERE g.id = _id
+        AND g.until < _now - 10 * _minute
+      FOR UPDATE SKIP LOCKED;
+      IF _found IS NOT NULL THEN DELETE FROM holdfast_grave WHERE id = _id; END IF;
+      SET _over = FALSE;
+    END LOOP;
+    CLOSE _old;
+    COMMIT;
+    START TRANSACTION READ WRITE;
+    CALL holdfast_forget(_now, _most);
+    COMMIT;
+  END IF;
+  SELECT 'on' FROM DUAL WHERE _after IS NOT NULL;
 END //
 
 -- What a program has to know before it begins: the layout, and whether its sleep can be ended.

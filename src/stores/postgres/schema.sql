@@ -105,6 +105,23 @@ CREATE TABLE IF NOT EXISTS holdfast.kept (
 );
 CREATE INDEX IF NOT EXISTS kept_until ON holdfast.kept (until);
 
+CREATE INDEX IF NOT EXISTS grave_until ON holdfast.grave (until);
+
+-- How far the sweep has come. Whoever sweeps has its row locked.
+CREATE TABLE IF NOT EXISTS holdfast.sweeping (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  -- The last name that was looked at; without one, a round is to begin when it is due.
+  name text COLLATE "C",
+  due bigint NOT NULL DEFAULT 0,
+  began bigint NOT NULL DEFAULT 0,
+  -- What nobody has needed since then goes.
+  long_ago bigint NOT NULL DEFAULT 0,
+  -- Names of this round, and those of them that went.
+  seen bigint NOT NULL DEFAULT 0,
+  gone bigint NOT NULL DEFAULT 0
+);
+INSERT INTO holdfast.sweeping DEFAULT VALUES ON CONFLICT DO NOTHING;
+
 CREATE OR REPLACE FUNCTION holdfast.micros() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
   SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
@@ -1006,30 +1023,69 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
   JOIN holdfast.resource r ON r.name = c.resource, holdfast.store s
 $$;
 
--- Forgets what nobody has needed for ten minutes. Before a resource goes, the numbers that it has
--- given are remembered, so that they are not given again if the clock goes back.
+-- Forgets what nobody has needed for ten minutes, a portion of all names at a time, in their order:
+-- says `on` if there is more. One sweeps at a time, takes only rows that nobody has, and has them for
+-- a moment. A round is followed by a pause of a minute, or, where it found next to nothing, of ten
+-- times its length up to ten minutes. Before a resource goes, the numbers that it may have given are
+-- remembered, so that they are not given again if the clock goes back.
 CREATE OR REPLACE FUNCTION holdfast.sweep() RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-  long_ago bigint := holdfast.micros() - 600000000;
+  most CONSTANT integer := 500;
+  minute CONSTANT bigint := 60000000;
+  now bigint := holdfast.micros();
+  -- Rows are not waited for at all; a table may be locked.
+  done text := set_config('lock_timeout', '50', true);
+  w holdfast.sweeping;
+  portion record;
 BEGIN
-  DELETE FROM holdfast.grave WHERE until < long_ago;
-  WITH idle AS (
-    SELECT name FROM holdfast.resource r
-    WHERE r.number < long_ago AND r.graves < long_ago
-      AND (r.id IS NULL OR r.expires < long_ago)
-      AND NOT EXISTS (
-        SELECT FROM holdfast.claim c WHERE c.resource = r.name AND c.expires >= long_ago
-      )
-    LIMIT 1000 FOR UPDATE SKIP LOCKED
-  ), dead AS (
-    DELETE FROM holdfast.claim c USING idle WHERE c.resource = idle.name
-  ), swept AS (
-    DELETE FROM holdfast.resource r USING idle WHERE r.name = idle.name RETURNING r.number
-  )
-  UPDATE holdfast.store SET highest = greatest(highest, (SELECT max(number) FROM swept))
-  WHERE EXISTS (SELECT FROM swept);
+  SELECT * INTO w FROM holdfast.sweeping FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN RETURN; END IF;
+  -- A pause is no longer than that, unless the clock has gone back.
+  IF w.name IS NOT NULL OR now NOT BETWEEN w.due - 10 * minute AND w.due THEN
+    IF w.name IS NULL THEN
+      PERFORM FROM holdfast.store FOR UPDATE SKIP LOCKED;
+      IF NOT FOUND THEN RETURN; END IF;
+      w := ROW(true, '', 0, now, now - 10 * minute, 0, 0);
+      UPDATE holdfast.store SET highest = greatest(highest, w.long_ago);
+    END IF;
+    WITH seen AS MATERIALIZED (
+      SELECT r.name, r.number < w.long_ago AND r.graves < w.long_ago
+        AND (r.id IS NULL OR r.expires < w.long_ago) AS idle
+      FROM holdfast.resource r WHERE r.name > w.name ORDER BY r.name LIMIT most
+    ), idle AS MATERIALIZED (
+      SELECT r.name FROM holdfast.resource r
+      WHERE r.name = ANY (ARRAY(SELECT s.name FROM seen s WHERE s.idle))
+        AND r.number < w.long_ago AND r.graves < w.long_ago
+        AND (r.id IS NULL OR r.expires < w.long_ago)
+        AND NOT EXISTS (
+          SELECT FROM holdfast.claim c WHERE c.resource = r.name AND c.expires >= w.long_ago
+        )
+      FOR UPDATE SKIP LOCKED
+    ), dead AS (
+      DELETE FROM holdfast.claim c USING idle WHERE c.resource = idle.name
+    ), swept AS (
+      DELETE FROM holdfast.resource r USING idle WHERE r.name = idle.name RETURNING 1
+    )
+    SELECT (SELECT max(s.name) FROM seen s) AS name, (SELECT count(*) FROM seen) AS seen,
+      (SELECT count(*) FROM swept) AS gone INTO portion;
+    w.name := portion.name;
+    w.seen := w.seen + portion.seen;
+    w.gone := w.gone + portion.gone;
+    IF portion.seen < most THEN
+      w.name := NULL;
+      w.due := now + CASE WHEN w.gone * 20 > w.seen THEN minute
+        ELSE greatest(minute, least(10 * minute, 10 * (now - w.began))) END;
+    END IF;
+    UPDATE holdfast.sweeping SET name = w.name, due = w.due, began = w.began,
+      long_ago = w.long_ago, seen = w.seen, gone = w.gone;
+  END IF;
+  DELETE FROM holdfast.grave WHERE id IN (
+    SELECT id FROM holdfast.grave WHERE until < now - 10 * minute ORDER BY until LIMIT most
+    FOR UPDATE SKIP LOCKED
+  );
   -- Last, for whoever keeps something may wait for these, and so must wait for nothing else.
-  PERFORM holdfast.forget(holdfast.micros(), 1000);
+  PERFORM holdfast.forget(now, most);
+  IF w.name IS NOT NULL THEN RETURN NEXT 'on'; END IF;
 END $$;

@@ -75,7 +75,7 @@ export class SqlStore implements Store {
     this.maxTtlMs = parts.maxTtlMs;
     this.#wakes = new Wakes(link, CHANNEL);
     this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
-    this.#sweeper = new Sweeper(clock, () => link.call('sweep', [], CLAIMS));
+    this.#sweeper = new Sweeper(clock, link);
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

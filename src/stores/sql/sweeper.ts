@@ -1,27 +1,59 @@
+/**
+ * Clears up in the background, whatever becomes of it.
+ *
+ * The database sweeps a portion with each call and says whether there is more. So many names as are
+ * in one portion are swept on the way, once a minute; for more there is a session of its own, until
+ * the round is over: the claims do not wait for it, and no rate of new names is too high. It rests
+ * after each portion for as long as that took. The database lets one process sweep at a time.
+ * What would break it: a portion that takes long, or to give up while there is more.
+ */
 import type { Clock } from '../../clock.ts';
+import type { SqlLink } from './link.ts';
 
 /** What is idle does no harm, so once a minute is often enough for each process. */
 const EVERY_MS = 60_000;
 
-/** Clears up in the background, as often as is good, whatever becomes of it. */
 export class Sweeper {
   readonly #clock: Clock;
-  readonly #sweep: () => Promise<unknown>;
+  readonly #link: SqlLink;
   #nextAt: number;
 
-  constructor(clock: Clock, sweep: () => Promise<unknown>) {
+  constructor(clock: Clock, link: SqlLink) {
     this.#clock = clock;
-    this.#sweep = sweep;
+    this.#link = link;
     // Processes that began together do not sweep together, and one that is soon over never does.
     this.#nextAt = clock.now() + EVERY_MS * (0.5 + clock.random() / 2);
   }
 
   /** Somebody uses the store. */
   due(): void {
-    const now = this.#clock.now();
-    if (now < this.#nextAt) return;
-    this.#nextAt = now + EVERY_MS;
-    // The next one, or that of another process, does what this one leaves.
-    this.#sweep().catch(() => {});
+    if (this.#clock.now() < this.#nextAt) return;
+    this.#nextAt = Number.POSITIVE_INFINITY;
+    const over = (): void => {
+      this.#nextAt = this.#clock.now() + EVERY_MS;
+    };
+    // The next one, or that of another process, goes on where this one ends.
+    this.#sweep().then(over, over);
+  }
+
+  async #sweep(): Promise<void> {
+    const first = await this.#link.call('sweep', [], { lane: 'claims' });
+    if (first.length === 0) return;
+    const session = this.#link.aside();
+    try {
+      for (let more = true; more; ) {
+        const since = this.#clock.now();
+        more = (await session.call('sweep', [])).length > 0;
+        await this.#rest(this.#clock.now() - since);
+      }
+    } finally {
+      session.close();
+    }
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.setTimeout(resolve, ms).unref();
+    });
   }
 }
