@@ -75,8 +75,11 @@ export class Caller extends AnyCaller {
     return (results as unknown as readonly [readonly [readonly [unknown]]])[0][0][0];
   }
 
-  sweep(): Promise<unknown> {
-    return this.connection.query('call holdfast_sweep()');
+  /** Whether there is more. */
+  async sweep(): Promise<boolean> {
+    const [results] = await this.connection.query('call holdfast_sweep()');
+    const [rows] = results as unknown as readonly [readonly unknown[]];
+    return rows.length > 0;
   }
 
   async close(): Promise<void> {

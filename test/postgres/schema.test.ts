@@ -152,6 +152,29 @@ test('what is idle goes after ten minutes, and its numbers are not given again',
   await setClock(source);
 });
 
+test('a sweep takes all there is, a portion at a time, but what others have', async () => {
+  const [session, other, third] = [await caller(), await caller(), await caller()];
+  await server.query(`insert into holdfast.resource (name, kind, number)
+    select 'old ' || n, 'm', n from generate_series(1, 1200) n`);
+  await server.query('update holdfast.sweeping set name = null, due = 0');
+  await other.client.query('begin');
+  await other.client.query(`select from holdfast.resource where name = 'old 7' for update`);
+  const portion = async (): Promise<number> => (await session.sweep()).rowCount ?? 0;
+  expect(await portion()).toBe(1);
+  // One at a time.
+  await third.client.query('begin');
+  await third.client.query('select from holdfast.sweeping for update');
+  expect(await portion()).toBe(0);
+  await third.client.query('rollback');
+  while ((await portion()) > 0);
+  const left = `select name from holdfast.resource where name like 'old %'`;
+  expect(await server.query(left)).toEqual([{ name: 'old 7' }]);
+  await other.client.query('rollback');
+  // The next round is a minute later.
+  expect(await portion()).toBe(0);
+  expect(await server.query(left)).toEqual([{ name: 'old 7' }]);
+});
+
 test('nobody is told where nobody listens', async () => {
   const [listener, session] = [await caller(), await caller()];
   const heard: string[] = [];

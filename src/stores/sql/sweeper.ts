@@ -3,8 +3,8 @@
  *
  * The database sweeps a portion with each call and says whether there is more. So many names as are
  * in one portion are swept on the way, once a minute; for more there is a session of its own, until
- * the round is over: the claims do not wait for it, and no rate of new names is too high. It rests
- * after each portion for as long as that took. The database lets one process sweep at a time.
+ * the round is over: the claims do not wait for it, and no rate of new names is too high. It works
+ * for a quarter of the time, so that the server has time for others. The database lets one process sweep at a time.
  * What would break it: a portion that takes long, or to give up while there is more.
  */
 import type { Clock } from '../../clock.ts';
@@ -12,6 +12,9 @@ import type { SqlLink } from './link.ts';
 
 /** What is idle does no harm, so once a minute is often enough for each process. */
 const EVERY_MS = 60_000;
+
+/** After each portion, as a share of the time that it took. */
+const REST = 3;
 
 export class Sweeper {
   readonly #clock: Clock;
@@ -44,7 +47,7 @@ export class Sweeper {
       for (let more = true; more; ) {
         const since = this.#clock.now();
         more = (await session.call('sweep', [])).length > 0;
-        await this.#rest(this.#clock.now() - since);
+        if (more) await this.#rest((this.#clock.now() - since) * REST);
       }
     } finally {
       session.close();
