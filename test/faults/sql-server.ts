@@ -201,7 +201,7 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     await bed.expectNothingLeft(server);
   });
 
-  test.concurrent('the row of one claim: a copy of another comes before its tombstone', async () => {
+  test.concurrent('the row of one claim: another is not let in after its tombstone', async () => {
     await using bed = newBed();
     const server = await bed.server();
     const [store, other] = [bed.store(server), bed.store(server)];

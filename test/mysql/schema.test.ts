@@ -68,6 +68,19 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
     expect(await patient).toBe('let in');
   });
 
+  test('a batch waits for no row while it has others', async () => {
+    const [one, two] = [await caller(), await caller()];
+    const batch = ['x', 'y', 'z', 'new'].map((name) => asked(`batch ${name}`));
+    const [x, , z] = batch;
+    await one.claim(batch.slice(0, 3));
+    const unblock = await block('batch y');
+    const all = one.claim(batch, { patience: 20_000 });
+    await until('did it wait', () => waitsForRow(server));
+    for (const claim of [x!, z!]) numberOf((await two.renew([claim], { patience: 1000 }))[0]);
+    await unblock();
+    expect((await all).map(numberOf)).toHaveLength(4);
+  });
+
   test('the time that a call waits for its lock counts', async () => {
     const [one, two] = [await caller(), await caller()];
     await one.claim([asked('late', { ttl: 1000 })]);

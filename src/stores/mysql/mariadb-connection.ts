@@ -5,9 +5,9 @@
  * password is right. But what they wrap tells who listens to it who he listens to, as every emitter
  * does (`this` of a listener), and shows there the settings that it was made with. From a pool, a
  * connection is borrowed for that, once, with the first verb, and given back at once. Two of its
- * connections for good would be simpler and wrong: a pool may have no more than one. Who has that
- * one in a transaction, and waits for a lock in it, waits for himself: so it is said, with a warning
- * as well, when the pool lends none. The loan stays asked for, and is had once there is one.
+ * connections for good would be simpler and wrong: a pool may have no more than one. A program that
+ * has this one in a transaction, and waits for a lock in it, waits for itself: so an error and a
+ * warning say when the pool lends none. The request for it stays, and is met when one is free.
  * What would break it: a version that hides that as well. It is noticed before anything is sent.
  */
 import { isLockError, StoreError, UsageError } from '../../errors.ts';
@@ -110,8 +110,9 @@ function isLate(error: unknown): boolean {
 
 function exhausted(): StoreError {
   const message =
-    'The pool of mariadb has lent all its connections. The locks borrow one, once, with their first' +
-    ' verb, to learn how to connect: let that be before it is exhausted, or give them another pool.';
+    'The pool of mariadb has lent all its connections. The locks borrow one, once, with their' +
+    ' first verb, to learn how to connect: use them before the pool is exhausted, or give them' +
+    ' another pool.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
 

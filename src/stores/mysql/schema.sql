@@ -2,9 +2,10 @@
 --
 -- Invariant: the admitted claims of a resource are a prefix of its living ones in order of arrival,
 -- and after every call whoever was in somebody's way and is dead has gone and everybody who fits is
--- admitted (admission.ts). It holds because the first statement of each verb locks the rows of all
--- its resources, in the order of their names: whatever concerns a resource happens under its row's
--- lock. The same statement does what is common, for the whole batch: to take an idle resource, or
+-- admitted (admission.ts). It holds because each verb locks the rows of all its resources first:
+-- whatever concerns a resource happens under its row's lock. A batch takes those that are free and
+-- waits for none (`take`); one claim alone waits for its row (`await`). One statement does what is
+-- common, for the whole batch: to take an idle resource, or
 -- to renew or release the only claim, which is kept in the resource's row itself, as of the moment
 -- at which it began to wait for the lock: what was dead or idle then still is, and a life that is
 -- counted from then ends too early if anything. The rest goes the long way, claim by claim, by a
@@ -268,10 +269,10 @@ await: BEGIN
   END LOOP;
 END //
 
--- Takes the rows of a batch that nobody else has, and waits for none of the others while it has
--- some: who comes next would wait with it, for a row that is not his. What others have is not asked
--- about now: it leaves the batch, and its places are told, the last one first. A batch that has some
--- rows and lacks some, which its insert may have to wait for, gives them back and adds those first.
+-- Takes the rows of a batch that are free, and waits for none of the others while it has some: the
+-- calls of others would wait with it, for a row that is not theirs. A claim whose row is taken is not
+-- asked about now: it leaves the batch, and its place is told, the last one first. A batch that has
+-- some rows and lacks others, whose insert may wait, gives them back and adds the others first.
 DROP PROCEDURE IF EXISTS holdfast_take //
 CREATE PROCEDURE holdfast_take(
   _settings LONGTEXT CHARSET utf8mb4, INOUT _claims LONGTEXT CHARSET utf8mb4,
@@ -1431,10 +1432,10 @@ BEGIN
 END //
 
 -- Forgets what nobody has needed for ten minutes, a portion of all names at a time, in their order:
--- says `on` if there is more. One sweeps at a time, takes only rows that nobody has, and has them for
--- a moment. A round is followed by a pause of a minute, or, where it found next to nothing, of ten
--- times its length up to ten minutes. Before a resource goes, the numbers that it may have given are
--- remembered, so that they are not given again if the clock goes back.
+-- returns `on` if there is more. One process sweeps at a time, takes only rows that are not locked,
+-- and has them for a moment. After a round comes a pause of a minute or, where it found next to
+-- nothing, of ten times its length up to ten minutes. Before a resource goes, the numbers that it
+-- may have given are remembered, so that they are not given again if the clock goes back.
 DROP PROCEDURE IF EXISTS holdfast_sweep //
 CREATE PROCEDURE holdfast_sweep() SQL SECURITY DEFINER
 BEGIN

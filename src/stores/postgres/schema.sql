@@ -2,10 +2,11 @@
 --
 -- Invariant: the admitted claims of a resource are a prefix of its living ones in order of arrival,
 -- and after every call whoever was in somebody's way and is dead has gone and everybody who fits is
--- admitted (admission.ts). It holds because the first statement of each verb locks the rows of all
--- its resources, in the order of their names: whatever concerns a resource happens under its row's
--- lock. So the store's own verbs cannot wait for each other in a circle, and a session at REPEATABLE
--- READ or SERIALIZABLE gets 40001 instead of a stale queue. The same statement does what is common,
+-- admitted (admission.ts). It holds because each verb locks the rows of all its resources first:
+-- whatever concerns a resource happens under its row's lock. A batch takes those that are free and
+-- waits for none (`take`); one claim alone waits for its row. So the store's own verbs cannot wait for
+-- each other in a circle, nor for a row that is not theirs, and a session at REPEATABLE
+-- READ or SERIALIZABLE gets 40001 instead of a stale queue. One statement does what is common,
 -- for the whole batch: to take an idle resource, or to renew or release the only claim, which is
 -- kept in the resource's row itself; of several claims of one resource, for the first. The rest goes
 -- the long way, claim by claim, in their order. A claim that comes alone is spared JSON, and where
@@ -393,7 +394,7 @@ BEGIN
   RETURN r;
 END $$;
 
--- Takes the rows with these names that are there and free. NULL if that is all of them, or the others.
+-- Takes the rows with these names that are there and free. Returns the other names, or NULL.
 CREATE OR REPLACE FUNCTION holdfast.others(names text[]) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -407,11 +408,11 @@ BEGIN
   RETURN left_over;
 END $$;
 
--- Takes the rows of a batch that nobody else has, and waits for none of the others while it has
--- some: who comes next would wait with it, for a row that is not his. What others have is not asked
--- about now: a line `b` with its place for each, and the claims that are left. Names without a row
--- are given one, in order; that waits for nobody but calls of our own that do the same.
--- What comes alone waits, with nothing in its hands.
+-- Takes the rows of a batch that are free, and waits for none of the others while it has some: the
+-- calls of others would wait with it, for a row that is not theirs. A claim whose row is taken is not
+-- asked about now: returns a line `b` with its place, and the claims that are left. Names without a
+-- row are given one, in order; that waits only for calls that do the same, so never in a circle.
+-- A claim that comes alone waits, with no row locked.
 CREATE OR REPLACE FUNCTION holdfast.take(INOUT claims json, OUT busy text[])
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -1024,10 +1025,10 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 -- Forgets what nobody has needed for ten minutes, a portion of all names at a time, in their order:
--- says `on` if there is more. One sweeps at a time, takes only rows that nobody has, and has them for
--- a moment. A round is followed by a pause of a minute, or, where it found next to nothing, of ten
--- times its length up to ten minutes. Before a resource goes, the numbers that it may have given are
--- remembered, so that they are not given again if the clock goes back.
+-- returns `on` if there is more. One process sweeps at a time, takes only rows that are not locked,
+-- and has them for a moment. After a round comes a pause of a minute or, where it found next to
+-- nothing, of ten times its length up to ten minutes. Before a resource goes, the numbers that it
+-- may have given are remembered, so that they are not given again if the clock goes back.
 CREATE OR REPLACE FUNCTION holdfast.sweep() RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan AS $$

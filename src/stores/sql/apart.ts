@@ -1,21 +1,20 @@
 /**
- * What may wait for a row that somebody else has locked, and for how long.
+ * What may wait for a row that another session has locked, and for how long.
  *
- * Invariant: nobody waits for a row that is not his. The calls of a process share two sessions, and
- * the claims of a call share a transaction, so whoever waits on the server holds up both:
- * - a call about several claims takes the rows that are free and waits for none. It answers `b` and
- *   its place for each claim whose row is taken, which are asked about again here;
+ * Invariant: no claim waits for the row of another. The calls of a process share two sessions, and
+ * the claims of a call share a transaction, so a wait on the server holds up both:
+ * - a call about several claims takes the rows that are free and waits for none. For each claim
+ *   whose row is taken it returns `b` and its place; this file asks about those again;
  * - a call about one claim waits on the server, in line, but no longer than `WAIT_MS`;
- * - all further patience is had here, between calls, when others have their turn. It ends with a
- *   sixth of the shortest TTL, so that the heartbeat that failed is not the last one; beside
- *   others, who have no answer before, with a quarter of that.
- * A row that is busy is free a moment later, mostly: who finds it taken asks again at once, in line,
- * and then after pauses that grow. Of several they are asked about in turns together, for the many
- * that are free by now, and one alone, for the one that would never be free without standing in
- * line.
- * Where a batch as a whole had to wait (for a name that somebody else is just adding), nobody can
- * say for whom: then it is halved until whose row it was stands alone.
- * What would break it: a call of several that waits with rows in its hands.
+ * - all further waiting is done here, between calls, so that other calls have their turn. It ends
+ *   after a sixth of the shortest TTL, for a heartbeat that fails must not be the last one; in a
+ *   batch, where the answers of others wait as well, after a quarter of that.
+ * Mostly a busy row is free a moment later. So its claim is asked about again at once, in line, and
+ * then after pauses that grow. Several are asked about by turns: all together, for the many that are
+ * free by now, and one alone, for a row that is never free except to the one next in line.
+ * Where a batch as a whole had to wait (for a name that another session is just adding), nothing
+ * tells for whom: then it is halved until that claim stands alone.
+ * What would break it: a call about several claims that waits while it has locked some rows.
  */
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../../errors.ts';
@@ -122,7 +121,7 @@ function part(
   return halved(claims, waitMs, ask).catch((error: StoreError) => claims.map(() => error));
 }
 
-/** The lines of those that were asked about, in their order, with errors in the places of others. */
+/** A line for each claim, in their order, with errors in the places of those that are busy. */
 function placed(lines: readonly string[], count: number): readonly Reply[] {
   const busy = new Set(lines.filter(isBusy).map((line) => Number(line.slice(2))));
   if (busy.size === 0) return lines;

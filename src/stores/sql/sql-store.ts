@@ -6,14 +6,14 @@
  * that transaction is committed. Here is no rule about locks, only how verbs become calls.
  */
 import type { Clock } from '../../clock.ts';
-import type { StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
 import { fromText, toText } from '../name-text.ts';
 import { garbled, letterOf, standingIn, statusIn } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
-import { askApart, untilFree } from './apart.ts';
+import { askApart, type Reply, untilFree } from './apart.ts';
 import type { Lane, SqlLink } from './link.ts';
 import { Polling } from './polling.ts';
+import { statusFrom, yesOrNo } from './replies.ts';
 import { Sweeper } from './sweeper.ts';
 import type { Routine } from './wire.ts';
 
@@ -228,8 +228,7 @@ export class SqlStore implements Store {
   ): Promise<readonly ClaimStatus[]> {
     const lines = await this.#batch(verb, claims, termsOf);
     return claims.map((claim, i) => {
-      const line = lines[i] ?? '';
-      const status = typeof line === 'string' ? statusIn(line) : errorStatus(line);
+      const status = statusFrom(lines[i] ?? '');
       this.#polling.saw(claim, status);
       return status;
     });
@@ -239,7 +238,7 @@ export class SqlStore implements Store {
     verb: 'claim' | 'renew' | 'release',
     claims: readonly Claim[],
     termsOf: (claim: Claim) => object,
-  ): Promise<readonly (string | StoreError)[]> {
+  ): Promise<readonly Reply[]> {
     const ttlMs = Math.min(...claims.map((claim) => claim.ttlMs));
     const call = this.#caller({ ttlMs, lane: LANES[verb] });
     return askApart(claims, this.#parts.clock, (some, waitMs) =>
@@ -265,8 +264,8 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Makes calls as long as core waits for them, counted from now, or not at all: what was made later
-   * would be made for nobody, after the tombstone that tells late copies.
+   * Makes calls only as long as core waits for them, counted from now. A later one could let in a
+   * claim that core gave up, after the tombstone of its release.
    */
   #caller({ ttlMs, lane = 'claims' }: CallOf): Call {
     const { clock, link } = this.#parts;
@@ -293,15 +292,4 @@ export class SqlStore implements Store {
     const { maxTtlMs, fast } = this.#parts;
     return [this.#settings(patience), String(patience), String(maxTtlMs), String(fast)];
   }
-}
-
-function errorStatus(error: StoreError): ClaimStatus {
-  return { state: 'error', error };
-}
-
-function yesOrNo(line: string | StoreError): boolean {
-  if (typeof line !== 'string') throw line;
-  if (line === '1' || line === '0') return line === '1';
-  const status = statusIn(line);
-  throw status.state === 'error' ? status.error : garbled(line);
 }

@@ -1,11 +1,12 @@
 /**
  * Clears up in the background, whatever becomes of it.
  *
- * The database sweeps a portion with each call and says whether there is more. So many names as are
- * in one portion are swept on the way, once a minute; for more there is a session of its own, until
- * the round is over: the claims do not wait for it, and no rate of new names is too high. It works
- * for a quarter of the time, so that the server has time for others. The database lets one process sweep at a time.
- * What would break it: a portion that takes long, or to give up while there is more.
+ * Each call sweeps one portion, and its answer says whether there is more. The first portion is swept
+ * on the session of the claims, once a minute; if there is more, a session of its own goes on until
+ * the round is over, so that claims do not wait and no rate of new names is too high. It works for a
+ * quarter of the time, which leaves the server to others. The database lets one process sweep at a
+ * time.
+ * What would break it: a portion that takes long, or to stop while there is more.
  */
 import type { Clock } from '../../clock.ts';
 import type { SqlLink } from './link.ts';
