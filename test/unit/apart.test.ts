@@ -56,7 +56,7 @@ test('of a batch, who stays busy fails alone, long before one who came alone', a
     (error: StoreError) => error.message,
   );
   let over = false;
-  alone.then(() => (over = true));
+  void alone.then(() => (over = true));
   await clock.advance(TTL_MS / 12);
   expect(over).toBe(false);
   await clock.advance(TTL_MS / 6);
