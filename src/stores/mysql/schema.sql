@@ -296,7 +296,10 @@ take: BEGIN
     STRAIGHT_JOIN holdfast_resource r FORCE INDEX (PRIMARY)
       ON r.name = CAST(c.resource AS BINARY)
     FOR UPDATE /*!80000 OF r */ SKIP LOCKED;
-    IF _had = _count THEN LEAVE take; END IF;
+    IF _had = _count THEN
+      SET _busy = NULL;
+      LEAVE take;
+    END IF;
     SELECT COUNT(*), GROUP_CONCAT(
       IF(LOCATE(CONCAT(' ', c.i, ' '), COALESCE(_free, '')) = 0, c.i - 1, NULL)
       ORDER BY c.i DESC SEPARATOR ' '
