@@ -62,13 +62,22 @@ export abstract class Caller {
   /** The lines of its answer. */
   protected abstract call(routine: Verb, args: readonly string[]): Promise<string[]>;
 
-  #call(
+  /** What is busy is asked about again, alone, as a store does. */
+  async #call(
     routine: Verb,
     terms: object,
     ...[claims, settings]: readonly [readonly Asked[], Partial<Settings>]
   ): Promise<string[]> {
     const all = claims.map((each) => ({ ...terms, ...each }));
-    return this.call(routine, [JSON.stringify({ ...SETTINGS, ...settings }), JSON.stringify(all)]);
+    const how = JSON.stringify({ ...SETTINGS, ...settings });
+    const lines = await this.call(routine, [how, JSON.stringify(all)]);
+    const busy = lines.filter((line) => line.startsWith('b ')).map((line) => Number(line.slice(2)));
+    const rest = lines.slice(busy.length);
+    for (const place of busy.sort((a, b) => a - b)) {
+      const again = await this.call(routine, [how, JSON.stringify([all[place]])]);
+      rest.splice(place, 0, ...again);
+    }
+    return rest;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The server of a database dies, stands still, or ends sessions; and rows that somebody locks. */
+import type { Claim, StoreError } from 'holdfast';
 import { expect, test } from 'vitest';
 import { until } from '../servers/until.ts';
 import {
@@ -142,6 +143,81 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     await Promise.all(free.map((lease) => lease.release()));
     await bed.leave();
     await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('the row of a long lease: a short one is not kept waiting', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const store = bed.store(server);
+    const [long, short] = [claimOf('long'), claimOf('short', { ttlMs: TTL_MS })];
+    // With these the connections are there.
+    for (const verb of ['claim', 'renew'] as const) await store[verb]([long]);
+    await store.claim([short]);
+    const other = await bed.block(server, 'long');
+    const ended: string[] = [];
+    const beat = (name: string, claim: Claim) =>
+      store.renew([claim]).then(
+        ([status]) => ended.push(`${name} ${status?.state}`),
+        () => ended.push(`${name} failed`),
+      );
+    // Both are asked on one connection, the one whose row is taken first.
+    await Promise.all([beat('long', long), beat('short', short)]);
+    expect(ended).toEqual(['short held', 'long failed']);
+    await other.close();
+    await store.release([long, short]);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('a row among those of a batch: nobody else waits for it', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const [holding, asking] = [bed.store(server), bed.store(server)];
+    const names = ['a', 'b', 'stuck', 'x', 'y'];
+    const held = names.map((name) => claimOf(name, { ttlMs: PATIENT_TTL_MS / 2 }));
+    const stuck = held[2]!;
+    await holding.claim(held);
+    // The other connection is there.
+    await holding.renew(held);
+    await holding.release([stuck]);
+    const other = await bed.block(server, 'stuck');
+    const waiting = names.map((name) => claimOf(name));
+    let asked = true;
+    const batch = asking.claim(waiting).finally(() => (asked = false));
+    const free = held.filter((claim) => claim !== stuck);
+    // Whoever waits for a row of the batch would fail after a sixth of this TTL.
+    while (asked) {
+      const beats = await Promise.all(free.map((claim) => holding.renew([claim])));
+      expect(beats.flat().map(({ state }) => state)).toEqual(free.map(() => 'held'));
+    }
+    const failed = { state: 'error', error: { code: 'STORE', retryable: true, outcome: 'failed' } };
+    const entered = { state: 'waiting' };
+    expect(await batch).toMatchObject([entered, entered, failed, entered, entered]);
+    await other.close();
+    expect(await asking.claim([waiting[2]!])).toMatchObject([{ state: 'held' }]);
+    await asking.release(waiting);
+    await holding.release(free);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('the row of one claim: another is not let in after its tombstone', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const [store, other] = [bed.store(server), bed.store(server)];
+    await store.claim([claimOf('stuck')]);
+    // Both connections are there.
+    await store.renew([claimOf('nobody')]);
+    const block = await bed.block(server, 'stuck');
+    const before = store.claim([claimOf('stuck')]).catch((error: StoreError) => error);
+    const late = claimOf('late', { ttlMs: TTL_MS });
+    const claimed = store.claim([late]).catch((error: StoreError) => error);
+    // Core gives it up so soon.
+    await sleep(TTL_MS / 3);
+    await store.release([{ ...late, unanswered: true }]);
+    await Promise.all([before, claimed]);
+    expect((await other.inspect('late')).holders).toEqual([]);
+    await block.close();
   });
 }
 

@@ -70,8 +70,8 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
     await sleep(150);
     return this.#idsWhere(
       server,
-      `id in (select trx_mysql_thread_id from information_schema.innodb_trx
-        where trx_state = 'LOCK WAIT')`,
+      `(id in (select trx_mysql_thread_id from information_schema.innodb_trx
+        where trx_state = 'LOCK WAIT') or state = 'User sleep')`,
     );
   }
 

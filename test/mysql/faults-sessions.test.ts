@@ -1,10 +1,12 @@
 /** Limits of the server, of its sessions and of the user's pool. */
 import type { Store } from 'holdfast';
 import { mysqlStore } from 'holdfast/mysql';
+import { createPool as mariadbPool } from 'mariadb';
 import { createConnection, createPool } from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
 import { Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
+import { hearWarnings } from '../faults/warnings.ts';
 import type { MysqlServer } from '../servers/mysql-server.ts';
 import { until } from '../servers/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
@@ -63,6 +65,25 @@ describe.concurrent.each(PRODUCTS)('%s', (product, start) => {
       const ttl = PATIENT_TTL_MS;
       const scene = await Scene.set(bed, { holder: open, others: open, ttl });
       await scene.expectUndisturbed(ttl * 1.2);
+    });
+
+    test('of mariadb lends none: it is said at once, and locks go on when it does', async () => {
+      await using bed = new Bed(start);
+      const { host, port } = await bed.server();
+      const place = { host, port, user: bed.name, database: 'test' };
+      const pool = mariadbPool({ ...place, connectionLimit: 1 });
+      bed.use({ close: () => pool.end() });
+      const connection = await pool.getConnection();
+      await connection.query('start transaction');
+      const warnings = bed.use(hearWarnings());
+      const store = bed.use(mysqlStore(pool, { prefix: bed.name }));
+      const lent = { code: 'STORE', retryable: true, outcome: 'failed' };
+      const message = expect.stringContaining('has lent all its connections');
+      await expect(store.inspect('a')).rejects.toMatchObject({ ...lent, message });
+      const code = 'HOLDFAST_POOL_EXHAUSTED';
+      await until('was it warned of', async () => warnings.codes.includes(code));
+      await connection.release();
+      await until('was one lent', async () => (await store.inspect('a')).holders.length === 0);
     });
   });
 });

@@ -102,8 +102,11 @@ export class Caller extends AnyCaller {
     return (results as unknown as readonly [readonly [readonly [unknown]]])[0][0][0];
   }
 
-  sweep(): Promise<unknown> {
-    return this.connection.query('call holdfast_sweep()');
+  /** Whether there is more. */
+  async sweep(): Promise<boolean> {
+    const [results] = await this.connection.query('call holdfast_sweep()');
+    const [rows] = results as unknown as readonly [readonly unknown[]];
+    return rows.length > 0;
   }
 
   async close(): Promise<void> {
@@ -115,8 +118,11 @@ export class Caller extends AnyCaller {
     if (this.#wire) return [...(await this.#wire.call(routine, args))];
     const sql = `call holdfast_${routine}(?, ?)`;
     const [results] = await this.connection.query({ sql, rowsAsArray: true }, [...args]);
-    const [[[answers]]] = results as unknown as readonly [readonly [readonly [unknown]]];
+    const [[[answers, busy]]] = results as unknown as readonly [
+      readonly [readonly [unknown, string | null]],
+    ];
     const lines = typeof answers === 'string' ? JSON.parse(answers) : answers;
-    return Object.values((lines ?? {}) as object).map(String);
+    const places = busy?.split(' ').map((place) => `b ${place}`) ?? [];
+    return [...places, ...Object.values((lines ?? {}) as object).map(String)];
   }
 }

@@ -60,6 +60,19 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
     expect(await patient).toBe('let in');
   });
 
+  test('a batch waits for no row while it has others', async () => {
+    const [one, two] = [await caller(), await caller()];
+    const batch = ['x', 'y', 'z', 'new'].map((name) => asked(`batch ${name}`));
+    const [x, , z] = batch;
+    await one.claim(batch.slice(0, 3));
+    const unblock = await block('batch y');
+    const all = one.claim(batch, { patience: 20_000 });
+    await until('did it wait', () => waitsForRow(server));
+    for (const claim of [x!, z!]) numberOf((await two.renew([claim], { patience: 1000 }))[0]);
+    await unblock();
+    expect((await all).map(numberOf)).toHaveLength(4);
+  });
+
   test('the time that a call waits for its lock counts', async () => {
     const [one, two] = [await caller(), await caller()];
     await one.claim([asked('late', { ttl: 1000 })]);
@@ -159,6 +172,28 @@ describe.each(WAYS)('%s, called %s', (_product, _way, start, asStore) => {
       for (const each of before) expect(number).toBeGreaterThan(each);
     }
     await step(server, 60 * MINUTE_MS);
+  });
+
+  test('a sweep takes all there is, a portion at a time, but what others have', async () => {
+    const [one, other] = [await caller(), await caller()];
+    const names = Array.from({ length: 1200 }, (_, n) => `('old ${n}', 'm', ${n})`).join();
+    await server.query(`insert into holdfast_resource (name, kind, number) values ${names}`);
+    await server.query('update holdfast_sweeping set name = null, due = 0');
+    const unblock = await block('old 7');
+    expect(await one.sweep()).toBe(true);
+    // One at a time.
+    await other.connection.query('start transaction');
+    await other.connection.query('select name from holdfast_sweeping for update');
+    expect(await one.sweep()).toBe(false);
+    await other.connection.query('rollback');
+    while (await one.sweep());
+    const left = async (): Promise<number> =>
+      (await server.query(`select name from holdfast_resource where name like 'old %'`)).length;
+    expect(await left()).toBe(1);
+    await unblock();
+    // The next round is a minute later.
+    expect(await one.sweep()).toBe(false);
+    expect(await left()).toBe(1);
   });
 
   test('records that are over go with those that come, and with a sweep', async () => {

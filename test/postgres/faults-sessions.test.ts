@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { claimOf, TTL_MS } from '../faults/bed.ts';
 import { Scene } from '../faults/scene.ts';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';
+import { asked, SETTINGS } from '../faults/sql-calls.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';
 import { until } from '../servers/until.ts';
 import { Bed } from './fault-bed.ts';
@@ -25,7 +26,14 @@ describe.concurrent('a session of the server', () => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl });
     // It has the lock of the first row and waits for that of the second when it is stopped.
     const other = await bed.block(server, 'b');
-    const stuck = bed.store(server).claim([claimOf('a'), claimOf('b')]);
+    const client = new Client({ connectionString: server.urlOf({ user: bed.name }) });
+    client.on('error', () => {});
+    await client.connect();
+    bed.use({ close: () => client.end().catch(() => {}) });
+    const terms = { address: '-', tag: '-', holder: '{}' };
+    const claims = ['a', 'b'].map((name) => ({ ...asked(name), ...terms }));
+    const call = `SELECT ${bed.name}.claim($1::json, $2::json)`;
+    const stuck = client.query(call, [JSON.stringify(SETTINGS), JSON.stringify(claims)]);
     const settled = stuck.catch((error: unknown) => error);
     await until('was it in the middle', async () => (await bed.blocked(server)).length === 1);
     const [pid] = await bed.blocked(server);

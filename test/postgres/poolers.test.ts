@@ -4,7 +4,7 @@ import { hearWarnings } from '../faults/warnings.ts';
 import { type Pgbouncer, startPgbouncer } from '../servers/pgbouncer.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';
 import { until } from '../servers/until.ts';
-import { Bed, CLIENTS, claimOf, hasWaiter } from './bed.ts';
+import { Bed, CLIENTS, claimOf, hasWaiter, sleep } from './bed.ts';
 
 const bed = new Bed();
 let server: PostgresServer;
@@ -60,6 +60,26 @@ describe.each(['transaction', 'session'] as const)('in %s mode', (mode) => {
     expect(lease.state).toBe('held');
     await lease.release();
   });
+});
+
+/** Eight of the longest pauses of who comes next; the holder does not leave before the first. */
+const SOON_MS = 2000;
+
+test('who comes next looks in time, however long it has waited', async () => {
+  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
+  const store = bed.store(pooler);
+  const [holder, waiter] = [claimOf('in time'), claimOf('in time')];
+  await store.claim([holder]);
+  let wake: (hint: unknown) => void = () => {};
+  const told = new Promise<unknown>((resolve) => (wake = resolve));
+  await store.watch?.(waiter, (hint) => wake(hint));
+  await store.claim([waiter]);
+  // An eighth of it, of which the pause is made, would be more than a look is allowed to wait.
+  await sleep(2 * SOON_MS);
+  await store.release([holder]);
+  const late = sleep(SOON_MS).then(() => 'late');
+  expect(await Promise.race([told, late])).toMatchObject({ state: 'held' });
+  await store.release([waiter]);
 });
 
 test('those who hear are told by those who do not', async () => {

@@ -44,7 +44,7 @@ export class Caller extends AnyCaller {
     return line;
   }
 
-  sweep(): Promise<unknown> {
+  sweep(): Promise<pg.QueryResult> {
     return this.client.query('select holdfast.sweep()');
   }
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALM, expectCalmStorm } from '../faults/sql-calls.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
+import { until } from '../servers/until.ts';
 import { asked, Caller, install, numberOf, refusal } from './routines.ts';
 
 let server: PostgresServer;
@@ -74,6 +75,21 @@ test('who waits for a lock holds up nobody else, and not for long', async () => 
   numberOf((await two.claim([asked('free')]))[0]);
   expect(await waiting).toBe('55P03');
   await stuck.client.query('rollback');
+});
+
+test('a batch waits for no row while it has others', async () => {
+  const [stuck, one, two] = [await caller(), await caller(), await caller()];
+  const batch = ['x', 'y', 'z', 'new'].map((name) => asked(`batch ${name}`));
+  const [x, , z] = batch;
+  await one.claim(batch.slice(0, 3));
+  await stuck.client.query('begin');
+  await stuck.client.query(`select from holdfast.resource where name = 'batch y' for update`);
+  const all = one.claim(batch);
+  const waits = `select from pg_stat_activity where wait_event_type = 'Lock'`;
+  await until('did it wait', async () => (await server.query(waits)).length > 0);
+  for (const claim of [x!, z!]) numberOf((await two.renew([claim], { patience: 200 }))[0]);
+  await stuck.client.query('rollback');
+  expect((await all).map(numberOf)).toHaveLength(4);
 });
 
 test('the time that a call waits for its lock counts', async () => {
@@ -150,6 +166,29 @@ test('what is idle goes after ten minutes, and its numbers are not given again',
   const numbers = (await again.claim([asked('swept'), asked('kept')])).map(numberOf);
   numbers.forEach((number, i) => expect(number).toBeGreaterThan(before[i]!));
   await setClock(source);
+});
+
+test('a sweep takes all there is, a portion at a time, but what others have', async () => {
+  const [session, other, third] = [await caller(), await caller(), await caller()];
+  await server.query(`insert into holdfast.resource (name, kind, number)
+    select 'old ' || n, 'm', n from generate_series(1, 1200) n`);
+  await server.query('update holdfast.sweeping set name = null, due = 0');
+  await other.client.query('begin');
+  await other.client.query(`select from holdfast.resource where name = 'old 7' for update`);
+  const portion = async (): Promise<number> => (await session.sweep()).rowCount ?? 0;
+  expect(await portion()).toBe(1);
+  // One at a time.
+  await third.client.query('begin');
+  await third.client.query('select from holdfast.sweeping for update');
+  expect(await portion()).toBe(0);
+  await third.client.query('rollback');
+  while ((await portion()) > 0);
+  const left = `select name from holdfast.resource where name like 'old %'`;
+  expect(await server.query(left)).toEqual([{ name: 'old 7' }]);
+  await other.client.query('rollback');
+  // The next round is a minute later.
+  expect(await portion()).toBe(0);
+  expect(await server.query(left)).toEqual([{ name: 'old 7' }]);
 });
 
 test('nobody is told where nobody listens', async () => {

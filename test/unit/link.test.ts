@@ -34,14 +34,17 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('a release goes where its claim went, unless it would wait for another claim', async () => {
   const { link, asked } = scene();
   const names = (): string[][] => asked.map((calls) => [...calls.keys()]);
-  const claim = link.call('claim', [], 'claims');
+  const claim = link.call('claim', [], { lane: 'claims' });
   await turn();
   asked[0]?.get('claim')?.(['held']);
   await claim;
   asked[0]?.clear();
-  const release = link.call('release', [], 'releases');
+  const release = link.call('release', [], { lane: 'releases' });
   expect(names()).toEqual([['release']]);
-  const others = [link.call('renew', [], 'heartbeats'), link.call('release', [], 'releases')];
+  const others = [
+    link.call('renew', [], { lane: 'heartbeats' }),
+    link.call('release', [], { lane: 'releases' }),
+  ];
   await turn();
   // One call at a time: the second release comes after the heartbeat.
   expect(names()).toEqual([['release'], ['renew']]);

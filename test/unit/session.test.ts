@@ -172,6 +172,26 @@ test('a call waits for a connection for a second, for its turn longer', async ()
   expect(line.calls).toHaveLength(4);
 });
 
+test('a call that has not had its turn in time has failed, and is never made', async () => {
+  vi.useFakeTimers();
+  const { session, lines } = scene();
+  await session.call('look', []);
+  const [line] = lines as [Line];
+  line.answer = () => new Promise((resolve) => setTimeout(resolve, 2000, []));
+  const before = session.call('look', ['before']);
+  const outcomes = [100, 1500].map((withinMs) =>
+    expect(session.call('claim', [String(withinMs)], withinMs)).rejects.toMatchObject(failed),
+  );
+  await vi.advanceTimersByTimeAsync(100);
+  await outcomes[0];
+  await vi.advanceTimersByTimeAsync(1400);
+  await outcomes[1];
+  await vi.advanceTimersByTimeAsync(500);
+  await before;
+  await expect(session.call('claim', ['late'], 0)).rejects.toMatchObject(failed);
+  expect(line.calls).toEqual(['look', 'look before']);
+});
+
 test('without an answer for three seconds it is taken for dead', async () => {
   vi.useFakeTimers();
   const { session, lines } = scene();

@@ -5,11 +5,14 @@
  * password is right. But what they wrap tells who listens to it who he listens to, as every emitter
  * does (`this` of a listener), and shows there the settings that it was made with. From a pool, a
  * connection is borrowed for that, once, with the first verb, and given back at once. Two of its
- * connections for good would be simpler and wrong: a pool may have no more than one.
+ * connections for good would be simpler and wrong: a pool may have no more than one. A program that
+ * has this one in a transaction, and waits for a lock in it, waits for itself: so an error and a
+ * warning say when the pool lends none. The request for it stays, and is met when one is free.
  * What would break it: a version that hides that as well. It is noticed before anything is sent.
  */
-import { UsageError } from '../../errors.ts';
-import { abortable } from '../abortable.ts';
+import { isLockError, StoreError, UsageError } from '../../errors.ts';
+import { abortable, limited } from '../abortable.ts';
+import { Warnings } from '../sql/warnings.ts';
 import { type Connect, type Connection, hangUp, rowsIn, tellOf } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
@@ -52,14 +55,21 @@ const AS_TEXT = {
   typeCast: (column: Column) => column.string(),
 };
 
+/** So long a pool may take to lend a connection, in ms. To make one takes less. */
+const LOAN_MS = 500;
+
 export function mariadbConnect(client: object): Connect {
   let known: Promise<Base> | undefined;
+  const warnings = new Warnings();
   return async ({ signal, lost }) => {
     known ??= baseOf(client).catch((error: unknown) => {
       known = undefined;
       throw error;
     });
-    const like = await abortable(signal, known);
+    const like = await lent(known, signal).catch((error: unknown) => {
+      if (isLockError(error, 'STORE')) warnings.tell('HOLDFAST_POOL_EXHAUSTED', error.message);
+      throw error;
+    });
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
     base.on('error', lost);
     base.on('end', () => lost(new Error('Connection lost')));
@@ -86,6 +96,24 @@ function connectionOf(base: Base): Connection {
       hangUp(base.socket, () => base.end({}, nothing, nothing));
     },
   };
+}
+
+function lent(known: Promise<Base>, signal: AbortSignal): Promise<Base> {
+  return limited(LOAN_MS, [signal], (within) => abortable(within, known)).catch((error) => {
+    throw signal.aborted || !isLate(error) ? error : exhausted();
+  });
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError';
+}
+
+function exhausted(): StoreError {
+  const message =
+    'The pool of mariadb has lent all its connections. The locks borrow one, once, with their' +
+    ' first verb, to learn how to connect: use them before the pool is exhausted, or give them' +
+    ' another pool.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
 
 async function baseOf(client: object): Promise<Base> {

@@ -2,9 +2,10 @@
 --
 -- Invariant: the admitted claims of a resource are a prefix of its living ones in order of arrival,
 -- and after every call whoever was in somebody's way and is dead has gone and everybody who fits is
--- admitted (admission.ts). It holds because the first statement of each verb locks the rows of all
--- its resources, in the order of their names: whatever concerns a resource happens under its row's
--- lock. The same statement does what is common, for the whole batch: to take an idle resource, or
+-- admitted (admission.ts). It holds because each verb locks the rows of all its resources first:
+-- whatever concerns a resource happens under its row's lock. A batch takes those that are free and
+-- waits for none (`take`); one claim alone waits for its row (`await`). One statement does what is
+-- common, for the whole batch: to take an idle resource, or
 -- to renew or release the only claim, which is kept in the resource's row itself, as of the moment
 -- at which it began to wait for the lock: what was dead or idle then still is, and a life that is
 -- counted from then ends too early if anything. The rest goes the long way, claim by claim, by a
@@ -155,6 +156,21 @@ CREATE TABLE IF NOT EXISTS holdfast_kept (
   KEY until (until)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
 
+-- How far the sweep has come. Whoever sweeps has its row locked.
+CREATE TABLE IF NOT EXISTS holdfast_sweeping (
+  only_row BOOLEAN PRIMARY KEY,
+  -- The last name that was looked at; without one, a round is to begin when it is due.
+  name VARBINARY(1280),
+  due BIGINT NOT NULL,
+  began BIGINT NOT NULL,
+  -- What nobody has needed since then goes.
+  long_ago BIGINT NOT NULL,
+  -- Names of this round, and those of them that went.
+  seen BIGINT NOT NULL,
+  gone BIGINT NOT NULL
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
+INSERT IGNORE INTO holdfast_sweeping VALUES (TRUE, NULL, 0, 0, 0, 0, 0) //
+
 DROP PROCEDURE IF EXISTS holdfast_micros //
 CREATE PROCEDURE holdfast_micros(OUT _now BIGINT) SQL SECURITY INVOKER
 BEGIN
@@ -254,36 +270,98 @@ BEGIN
   END LOOP;
 END //
 
--- Where there is less than a second of patience, which is the least that a wait for a lock can be
--- told: takes the locks without waiting, again and again, and keeps none while it pauses. A
--- heartbeat may so fail in time for another without the one that is stuck.
-DROP PROCEDURE IF EXISTS holdfast_probe //
-CREATE PROCEDURE holdfast_probe(
-  _settings LONGTEXT CHARSET utf8mb4, _claims LONGTEXT CHARSET utf8mb4, _began BIGINT
+-- Waits for a row of which alone something is asked, in line where there is patience for a second,
+-- which is the least that the server can be told. For less it looks again and again.
+DROP PROCEDURE IF EXISTS holdfast_await //
+CREATE PROCEDURE holdfast_await(
+  _settings LONGTEXT CHARSET utf8mb4, _name VARBINARY(1280)
 ) SQL SECURITY INVOKER
-BEGIN
+await: BEGIN
   DECLARE _patience BIGINT DEFAULT JSON_EXTRACT(_settings, '$.patience') * 1000;
-  DECLARE _now BIGINT DEFAULT _began;
-  DECLARE _i INT DEFAULT 0;
-  DECLARE _name, _free, _there VARBINARY(1280);
+  DECLARE _until, _now BIGINT;
+  DECLARE _free, _there VARBINARY(1280);
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  probe: WHILE _i < JSON_LENGTH(_claims) DO
-    SET _free = NULL, _there = NULL,
-      _name = CAST(JSON_UNQUOTE(JSON_EXTRACT(_claims, CONCAT('$[', _i, '].resource'))) AS BINARY);
+  IF _patience >= 1000000 THEN LEAVE await; END IF;
+  LOOP
     SELECT r.name INTO _free FROM holdfast_resource r WHERE r.name = _name FOR UPDATE SKIP LOCKED;
-    SET _i = _i + 1;
+    IF _free IS NOT NULL THEN LEAVE await; END IF;
     SELECT r.name INTO _there FROM holdfast_resource r WHERE r.name = _name;
-    IF _free <=> _there THEN ITERATE probe; END IF;
-    ROLLBACK;
-    IF _now > _began + _patience THEN
+    IF _there IS NULL THEN LEAVE await; END IF;
+    CALL holdfast_micros(_now);
+    SET _until = COALESCE(_until, _now + _patience);
+    IF _now > _until THEN
       SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'A row is locked';
     END IF;
-    DO SLEEP(0.005);
+    DO SLEEP(0.001);
+  END LOOP;
+END //
+
+-- Takes the rows of a batch that are free, and waits for none of the others while it has some: the
+-- calls of others would wait with it, for a row that is not theirs. A claim whose row is taken is not
+-- asked about now: it leaves the batch, and its place is told, the last one first. A batch that has
+-- some rows and lacks others, whose insert may wait, gives them back and adds the others first.
+DROP PROCEDURE IF EXISTS holdfast_take //
+CREATE PROCEDURE holdfast_take(
+  _settings LONGTEXT CHARSET utf8mb4, INOUT _claims LONGTEXT CHARSET utf8mb4,
+  OUT _busy TEXT CHARSET ascii
+) SQL SECURITY INVOKER
+take: BEGIN
+  DECLARE _count INT DEFAULT JSON_LENGTH(_claims);
+  DECLARE _had, _there INT;
+  DECLARE _added BOOLEAN DEFAULT FALSE;
+  DECLARE _free, _rest TEXT CHARSET ascii;
+  IF _count = 1 THEN
+    CALL holdfast_await(_settings,
+      CAST(JSON_UNQUOTE(JSON_EXTRACT(_claims, '$[0].resource')) AS BINARY));
+    LEAVE take;
+  END IF;
+  LOOP
+    SELECT COUNT(*), CONCAT(' ', GROUP_CONCAT(c.i SEPARATOR ' '), ' ') INTO _had, _free
+    FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+      i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+    )) AS c
+    STRAIGHT_JOIN holdfast_resource r FORCE INDEX (PRIMARY)
+      ON r.name = CAST(c.resource AS BINARY)
+    FOR UPDATE /*!80000 OF r */ SKIP LOCKED;
+    IF _had = _count THEN
+      SET _busy = NULL;
+      LEAVE take;
+    END IF;
+    SELECT COUNT(*), GROUP_CONCAT(
+      IF(LOCATE(CONCAT(' ', c.i, ' '), COALESCE(_free, '')) = 0, c.i - 1, NULL)
+      ORDER BY c.i DESC SEPARATOR ' '
+    ) INTO _there, _busy
+    FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+      i FOR ORDINALITY, resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+    )) AS c
+    STRAIGHT_JOIN holdfast_resource r FORCE INDEX (PRIMARY)
+      ON r.name = CAST(c.resource AS BINARY);
+    IF _added OR _had = 0 OR _there = _count THEN
+      SET _rest = _busy;
+      WHILE _rest <> '' DO
+        SET _claims = JSON_REMOVE(_claims, CONCAT('$[', SUBSTRING_INDEX(_rest, ' ', 1), ']')),
+          _rest = SUBSTRING(_rest, LENGTH(SUBSTRING_INDEX(_rest, ' ', 1)) + 2);
+      END WHILE;
+      LEAVE take;
+    END IF;
+    ROLLBACK;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     START TRANSACTION READ WRITE;
-    CALL holdfast_micros(_now);
-    SET _i = 0;
-  END WHILE;
+    INSERT INTO holdfast_resource (name, kind, number)
+    SELECT DISTINCT CAST(c.resource AS BINARY) AS name, 'm', 0
+    FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
+      resource VARCHAR(1280) CHARSET utf8mb4 PATH '$.resource'
+    )) AS c
+    WHERE NOT EXISTS (
+      SELECT 1 FROM holdfast_resource r WHERE r.name = CAST(c.resource AS BINARY)
+    )
+    ORDER BY name
+    ON DUPLICATE KEY UPDATE done_by = done_by;
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION READ WRITE;
+    SET _added = TRUE;
+  END LOOP;
 END //
 
 -- Wakes the processes with these addresses, each listed with a blank behind it. Nobody is there any
@@ -656,8 +734,10 @@ BEGIN
   DECLARE _address, _tag VARCHAR(32) CHARSET ascii;
   DECLARE _holder TEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE _busy TEXT CHARSET ascii;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_take(_settings, _claims, _busy);
   INSERT INTO holdfast_resource (name, kind, number, id, expires, permits, capacity, ttl, address,
     tag, holder, done_by)
   SELECT CAST(c.resource AS BINARY), c.kind, GREATEST(_now, _highest + 1),
@@ -724,7 +804,7 @@ BEGIN
   END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
-  SELECT _answers;
+  SELECT _answers, _busy;
 END //
 
 -- The same for one claim, in plain values.
@@ -741,6 +821,7 @@ claim: BEGIN
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   IF _now >= _open_at THEN
     UPDATE holdfast_resource SET id = _id, kind = _kind,
       number = LAST_INSERT_ID(GREATEST(number + 1, _now, _highest + 1)),
@@ -819,11 +900,10 @@ BEGIN
   DECLARE _line, _answers LONGTEXT CHARSET utf8mb4;
   DECLARE _claim TEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE _busy TEXT CHARSET ascii;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
-  IF JSON_EXTRACT(_settings, '$.patience') < 1000 THEN
-    CALL holdfast_probe(_settings, _claims, _now);
-  END IF;
+  CALL holdfast_take(_settings, _claims, _busy);
   INSERT INTO holdfast_resource (name, kind, number)
   SELECT CAST(c.resource AS BINARY), 'm', 0
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
@@ -860,7 +940,7 @@ BEGIN
   END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
-  SELECT _answers;
+  SELECT _answers, _busy;
 END //
 
 -- The same for one claim, in plain values.
@@ -875,6 +955,7 @@ renew: BEGIN
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   UPDATE holdfast_resource SET expires = _now + _ttl * 1000, ttl = _ttl,
     number = LAST_INSERT_ID(number)
   WHERE name = _name AND id = _id AND expires > _now;
@@ -1030,11 +1111,10 @@ BEGIN
   DECLARE _after BIGINT;
   DECLARE _unanswered BOOLEAN;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
+  DECLARE _busy TEXT CHARSET ascii;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
-  IF JSON_EXTRACT(_settings, '$.patience') < 1000 THEN
-    CALL holdfast_probe(_settings, _claims, _now);
-  END IF;
+  CALL holdfast_take(_settings, _claims, _busy);
   INSERT INTO holdfast_resource (name, kind, number)
   SELECT CAST(c.resource AS BINARY), 'm', 0
   FROM JSON_TABLE(_claims, '$[*]' COLUMNS (
@@ -1077,7 +1157,7 @@ BEGIN
   END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;
-  SELECT _answers;
+  SELECT _answers, _busy;
 END //
 
 -- The same for one claim, in plain values. Where nobody is granted anything, nothing need be known
@@ -1094,6 +1174,7 @@ release_one: BEGIN
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_open(_settings);
+  CALL holdfast_await(_settings, _name);
   IF NOT _unanswered AND _after <= 0 THEN
     SET _now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
     UPDATE holdfast_resource SET id = NULL WHERE name = _name AND id = _id AND expires > _now;
@@ -1110,6 +1191,7 @@ release_one: BEGIN
   IF _line IS NULL THEN
     COMMIT;
     CALL holdfast_begin(_settings, _now, _open_at, _highest);
+    CALL holdfast_await(_settings, _name);
     INSERT INTO holdfast_resource (name, kind, number) VALUES (_name, 'm', 0)
     ON DUPLICATE KEY UPDATE done_by = done_by;
     CALL holdfast_micros(_now);
@@ -1143,6 +1225,7 @@ change_claim: BEGIN
   SET _id = JSON_UNQUOTE(JSON_EXTRACT(_change, '$.id'));
   SET _by = JSON_UNQUOTE(JSON_EXTRACT(_change, '$.number'));
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   SELECT r.id, r.number INTO _only, _number FROM holdfast_resource r WHERE r.name = _name
   FOR UPDATE;
   -- A name without a row has no claims, and nothing is locked: whoever comes meanwhile is not seen.
@@ -1228,6 +1311,7 @@ keep: BEGIN
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, _name);
   SELECT r.number INTO _number FROM holdfast_resource r WHERE r.name = _name FOR UPDATE;
   CALL holdfast_micros(_now);
   -- Without a row nothing is locked, and nobody holds.
@@ -1277,6 +1361,7 @@ BEGIN
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   CALL holdfast_begin(_settings, _now, _open_at, _highest);
+  CALL holdfast_await(_settings, CAST(_asked AS BINARY));
   SELECT r.name INTO _name FROM holdfast_resource r WHERE r.name = CAST(_asked AS BINARY)
   FOR UPDATE;
   CALL holdfast_micros(_now);
@@ -1393,80 +1478,108 @@ BEGIN
   END LOOP;
 END //
 
--- Forgets what nobody has needed for ten minutes. A resource goes only when its number is below
--- what the store remembers since an earlier sweep, so that it is not given again if the clock goes
--- back. What is locked is left to the next sweep.
+-- Forgets what nobody has needed for ten minutes, a portion of all names at a time, in their order:
+-- returns `on` if there is more. One process sweeps at a time, takes only rows that are not locked,
+-- and has them for a moment. After a round comes a pause of a minute or, where it found next to
+-- nothing, of ten times its length up to ten minutes. Before a resource goes, the numbers that it
+-- may have given are remembered, so that they are not given again if the clock goes back.
 DROP PROCEDURE IF EXISTS holdfast_sweep //
 CREATE PROCEDURE holdfast_sweep() SQL SECURITY DEFINER
 BEGIN
-  DECLARE _long_ago, _highest, _number, _living BIGINT;
-  DECLARE _over BOOLEAN DEFAULT FALSE;
+  DECLARE _most INT DEFAULT 500;
+  DECLARE _minute BIGINT DEFAULT 60000000;
+  DECLARE _now, _long_ago, _due, _began, _seen, _gone, _count, _number, _living BIGINT;
+  DECLARE _mine, _over BOOLEAN DEFAULT FALSE;
   DECLARE _id, _found CHAR(32) CHARSET ascii;
-  DECLARE _name VARBINARY(1280);
-  DECLARE _old CURSOR FOR SELECT id FROM holdfast_grave WHERE until < _long_ago LIMIT 1000;
+  DECLARE _name, _after, _last VARBINARY(1280);
+  DECLARE _old CURSOR FOR
+    SELECT g.id FROM holdfast_grave g WHERE g.until < _now - 10 * _minute LIMIT _most;
   DECLARE _idle CURSOR FOR
     SELECT r.name FROM holdfast_resource r
-    WHERE r.number < LEAST(_long_ago, _highest + 1) AND r.graves < _long_ago
+    WHERE r.name > _after AND r.name <= _last AND r.number < _long_ago AND r.graves < _long_ago
       AND (r.id IS NULL OR r.expires < _long_ago)
-      AND NOT EXISTS (
-        SELECT 1 FROM holdfast_claim c WHERE c.resource = r.name AND c.expires >= _long_ago
-      )
-    LIMIT 1000;
+    ORDER BY r.name;
   DECLARE CONTINUE HANDLER FOR NOT FOUND SET _over = TRUE;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
   SET timestamp = DEFAULT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION READ WRITE;
-  CALL holdfast_micros(_long_ago);
-  SET _long_ago = _long_ago - 600000000;
-  SELECT highest INTO _highest FROM holdfast_store;
-  OPEN _old;
-  graves: LOOP
-    FETCH _old INTO _id;
-    IF _over THEN LEAVE graves; END IF;
-    SET _found = NULL;
-    SELECT id INTO _found FROM holdfast_grave WHERE id = _id AND until < _long_ago
-    FOR UPDATE SKIP LOCKED;
-    IF _found IS NOT NULL THEN DELETE FROM holdfast_grave WHERE id = _id; END IF;
-    SET _over = FALSE;
-  END LOOP;
-  CLOSE _old;
-  SET _over = FALSE;
-  OPEN _idle;
-  resources: LOOP
-    FETCH _idle INTO _name;
-    IF _over THEN LEAVE resources; END IF;
-    SET _number = NULL;
-    SELECT r.number INTO _number FROM holdfast_resource r
-    WHERE r.name = _name AND r.number < LEAST(_long_ago, _highest + 1) AND r.graves < _long_ago
-      AND (r.id IS NULL OR r.expires < _long_ago)
+  CALL holdfast_micros(_now);
+  SELECT TRUE, w.name, w.due, w.began, w.long_ago, w.seen, w.gone
+  INTO _mine, _after, _due, _began, _long_ago, _seen, _gone
+  FROM holdfast_sweeping w WHERE w.only_row = TRUE FOR UPDATE SKIP LOCKED;
+  -- A pause is no longer than that, unless the clock has gone back.
+  IF _mine AND _after IS NULL AND _now NOT BETWEEN _due - 10 * _minute AND _due THEN
+    SELECT s.highest INTO _number FROM holdfast_store s WHERE s.only_row = TRUE
     FOR UPDATE SKIP LOCKED;
     IF _number IS NOT NULL THEN
-      SELECT COUNT(*) INTO _living FROM holdfast_claim c
-      WHERE c.resource = _name AND c.expires >= _long_ago;
-      IF _living = 0 THEN
-        dead: LOOP
-          SET _number = NULL;
-          SELECT c.number INTO _number FROM holdfast_claim c WHERE c.resource = _name LIMIT 1;
-          IF _number IS NULL THEN LEAVE dead; END IF;
-          DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
-        END LOOP;
-        DELETE FROM holdfast_resource WHERE name = _name;
-      END IF;
+      SET _after = '', _began = _now, _long_ago = _now - 10 * _minute, _seen = 0, _gone = 0;
+      UPDATE holdfast_store SET highest = GREATEST(highest, _long_ago) WHERE only_row = TRUE;
     END IF;
+  END IF;
+  IF _mine AND _after IS NOT NULL THEN
+    SELECT MAX(s.name), COUNT(*) INTO _last, _count FROM (
+      SELECT r.name FROM holdfast_resource r WHERE r.name > _after ORDER BY r.name LIMIT _most
+    ) AS s;
     SET _over = FALSE;
-  END LOOP;
-  CLOSE _idle;
-  COMMIT;
-  SELECT MAX(r.number) INTO _number FROM holdfast_resource r WHERE r.number < _long_ago;
-  IF _number > _highest THEN
-    UPDATE holdfast_store SET highest = GREATEST(highest, _number);
+    OPEN _idle;
+    resources: LOOP
+      FETCH _idle INTO _name;
+      IF _over THEN LEAVE resources; END IF;
+      SET _number = NULL;
+      SELECT r.number INTO _number FROM holdfast_resource r
+      WHERE r.name = _name AND r.number < _long_ago AND r.graves < _long_ago
+        AND (r.id IS NULL OR r.expires < _long_ago)
+      FOR UPDATE SKIP LOCKED;
+      IF _number IS NOT NULL THEN
+        SELECT COUNT(*) INTO _living FROM holdfast_claim c
+        WHERE c.resource = _name AND c.expires >= _long_ago;
+        IF _living = 0 THEN
+          dead: LOOP
+            SET _number = NULL;
+            SELECT c.number INTO _number FROM holdfast_claim c WHERE c.resource = _name LIMIT 1;
+            IF _number IS NULL THEN LEAVE dead; END IF;
+            DELETE FROM holdfast_claim WHERE resource = _name AND number = _number;
+          END LOOP;
+          DELETE FROM holdfast_resource WHERE name = _name;
+          SET _gone = _gone + 1;
+        END IF;
+      END IF;
+      SET _over = FALSE;
+    END LOOP;
+    CLOSE _idle;
+    SET _after = _last, _seen = _seen + _count;
+    IF _count < _most THEN
+      SET _after = NULL, _due = _now + IF(_gone * 20 > _seen, _minute,
+        GREATEST(_minute, LEAST(10 * _minute, 10 * (_now - _began))));
+    END IF;
+    UPDATE holdfast_sweeping SET name = _after, due = _due, began = _began,
+      long_ago = _long_ago, seen = _seen, gone = _gone
+    WHERE only_row = TRUE;
   END IF;
   COMMIT;
-  START TRANSACTION READ WRITE;
-  CALL holdfast_micros(_living);
-  CALL holdfast_forget(_living, 1000);
-  COMMIT;
+  IF _mine THEN
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION READ WRITE;
+    SET _over = FALSE;
+    OPEN _old;
+    graves: LOOP
+      FETCH _old INTO _id;
+      IF _over THEN LEAVE graves; END IF;
+      SET _found = NULL;
+      SELECT g.id INTO _found FROM holdfast_grave g WHERE g.id = _id
+        AND g.until < _now - 10 * _minute
+      FOR UPDATE SKIP LOCKED;
+      IF _found IS NOT NULL THEN DELETE FROM holdfast_grave WHERE id = _id; END IF;
+      SET _over = FALSE;
+    END LOOP;
+    CLOSE _old;
+    COMMIT;
+    START TRANSACTION READ WRITE;
+    CALL holdfast_forget(_now, _most);
+    COMMIT;
+  END IF;
+  SELECT 'on' FROM DUAL WHERE _after IS NOT NULL;
 END //
 
 -- What a program has to know before it begins: the layout, and whether its sleep can be ended.

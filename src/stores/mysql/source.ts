@@ -7,7 +7,10 @@ import { judge, numberOf } from './errors.ts';
 import { check } from './opening.ts';
 import { prepared } from './session-settings.ts';
 
-/** Those that answer all their lines in one JSON, an array or an object by the place of each. */
+/**
+ * Those that answer all their lines in one JSON, an array or an object by the place of each, and
+ * beside it the places of claims whose row is busy.
+ */
 const TOGETHER: readonly Routine[] = ['claim', 'renew', 'release', 'look'];
 
 /** What a call about one claim takes. */
@@ -76,7 +79,9 @@ function wireOf(connection: Connection, common: Common, { wakes, ...terms }: Ter
       if (told) bell?.tell(told);
       const column = rows.map(([line]) => String(line));
       if (one || !TOGETHER.includes(routine)) return column;
-      return Object.values((JSON.parse(column[0] ?? '[]') ?? []) as object).map(String);
+      const lines = Object.values((JSON.parse(column[0] ?? '[]') ?? []) as object).map(String);
+      const busy = rows[0]?.[1]?.split(' ') ?? [];
+      return [...busy.map((place) => `b ${place}`), ...lines];
     },
     listen: wakes ? answer : undefined,
     ping: () => connection.query('DO 0'),
@@ -97,9 +102,6 @@ function oneOf(
   const terms = TERMS[routine];
   // Most batches are seen without being read.
   if (!terms || claims.includes(BETWEEN)) return undefined;
-  // To wait for less than a second is an art of the batch.
-  const { patience } = JSON.parse(settings) as { readonly patience: number };
-  if (routine !== 'claim' && patience < 1000) return undefined;
   const [claim] = JSON.parse(claims) as readonly Readonly<Record<string, unknown>>[];
   const all: Readonly<Record<string, unknown>> = { ...claim, settings, asking };
   return claim && terms.map((term) => wordOf(all[term]));

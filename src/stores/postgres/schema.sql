@@ -2,10 +2,11 @@
 --
 -- Invariant: the admitted claims of a resource are a prefix of its living ones in order of arrival,
 -- and after every call whoever was in somebody's way and is dead has gone and everybody who fits is
--- admitted (admission.ts). It holds because the first statement of each verb locks the rows of all
--- its resources, in the order of their names: whatever concerns a resource happens under its row's
--- lock. So the store's own verbs cannot wait for each other in a circle, and a session at REPEATABLE
--- READ or SERIALIZABLE gets 40001 instead of a stale queue. The same statement does what is common,
+-- admitted (admission.ts). It holds because each verb locks the rows of all its resources first:
+-- whatever concerns a resource happens under its row's lock. A batch takes those that are free and
+-- waits for none (`take`); one claim alone waits for its row. So the store's own verbs cannot wait for
+-- each other in a circle, nor for a row that is not theirs, and a session at REPEATABLE
+-- READ or SERIALIZABLE gets 40001 instead of a stale queue. One statement does what is common,
 -- for the whole batch: to take an idle resource, or to renew or release the only claim, which is
 -- kept in the resource's row itself; of several claims of one resource, for the first. The rest goes
 -- the long way, claim by claim, in their order. A claim that comes alone is spared JSON, and where
@@ -116,6 +117,23 @@ CREATE TABLE IF NOT EXISTS holdfast.kept (
   until bigint NOT NULL
 );
 CREATE INDEX IF NOT EXISTS kept_until ON holdfast.kept (until);
+
+CREATE INDEX IF NOT EXISTS grave_until ON holdfast.grave (until);
+
+-- How far the sweep has come. Whoever sweeps has its row locked.
+CREATE TABLE IF NOT EXISTS holdfast.sweeping (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  -- The last name that was looked at; without one, a round is to begin when it is due.
+  name text COLLATE "C",
+  due bigint NOT NULL DEFAULT 0,
+  began bigint NOT NULL DEFAULT 0,
+  -- What nobody has needed since then goes.
+  long_ago bigint NOT NULL DEFAULT 0,
+  -- Names of this round, and those of them that went.
+  seen bigint NOT NULL DEFAULT 0,
+  gone bigint NOT NULL DEFAULT 0
+);
+INSERT INTO holdfast.sweeping DEFAULT VALUES ON CONFLICT DO NOTHING;
 
 CREATE OR REPLACE FUNCTION holdfast.micros() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
@@ -429,6 +447,44 @@ BEGIN
   RETURN r;
 END $$;
 
+-- Takes the rows with these names that are there and free. Returns the other names, or NULL.
+CREATE OR REPLACE FUNCTION holdfast.others(names text[]) RETURNS text[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  left_over text[];
+BEGIN
+  WITH free AS MATERIALIZED (
+    SELECT name FROM holdfast.resource WHERE name = ANY (names)
+    ORDER BY name FOR UPDATE SKIP LOCKED
+  )
+  SELECT array_agg(n) INTO left_over FROM unnest(names) AS n WHERE n NOT IN (SELECT name FROM free);
+  RETURN left_over;
+END $$;
+
+-- Takes the rows of a batch that are free, and waits for none of the others while it has some: the
+-- calls of others would wait with it, for a row that is not theirs. A claim whose row is taken is not
+-- asked about now: returns a line `b` with its place, and the claims that are left. Names without a
+-- row are given one, in order; that waits only for calls that do the same, so never in a circle.
+-- A claim that comes alone waits, with no row locked.
+CREATE OR REPLACE FUNCTION holdfast.take(INOUT claims json, OUT busy text[])
+LANGUAGE plpgsql AS $$
+DECLARE
+  names text[];
+BEGIN
+  IF json_array_length(claims) = 1 THEN RETURN; END IF;
+  names := holdfast.others(ARRAY(
+    SELECT DISTINCT c.resource FROM json_to_recordset(claims) AS c (resource text)));
+  IF names IS NULL THEN RETURN; END IF;
+  INSERT INTO holdfast.resource (name, kind, number)
+  SELECT n, 'm', 0 FROM unnest(names) AS n ORDER BY n COLLATE "C"
+  ON CONFLICT DO NOTHING;
+  names := holdfast.others(names);
+  IF names IS NULL THEN RETURN; END IF;
+  SELECT array_agg('b ' || c.ordinality - 1) FILTER (WHERE c.value->>'resource' = ANY (names)),
+    json_agg(c.value ORDER BY c.ordinality) FILTER (WHERE c.value->>'resource' <> ALL (names))
+  INTO busy, claims FROM json_array_elements(claims) WITH ORDINALITY AS c;
+END $$;
+
 -- The long way of a claim that its resource's row could not take at once.
 CREATE OR REPLACE FUNCTION holdfast.enter(
   c holdfast.claim, waits boolean, settings json, s holdfast.store
@@ -510,7 +566,13 @@ DECLARE
   s holdfast.store := holdfast.begin(settings);
   open boolean := holdfast.micros() >= s.open_at;
   lines text[];
+  taken record := holdfast.take(claims);
 BEGIN
+  IF taken.busy IS NOT NULL THEN
+    RETURN QUERY SELECT unnest(taken.busy);
+    IF taken.claims IS NULL THEN RETURN; END IF;
+    claims := taken.claims;
+  END IF;
   WITH asked AS MATERIALIZED (
     SELECT c.* FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, kind text,
       permits integer, "limit" integer, ttl integer, address text, tag text, holder text))
@@ -662,7 +724,13 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   renewed jsonb;
+  taken record := holdfast.take(claims);
 BEGIN
+  IF taken.busy IS NOT NULL THEN
+    RETURN QUERY SELECT unnest(taken.busy);
+    IF taken.claims IS NULL THEN RETURN; END IF;
+    claims := taken.claims;
+  END IF;
   WITH renewed AS (
     INSERT INTO holdfast.resource AS r (name, kind, number, ttl, concerns)
     SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, 'm', 0, c.ttl, ARRAY[c.id]
@@ -746,7 +814,13 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   released uuid[];
+  taken record := holdfast.take(claims);
 BEGIN
+  IF taken.busy IS NOT NULL THEN
+    RETURN QUERY SELECT unnest(taken.busy);
+    IF taken.claims IS NULL THEN RETURN; END IF;
+    claims := taken.claims;
+  END IF;
   WITH asked AS (
     SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, c.id,
       NOT c.unanswered AND c.after <= 0 AS simply
@@ -1003,30 +1077,69 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
   JOIN holdfast.resource r ON r.name = c.resource, holdfast.store s
 $$;
 
--- Forgets what nobody has needed for ten minutes. Before a resource goes, the numbers that it has
--- given are remembered, so that they are not given again if the clock goes back.
+-- Forgets what nobody has needed for ten minutes, a portion of all names at a time, in their order:
+-- returns `on` if there is more. One process sweeps at a time, takes only rows that are not locked,
+-- and has them for a moment. After a round comes a pause of a minute or, where it found next to
+-- nothing, of ten times its length up to ten minutes. Before a resource goes, the numbers that it
+-- may have given are remembered, so that they are not given again if the clock goes back.
 CREATE OR REPLACE FUNCTION holdfast.sweep() RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-  long_ago bigint := holdfast.micros() - 600000000;
+  most CONSTANT integer := 500;
+  minute CONSTANT bigint := 60000000;
+  now bigint := holdfast.micros();
+  -- Rows are not waited for at all; a table may be locked.
+  done text := set_config('lock_timeout', '50', true);
+  w holdfast.sweeping;
+  portion record;
 BEGIN
-  DELETE FROM holdfast.grave WHERE until < long_ago;
-  WITH idle AS (
-    SELECT name FROM holdfast.resource r
-    WHERE r.number < long_ago AND r.graves < long_ago
-      AND (r.id IS NULL OR r.expires < long_ago)
-      AND NOT EXISTS (
-        SELECT FROM holdfast.claim c WHERE c.resource = r.name AND c.expires >= long_ago
-      )
-    LIMIT 1000 FOR UPDATE SKIP LOCKED
-  ), dead AS (
-    DELETE FROM holdfast.claim c USING idle WHERE c.resource = idle.name
-  ), swept AS (
-    DELETE FROM holdfast.resource r USING idle WHERE r.name = idle.name RETURNING r.number
-  )
-  UPDATE holdfast.store SET highest = greatest(highest, (SELECT max(number) FROM swept))
-  WHERE EXISTS (SELECT FROM swept);
+  SELECT * INTO w FROM holdfast.sweeping FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN RETURN; END IF;
+  -- A pause is no longer than that, unless the clock has gone back.
+  IF w.name IS NOT NULL OR now NOT BETWEEN w.due - 10 * minute AND w.due THEN
+    IF w.name IS NULL THEN
+      PERFORM FROM holdfast.store FOR UPDATE SKIP LOCKED;
+      IF NOT FOUND THEN RETURN; END IF;
+      w := ROW(true, '', 0, now, now - 10 * minute, 0, 0);
+      UPDATE holdfast.store SET highest = greatest(highest, w.long_ago);
+    END IF;
+    WITH seen AS MATERIALIZED (
+      SELECT r.name, r.number < w.long_ago AND r.graves < w.long_ago
+        AND (r.id IS NULL OR r.expires < w.long_ago) AS idle
+      FROM holdfast.resource r WHERE r.name > w.name ORDER BY r.name LIMIT most
+    ), idle AS MATERIALIZED (
+      SELECT r.name FROM holdfast.resource r
+      WHERE r.name = ANY (ARRAY(SELECT s.name FROM seen s WHERE s.idle))
+        AND r.number < w.long_ago AND r.graves < w.long_ago
+        AND (r.id IS NULL OR r.expires < w.long_ago)
+        AND NOT EXISTS (
+          SELECT FROM holdfast.claim c WHERE c.resource = r.name AND c.expires >= w.long_ago
+        )
+      FOR UPDATE SKIP LOCKED
+    ), dead AS (
+      DELETE FROM holdfast.claim c USING idle WHERE c.resource = idle.name
+    ), swept AS (
+      DELETE FROM holdfast.resource r USING idle WHERE r.name = idle.name RETURNING 1
+    )
+    SELECT (SELECT max(s.name) FROM seen s) AS name, (SELECT count(*) FROM seen) AS seen,
+      (SELECT count(*) FROM swept) AS gone INTO portion;
+    w.name := portion.name;
+    w.seen := w.seen + portion.seen;
+    w.gone := w.gone + portion.gone;
+    IF portion.seen < most THEN
+      w.name := NULL;
+      w.due := now + CASE WHEN w.gone * 20 > w.seen THEN minute
+        ELSE greatest(minute, least(10 * minute, 10 * (now - w.began))) END;
+    END IF;
+    UPDATE holdfast.sweeping SET name = w.name, due = w.due, began = w.began,
+      long_ago = w.long_ago, seen = w.seen, gone = w.gone;
+  END IF;
+  DELETE FROM holdfast.grave WHERE id IN (
+    SELECT id FROM holdfast.grave WHERE until < now - 10 * minute ORDER BY until LIMIT most
+    FOR UPDATE SKIP LOCKED
+  );
   -- Last, for whoever keeps something may wait for these, and so must wait for nothing else.
-  PERFORM holdfast.forget(holdfast.micros(), 1000);
+  PERFORM holdfast.forget(now, most);
+  IF w.name IS NOT NULL THEN RETURN NEXT 'on'; END IF;
 END $$;

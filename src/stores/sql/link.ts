@@ -10,25 +10,45 @@ import type { Routine, Source } from './wire.ts';
  */
 export type Lane = 'claims' | 'heartbeats' | 'releases';
 
+export interface CallTerms {
+  readonly lane: Lane;
+  /** It has failed if it has not left by then, in ms. */
+  readonly withinMs?: number | undefined;
+}
+
+export type Aside = Pick<Session, 'call' | 'close'>;
+
 export interface SqlLink extends Ear {
   /**
    * Calls a routine, on connections of our own. Never sent again once it may have been carried out.
    * @throws StoreError, also for what the database refuses.
    */
-  call(routine: Routine, args: readonly string[], lane: Lane): Promise<readonly string[]>;
+  call(routine: Routine, args: readonly string[], terms: CallTerms): Promise<readonly string[]>;
+  /** A session of its own, for what takes long; whoever has it closes it. */
+  aside(): Aside;
   /** False: no message ever comes, so ask. Known at once when connected. */
   hears(): boolean | Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Two sessions; the first call of each opens it. */
+/** Two sessions, and those aside; the first call of each opens it. */
 export function linkOf(source: Source): SqlLink {
   const sessions = { claims: new Session(source), heartbeats: new Session(source) };
+  const asides = new Set<Session>();
   return {
-    call(routine, args, lane) {
+    call(routine, args, { lane, withinMs }) {
       const { claims, heartbeats } = sessions;
       const withClaims = lane === 'claims' || (lane === 'releases' && claims.idle);
-      return (withClaims ? claims : heartbeats).call(routine, args);
+      return (withClaims ? claims : heartbeats).call(routine, args, withinMs);
+    },
+    aside() {
+      const session = new Session(source);
+      asides.add(session);
+      const close = (): void => {
+        asides.delete(session);
+        session.close();
+      };
+      return { call: (routine, args) => session.call(routine, args), close };
     },
     hears: () => sessions.heartbeats.hears(),
     listen: (channel, received, resumed) =>
@@ -36,6 +56,7 @@ export function linkOf(source: Source): SqlLink {
     close: async () => {
       sessions.claims.close();
       sessions.heartbeats.close();
+      for (const session of asides) session.close();
     },
   };
 }

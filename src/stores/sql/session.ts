@@ -3,9 +3,9 @@
  *
  * Pools and clients keep statements for a connection that they do not have, however long, and some
  * write them again. A claim that core has long given up would so be made for nobody. Therefore:
- * - a call waits for a connection that is being made, for a second at most, and for its turn, for
- *   ten; then it has failed without having left. Calls keep their order, so a release never
- *   overtakes its claim;
+ * - a call waits for a connection that is being made, for a second at most, and for its turn, as
+ *   long as core waits for it; then it has failed without having left. Calls keep their order, so a
+ *   release never overtakes its claim;
  * - when a connection breaks, the call that was written on it is of unknown outcome and never
  *   written again;
  * - a new connection is made when the next call asks for it, after a pause that grows up to a
@@ -23,9 +23,9 @@ import { abortable, limited } from '../abortable.ts';
 import { markBlocked } from './apart.ts';
 import type { Judgement, Routine, Source, Wire } from './wire.ts';
 
-/** For so long a call waits for a connection, and then for its turn. */
+/** For so long a call waits for a connection, and with that for its turn. */
 const CONNECT_MS = 1000;
-const TURN_MS = 9000;
+const LONGEST_TURN_MS = 10_000;
 /** After so long an attempt to connect is given up, whatever the client's own time-out is. */
 const ATTEMPT_MS = 5000;
 const SHORTEST_PAUSE_MS = 20;
@@ -75,8 +75,13 @@ export class Session {
     this.#source = source;
   }
 
-  call(routine: Routine, args: readonly string[]): Promise<readonly string[]> {
-    return this.#ask((wire) => wire.call(routine, args));
+  /** Within so many ms it has left, or has failed. */
+  call(
+    routine: Routine,
+    args: readonly string[],
+    withinMs: number = LONGEST_TURN_MS,
+  ): Promise<readonly string[]> {
+    return this.#ask((wire) => wire.call(routine, args), withinMs);
   }
 
   /** A call would be written at once. */
@@ -108,8 +113,9 @@ export class Session {
     if (this.#open) this.#drop(this.#open, reason);
   }
 
-  #ask<T>(ask: (wire: Wire) => Promise<T>): Promise<T> {
+  #ask<T>(ask: (wire: Wire) => Promise<T>, withinMs: number = LONGEST_TURN_MS): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    if (withinMs <= 0) return Promise.reject(notYet());
     return new Promise((resolve, reject) => {
       const request: Request = {
         run: (open) =>
@@ -123,18 +129,20 @@ export class Session {
         fail: reject,
       };
       if (this.idle && this.#open) this.#run(this.#open, request);
-      else this.#line(request);
+      else this.#line(request, withinMs);
     });
   }
 
-  #line(request: Request): void {
+  #line(request: Request, withinMs: number): void {
     const late = (): void => {
       if (this.#queue.delete(request)) request.fail(this.#failure ?? notYet());
     };
-    request.timer = setTimeout(() => {
-      if (this.#open) request.timer = setTimeout(() => afterInput(late), TURN_MS);
+    const longer = withinMs - CONNECT_MS;
+    const connected = (): void => {
+      if (this.#open && longer > 0) request.timer = setTimeout(() => afterInput(late), longer);
       else afterInput(late);
-    }, CONNECT_MS);
+    };
+    request.timer = setTimeout(connected, Math.min(withinMs, CONNECT_MS));
     this.#queue.add(request);
     this.#next();
   }

@@ -6,15 +6,16 @@
  * that transaction is committed. Here is no rule about locks, only how verbs become calls.
  */
 import type { Clock } from '../../clock.ts';
-import type { StoreError } from '../../errors.ts';
 import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
 import { fromText, toText } from '../name-text.ts';
 import { garbled, letterOf, standingIn, statusIn } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
-import { askApart } from './apart.ts';
+import { askApart, type Reply, untilFree } from './apart.ts';
 import type { Lane, SqlLink } from './link.ts';
 import { Polling } from './polling.ts';
+import { statusFrom, yesOrNo } from './replies.ts';
 import { Sweeper } from './sweeper.ts';
+import type { Routine } from './wire.ts';
 
 export interface SqlStoreParts {
   readonly name: string;
@@ -34,6 +35,16 @@ export interface SqlStoreParts {
 /** How the names of channels begin; the address of a process follows. */
 const CHANNEL = 'holdfast_';
 
+interface CallOf {
+  readonly ttlMs: number;
+  /** Default: that of the claims. */
+  readonly lane?: Lane;
+}
+
+type Call = (routine: Routine, args: readonly string[]) => Promise<readonly string[]>;
+
+const CLAIMS = { lane: 'claims' } as const;
+
 const LANES: Readonly<Record<'claim' | 'renew' | 'release', Lane>> = {
   ...{ claim: 'claims', renew: 'heartbeats', release: 'releases' },
 };
@@ -41,9 +52,8 @@ const LANES: Readonly<Record<'claim' | 'renew' | 'release', Lane>> = {
 /** How many names are asked for at once. */
 const PAGE = 1000;
 
-/** A third of what core waits for an answer, and less than a connection may be silent. */
-const LONGEST_PATIENCE_MS = 2000;
-const PATIENCE_PER_TTL = 1 / 6;
+/** So many tries fit into a TTL: nobody waits longer for one of them. */
+const TRIES_PER_TTL = 3;
 
 export class SqlStore implements Store {
   readonly name: string;
@@ -65,7 +75,7 @@ export class SqlStore implements Store {
     this.maxTtlMs = parts.maxTtlMs;
     this.#wakes = new Wakes(link, CHANNEL);
     this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
-    this.#sweeper = new Sweeper(clock, () => link.call('sweep', [], 'claims'));
+    this.#sweeper = new Sweeper(clock, link);
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -101,8 +111,9 @@ export class SqlStore implements Store {
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const args = [this.#settings(patienceFor(this.maxTtlMs)), toText(resource)];
-    const lines = await this.#parts.link.call('inspect', args, 'claims');
+    const lines = await this.#alone({ ttlMs: this.maxTtlMs }, (call, waitMs) =>
+      call('inspect', [this.#settings(waitMs), toText(resource)]),
+    );
     const standings = lines.map(standingIn);
     const members = (held: boolean) =>
       standings.filter((each) => each.held === held).map(({ member }) => member);
@@ -140,14 +151,15 @@ export class SqlStore implements Store {
     { resource, id, ttlMs }: Claim,
     { text, ms }: { readonly text: string; readonly ms: number },
   ): Promise<boolean> {
-    const settings = this.#settings(patienceFor(ttlMs));
-    const args = [settings, toText(resource), id, toText(text), String(Math.ceil(ms))];
-    const [line = ''] = await this.#parts.link.call('keep', args, 'claims');
+    const terms = [toText(resource), id, toText(text), String(Math.ceil(ms))];
+    const [line = ''] = await this.#alone({ ttlMs }, (call, waitMs) =>
+      call('keep', [this.#settings(waitMs), ...terms]),
+    );
     return yesOrNo(line);
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
-    const [line] = await this.#parts.link.call('recall', [toText(resource)], 'claims');
+    const [line] = await this.#parts.link.call('recall', [toText(resource)], CLAIMS);
     if (line === undefined) return undefined;
     const space = line.indexOf(' ');
     if (!(space > 0)) throw garbled(line);
@@ -162,7 +174,7 @@ export class SqlStore implements Store {
       if (holders.length + waiters.length > 0) yield prefix;
     }
     for (let after = text, full = true; full; ) {
-      const names = await this.#parts.link.call('names', [after, String(PAGE)], 'claims');
+      const names = await this.#parts.link.call('names', [after, String(PAGE)], CLAIMS);
       for (const name of names) {
         if (!name.startsWith(text)) return;
         yield fromText(name);
@@ -193,8 +205,9 @@ export class SqlStore implements Store {
       ...[String(Math.ceil(ttlMs)), String(queue), ...this.#wakes.tagOf(claim).split(' ')],
       JSON.stringify(holder),
     ];
-    const args = [...this.#plainSettings(patienceFor(ttlMs)), ...terms];
-    const [line = ''] = await this.#parts.link.call('claim_one', args, 'claims');
+    const [line = ''] = await this.#alone({ ttlMs }, (call, waitMs) =>
+      call('claim_one', [...this.#plainSettings(waitMs), ...terms]),
+    );
     const status = statusIn(line);
     this.#polling.saw(claim, status);
     return [status];
@@ -202,8 +215,9 @@ export class SqlStore implements Store {
 
   async #releaseOne({ resource, id, ttlMs }: Claim): Promise<readonly boolean[]> {
     const terms = [toText(resource), id, String(Math.ceil(ttlMs))];
-    const args = [...this.#plainSettings(patienceFor(ttlMs)), ...terms];
-    const [line = ''] = await this.#parts.link.call('release_one', args, 'releases');
+    const [line = ''] = await this.#alone({ ttlMs, lane: 'releases' }, (call, waitMs) =>
+      call('release_one', [...this.#plainSettings(waitMs), ...terms]),
+    );
     return [yesOrNo(line)];
   }
 
@@ -214,8 +228,7 @@ export class SqlStore implements Store {
   ): Promise<readonly ClaimStatus[]> {
     const lines = await this.#batch(verb, claims, termsOf);
     return claims.map((claim, i) => {
-      const line = lines[i] ?? '';
-      const status = typeof line === 'string' ? statusIn(line) : errorStatus(line);
+      const status = statusFrom(lines[i] ?? '');
       this.#polling.saw(claim, status);
       return status;
     });
@@ -225,23 +238,43 @@ export class SqlStore implements Store {
     verb: 'claim' | 'renew' | 'release',
     claims: readonly Claim[],
     termsOf: (claim: Claim) => object,
-  ): Promise<readonly (string | StoreError)[]> {
-    const lane = LANES[verb];
-    const patience = patienceFor(Math.min(...claims.map(({ ttlMs }) => ttlMs)));
-    return askApart(claims, patience, (some, patienceMs) => {
-      const args = [this.#settings(patienceMs), JSON.stringify(some.map(termsOf))];
-      return this.#parts.link.call(verb, args, lane);
-    });
+  ): Promise<readonly Reply[]> {
+    const ttlMs = Math.min(...claims.map((claim) => claim.ttlMs));
+    const call = this.#caller({ ttlMs, lane: LANES[verb] });
+    return askApart(claims, this.#parts.clock, (some, waitMs) =>
+      call(verb, [this.#settings(waitMs), JSON.stringify(some.map(termsOf))]),
+    );
   }
 
   async #change(change: object, ttlMs: number): Promise<string> {
-    const args = [this.#settings(patienceFor(ttlMs)), JSON.stringify(change)];
-    const [line = ''] = await this.#parts.link.call('change', args, 'claims');
+    const [line = ''] = await this.#alone({ ttlMs }, (call, waitMs) =>
+      call('change', [this.#settings(waitMs), JSON.stringify(change)]),
+    );
     return line;
   }
 
+  /** Again while the row of this one claim is busy. */
+  #alone(
+    terms: CallOf,
+    ask: (call: Call, waitMs: number) => Promise<readonly string[]>,
+  ): Promise<readonly string[]> {
+    const call = this.#caller(terms);
+    const { clock } = this.#parts;
+    return untilFree({ clock, ttlMs: terms.ttlMs }, (waitMs) => ask(call, waitMs));
+  }
+
+  /**
+   * Makes calls only as long as core waits for them, counted from now. A later one could let in a
+   * claim that core gave up, after the tombstone of its release.
+   */
+  #caller({ ttlMs, lane = 'claims' }: CallOf): Call {
+    const { clock, link } = this.#parts;
+    const until = clock.now() + ttlMs / TRIES_PER_TTL;
+    return (routine, args) => link.call(routine, args, { lane, withinMs: until - clock.now() });
+  }
+
   async #look(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
-    const lines = await this.#parts.link.call('look', [JSON.stringify(ids)], 'claims');
+    const lines = await this.#parts.link.call('look', [JSON.stringify(ids)], CLAIMS);
     return new Map(lines.map((line) => [line.slice(0, 32), statusIn(line.slice(33))]));
   }
 
@@ -259,20 +292,4 @@ export class SqlStore implements Store {
     const { maxTtlMs, fast } = this.#parts;
     return [this.#settings(patience), String(patience), String(maxTtlMs), String(fast)];
   }
-}
-
-/** How long to wait for a lock, in whole ms. None at all would be for ever. */
-function patienceFor(ttlMs: number): number {
-  return Math.max(1, Math.floor(Math.min(ttlMs * PATIENCE_PER_TTL, LONGEST_PATIENCE_MS)));
-}
-
-function errorStatus(error: StoreError): ClaimStatus {
-  return { state: 'error', error };
-}
-
-function yesOrNo(line: string | StoreError): boolean {
-  if (typeof line !== 'string') throw line;
-  if (line === '1' || line === '0') return line === '1';
-  const status = statusIn(line);
-  throw status.state === 'error' ? status.error : garbled(line);
 }

@@ -1,27 +1,63 @@
+/**
+ * Clears up in the background, whatever becomes of it.
+ *
+ * Each call sweeps one portion, and its answer says whether there is more. The first portion is swept
+ * on the session of the claims, once a minute; if there is more, a session of its own goes on until
+ * the round is over, so that claims do not wait and no rate of new names is too high. It works for a
+ * quarter of the time, which leaves the server to others. The database lets one process sweep at a
+ * time.
+ * What would break it: a portion that takes long, or to stop while there is more.
+ */
 import type { Clock } from '../../clock.ts';
+import type { SqlLink } from './link.ts';
 
 /** What is idle does no harm, so once a minute is often enough for each process. */
 const EVERY_MS = 60_000;
 
-/** Clears up in the background, as often as is good, whatever becomes of it. */
+/** After each portion, as a share of the time that it took. */
+const REST = 3;
+
 export class Sweeper {
   readonly #clock: Clock;
-  readonly #sweep: () => Promise<unknown>;
+  readonly #link: SqlLink;
   #nextAt: number;
 
-  constructor(clock: Clock, sweep: () => Promise<unknown>) {
+  constructor(clock: Clock, link: SqlLink) {
     this.#clock = clock;
-    this.#sweep = sweep;
+    this.#link = link;
     // Processes that began together do not sweep together, and one that is soon over never does.
     this.#nextAt = clock.now() + EVERY_MS * (0.5 + clock.random() / 2);
   }
 
   /** Somebody uses the store. */
   due(): void {
-    const now = this.#clock.now();
-    if (now < this.#nextAt) return;
-    this.#nextAt = now + EVERY_MS;
-    // The next one, or that of another process, does what this one leaves.
-    this.#sweep().catch(() => {});
+    if (this.#clock.now() < this.#nextAt) return;
+    this.#nextAt = Number.POSITIVE_INFINITY;
+    const over = (): void => {
+      this.#nextAt = this.#clock.now() + EVERY_MS;
+    };
+    // The next one, or that of another process, goes on where this one ends.
+    this.#sweep().then(over, over);
+  }
+
+  async #sweep(): Promise<void> {
+    const first = await this.#link.call('sweep', [], { lane: 'claims' });
+    if (first.length === 0) return;
+    const session = this.#link.aside();
+    try {
+      for (let more = true; more; ) {
+        const since = this.#clock.now();
+        more = (await session.call('sweep', [])).length > 0;
+        if (more) await this.#rest((this.#clock.now() - since) * REST);
+      }
+    } finally {
+      session.close();
+    }
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.setTimeout(resolve, ms).unref();
+    });
   }
 }

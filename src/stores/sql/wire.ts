@@ -5,7 +5,8 @@ import type { StoreError } from '../../errors.ts';
  * What the database does in one call, as `schema.sql` of each store defines it. All take texts and
  * answer rows of one text; `status` stands for the lines of `status-lines.ts`:
  * - `claim`, `renew`, `release`: settings, and an array of claims; one row a claim, in their order:
- *   a status, or for `release` 1 or 0;
+ *   a status, or for `release` 1 or 0. Of several, those whose row somebody else has locked are not
+ *   among them, but before them, as `b` and the place in the array;
  * - `change`: settings, and `{ verb, resource, id }` for `downgrade`, which answers a status, or
  *   `{ verb, resource, number, reason, now }` for `evict`, which answers 1 or 0;
  * - `keep`: settings, resource, id, a text and ms; 1 if that claim is held, and it is kept, or 0;
@@ -13,7 +14,7 @@ import type { StoreError } from '../../errors.ts';
  * - `inspect`: settings, and a resource; the lines of its living claims, in order;
  * - `names`: after which name, and how many at most; resources with living claims, in byte order;
  * - `look`: an array of ids; `id status` for those that live. It locks nothing;
- * - `sweep`: nothing; the answer is not looked at.
+ * - `sweep`: nothing; a row if there is more to sweep.
  * What is more than one text is JSON. Where they are, the same for one claim, of plain values, for
  * JSON costs more than all else that is common:
  * - `claim_one`: settings, and of these `patience`, `maxTtl` and `fast`; resource, id, kind,

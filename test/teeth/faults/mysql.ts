@@ -35,14 +35,10 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   },
   {
     ...schema,
-    name: 'mysql: heartbeats lock their resources in no order',
-    find: `  ORDER BY CAST(c.resource AS BINARY)
-  ON DUPLICATE KEY UPDATE
-    done_by = IF(holdfast_resource.id = c.id AND expires > _now, _call, done_by),`,
-    replace: `  ORDER BY c.id
-  ON DUPLICATE KEY UPDATE
-    done_by = IF(holdfast_resource.id = c.id AND expires > _now, _call, done_by),`,
-    why: 'two batches wait for each other, and one of them fails',
+    name: 'mysql: a batch waits for one row while it has others',
+    find: 'FOR UPDATE /*!80000 OF r */ SKIP LOCKED',
+    replace: 'FOR UPDATE /*!80000 OF r */',
+    why: 'a row that somebody keeps locked costs leases that have nothing to do with it',
   },
   {
     ...schema,

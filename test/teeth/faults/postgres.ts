@@ -13,16 +13,10 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   },
   {
     ...schema,
-    name: 'postgres: releases lock their resources in no order',
-    find: `SELECT DISTINCT ON (c.resource COLLATE "C") c.resource, c.id,
-      NOT c.unanswered AND c.after <= 0 AS simply
-    FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, unanswered boolean,
-      after bigint)) WITH ORDINALITY AS c
-    ORDER BY c.resource COLLATE "C", c.ordinality`,
-    replace: `SELECT c.resource, c.id, NOT c.unanswered AND c.after <= 0 AS simply
-    FROM json_to_recordset(claims) AS c (resource text, id uuid, unanswered boolean, after bigint)
-    ORDER BY md5(c.id::text)`,
-    why: 'two batches wait for each other, and one of them fails',
+    name: 'postgres: a batch waits for one row while it has others',
+    find: 'ORDER BY name FOR UPDATE SKIP LOCKED\n  )\n  SELECT array_agg(n)',
+    replace: 'ORDER BY name FOR UPDATE\n  )\n  SELECT array_agg(n)',
+    why: 'a row that somebody keeps locked costs leases that have nothing to do with it',
   },
   {
     ...schema,
@@ -49,7 +43,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   {
     ...schema,
     name: 'postgres: what is swept away leaves no number behind',
-    find: 'SET highest = greatest(highest, (SELECT max(number) FROM swept))',
+    find: 'SET highest = greatest(highest, w.long_ago)',
     replace: 'SET highest = highest',
     why: 'when the clock goes back, a later holder has a smaller token',
   },
@@ -170,6 +164,27 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     find: "lane === 'claims' || (lane === 'releases' && claims.idle)",
     replace: "lane !== 'heartbeats'",
     why: 'a claim that waits for a lock of the database keeps other locks from being free',
+  },
+  {
+    file: 'src/stores/sql/session.ts',
+    name: 'databases: a call waits for its turn longer than core waits for the call',
+    find: '(connected, Math.min(withinMs, CONNECT_MS))',
+    replace: '(connected, CONNECT_MS)',
+    why: 'a claim that was given up is let in after its tombstone',
+  },
+  {
+    file: 'src/stores/sql/apart.ts',
+    name: 'databases: a claim whose row is busy is not asked about again',
+    find: 'if (busy.length === 0 || clock.now() >= until) return replies;',
+    replace: 'if (busy.length >= 0) return replies;',
+    why: 'where a lock is hot, claims and heartbeats fail though its row is free a moment later',
+  },
+  {
+    file: 'src/stores/sql/sweeper.ts',
+    name: 'databases: a sweep ends while there is more',
+    find: 'if (first.length === 0) return;',
+    replace: 'if (first.length >= 0) return;',
+    why: 'with many new names, tables grow for ever',
   },
   {
     ...schema,
