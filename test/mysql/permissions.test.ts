@@ -121,7 +121,8 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
       `call holdfast_record('${settings}', true)`,
       `call holdfast_begin('${settings}', @a, @b, @c)`,
       `call holdfast_known('${settings}', @a, @b, @c, @d)`,
-      `call holdfast_probe('${settings}', '[{"resource":"job"}]', 0)`,
+      `call holdfast_await('{"patience":10}', 'job')`,
+      `set @c = '[{"resource":"job"},{"resource":"a"}]'; call holdfast_take('${settings}', @c, @b)`,
       'drop procedure holdfast_sweep',
       'create table mine (x int)',
     ]) {

@@ -55,7 +55,7 @@ export class Hazards {
     this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
   };
 
-  /** No danger, but slow, and hard to find; what else a server refuses, it refuses claims as well. */
+  /** Waits are safe but slow. A server that refuses this for another reason refuses claims, too. */
   readonly deaf = (error: StoreError): void => {
     if (refusalCode(error) !== 'NOPERM') return;
     const message =

@@ -3,17 +3,15 @@
  *
  * Pools and clients keep statements for a connection that they do not have, however long, and some
  * write them again. A claim that core has long given up would so be made for nobody. Therefore:
- * - a call waits for a connection that is being made, for a second at most, and for its turn, as
- *   long as core waits for it; then it has failed without having left. Calls keep their order, so a
- *   release never overtakes its claim;
- * - when a connection breaks, the call that was written on it is of unknown outcome and never
- *   written again;
- * - a new connection is made when the next call asks for it, after a pause that grows up to a
- *   second, for a lease has only its TTL. Whoever listens asks at once;
+ * - a call waits for a connection for a second at most, and for its turn as long as core waits for
+ *   it; then it has failed without having left. Calls keep their order, so that no release overtakes
+ *   its claim;
+ * - when a connection breaks, the call written on it has an unknown outcome: it is never repeated;
+ * - the next call asks for a new connection, after a pause that grows up to a second, for a lease
+ *   has only its TTL. Whoever listens asks at once;
  * - a call that has no answer after three seconds is on a connection that is half-open, or on a
  *   server that stands still: the connection is dropped. No routine waits for a lock so long;
- * - so is one on which the server says that it is no primary (any more): the next one goes where
- *   the address leads by then.
+ * - so is one whose server says that it is no primary: the next one goes where the address leads.
  * What would break it: a client that writes a statement twice, or after its promise was rejected.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
