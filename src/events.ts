@@ -65,8 +65,8 @@ export interface LockEvents {
   /** A wait has lasted for 30 s and goes on. */
   slow: { resource: string; kind: Kind; waitedMs: number; ahead: number | undefined };
   /**
-   * A heartbeat failed; the lease is still held, until its deadline. Without a cause: the machine may
-   * have been stopped together with its clocks, and the store is being asked.
+   * A heartbeat failed; the lease is still held, until its deadline. Without a cause: the machine
+   * may have been stopped together with its clocks, and the store is being asked.
    */
   unconfirmed: { resource: string; kind: Kind; remainingMs: number; cause: StoreError | undefined };
   /** A lease ended before its holder released it. */

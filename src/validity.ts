@@ -5,9 +5,9 @@
  * counted `leftMs` from some moment after the request was sent, so counting it from before sending
  * is early; subtracting drift covers clocks of different rates, and a margin covers rounding and
  * timers. Only a confirmed request moves the deadline, with its own time of sending: a reply that
- * overtook a newer one changes nothing, and no reply changes nothing. Where our clock may have stood
- * still together with the machine, what was confirmed before is in doubt, and a reply to what was
- * sent before confirms nothing: nothing begins on it until the store has been asked again.
+ * overtook a newer one changes nothing, and no reply changes nothing. Where our clock may have
+ * stood still together with the machine, what was confirmed before is in doubt, and a reply to what
+ * was sent before confirms nothing: nothing begins on it until the store has been asked again.
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../servers/until.ts';
 import { CALLS, type Call } from './calls.ts';
-import { handles, keptByRound, LIMIT, more } from './measure.ts';
+import { keptByRound, LIMIT, more, resources } from './measure.ts';
 import { type Ground, LANES, World } from './world.ts';
 
 const ROUNDS = 10_000;
@@ -52,7 +52,7 @@ async function expectNothingKept(ground: Ground, world: World, call: Call): Prom
   await run();
   // Before the connections are counted that it needs.
   await world.inUse();
-  const [there, here] = [await ground.left?.(), handles()];
+  const [there, here] = [await ground.left?.(), resources()];
   const kept = await keptByRound(half, call.connects ? CONNECTION_MS : 0, run);
   expect(kept, 'bytes kept by a round').toBeLessThan(LIMIT);
   await world.end();
@@ -61,7 +61,7 @@ async function expectNothingKept(ground: Ground, world: World, call: Call): Prom
     expect(await world.inUse()).toEqual([]);
     const left = await ground.left?.();
     expect(more(there ?? {}, left ?? {})).toEqual([]);
-    expect(more(here, handles())).toEqual([]);
+    expect(more(here, resources())).toEqual([]);
     return true;
   });
 }

@@ -2,8 +2,8 @@
  * Tells a leak from noise.
  *
  * What each round keeps adds up, and what is kept once, such as compiled code and caches, does not.
- * So the second half of the rounds is measured against the first, when nothing more can be collected,
- * and what seems to leak is measured again: noise does not grow each time, a leak does.
+ * So the second half of the rounds is measured against the first, when nothing more can be
+ * collected, and what seems to leak is measured again: noise does not grow each time, a leak does.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,7 +11,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** More than this, in bytes for each round, is a leak: an empty promise or closure takes as much. */
+/** More than this, in bytes for each round, is a leak: a promise with a closure takes as much. */
 export const LIMIT = 100;
 /** What the process itself may use more of, in bytes: a few tables that have grown. */
 const NOISE = 64 * 1024;
@@ -54,7 +54,7 @@ export async function keptByRound(
 const EVENTS = ['SIGINT', 'SIGTERM', 'exit', 'beforeExit', 'warning', 'unhandledRejection'];
 
 /** What keeps the process alive, and who listens to it, each with how many there are. */
-export function handles(): Readonly<Record<string, number>> {
+export function resources(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const event of EVENTS) counts[event] = process.listenerCount(event);
   for (const kind of process.getActiveResourcesInfo()) {

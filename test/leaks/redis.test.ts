@@ -1,5 +1,5 @@
 import { redisStore } from 'holdfast/redis';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { LOGIN, QUEUE_USER } from '../redis/least-user.ts';
 import { RedisServer } from '../servers/redis-server.ts';
 import { leakTests } from './leaks.ts';
@@ -7,7 +7,7 @@ import type { Ground } from './world.ts';
 
 const TRUST = { afterDataLoss: 'trust' } as const;
 
-async function groundFor(login: RedisOptions, config: readonly string[]): Promise<Ground> {
+async function groundFor(login: Partial<typeof LOGIN>, config: readonly string[]): Promise<Ground> {
   const server = await RedisServer.start({ config });
   const { host, port } = server;
   const open = () => redisStore(new Redis({ host, port, ...login, lazyConnect: true }), TRUST);

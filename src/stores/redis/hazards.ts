@@ -55,7 +55,7 @@ export class Hazards {
     this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
   };
 
-  /** No danger, but slow, and hard to find; what else a server refuses, it refuses claims as well. */
+  /** No danger, but slow, and hard to find. What else is refused, claims are told as well. */
   readonly deaf = (error: StoreError): void => {
     if (refusalCode(error) !== 'NOPERM') return;
     const message =
