@@ -111,7 +111,7 @@ export class LiveClaim implements Asker<ClaimStatus> {
     (tries ? lanes.claim : heartbeat.laneOf(this)).send(this.claim, this);
   }
 
-  /** Tells its holder that the store may have ended it; tells nothing if it is not held. */
+  /** Tells its holder, if there is one, that nobody knows whether the store still has it. */
   doubt(cause: StoreError | undefined): void {
     const remainingMs = this.remaining();
     if (remainingMs === 0 || this.#validity.unanswered) return;

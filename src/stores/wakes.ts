@@ -22,7 +22,7 @@ export interface Ear {
 
 const DONE = Promise.resolve();
 
-/** Before the next try to listen, in ms: after a failure that may pass, and one that stays. */
+/** Before the next try to listen, in ms: after a failure that may pass, and after another. */
 const PAUSE_MS = { passing: 1000, lasting: 60_000 };
 
 export class Wakes {

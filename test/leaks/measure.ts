@@ -11,7 +11,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** More than this, in bytes a round, is a leak: an empty promise or closure takes as much. */
+/** More than this, in bytes for each round, is a leak: a promise with a closure takes as much. */
 export const LIMIT = 100;
 /** What the process itself may use more of, in bytes: a few tables that have grown. */
 const NOISE = 64 * 1024;

@@ -199,7 +199,7 @@ describe('the system clock', () => {
 
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('puts a lease in doubt after the machine was stopped with its clocks, and asks', async () => {
+  it('puts a lease in doubt when the machine was stopped with its clocks, and asks', async () => {
     const { locks, lease, doubts } = await stoppedFor(11_000);
     expect([lease.held, lease.state]).toEqual([true, 'unconfirmed']);
     await turn();
