@@ -10,8 +10,8 @@
  *   after a sixth of the shortest TTL, for a heartbeat that fails must not be the last one; in a
  *   batch, where the answers of others wait as well, after a quarter of that.
  * Mostly a busy row is free a moment later. So its claim is asked about again at once, in line, and
- * then after pauses that grow. Several are asked about by turns: all together, for the many that are
- * free by now, and one alone, for a row that is never free except to the one next in line.
+ * then after pauses that grow. Several are asked about by turns: all together, for the many that
+ * are free by now, and one alone, for a row that is never free except to the one next in line.
  * Where a batch as a whole had to wait (for a name that another session is just adding), nothing
  * tells for whom: then it is halved until that claim stands alone.
  * What would break it: a call about several claims that waits while it has locked some rows.

@@ -4,7 +4,7 @@
  * Pools and clients keep statements for a connection that they do not have, however long, and some
  * write them again. A claim that core has long given up would so be made for nobody. Therefore:
  * - a call waits for a connection that is being made, for a second at most, and for its turn, as
- *   long as core waits for it; then it has failed without having left. Calls keep their order, so a
+ *   long as its TTL; then it has failed without having left. Calls keep their order, so a
  *   release never overtakes its claim;
  * - when a connection breaks, the call that was written on it is of unknown outcome and never
  *   written again;
