@@ -34,8 +34,11 @@ describe.each(PRODUCTS)('%s', (_, start) => {
       groups: 1,
     });
     await pass(LONG_MS);
-    // The first one remembers the numbers.
-    for (const _ of [1, 2, 3, 4]) await server.query('call holdfast_sweep()');
+    // So many as there are, a portion at a time.
+    for (let more = true; more; ) {
+      const [rows] = (await server.query('call holdfast_sweep()')) as unknown as [unknown];
+      more = Array.isArray(rows) && rows.length > 0;
+    }
     const left = await server.query(`select (select count(*) from holdfast_resource) as resources,
       (select count(*) from holdfast_claim) as claims,
       (select count(*) from holdfast_grave) as graves`);

@@ -1487,6 +1487,7 @@ DROP PROCEDURE IF EXISTS holdfast_sweep //
 CREATE PROCEDURE holdfast_sweep() SQL SECURITY DEFINER
 BEGIN
   DECLARE _most INT DEFAULT 500;
+  DECLARE _graves INT DEFAULT 0;
   DECLARE _minute BIGINT DEFAULT 60000000;
   DECLARE _now, _long_ago, _due, _began, _seen, _gone, _count, _number, _living BIGINT;
   DECLARE _mine, _over BOOLEAN DEFAULT FALSE;
@@ -1570,7 +1571,10 @@ BEGIN
       SELECT g.id INTO _found FROM holdfast_grave g WHERE g.id = _id
         AND g.until < _now - 10 * _minute
       FOR UPDATE SKIP LOCKED;
-      IF _found IS NOT NULL THEN DELETE FROM holdfast_grave WHERE id = _id; END IF;
+      IF _found IS NOT NULL THEN
+        DELETE FROM holdfast_grave WHERE id = _id;
+        SET _graves = _graves + 1;
+      END IF;
       SET _over = FALSE;
     END LOOP;
     CLOSE _old;
@@ -1579,7 +1583,7 @@ BEGIN
     CALL holdfast_forget(_now, _most);
     COMMIT;
   END IF;
-  SELECT 'on' FROM DUAL WHERE _after IS NOT NULL;
+  SELECT 'on' FROM DUAL WHERE _after IS NOT NULL OR _graves = _most;
 END //
 
 -- What a program has to know before it begins: the layout, and whether its sleep can be ended.

@@ -52,9 +52,6 @@ const LANES: Readonly<Record<'claim' | 'renew' | 'release', Lane>> = {
 /** How many names are asked for at once. */
 const PAGE = 1000;
 
-/** So many tries fit into a TTL: nobody waits longer for one of them. */
-const TRIES_PER_TTL = 3;
-
 export class SqlStore implements Store {
   readonly name: string;
   readonly traits: Traits;
@@ -264,12 +261,12 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Makes calls only as long as core waits for them, counted from now. A later one could let in a
-   * claim that core gave up, after the tombstone of its release.
+   * Makes calls only within the TTL, counted from now. Core gives a claim up after a third of it,
+   * and the tombstone of its release lasts for a whole one: a later call would let it in after that.
    */
   #caller({ ttlMs, lane = 'claims' }: CallOf): Call {
     const { clock, link } = this.#parts;
-    const until = clock.now() + ttlMs / TRIES_PER_TTL;
+    const until = clock.now() + ttlMs;
     return (routine, args) => link.call(routine, args, { lane, withinMs: until - clock.now() });
   }
 

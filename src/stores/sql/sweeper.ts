@@ -3,9 +3,9 @@
  *
  * Each call sweeps one portion, and its answer says whether there is more. The first portion is
  * swept on the session of the claims, once a minute; if there is more, a session of its own goes on
- * until the round is over, so that claims do not wait and no rate of new names is too high. It works
- * for a quarter of the time, which leaves the server to others. The database lets one process sweep
- * at a time.
+ * until the round is over, so that claims do not wait and no rate of new names is too high. It
+ * works for a quarter of the time, which leaves the server to others. The database lets one process
+ * sweep at a time.
  * What would break it: a portion that takes long, or to stop while there is more.
  */
 import type { Clock } from '../../clock.ts';
