@@ -64,6 +64,7 @@ export function plainRedisStore(client: RedisClient, options: PlainRedisOptions 
     traits: store.traits,
     lineage: store.lineage,
     maxTtlMs: store.maxTtlMs,
+    partOf: store.partOf,
     claim: async (claims) => (await store.claim(claims)).map(soon),
     renew: (claims) => store.renew(claims),
     release: (claims, after) => store.release(claims, after),
