@@ -182,11 +182,11 @@ test('a call that has not had its turn in time has failed, and is never made', a
   const outcomes = [100, 1500].map((withinMs) =>
     expect(session.call('claim', [String(withinMs)], withinMs)).rejects.toMatchObject(failed),
   );
-  await vi.advanceTimersByTimeAsync(100);
+  await pass(100);
   await outcomes[0];
-  await vi.advanceTimersByTimeAsync(1400);
+  await pass(1400);
   await outcomes[1];
-  await vi.advanceTimersByTimeAsync(500);
+  await pass(500);
   await before;
   await expect(session.call('claim', ['late'], 0)).rejects.toMatchObject(failed);
   expect(line.calls).toEqual(['look', 'look before']);

@@ -3,8 +3,8 @@
  *
  * Pools and clients keep statements for a connection that they do not have, however long, and some
  * write them again. A claim that core has long given up would so be made for nobody. Therefore:
- * - a call waits for a connection for a second at most, and for its turn as long as its TTL; then it
- *   has failed without having left. Calls keep their order, so that no release overtakes its claim;
+ * - a call waits for a connection for a second at most, and for its turn as long as its TTL; then
+ *   it has failed without having left. Calls keep their order, so no release overtakes its claim;
  * - when a connection breaks, the call written on it has an unknown outcome and is never repeated;
  * - the next call asks for a new connection, after a pause that grows up to a second, for a lease
  *   has only its TTL. Whoever listens asks at once;
