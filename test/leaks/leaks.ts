@@ -3,13 +3,10 @@ import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../servers/until.ts';
 import { CALLS, type Call } from './calls.ts';
-import { keptByRound, LIMIT, more, resources } from './measure.ts';
+import { expectNoLeak, more, resources } from './measure.ts';
 import { type Ground, LANES, World } from './world.ts';
 
 const ROUNDS = 10_000;
-
-/** A connection to Redis is looked after for 1.5 s, also when it is closed by then. */
-const CONNECTION_MS = 1600;
 
 export function leakTests(
   store: string,
@@ -53,8 +50,7 @@ async function expectNothingKept(ground: Ground, world: World, call: Call): Prom
   // Before the connections are counted that it needs.
   await world.inUse();
   const [there, here] = [await ground.left?.(), resources()];
-  const kept = await keptByRound(half, call.connects ? CONNECTION_MS : 0, run);
-  expect(kept, 'bytes kept by a round').toBeLessThan(LIMIT);
+  await expectNoLeak({ rounds: half, connects: call.connects }, run);
   await world.end();
   expect(getEventListeners(world.signal, 'abort')).toEqual([]);
   await until('was all given back', async () => {
