@@ -12,7 +12,7 @@ const STEPS: readonly Step[] = [
   program('format', 'biome', 'ci', '--error-on-warnings', '.'),
   program('types', 'tsc'),
   vitestStep('units'),
-  vitestStep('conformance'),
+  timedVitestStep('conformance'),
   vitestStep('models'),
   program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
   program(

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RedisServer } from '../servers/redis-server.ts';
 import { SteppedClock } from '../servers/stepped-clock.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
+import { settle } from './settle.ts';
 
 /** Long enough for nothing to expire by itself within a test. */
 const LONG_MS = 20_000;
@@ -201,6 +202,7 @@ describe('a plain lock', () => {
     const maxTtl = 3000;
     // A new server might have lost something; this one has not.
     await open({ maxTtl }).inspect('a');
+    await settle(server);
     const store = open({ afterDataLoss: 'wait', maxTtl });
     const locks = createLocks(store, { ttl: maxTtl });
     const lease = await locks.mutex('a').acquire();
