@@ -75,7 +75,8 @@ export abstract class SqlBed<
     const names = async (): Promise<number> => (await this.call(server, "names('', 100)")).length;
     await until('were all claims over', async () => (await names()) === 0);
     await this.passHour(server);
-    await this.call(server, 'sweep()');
+    // The first one may have to begin with nothing, after a crash that forgot how far others came.
+    for (const _ of [1, 2]) await this.call(server, 'sweep()');
     for (const table of ['resource', 'claim', 'grave', 'kept']) {
       expect(await this.rows(server, table), table).toEqual([]);
     }

@@ -45,7 +45,7 @@ async function used(bed: Bed): Promise<PostgresServer> {
   return server;
 }
 
-const EMPTIED = ['store', 'witness', 'resource', 'claim', 'grave', 'kept']
+const EMPTIED = ['store', 'witness', 'resource', 'claim', 'grave', 'kept', 'sweeping']
   .map((table) => `TRUNCATE holdfast.${table};`)
   .join('');
 

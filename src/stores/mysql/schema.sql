@@ -1509,6 +1509,13 @@ BEGIN
   SELECT TRUE, w.name, w.due, w.began, w.long_ago, w.seen, w.gone
   INTO _mine, _after, _due, _began, _long_ago, _seen, _gone
   FROM holdfast_sweeping w WHERE w.only_row = TRUE FOR UPDATE SKIP LOCKED;
+  IF NOT _mine THEN
+    -- A crash may have forgotten the row, where the server does not wait for its disk.
+    SELECT COUNT(*) INTO _count FROM holdfast_sweeping;
+    IF _count = 0 THEN
+      INSERT IGNORE INTO holdfast_sweeping VALUES (TRUE, NULL, 0, 0, 0, 0, 0);
+    END IF;
+  END IF;
   -- A pause is no longer than that, unless the clock has gone back.
   IF _mine AND _after IS NULL AND _now NOT BETWEEN _due - 10 * _minute AND _due THEN
     SELECT s.highest INTO _number FROM holdfast_store s WHERE s.only_row = TRUE

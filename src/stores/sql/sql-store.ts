@@ -262,7 +262,7 @@ export class SqlStore implements Store {
 
   /**
    * Makes calls only within the TTL, counted from now. Core gives a claim up after a third of it,
-   * and the tombstone of its release lasts for a whole one: a later call would let it in.
+   * and the tombstone of its release lasts for a whole one: a later call could come after that.
    */
   #caller({ ttlMs, lane = 'claims' }: CallOf): Call {
     const { clock, link } = this.#parts;

@@ -95,7 +95,8 @@ export const expiry: Topic = {
       async run(bed) {
         const ttlMs = 5 * bed.ttlMs;
         const dead = Array.from({ length: 3 * MAX_BATCH }, () => bed.claim({ ttlMs }));
-        await Promise.all(dead.map((each) => bed.enter(each)));
+        // On a busy machine a store may refuse what has waited for its turn for a whole life.
+        await Promise.allSettled(dead.map((each) => bed.enter(each)));
         const survivor = bed.claim();
         const from = bed.clock.now();
         waiting(await bed.enter(survivor));
