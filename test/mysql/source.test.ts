@@ -1,4 +1,5 @@
 /** What a store makes of deadlocks that others bring about, and of named locks. */
+import { createPool } from 'mysql2';
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../src/stores/mysql/client.ts';
 import type { Connect } from '../../src/stores/mysql/connection.ts';
@@ -6,7 +7,7 @@ import { sourceOf } from '../../src/stores/mysql/source.ts';
 import { claimOf } from '../faults/bed.ts';
 import { until } from '../servers/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
-import { Caller, waitsForRow } from './routines.ts';
+import { Caller, waitsAtGate, waitsForRow } from './routines.ts';
 
 describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
@@ -39,7 +40,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const nulls: Connect = async (terms) => {
       const real = await connect(terms);
       const query = (text: string) =>
-        real.query(text.replace(/GET_LOCK\(.*\)$/, "NULLIF(GET_LOCK('held', 0), 1)"));
+        real.query(text.replace(/GET_LOCK\(.*\)/, "NULLIF(GET_LOCK('held', 0), 1)"));
       return { ...real, query };
     };
     const { signal } = new AbortController();
@@ -47,5 +48,31 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const wire = await sourceOf(nulls, bed.name).open(terms);
     bed.use({ close: () => wire.close() });
     await expect(wire.listen?.('holdfast_channel')).rejects.toThrow('GET_LOCK');
+  });
+
+  test('who waits for news waits on the primary, also behind a proxy that reads from replicas', async () => {
+    await using bed = new Bed(server);
+    const primary = connectLike(bed.clientOf('mysql2', await bed.server()));
+    const { host, port } = bed.use(await start());
+    const replica = connectLike(createPool({ host, port, user: 'root' }));
+    const proxy: Connect = async (terms) => {
+      const [main, reader] = [await primary(terms), await replica(terms)];
+      const isRead = (text: string) => /^SELECT (?!.* (FROM .*|FOR UPDATE)$)/s.test(text);
+      return {
+        query: (text, told) => (isRead(text) ? reader : main).query(text, told),
+        end() {
+          reader.end();
+          main.end();
+        },
+      };
+    };
+    const lost: unknown[] = [];
+    const { signal } = new AbortController();
+    const terms = { signal, lost: (error: unknown) => lost.push(error), heard: () => {} };
+    const wire = await sourceOf(proxy, bed.name).open(terms);
+    bed.use({ close: () => wire.close() });
+    await wire.listen?.('holdfast_proxied');
+    await until('does it wait', () => waitsAtGate(server));
+    expect(lost).toEqual([]);
   });
 });

@@ -19,6 +19,8 @@ import type { WireTerms } from '../sql/wire.ts';
 import { type Connect, type Connection, literal } from './connection.ts';
 import { numberOf } from './errors.ts';
 
+/** Proxies send other SELECTs to replicas, where a named lock is held in front of nobody. */
+export const ON_PRIMARY = 'FOR UPDATE';
 /** How long it waits for the gate, in s. */
 const WAIT_S = 15;
 /** So much later than it should have answered, it is taken for dead, in ms. */
@@ -105,7 +107,8 @@ export async function listen(parts: BellParts): Promise<Bell> {
  * the rights of the program's own user: no routine has the right to end sessions.
  */
 async function endFormer(connection: Connection, channel: string): Promise<void> {
-  const [[former] = []] = await connection.query(`SELECT IS_USED_LOCK(${literal(channel)})`);
+  const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
+  const [[former] = []] = await connection.query(ask);
   if (!former) return;
   await connection.query(`KILL CONNECTION ${former}`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;

@@ -1,7 +1,7 @@
 /** The routines of `schema.sql`, called over connections of a client package. */
 import { randomId } from '../../random-id.ts';
 import type { Routine, Source, Wire, WireTerms } from '../sql/wire.ts';
-import { type Bell, listen } from './bell.ts';
+import { type Bell, listen, ON_PRIMARY } from './bell.ts';
 import { type Connect, type Connection, first, literal, type Row } from './connection.ts';
 import { judge, numberOf } from './errors.ts';
 import { check } from './opening.ts';
@@ -61,7 +61,8 @@ function wireOf(connection: Connection, common: Common, { wakes, ...terms }: Ter
   let own: Bell | undefined;
   const answer = async (channel: string): Promise<void> => {
     const gate = `${channel}_${randomId().slice(0, 16)}`;
-    const [[held] = []] = await connection.query(`SELECT GET_LOCK(${literal(gate)}, 0)`);
+    const take = `SELECT GET_LOCK(${literal(gate)}, 0) ${ON_PRIMARY}`;
+    const [[held] = []] = await connection.query(take);
     // NULL is an error, and nobody else knows the name.
     if (held !== '1') throw new Error('GET_LOCK failed');
     own = await listen({ ...terms, connect, prefix, channel, gate });
