@@ -173,7 +173,8 @@ export function lateness<Options extends StoreOptions, At extends Place>(
   test.concurrent('a heartbeat of the dead revives nothing', async () => {
     await using bed = newBed();
     const store = bed.store(await bed.server());
-    const shortly = { ttlMs: 20 };
+    // A call waits no longer than its claim lives, and this one has a connection to make first.
+    const shortly = { ttlMs: 300 };
     const [alone, holder, first] = [claimOf('alone', shortly), claimOf('held'), claimOf('held')];
     const second = claimOf('held', shortly);
     const states: string[] = [];
@@ -182,7 +183,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     }
     expect(states).toEqual(['held', 'held', 'waiting', 'waiting']);
     // Longer than the two live.
-    await sleep(40);
+    await sleep(400);
     const late = await store.renew([alone, second]);
     expect(late).toEqual([
       { state: 'gone', why: 'expired' },
