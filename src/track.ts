@@ -48,8 +48,8 @@ export class Track<R> implements Lane<R> {
   /** A batch is about to leave, or waited for. */
   #busy = false;
   #timer: Timer | undefined;
-  /** The shortest TTL among those that wait. */
-  #shortest = Number.POSITIVE_INFINITY;
+  /** When the first of those that wait has waited long enough. */
+  #dueAt = Number.POSITIVE_INFINITY;
 
   /** @param idle called when nothing is left in it. */
   constructor(parts: LaneParts<R>, idle: () => void = () => {}) {
@@ -86,7 +86,7 @@ export class Track<R> implements Lane<R> {
     this.#current = undefined;
     if (this.#timer) this.#parts.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#shortest = Number.POSITIVE_INFINITY;
+    this.#dueAt = Number.POSITIVE_INFINITY;
     if (this.#pending.length === 0) return this.#rest();
     this.#busy = true;
     inBackground(this.#go);
@@ -99,10 +99,13 @@ export class Track<R> implements Lane<R> {
 
   #limitWait(ttlMs: number): void {
     const { clock, store } = this.#parts;
-    if (ttlMs >= this.#shortest || store.traits.synchronous) return;
+    if (store.traits.synchronous) return;
+    const waitMs = ttlMs / WAITS_PER_TTL;
+    const dueAt = clock.now() + waitMs;
+    if (dueAt >= this.#dueAt) return;
     if (this.#timer) clock.clearTimeout(this.#timer);
-    this.#shortest = ttlMs;
-    this.#timer = clock.setTimeout(this.#next, ttlMs / WAITS_PER_TTL);
+    this.#dueAt = dueAt;
+    this.#timer = clock.setTimeout(this.#next, waitMs);
     this.#timer.unref();
   }
 

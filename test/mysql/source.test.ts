@@ -50,7 +50,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await expect(wire.listen?.('holdfast_channel')).rejects.toThrow('GET_LOCK');
   });
 
-  test('who waits for news waits on the primary, also behind a proxy that reads from replicas', async () => {
+  test('news are waited for on the primary, also if a proxy reads from replicas', async () => {
     await using bed = new Bed(server);
     const primary = connectLike(bed.clientOf('mysql2', await bed.server()));
     const { host, port } = bed.use(await start());

@@ -165,9 +165,16 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...track,
     name: 'a request waits for the end of the batch before it',
-    find: 'clock.setTimeout(this.#next, ttlMs / WAITS_PER_TTL)',
-    replace: 'clock.setTimeout(this.#next, ttlMs * WAITS_PER_TTL)',
+    find: 'const waitMs = ttlMs / WAITS_PER_TTL;',
+    replace: 'const waitMs = ttlMs * WAITS_PER_TTL;',
     why: 'one lost answer to a claim of an hour stops all claims for twenty minutes',
+  },
+  {
+    ...track,
+    name: 'a request of a shorter TTL prolongs the wait of those before it',
+    find: '    if (dueAt >= this.#dueAt) return;\n',
+    replace: '',
+    why: 'who keeps asking for short locks holds up a long one behind a lost answer',
   },
   {
     ...track,
