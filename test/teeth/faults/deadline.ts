@@ -150,14 +150,6 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     why: 'a pause amid the questions delays the news of a loss by a third of the TTL',
   },
   {
-    file: 'src/core.ts',
-    name: 'all heartbeats share one lane',
-    find: 'this.heartbeat = new Heartbeat(clock, () =>',
-    replace: `let one: Lane<ClaimStatus> | undefined;
-    this.heartbeat = new Heartbeat(clock, () => one ??=`,
-    why: 'an unanswered request for an hour-long lease costs short ones their lives',
-  },
-  {
     ...patience,
     name: 'an answer is waited for without end',
     find: 'if (traits.synchronous) return answer;',
