@@ -5,8 +5,7 @@
  * third of its TTL, so that two heartbeats may fail before it dies. Claims of equal TTL share one
  * timer and a lane, so N of them cost N/100 requests an interval. A tick that runs late first looks
  * at the clock: what has died meanwhile is reported, never renewed.
- * What would break it: a timer for each claim that is set again only after its answer, or a lane
- * shared with longer TTLs, where an answer that does not come is waited for longer.
+ * What would break it: a timer for each claim that is set again only after its answer.
  */
 import { inBackground } from './background.ts';
 import type { Clock, Timer } from './clock.ts';
