@@ -59,9 +59,11 @@ conformance({
       clock,
       connect: () => store,
       forget: () => store.forget(),
+      leap: (ms) => clock.sleep(ms),
       dispose: () => clock.stop(),
     };
   },
   traits: memoryStore().traits,
   forgets: true,
+  leaps: true,
 });
