@@ -10,11 +10,11 @@ const entry = {
   zookeeper: 'src/stores/zookeeper/index.ts',
   mysql: 'src/stores/mysql/index.ts',
   quorum: 'src/layers/quorum/index.ts',
-  sql: 'src/sql/index.ts',
-  fence: 'src/fence/index.ts',
-  opentelemetry: 'src/opentelemetry/index.ts',
+  sql: 'src/database-locks/index.ts',
+  fence: 'src/fences/index.ts',
+  opentelemetry: 'src/integrations/opentelemetry/index.ts',
   connect: 'src/connect.ts',
-  nestjs: 'src/nestjs/index.ts',
+  nestjs: 'src/integrations/nestjs/index.ts',
   testkit: 'src/testkit/index.ts',
 };
 

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { nearest } from '../src/suggest.ts';
+import { nearest } from '../src/base/nearest.ts';
 
 const here = new URL('./', import.meta.url);
 

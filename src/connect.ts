@@ -1,8 +1,8 @@
-import { UsageError } from './errors.ts';
+import { UsageError } from './base/errors.ts';
+import { nearest } from './base/nearest.ts';
+import type { Store } from './contract/store.ts';
 import { createLocks, type Locks } from './locks.ts';
-import type { LocksOptions } from './options.ts';
-import type { Store } from './store.ts';
-import { nearest } from './suggest.ts';
+import type { LocksOptions } from './primitives/lock-options.ts';
 
 const REDIS = [
   ...['redis', 'rediss', 'redis+unix', 'redis+sentinel', 'rediss+sentinel'],

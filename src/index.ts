@@ -1,43 +1,59 @@
-export { admissible, limitOf, type Standing, sameQueue } from './admission.ts';
-export { type Clock, systemClock, type Timer, type TimeSources } from './clock.ts';
-export { type Duration, parseDuration } from './duration.ts';
-export * from './errors.ts';
-export type {
-  Acquisition,
-  HandOff,
-  LockEventName,
-  LockEvents,
-  MissReason,
-} from './events.ts';
-export type { Lease, LeaseState } from './lease.ts';
+export { type Clock, systemClock, type Timer, type TimeSources } from './base/clock.ts';
+export { type Duration, parseDuration } from './base/duration.ts';
+export {
+  isLockError,
+  LockError,
+  type LockErrorCode,
+  type LockErrorOptions,
+  UsageError,
+} from './base/errors.ts';
+export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
+export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
+export type { FencingToken } from './contract/token.ts';
+export {
+  AcquireTimeoutError,
+  DeadlockError,
+  LeaseLostError,
+  type LossReason,
+  MismatchError,
+  QueueFullError,
+} from './core/errors.ts';
+export type { Acquisition, HandOff, LockEventName, LockEvents, MissReason } from './core/events.ts';
+export type { Lease, LeaseState } from './core/lease.ts';
+export type { AcquireOptions } from './core/waiter.ts';
+export {
+  ConflictError,
+  TransactionError,
+  type TransactionFailure,
+} from './database-locks/errors.ts';
+export { FenceHeadersError, type FenceHeadersFault, StaleTokenError } from './fences/errors.ts';
 export {
   type AsyncMethod,
   type LockedCall,
   type LockedDecorator,
   type LockedOptions,
   locked,
-} from './locked.ts';
-export { createLocks, Locks, type RwLock } from './locks.ts';
-export type {
-  ElectionOptions,
-  EvictOptions,
-  LockOptions,
-  LocksOptions,
-  SemaphoreOptions,
-} from './options.ts';
+} from './integrations/decorator/locked.ts';
 export type {
   CampaignOptions,
   Candidate,
   CandidateState,
   Election,
   Term,
-} from './primitives/election.ts';
-export type { Held, TryResult, Work } from './primitives/lockable.ts';
+} from './jobs/election/election.ts';
+export type { ObservedStandings, ObserveOptions, Standings } from './jobs/election/observing.ts';
+export type { Done, OnceOptions, OnceResult, Ran, Running } from './jobs/once/once.ts';
+export type { RefreshOptions } from './jobs/refresh/refresh.ts';
+export { RefreshError } from './jobs/refresh/refresh-error.ts';
+export { createLocks, Locks, type RwLock } from './locks.ts';
+export type { Held, TryResult, Work } from './primitives/lock.ts';
+export type {
+  ElectionOptions,
+  EvictOptions,
+  LockOptions,
+  LocksOptions,
+  SemaphoreOptions,
+} from './primitives/lock-options.ts';
 export type { MultiLease, MultiLock } from './primitives/multi-lock.ts';
-export type { ObservedStandings, ObserveOptions, Standings } from './primitives/observing.ts';
-export type { Done, OnceOptions, OnceResult, Ran, Running } from './primitives/once.ts';
-export type { RefreshOptions } from './primitives/refresh.ts';
+export { currentLease } from './primitives/reentrancy.ts';
 export type { SingleLock } from './primitives/single-lock.ts';
-export { currentLease } from './reentrancy.ts';
-export * from './store.ts';
-export type { AcquireOptions } from './task.ts';

@@ -1,12 +1,31 @@
-import { checkBoolean, checkNext } from './answers.ts';
-import { systemClock } from './clock.ts';
-import { Core } from './core.ts';
-import { type Duration, parseDuration } from './duration.ts';
-import { ClosedError, UnsupportedError, UsageError } from './errors.ts';
-import type { LockEventName, LockEvents } from './events.ts';
-import type { Lease } from './lease.ts';
-import { type Asked, specOf, ttlOf } from './lock-spec.ts';
-import { checkName, MAX_NAME_BYTES } from './names.ts';
+import { systemClock } from './base/clock.ts';
+import { type Duration, parseDuration } from './base/duration.ts';
+import { UsageError } from './base/errors.ts';
+import { checkName, MAX_NAME_BYTES } from './base/names.ts';
+import { readOptions } from './base/options.ts';
+import { perProcess } from './base/per-process.ts';
+import { closeOnSignal } from './base/signals.ts';
+import { ClosedError, UnsupportedError } from './contract/errors.ts';
+import { MAX_PERMITS, type Queue, type Store } from './contract/store.ts';
+import { numberOf } from './contract/token.ts';
+import { Core } from './core/engine.ts';
+import type { LockEventName, LockEvents } from './core/events.ts';
+import type { Lease } from './core/lease.ts';
+import { Election } from './jobs/election/election.ts';
+import {
+  ONCE_OPTIONS,
+  type OnceOptions,
+  type OnceResult,
+  once,
+  readOnce,
+} from './jobs/once/once.ts';
+import {
+  REFRESH_OPTIONS,
+  Refreshes,
+  type RefreshOptions,
+  readRefresh,
+} from './jobs/refresh/refresh.ts';
+import type { Work } from './primitives/lock.ts';
 import {
   checkLimit,
   checkLocks,
@@ -21,29 +40,11 @@ import {
   readEvict,
   SEMAPHORE_OPTIONS,
   type SemaphoreOptions,
-} from './options.ts';
-import { perProcess } from './per-process.ts';
-import { Election } from './primitives/election.ts';
-import type { Work } from './primitives/lockable.ts';
+} from './primitives/lock-options.ts';
+import { type Asked, specOf, ttlOf } from './primitives/lock-spec.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
-import {
-  ONCE_OPTIONS,
-  type OnceOptions,
-  type OnceResult,
-  once,
-  readOnce,
-} from './primitives/once.ts';
-import {
-  REFRESH_OPTIONS,
-  Refreshes,
-  type RefreshOptions,
-  readRefresh,
-} from './primitives/refresh.ts';
 import { SingleLock } from './primitives/single-lock.ts';
-import { readOptions } from './read-options.ts';
-import { closeOnSignal } from './signals.ts';
-import { MAX_PERMITS, type Queue, type Store } from './store.ts';
-import { numberOf } from './token.ts';
+import { checkBoolean, checkNext } from './store-calls/replies.ts';
 
 export interface RwLock {
   readonly read: SingleLock;

@@ -100,10 +100,10 @@ describe('these checks find', () => {
     ['a store that imports the lease', imports('src/stores/a/index.ts', '../../lease.ts')],
     ['a store that imports another', imports('src/stores/a/index.ts', '../b/index.ts')],
     ['a layer that imports a store', imports('src/layers/a.ts', '../stores/b/index.ts')],
-    ['a core that imports a store', imports('src/lease.ts', './stores/b/index.ts')],
-    ['a core that knows NestJS', imports('src/lease.ts', './nestjs/index.ts')],
-    ['what imports NestJS', imports('src/nestjs/index.ts', '@nestjs/common')],
-    ['a dependency', imports('src/lease.ts', 'ms')],
+    ['a core that imports a store', imports('src/core/lease.ts', './stores/b/index.ts')],
+    ['a core that knows NestJS', imports('src/core/lease.ts', './nestjs/index.ts')],
+    ['what imports NestJS', imports('src/integrations/nestjs/index.ts', '@nestjs/common')],
+    ['a dependency', imports('src/core/lease.ts', 'ms')],
     ['a client loaded at once', imports('src/stores/a/index.ts', 'libsql')],
     [
       'an entry that is not built',
@@ -116,7 +116,7 @@ describe('these checks find', () => {
     ['a system that is left out', lockFileProblems(only('package-lock.json', leftOut))],
     [
       'an unexplained code',
-      errorCodeProblems(only('src/lock-error.ts', "type LockErrorCode = 'A';")),
+      errorCodeProblems(only('src/base/errors.ts', "type LockErrorCode = 'A';")),
     ],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],

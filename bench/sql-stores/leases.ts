@@ -5,7 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { type Claim, createLocks, type Lease } from 'holdfast';
+import { createLocks, type Lease } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { TTL_MS } from '../contender.ts';
 import { sleep } from '../processes.ts';
 import { report } from '../result.ts';

@@ -5,17 +5,15 @@
  * `settle` nobody in it is dead and nobody waits who fits. Numbers grow from claim to claim, and
  * start from the time of day, so that they go on growing when the server starts anew.
  */
+import type { Member, Queue, Takeover } from 'holdfast';
 import {
   admissible,
   type Claim,
   type ClaimStatus,
   type GoneStatus,
   limitOf,
-  type Member,
-  type Queue,
   sameQueue,
-  type Takeover,
-} from 'holdfast';
+} from 'holdfast/store';
 
 interface Entry extends Claim {
   readonly number: bigint;

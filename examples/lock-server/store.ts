@@ -1,5 +1,6 @@
 /** A store of one's own: locks between machines, kept by the server in this folder. */
-import { type ClaimStatus, type Queue, type Store, StoreError, type Traits } from 'holdfast';
+import { type Queue, type Store, StoreError, type Traits } from 'holdfast';
+import type { ClaimStatus } from 'holdfast/store';
 import { fromJson, type Question, toJson } from './talk.ts';
 
 const TRAITS: Traits = {

@@ -1,4 +1,4 @@
-import type { Claim } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 
 export interface Question {
   readonly verb: 'claim' | 'renew' | 'release' | 'inspect';

@@ -1,8 +1,8 @@
 /** Reads what stands behind a verb, and refuses what it does not know. */
-import { type Duration, parseDuration } from '../duration.ts';
-import { checkName } from '../names.ts';
-import { nearest } from '../suggest.ts';
-import { ExitError, STATUS } from './exit-status.ts';
+import { type Duration, parseDuration } from '../base/duration.ts';
+import { checkName } from '../base/names.ts';
+import { nearest } from '../base/nearest.ts';
+import { ExitError, STATUS } from './process/exit-status.ts';
 import { quote } from './text.ts';
 
 /** The flags of a verb: whether each stands alone or takes a value. */

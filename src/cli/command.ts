@@ -23,8 +23,8 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
-import { ExitError, STATUS } from './exit-status.ts';
-import { Offspring } from './processes.ts';
+import { ExitError, STATUS } from './process/exit-status.ts';
+import { Offspring } from './process/processes.ts';
 import { quote } from './text.ts';
 
 /** How often a command that is being ended is looked at, in ms: a person sees no difference. */

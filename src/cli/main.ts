@@ -1,19 +1,19 @@
 #!/usr/bin/env node
-import { nearest } from '../suggest.ts';
+import { nearest } from '../base/nearest.ts';
 import { COMMON, misuse, parse } from './arguments.ts';
-import { statusOf } from './exit-status.ts';
 import { complainOf, print } from './output.ts';
+import { statusOf } from './process/exit-status.ts';
 import { quote } from './text.ts';
-import type { Verb } from './verb.ts';
+import type { Verb } from './verbs/verb.ts';
 
 /** Loaded when they are wanted: a command should not wait for what it does not use. */
 const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new Map([
-  ['run', () => import('./run.ts')],
-  ['ls', () => import('./ls.ts')],
-  ['show', () => import('./show.ts')],
-  ['watch', () => import('./watch.ts')],
-  ['evict', () => import('./evict.ts')],
-  ['migrate', () => import('./migrate.ts')],
+  ['run', () => import('./verbs/run.ts')],
+  ['ls', () => import('./verbs/ls.ts')],
+  ['show', () => import('./verbs/show.ts')],
+  ['watch', () => import('./verbs/watch.ts')],
+  ['evict', () => import('./verbs/evict.ts')],
+  ['migrate', () => import('./verbs/migrate.ts')],
 ]);
 
 const HELP = `Usage: holdfast VERB [ARGUMENT...] [flags]

@@ -2,13 +2,13 @@
 import { mkdirSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, isAbsolute, join, posix, win32 } from 'node:path';
+import { isLockError } from '../base/errors.ts';
 import { openStore } from '../connect.ts';
-import { isLockError } from '../errors.ts';
+import type { Store } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
-import type { LocksOptions } from '../options.ts';
-import type { Store } from '../store.ts';
+import type { LocksOptions } from '../primitives/lock-options.ts';
 import type { Arguments } from './arguments.ts';
-import { ExitError, STATUS } from './exit-status.ts';
+import { ExitError, STATUS } from './process/exit-status.ts';
 
 /** @throws ExitError if there is no such store; the first verb finds out whether it answers. */
 export async function openLocks(given: Arguments, options?: LocksOptions): Promise<Locks> {

@@ -5,8 +5,8 @@
  */
 import { write } from 'node:fs';
 import { inspect, promisify } from 'node:util';
-import { isLockError } from '../errors.ts';
-import { ExitError, STATUS, statusOf } from './exit-status.ts';
+import { isLockError } from '../base/errors.ts';
+import { ExitError, STATUS, statusOf } from './process/exit-status.ts';
 import { jsonOf, plain } from './text.ts';
 
 let listens = false;

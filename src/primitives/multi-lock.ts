@@ -7,15 +7,16 @@
  * later ones are waited for, and one that was lost meanwhile fails the whole.
  * What would break it: an order that depends on the caller or on the locale.
  */
-import { firstOf } from '../aborts.ts';
-import type { Core } from '../core.ts';
-import { parseDuration } from '../duration.ts';
-import { type LeaseLostError, UsageError } from '../errors.ts';
-import type { Lease } from '../lease.ts';
-import { reading } from '../read-options.ts';
-import type { Member } from '../store.ts';
-import type { AcquireOptions } from '../task.ts';
-import { type Held, Lockable, type Work } from './lockable.ts';
+import { firstOf } from '../base/aborts.ts';
+import { parseDuration } from '../base/duration.ts';
+import { UsageError } from '../base/errors.ts';
+import { reading } from '../base/options.ts';
+import type { Member } from '../contract/store.ts';
+import type { Core } from '../core/engine.ts';
+import type { LeaseLostError } from '../core/errors.ts';
+import type { Lease } from '../core/lease.ts';
+import type { AcquireOptions } from '../core/waiter.ts';
+import { type Held, Lockable, type Work } from './lock.ts';
 import { SingleLock } from './single-lock.ts';
 
 /** The leases of all parts, in the order in which the parts were named. */

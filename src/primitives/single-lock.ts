@@ -1,14 +1,16 @@
-import { sameQueue } from '../admission.ts';
-import type { Core } from '../core.ts';
-import { DeadlockError, MismatchError, UnsupportedError, UsageError } from '../errors.ts';
-import type { Lease } from '../lease.ts';
-import type { Spec } from '../local-queue.ts';
-import { Frame } from '../reentrancy.ts';
-import { show } from '../show.ts';
-import type { Kind, Member } from '../store.ts';
-import type { AcquireOptions } from '../task.ts';
-import { inContexts, tellOf } from '../telling.ts';
-import { Lockable, type Work } from './lockable.ts';
+import { UsageError } from '../base/errors.ts';
+import { show } from '../base/show.ts';
+import { sameQueue } from '../contract/admission.ts';
+import { UnsupportedError } from '../contract/errors.ts';
+import type { Kind, Member } from '../contract/store.ts';
+import type { Core } from '../core/engine.ts';
+import { DeadlockError, MismatchError } from '../core/errors.ts';
+import type { Lease } from '../core/lease.ts';
+import type { Spec } from '../core/local-queue.ts';
+import type { AcquireOptions } from '../core/waiter.ts';
+import { Lockable, type Work } from './lock.ts';
+import { Frame } from './reentrancy.ts';
+import { inContexts, tellOf } from './telling.ts';
 
 /** A lock on one resource: mutex, semaphore, or one side of a read-write lock. */
 export class SingleLock extends Lockable<Lease> {

@@ -1,5 +1,5 @@
-import { firstOf, onAbort } from '../aborts.ts';
-import { afterInput } from '../patience.ts';
+import { firstOf, onAbort } from '../base/aborts.ts';
+import { afterInput } from '../base/event-loop.ts';
 
 /**
  * The result of `work`, unless the signal comes first; then its reason is thrown. Client packages

@@ -1,5 +1,5 @@
 /** Who in this process wants to be woken for which claim. */
-import type { Claim, ClaimStatus, Wake } from '../store.ts';
+import type { Claim, ClaimStatus, Wake } from '../contract/store.ts';
 
 export class ClaimWakes {
   readonly #byId = new Map<string, Wake>();

@@ -6,8 +6,8 @@
  * - `g why detail`, it is gone; `e` and what the server says, it alone failed.
  * Durations are in ms, `-` stands for what does not apply.
  */
-import { StoreError } from '../errors.ts';
-import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../store.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../contract/store.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   m: 'mutex',

@@ -6,9 +6,10 @@
  * interruption everybody is woken, and asks. Where there is no way to listen, claims have no
  * address, for the server would not take messages to it either, and ask by themselves.
  */
-import { isLockError, type StoreError } from '../errors.ts';
-import { randomId } from '../random-id.ts';
-import type { Claim, Wake } from '../store.ts';
+import { isLockError } from '../base/errors.ts';
+import { randomId } from '../base/random-id.ts';
+import type { StoreError } from '../contract/errors.ts';
+import type { Claim, Wake } from '../contract/store.ts';
 import { statusIn } from './status-lines.ts';
 
 /** Messages of a server to this process. */

@@ -1,4 +1,4 @@
-import type { Claim, OptionalVerb, Store, Traits } from '../store.ts';
+import type { Claim, OptionalVerb, Store, Traits } from '../contract/store.ts';
 
 export type Verb = 'claim' | 'renew' | 'release' | 'inspect' | OptionalVerb;
 

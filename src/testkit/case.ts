@@ -1,4 +1,4 @@
-import { OPTIONAL_VERBS, type OptionalVerb, type Store, type Traits } from '../store.ts';
+import { OPTIONAL_VERBS, type OptionalVerb, type Store, type Traits } from '../contract/store.ts';
 import type { FixtureOptions, TestBed } from './test-bed.ts';
 
 /** What a case needs of a store; without it the case is skipped, and the reason is shown. */

@@ -10,9 +10,9 @@
  * program knows no better. With a clock whose chance is seeded, everything takes the same course.
  * What would break it: an error that says `failed` of a request that arrives later.
  */
-import type { Clock } from '../clock.ts';
-import { StoreError } from '../errors.ts';
-import type { Store, Wake } from '../store.ts';
+import type { Clock } from '../base/clock.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Store, Wake } from '../contract/store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
 import { type Journey, sleep, undergo } from './journey.ts';
 

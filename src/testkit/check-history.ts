@@ -10,8 +10,8 @@
  * It judges holds, fair order included. Where tries were refused, requests got no answer or data
  * was guarded, see linearizability.ts.
  */
-import { sameQueue } from '../admission.ts';
-import type { Kind } from '../store.ts';
+import { sameQueue } from '../contract/admission.ts';
+import type { Kind } from '../contract/store.ts';
 
 /** One hold. Times are of any unit, on a clock that all processes share. */
 export interface HoldRecord {

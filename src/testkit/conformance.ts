@@ -3,7 +3,7 @@
  * runner there is. What a store does not promise is skipped visibly, with the reason.
  */
 import assert from 'node:assert/strict';
-import type { OptionalVerb, Traits } from '../store.ts';
+import type { OptionalVerb, Traits } from '../contract/store.ts';
 import { type Case, type Declared, lacking, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
 import { claim } from './contract/claim.ts';

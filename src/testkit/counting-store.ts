@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../contract/store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
 
 /** How often a verb was called, and with how many claims in all. */

@@ -1,6 +1,12 @@
 /** Assertions on what a store answers; they return the answer with its type narrowed. */
 import assert from 'node:assert/strict';
-import type { ClaimStatus, GoneReason, GoneStatus, HeldStatus, WaitingStatus } from '../store.ts';
+import type {
+  ClaimStatus,
+  GoneReason,
+  GoneStatus,
+  HeldStatus,
+  WaitingStatus,
+} from '../contract/store.ts';
 
 export function held(status: ClaimStatus | undefined): HeldStatus {
   if (status?.state !== 'held') assert.fail(`expected a held claim, got ${show(status)}`);

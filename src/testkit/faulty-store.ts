@@ -2,8 +2,8 @@
  * A store behind a bad network, as a test scripts it: requests and answers are lost, come late or
  * twice, or end in an error. The store itself is real and works; only the way to it does not.
  */
-import type { Clock } from '../clock.ts';
-import type { Claim, Store } from '../store.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Claim, Store } from '../contract/store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
 import { type Journey, undergo } from './journey.ts';
 

@@ -8,8 +8,9 @@
  * the orders would prove nothing about the first, which must lose none.
  */
 import assert from 'node:assert/strict';
-import { isLockError, type StaleTokenError } from '../errors.ts';
-import type { FencingToken } from '../store.ts';
+import { isLockError } from '../base/errors.ts';
+import type { FencingToken } from '../contract/token.ts';
+import type { StaleTokenError } from '../fences/errors.ts';
 import { inEveryOrder, type Step, type Tally } from './fence-interleavings.ts';
 
 /** What a holder does at the resource. */

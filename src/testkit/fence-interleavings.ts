@@ -1,6 +1,6 @@
 /** Two holders of one lock, and every order in which their steps can come. */
-import { isLockError } from '../errors.ts';
-import type { FencingToken } from '../store.ts';
+import { isLockError } from '../base/errors.ts';
+import type { FencingToken } from '../contract/token.ts';
 import type { FencedNumber, FenceFixture } from './fence-conformance.ts';
 
 /** Enters; reads; writes one more than it read; or enters only now, and writes. */

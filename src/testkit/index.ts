@@ -1,5 +1,5 @@
 /** Experimental: the conformance suite for stores, and what else helps to test locks. */
-export type { OptionalVerb } from '../store.ts';
+export type { OptionalVerb } from '../contract/store.ts';
 export { type Around, aroundStore, type Verb } from './around-store.ts';
 export {
   answered,

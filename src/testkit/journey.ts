@@ -1,6 +1,6 @@
 /** What may become of a request on its way to a store and back. */
-import type { Clock } from '../clock.ts';
-import type { StoreError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { StoreError } from '../contract/errors.ts';
 
 export interface Journey {
   /** Whether the request reaches the store: at once, so many ms late, or never. Default at once. */

@@ -1,5 +1,5 @@
 import type { Locks } from '../locks.ts';
-import type { LockOptions } from '../options.ts';
+import type { LockOptions } from '../primitives/lock-options.ts';
 import type { SingleLock } from '../primitives/single-lock.ts';
 
 /** A lock that lets one in at a time, whatever it is called. */

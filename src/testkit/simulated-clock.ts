@@ -7,8 +7,8 @@
  * everything through this clock, microtasks and immediates. What would break it: real input or
  * output, which takes real time.
  */
-import type { Clock, Timer } from '../clock.ts';
-import { type Duration, parseDuration } from '../duration.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { type Duration, parseDuration } from '../base/duration.ts';
 
 /** Time and chance for stores that live in this process. */
 export interface SimulatedClock extends Clock {

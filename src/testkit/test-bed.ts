@@ -1,11 +1,11 @@
 /** What a case works with: connections to one store, fresh names, claims, and time. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { partOf } from '../answers.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { Claim, ClaimStatus, Queue, Store, Wake } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
-import type { LocksOptions } from '../options.ts';
-import type { Claim, ClaimStatus, Queue, Store, Wake } from '../store.ts';
+import type { LocksOptions } from '../primitives/lock-options.ts';
+import { partOf } from '../store-calls/replies.ts';
 
 export interface FixtureOptions {
   /** Longest queue of waiting claims of one resource; the store's default if undefined. */

@@ -2,7 +2,7 @@
  * Real time that a test can move on at once: for stores that count lives on a clock of this process
  * although their server has one of its own. What was to happen meanwhile happens right after.
  */
-import { type Clock, systemClock, type Timer } from '../../src/clock.ts';
+import { type Clock, systemClock, type Timer } from '../../src/base/clock.ts';
 
 export interface MovableClock extends Clock {
   move(ms: number): void;

@@ -3,8 +3,8 @@
  * hints, same order. The clock of the server is stepped along with that of the reference.
  */
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../src/clock.ts';
-import type { Claim, Store } from '../../src/store.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Claim, Store } from '../../src/contract/store.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { Chance } from '../simulation/chance.ts';
 import { UNIT_MS } from './steps.ts';

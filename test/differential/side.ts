@@ -1,5 +1,5 @@
 /** One store under test, seen by two processes, and what it has said so far. */
-import type { Claim, ClaimStatus, Queue, Store } from '../../src/store.ts';
+import type { Claim, ClaimStatus, Queue, Store } from '../../src/contract/store.ts';
 import { type Step, UNIT_MS } from './steps.ts';
 
 /** So that the clock of the server does not reach it at once. */

@@ -1,5 +1,5 @@
 /** What happens to a few resources, drawn from a seed. */
-import { type Kind, MAX_PERMITS } from '../../src/store.ts';
+import { type Kind, MAX_PERMITS } from '../../src/contract/store.ts';
 import type { Chance } from '../simulation/chance.ts';
 
 /** Lives and pauses are counted in these, so that no slowness of the machine is taken for one. */

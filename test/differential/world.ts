@@ -1,6 +1,6 @@
 /** The same steps on two stores, and whether anybody could tell them apart. */
 import { randomBytes } from 'node:crypto';
-import type { Claim, Store } from '../../src/store.ts';
+import type { Claim, Store } from '../../src/contract/store.ts';
 import { Chance } from '../simulation/chance.ts';
 import { labelOf, Side } from './side.ts';
 import { RESOURCES, type Step, Steps } from './steps.ts';

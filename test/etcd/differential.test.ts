@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import type { Store } from '../../src/store.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { Store } from '../../src/contract/store.ts';
 import type { EtcdClient } from '../../src/stores/etcd/client.ts';
 import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';
 import { EtcdStore } from '../../src/stores/etcd/etcd-store.ts';

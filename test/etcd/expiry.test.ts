@@ -2,7 +2,8 @@
  * Many claims live on one lease of etcd, and each still ends as if it had its own: what the suite,
  * which knows no leases, cannot try.
  */
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EtcdClient, RangeAnswer } from '../../src/stores/etcd/client.ts';
 import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';

@@ -2,7 +2,7 @@
 import type { Store } from 'holdfast';
 import { type EtcdOptions, etcdStore } from 'holdfast/etcd';
 import { expect } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { EtcdClient } from '../../src/stores/etcd/client.ts';
 import { EtcdStore } from '../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../src/stores/etcd/keys.ts';

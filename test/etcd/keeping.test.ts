@@ -1,7 +1,7 @@
 /** Records of work that is done: how many leases they need, and what stands in etcd for them. */
-import type { Claim, Kept } from 'holdfast';
+import type { Claim, Kept } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { EtcdClient } from '../../src/stores/etcd/client.ts';
 import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';
 import { EtcdStore } from '../../src/stores/etcd/etcd-store.ts';

@@ -1,5 +1,6 @@
 /** A store of etcd whose requests can be lost, and carried out later. */
-import { type Claim, type Store, StoreError } from 'holdfast';
+import { type Store, StoreError } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
 import type { EtcdClient, KeyValue, RangeAnswer, Txn } from '../../src/stores/etcd/client.ts';
 import { etcdClient } from '../../src/stores/etcd/etcd-client.ts';

@@ -1,6 +1,7 @@
 /** What the fault tests share: servers, stores and locks, which end with the test. */
 import { randomBytes } from 'node:crypto';
-import { type Claim, createLocks, type Duration, type Locks, type Store } from 'holdfast';
+import { createLocks, type Duration, type Locks, type Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { until } from '../servers/until.ts';
 import { Lifetime } from './lifetime.ts';
 

@@ -1,5 +1,5 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
-import type { ClaimStatus } from 'holdfast';
+import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../servers/until.ts';

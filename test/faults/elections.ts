@@ -1,6 +1,7 @@
 /** Who leads and who is next, while candidates come, go and die, and the network breaks. */
 import { hostname } from 'node:os';
-import type { Claim, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
 import { Child } from '../processes/child.ts';
 import type { CandidateOptions, Leads, Led } from '../processes/children/candidate.ts';

@@ -7,14 +7,8 @@
  * machine makes both late and neither wrong. Where tokens are no times, it is the time at which the
  * grant was heard of.
  */
-import {
-  type Claim,
-  isLockError,
-  type Lease,
-  type LossReason,
-  type SingleLock,
-  type Store,
-} from 'holdfast';
+import { isLockError, type Lease, type LossReason, type SingleLock, type Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
 import { until } from '../servers/until.ts';
 import {

@@ -1,5 +1,6 @@
 /** The server of a database dies, stands still, or ends sessions; and rows that somebody locks. */
-import type { Claim, StoreError } from 'holdfast';
+import type { StoreError } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import { until } from '../servers/until.ts';
 import {

@@ -2,9 +2,9 @@
 import { StaleTokenError, UnsupportedError } from 'holdfast';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
-import type { Seen } from '../../src/fence/entering.ts';
-import { raised } from '../../src/fence/raising.ts';
-import type { FencingToken } from '../../src/store.ts';
+import type { FencingToken } from '../../src/contract/token.ts';
+import type { Seen } from '../../src/fences/entering.ts';
+import { raised } from '../../src/fences/raising.ts';
 import { sqliteNumber } from './sqlite-number.ts';
 
 describe('SQLite', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { sqlFence } from '../../src/fence/index.ts';
+import { sqlFence } from '../../src/fences/index.ts';
 import { createLocks, isLockError } from '../../src/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 

@@ -4,8 +4,9 @@
  */
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { type ClaimStatus, type Store, StoreError, type Traits, type Wake } from 'holdfast';
+import { type Store, StoreError, type Traits } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
+import type { ClaimStatus, Wake } from 'holdfast/store';
 import type { FakeClock } from '../unit/fake-clock.ts';
 import { plain, Recipe, thenable } from './recipes.ts';
 

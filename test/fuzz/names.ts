@@ -10,9 +10,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { type Claim, createLocks, isLockError, type Store } from 'holdfast';
+import { createLocks, isLockError, type Store } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
+import type { Claim } from 'holdfast/store';
 import { isName } from './rules.ts';
 
 /** Each opens in a folder of its own, which goes with it. */

@@ -45,34 +45,34 @@ const terminate = async ({ locks }: World): Promise<void> => {
 
 export const COMMENTS: readonly Scenario[] = [
   {
-    page: 'src/events.ts',
+    page: 'src/core/events.ts',
     has: "locks.on('lost'",
     async after(world) {
       await loseReport(world);
       await printed(world, 'report evicted');
     },
   },
-  { page: 'src/fence/object-access.ts', has: 'httpObjects(', before: serveObjects },
-  { page: 'src/fence/object-fence.ts', has: 'entry.write', before: serveObjects },
-  { page: 'src/lease.ts', has: 'lease.assertHeld()', before: givenLease },
-  { page: 'src/lease.ts', has: 'lease.renew()', before: givenLease },
+  { page: 'src/fences/object-access.ts', has: 'httpObjects(', before: serveObjects },
+  { page: 'src/fences/object-fence.ts', has: 'entry.write', before: serveObjects },
+  { page: 'src/core/lease.ts', has: 'lease.assertHeld()', before: givenLease },
+  { page: 'src/core/lease.ts', has: 'lease.renew()', before: givenLease },
   // The method is not called: a decorator needs no more.
-  { page: 'src/locked.ts', has: 'class Orders', uncalled: ['ship'] },
+  { page: 'src/integrations/decorator/locked.ts', has: 'class Orders', uncalled: ['ship'] },
   { page: 'src/locks.ts', has: "process.once('SIGTERM'", after: terminate },
   {
-    page: 'src/options.ts',
+    page: 'src/primitives/lock-options.ts',
     has: 'locks.evict(',
     before: holdShortly('report'),
     after: nobodyHolds('report'),
   },
   {
-    page: 'src/primitives/election.ts',
+    page: 'src/jobs/election/election.ts',
     has: 'await lead(',
     before: resignInTime,
     after: ledThrice,
   },
   {
-    page: 'src/primitives/election.ts',
+    page: 'src/jobs/election/election.ts',
     has: 'election.observe()',
     async meanwhile(world) {
       await printed(world, 'exactly []');
@@ -82,7 +82,7 @@ export const COMMENTS: readonly Scenario[] = [
     },
   },
   {
-    page: 'src/primitives/lockable.ts',
+    page: 'src/primitives/lock.ts',
     has: "console.log('held by'",
     before: hold('report'),
     prints: 'held by',

@@ -1,5 +1,6 @@
 /** Whoever has news is rung, all of them and nobody else, and finds them once. */
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf, sleep } from '../faults/bed.ts';

@@ -1,7 +1,7 @@
 import { mysqlStore } from 'holdfast/mysql';
 import { createPool } from 'mysql2';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Store } from '../../src/store.ts';
+import type { Store } from '../../src/contract/store.ts';
 import { differ } from '../differential/differ.ts';
 import { MAX_TTL_MS } from '../differential/steps.ts';
 import { PRODUCTS } from './fault-bed.ts';

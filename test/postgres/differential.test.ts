@@ -1,7 +1,7 @@
 import { postgresStore } from 'holdfast/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Store } from '../../src/store.ts';
+import type { Store } from '../../src/contract/store.ts';
 import { differ } from '../differential/differ.ts';
 import { MAX_TTL_MS } from '../differential/steps.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';

@@ -2,7 +2,7 @@
 import { postgresStore } from 'holdfast/postgres';
 import { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
-import type { ClaimStatus } from '../../src/store.ts';
+import type { ClaimStatus } from '../../src/contract/store.ts';
 import { claimOf } from '../faults/bed.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
 import { asked, Caller, install, numberOf, type Settings } from './routines.ts';

@@ -1,6 +1,7 @@
 /** Whatever a lock is called, nothing but a lock comes of it, also where values are in the text. */
 import fc from 'fast-check';
-import type { Claim, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPgbouncer } from '../servers/pgbouncer.ts';
 import type { PostgresServer } from '../servers/postgres-server.ts';

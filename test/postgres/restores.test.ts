@@ -1,7 +1,7 @@
 /** The tables are somewhere else, or as they were once: whoever held a lock since may not know. */
 import type { StoreError } from 'holdfast';
 import { expect, test, vi } from 'vitest';
-import type { ClaimStatus } from '../../src/store.ts';
+import type { ClaimStatus } from '../../src/contract/store.ts';
 import { hearWarnings } from '../faults/warnings.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
 import { until } from '../servers/until.ts';

@@ -1,6 +1,7 @@
 /** The sessions of a store: lost, silent, refused, and without regard to the user's own. */
-import { type Claim, createLocks, type Store } from 'holdfast';
+import { createLocks, type Store } from 'holdfast';
 import { postgresStore } from 'holdfast/postgres';
+import type { Claim } from 'holdfast/store';
 import { Client, Pool } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { serversOfTheirOwn } from '../faults/sql-bed.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Claim, HeldStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, HeldStatus } from 'holdfast/store';
 import { machineMs } from './children/talk.ts';
 
 export interface Probe {

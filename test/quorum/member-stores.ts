@@ -1,6 +1,7 @@
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { quorum } from 'holdfast/quorum';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { aroundStore, type Verb } from 'holdfast/testkit';
 import { FakeClock } from '../unit/fake-clock.ts';
 

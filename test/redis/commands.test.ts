@@ -1,7 +1,8 @@
 /** What the store asks of the server: how much, and where it leaves something. */
 import { randomBytes } from 'node:crypto';
-import { type Claim, type ClaimStatus, createLocks, type Store } from 'holdfast';
+import { createLocks, type Store } from 'holdfast';
 import { type RedisOptions, redisStore } from 'holdfast/redis';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RedisServer } from '../servers/redis-server.ts';

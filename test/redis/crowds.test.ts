@@ -1,5 +1,6 @@
 /** Queues of thousands, and clocks that go back: what the server must still be able to do. */
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claimOf } from '../faults/bed.ts';
 import { RedisServer } from '../servers/redis-server.ts';

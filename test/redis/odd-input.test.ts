@@ -1,5 +1,6 @@
 /** Claims and messages that core and the scripts never send, but others may. */
-import type { ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { ClaimStatus } from 'holdfast/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claimOf } from '../faults/bed.ts';
 import type { RedisServer } from '../servers/redis-server.ts';

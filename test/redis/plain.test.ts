@@ -1,7 +1,8 @@
 /** Plain locks beside programs that know nothing of ours, on one server. */
 import { randomBytes } from 'node:crypto';
-import { type Claim, createLocks, type Store } from 'holdfast';
+import { createLocks, type Store } from 'holdfast';
 import { type PlainRedisOptions, plainRedisStore } from 'holdfast/redis';
+import type { Claim } from 'holdfast/store';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RedisServer } from '../servers/redis-server.ts';

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../faults/bed.ts';
 import { hearWarnings } from '../faults/warnings.ts';

@@ -12,7 +12,8 @@
  * nobody is ever in doubt of a lease on another.
  * Out of the model beliefs may overlap, and in some worlds they must, or this would prove nothing.
  */
-import type { Claim, ClaimStatus, Kind, Lease } from 'holdfast';
+import type { Kind, Lease } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import type { Verb } from 'holdfast/testkit';
 import { conflict, type Grant, type Grants, isExclusive } from './grants.ts';
 import { LATEST_MS, type Process } from './process.ts';

@@ -5,7 +5,8 @@
  * the same time fits under the limit; and a claim disappears only through its own release, its
  * expiry, an eviction or a loss of all data. The rest, what processes believe, is in checks.ts.
  */
-import type { Claim, ClaimStatus, Kind } from 'holdfast';
+import type { Kind } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
 import type { Trace } from './trace.ts';

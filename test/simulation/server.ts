@@ -3,8 +3,9 @@
  * it grants. It may be down for a while, restart without its memory, or have a clock that jumps.
  * Each resource may be a part of its own, and one part be away while the others answer.
  */
-import { type Claim, type ClaimStatus, MAX_BATCH, type Store, StoreError } from 'holdfast';
+import { type Store, StoreError } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
+import { type Claim, type ClaimStatus, MAX_BATCH } from 'holdfast/store';
 import type { Grants } from './grants.ts';
 import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';

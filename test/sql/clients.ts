@@ -9,7 +9,7 @@ import { createPool, type PoolConnection } from 'mysql2';
 import { createPool as createPromisePool } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
-import { type Session, sessionOf } from '../../src/sql/session.ts';
+import { type Session, sessionOf } from '../../src/database-locks/session.ts';
 
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
 

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import type { Claim, ClaimStatus, Kind, Store } from '../../src/store.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Claim, ClaimStatus, Kind, Store } from '../../src/contract/store.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { thisMachine } from '../../src/stores/sqlite/machine.ts';
 import { claimOf, newFile, open } from './bed.ts';

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Claim, ClaimStatus } from '../../src/store.ts';
+import type { Claim, ClaimStatus } from '../../src/contract/store.ts';
 import type { SqliteDatabase } from '../../src/stores/sqlite/client.ts';
 import type { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { WatchFile } from '../../src/stores/sqlite/wake-file.ts';

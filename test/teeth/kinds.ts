@@ -45,7 +45,7 @@ const ALL_OF_ZOOKEEPER =
   /^test\/zookeeper\/(differential|elections|overflow|conformance\/zookeeper)/;
 
 /** What a store that fails for a while does to candidates and observers. */
-const ELECTION = 'src/primitives/election.ts';
+const ELECTION = 'src/jobs/election/election.ts';
 const ELECTIONS = 'test/zookeeper/elections.test.ts';
 
 /** Who may not listen for what wakes waiters. */

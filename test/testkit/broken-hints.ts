@@ -1,4 +1,4 @@
-import type { ClaimStatus, Wake } from 'holdfast';
+import type { ClaimStatus, Wake } from 'holdfast/store';
 import type { BrokenStore } from './broken-stores.ts';
 
 /** Stores whose hints are not what they should be. */

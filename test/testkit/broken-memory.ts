@@ -1,4 +1,5 @@
-import type { ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { ClaimStatus } from 'holdfast/store';
 import type { BrokenStore } from './broken-stores.ts';
 
 function answering(store: Store, change: (status: ClaimStatus) => ClaimStatus): Partial<Store> {

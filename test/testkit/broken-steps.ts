@@ -1,4 +1,5 @@
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import type { BrokenStore } from './broken-stores.ts';
 
 /** Several turns of the queue of microtasks, in which others get their turn. */

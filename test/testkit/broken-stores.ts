@@ -1,4 +1,5 @@
-import type { Claim, ClaimStatus, Member, Store, Takeover } from 'holdfast';
+import type { Member, Store, Takeover } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { aroundStore } from 'holdfast/testkit';
 import { BROKEN_HINTS } from './broken-hints.ts';
 import { BROKEN_MEMORY } from './broken-memory.ts';

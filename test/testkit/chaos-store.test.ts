@@ -1,5 +1,6 @@
-import { type Claim, type ClaimStatus, type Store, StoreError } from 'holdfast';
+import { type Store, StoreError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import {
   answered,
   aroundStore,

@@ -1,5 +1,5 @@
 import type { HoldRecord } from 'holdfast/testkit';
-import { admissible } from '../../src/admission.ts';
+import { admissible } from '../../src/contract/admission.ts';
 import { simulatedClock } from '../../src/testkit/simulated-clock.ts';
 
 const SHAPES = [

@@ -12,7 +12,7 @@ export function errorCodeProblems(tree: Tree): string[] {
   const page = tree.get(ERRORS_PAGE) ?? '';
   const headings = new Set([...page.matchAll(/^##+ `?([A-Z_]+)`?$/gm)].map(([, code]) => code));
   const tests = filesOf(tree, /^(test|src\/testkit)\/.*\.ts$/).map(([, text]) => text);
-  const problems = codes.length === 0 ? ['src/lock-error.ts declares no LockErrorCode'] : [];
+  const problems = codes.length === 0 ? ['src/base/errors.ts declares no LockErrorCode'] : [];
   for (const code of codes) {
     if (!headings.has(code)) problems.push(`${code} has no heading in ${ERRORS_PAGE}`);
     if (!tests.some((text) => text.includes(`'${code}'`))) {
@@ -49,7 +49,7 @@ export function linkProblems(tree: Tree): string[] {
 
 function errorCodes(tree: Tree): string[] {
   const codes: string[] = [];
-  visit(parse('src/lock-error.ts', tree.get('src/lock-error.ts') ?? ''), (node) => {
+  visit(parse('src/base/errors.ts', tree.get('src/base/errors.ts') ?? ''), (node) => {
     if (!ts.isTypeAliasDeclaration(node) || node.name.text !== 'LockErrorCode') return;
     visit(node, (part) => {
       if (ts.isStringLiteral(part)) codes.push(part.text);

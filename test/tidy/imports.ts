@@ -27,7 +27,10 @@ const ISLAND = /^src\/(?:(?:stores|layers)\/[^/.]+|fence|sql)/;
 const SHARED = new Map([
   ['src/stores/postgres', ['src/stores/sql']],
   ['src/stores/mysql', ['src/stores/sql']],
-  ['src/fence', ['src/sql', ...['redis', 'etcd', 'zookeeper'].map((one) => `src/stores/${one}`)]],
+  [
+    'src/fences',
+    ['src/database-locks', ...['redis', 'etcd', 'zookeeper'].map((one) => `src/stores/${one}`)],
+  ],
 ]);
 /** Core serves these, and must not know them. */
 const ABOVE_CORE =

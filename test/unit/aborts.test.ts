@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
-import { firstOf, onAbort } from '../../src/aborts.ts';
+import { firstOf, onAbort } from '../../src/base/aborts.ts';
 import { setUp, waiting, watchOutcome } from './scripted-store.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;

@@ -1,5 +1,6 @@
 /** Which claims of a batch a store in a database asks about again, and when. */
-import { type Claim, StoreError } from 'holdfast';
+import { StoreError } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import { askApart, markBlocked } from '../../src/stores/sql/apart.ts';
 import { FakeClock } from './fake-clock.ts';

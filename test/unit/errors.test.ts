@@ -38,7 +38,7 @@ describe('errors', () => {
 
   it('are known across two copies of the library', async () => {
     vi.resetModules();
-    const copy = await import('../../src/errors.ts');
+    const copy = await import('../../src/index.ts');
     expect(copy.LockError).not.toBe(LockError);
     for (const [error, code] of ERRORS) expect(copy.isLockError(error, code)).toBe(true);
     const theirs = new copy.StoreError('down', { retryable: false, outcome: 'failed' });

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { LockEventName, StoreError } from 'holdfast';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Events } from '../../src/events.ts';
+import { Events } from '../../src/core/events.ts';
 import { failure, setUp, waiting, watchOutcome } from './scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());

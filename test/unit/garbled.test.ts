@@ -1,5 +1,6 @@
 /** A store that answers what the contract does not know: a StoreError, of one claim alone. */
-import type { ClaimStatus, Lease } from 'holdfast';
+import type { Lease } from 'holdfast';
+import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
 import { held, setUp, waiting, watchOutcome } from './scripted-store.ts';
 

@@ -1,4 +1,5 @@
-import type { ClaimStatus, Lease } from 'holdfast';
+import type { Lease } from 'holdfast';
+import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
 import { type Bed, failure, held, setUp, waiting, watchOutcome } from './scripted-store.ts';
 

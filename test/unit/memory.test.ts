@@ -1,5 +1,6 @@
-import { type Claim, createLocks } from 'holdfast';
+import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
+import type { Claim } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from './fake-clock.ts';
 import { watchOutcome } from './scripted-store.ts';

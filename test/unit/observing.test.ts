@@ -1,12 +1,6 @@
-import {
-  type Claim,
-  createLocks,
-  type Follower,
-  type Member,
-  type ObservedStandings,
-  StoreError,
-} from 'holdfast';
+import { createLocks, type Member, type ObservedStandings, StoreError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
+import type { Claim, Follower } from 'holdfast/store';
 import { expect, it } from 'vitest';
 import { FakeClock } from './fake-clock.ts';
 import { setUp, watchOutcome } from './scripted-store.ts';

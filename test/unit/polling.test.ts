@@ -1,5 +1,5 @@
 /** How often a database is looked at for those who wait, when it cannot send messages. */
-import type { Claim, ClaimStatus } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { simulatedClock } from 'holdfast/testkit';
 import { expect, test } from 'vitest';
 import { Polling } from '../../src/stores/sql/polling.ts';

@@ -1,17 +1,13 @@
 import {
-  type Claim,
-  type ClaimStatus,
   createLocks,
-  type HeldStatus,
   type Locks,
   type LocksOptions,
   type Queue,
   type Store,
   StoreError,
   type Traits,
-  type WaitingStatus,
-  type Wake,
 } from 'holdfast';
+import type { Claim, ClaimStatus, HeldStatus, WaitingStatus, Wake } from 'holdfast/store';
 import { FakeClock } from './fake-clock.ts';
 
 type Verb = 'claim' | 'renew' | 'release' | 'downgrade' | 'inspect' | 'evict';

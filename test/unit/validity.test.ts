@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Validity } from '../../src/validity.ts';
+import { Validity } from '../../src/core/deadline.ts';
 import { failure, held, setUp } from './scripted-store.ts';
 
 const OPTIONS = {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/base/errors.ts';
 import type { Acl } from '../../src/stores/zookeeper/requests.ts';
 import { certificates } from '../servers/tls.ts';
 import { startZookeeper, type ZookeeperServer } from '../servers/zookeeper-server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import type { Store } from '../../src/store.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { Store } from '../../src/contract/store.ts';
 import { zookeeperClient } from '../../src/stores/zookeeper/client.ts';
 import { Tree } from '../../src/stores/zookeeper/tree.ts';
 import { ZookeeperStore } from '../../src/stores/zookeeper/zookeeper-store.ts';

@@ -1,5 +1,6 @@
 /** Leaders and standbys. */
-import { type Claim, createLocks } from 'holdfast';
+import { createLocks } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sleep } from '../faults/bed.ts';
 import { electedProcesses, elections, seatOf } from '../faults/elections.ts';

@@ -2,10 +2,11 @@
  * Many claims live in one session of ZooKeeper, and each still ends as if it had its own: what the
  * suite, which knows no sessions, cannot try.
  */
-import type { Claim, ClaimStatus, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Clock, systemClock, type Timer } from '../../src/clock.ts';
+import { type Clock, systemClock, type Timer } from '../../src/base/clock.ts';
 import { Tree } from '../../src/stores/zookeeper/tree.ts';
 import { ZookeeperStore } from '../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../faults/bed.ts';

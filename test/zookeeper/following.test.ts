@@ -1,5 +1,6 @@
 /** Who follows a queue of nodes: what events and lists of a server tell, and what they do not. */
-import type { Claim, Queue, Store } from 'holdfast';
+import type { Queue, Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { type ZookeeperClient, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataOf } from '../../src/stores/zookeeper/data.ts';

@@ -1,8 +1,9 @@
 /** Records of work that is done, as nodes: what is written, and what becomes of the dead. */
-import type { Claim, Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { type ZookeeperClient, type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { Tree } from '../../src/stores/zookeeper/tree.ts';
 import { ZookeeperStore } from '../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf } from '../faults/bed.ts';

@@ -2,7 +2,7 @@
 import type { Store } from 'holdfast';
 import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { MAX_ANSWER } from '../../src/stores/zookeeper/frames.ts';
 import { Tree } from '../../src/stores/zookeeper/tree.ts';
 import { ZookeeperStore } from '../../src/stores/zookeeper/zookeeper-store.ts';

@@ -3,15 +3,8 @@
  * number to all, or negative ones to those who come together (zookeeper-server.test.ts).
  */
 import { randomUUID } from 'node:crypto';
-import {
-  type Claim,
-  type ClaimStatus,
-  createLocks,
-  type HeldStatus,
-  type Locks,
-  MAX_PERMITS,
-  type Store,
-} from 'holdfast';
+import { createLocks, type Locks, type Store } from 'holdfast';
+import { type Claim, type ClaimStatus, type HeldStatus, MAX_PERMITS } from 'holdfast/store';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../src/stores/zookeeper/client.ts';

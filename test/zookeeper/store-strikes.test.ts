@@ -1,5 +1,6 @@
 /** Single requests of the store fail, get no answer, or are late; nothing is left for ever. */
-import { type Claim, type ClaimStatus, MAX_PERMITS, type Store } from 'holdfast';
+import type { Store } from 'holdfast';
+import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../faults/bed.ts';

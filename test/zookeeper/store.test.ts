@@ -2,8 +2,9 @@
  * What only nodes, sessions and watches show of the store: what is watched, what is written, and
  * what becomes of answers that come late or never.
  */
-import type { Claim, ClaimStatus, HeldStatus, Store } from 'holdfast';
-import { MAX_PERMITS } from 'holdfast';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
+import { MAX_PERMITS } from 'holdfast/store';
 import type { ZookeeperSession } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, TTL_MS } from '../faults/bed.ts';

@@ -1,4 +1,4 @@
-import type { Claim } from '../../store.ts';
+import type { Claim } from '../../contract/store.ts';
 import type { Member } from './member.ts';
 import { type Standing, Vote, type VoteParts } from './vote.ts';
 

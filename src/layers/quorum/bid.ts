@@ -19,7 +19,7 @@
  * What would break it: to keep a vote above the room, to wait for a member that lost its memory, to
  * count a vote that was won back too late, or to grant before a majority was raised.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -27,7 +27,7 @@ import type {
   GoneStatus,
   Takeover,
   WaitingStatus,
-} from '../../store.ts';
+} from '../../contract/store.ts';
 import { Ballot } from './ballot.ts';
 import { type Member, PATIENCES_PER_TTL } from './member.ts';
 import { ABLE, above, awaitBriefly, lowestFit, tryAll, type Verb } from './room.ts';

@@ -9,12 +9,13 @@
  * three members give three.
  */
 import { createHash } from 'node:crypto';
-import { checkBoolean, partOf } from '../../answers.ts';
-import { type Clock, checkClock, systemClock } from '../../clock.ts';
-import { type Duration, parseDuration } from '../../duration.ts';
-import { StoreError, UsageError } from '../../errors.ts';
-import { reading, readOptions } from '../../read-options.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../store.ts';
+import { type Clock, checkClock, systemClock } from '../../base/clock.ts';
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { reading, readOptions } from '../../base/options.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import { checkBoolean, partOf } from '../../store-calls/replies.ts';
 import { Bid } from './bid.ts';
 import { Member } from './member.ts';
 import { traitsOf } from './traits.ts';

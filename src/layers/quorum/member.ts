@@ -7,11 +7,18 @@
  * counts votes need not look at the clock. A release that failed is repeated until the TTL has done
  * its work, because a vote that is left behind keeps everybody else waiting for so long.
  */
-import { checkAnswers, checkBoolean, checkStatus, partOf } from '../../answers.ts';
-import type { Clock } from '../../clock.ts';
-import { type StoreError, toStoreError } from '../../errors.ts';
-import { answerWithin } from '../../patience.ts';
-import { type Claim, type ClaimStatus, MAX_BATCH, type Store, type Wake } from '../../store.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import { type StoreError, toStoreError } from '../../contract/errors.ts';
+import {
+  type Claim,
+  type ClaimStatus,
+  MAX_BATCH,
+  type Store,
+  type Wake,
+} from '../../contract/store.ts';
+import { checkAnswers, checkBoolean, checkStatus, partOf } from '../../store-calls/replies.ts';
+import { answerWithin } from '../../store-calls/time-limit.ts';
 
 /** How long a member is waited for, as a share of the TTL: core waits a third, for two rounds. */
 export const PATIENCES_PER_TTL = 10;

@@ -1,5 +1,5 @@
 /** Where a bid waits: how it tries all members, and at which it stands if others were first. */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Ballot } from './ballot.ts';
 import type { Standing, Vote } from './vote.ts';
 

@@ -1,5 +1,5 @@
-import { StoreError } from '../../errors.ts';
-import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../store.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../contract/store.ts';
 import type { Ballot } from './ballot.ts';
 import type { Vote } from './vote.ts';
 

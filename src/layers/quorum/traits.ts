@@ -1,4 +1,4 @@
-import type { Store, Traits } from '../../store.ts';
+import type { Store, Traits } from '../../contract/store.ts';
 
 /** What a quorum of these promises. */
 export function traitsOf(members: readonly Store[]): Traits {

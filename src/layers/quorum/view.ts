@@ -6,9 +6,10 @@
  * if a majority of the members say so, under the number that most of them show, which is the token;
  * otherwise as a waiter. This is for people: no grant depends on it.
  */
-import { checkQueue } from '../../answers.ts';
-import { StoreError, toStoreError } from '../../errors.ts';
-import type { Queue, Member as Standing } from '../../store.ts';
+
+import { StoreError, toStoreError } from '../../contract/errors.ts';
+import type { Queue, Member as Standing } from '../../contract/store.ts';
+import { checkQueue } from '../../store-calls/replies.ts';
 import { majorityOf } from './ballot.ts';
 import type { Member } from './member.ts';
 

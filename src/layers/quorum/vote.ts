@@ -7,8 +7,8 @@
  * come too late.
  */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import type { Claim, ClaimStatus, GoneReason, HeldStatus, Wake } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Claim, ClaimStatus, GoneReason, HeldStatus, Wake } from '../../contract/store.ts';
 import type { Member } from './member.ts';
 
 /**

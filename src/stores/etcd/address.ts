@@ -3,8 +3,8 @@
  * part of the password.
  */
 import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
-import { UsageError } from '../../errors.ts';
-import { reading, readOptions } from '../../read-options.ts';
+import { UsageError } from '../../base/errors.ts';
+import { reading, readOptions } from '../../base/options.ts';
 import type { Endpoint } from './channel.ts';
 
 /** Options of `node:tls`: the authority to trust, and a certificate of one's own. */

@@ -5,7 +5,7 @@
  * has surely not carried it out: it did not leave, or the server has no leader, which is asked for
  * with every request. With another token it is sent again only when it was refused for the old one.
  */
-import { afterInput } from '../../patience.ts';
+import { afterInput } from '../../base/event-loop.ts';
 import type { Channel, Request } from './channel.ts';
 import type { Channels } from './channels.ts';
 import { isLeaderless, isTokenOld, NoAnswer, Refusal, storeError } from './errors.ts';

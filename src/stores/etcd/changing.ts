@@ -1,6 +1,6 @@
 /** Claims that are changed by force or by choice: each by a comparison with what was read. */
-import { StoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus } from '../../store.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import type { Compare, Operation } from './client.ts';
 import { burial } from './graves.ts';
 import { idIn } from './keys.ts';

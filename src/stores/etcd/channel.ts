@@ -16,7 +16,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
-import { afterInput } from '../../patience.ts';
+import { afterInput } from '../../base/event-loop.ts';
 import { NoAnswer } from './errors.ts';
 import { type Course, type Received, RpcStream } from './rpc-stream.ts';
 import { MalformedError } from './wire-format.ts';

@@ -8,8 +8,9 @@
  * since. Departures meanwhile do no harm. Each is compared with the mark of its lease (lease.ts),
  * and sent again when that was written meanwhile.
  */
-import { isLockError, StoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../store.ts';
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../contract/store.ts';
 import type { Answer, Compare, Operation, Reply, Txn } from './client.ts';
 import { isLeaseGone, leaseGone } from './errors.ts';
 import { epitaph } from './graves.ts';

@@ -6,7 +6,8 @@
  * the outcome, and neither does a connection that breaks under a request that has left. What is not
  * known here may have happened.
  */
-import { isLockError, StoreError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
 
 /** The numbers of gRPC's states that are looked at here. */

@@ -10,17 +10,17 @@
  * What breaks it: a server that takes itself for the leader and lets a living lease end. There the
  * fence holds, in a transaction that compares the create revision of the key.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Kept } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
   Follower,
-  Kept,
   Queue,
   Store,
   Traits,
   Wake,
-} from '../../store.ts';
+} from '../../contract/store.ts';
 import { downgrade, evict } from './changing.ts';
 import type { EtcdClient } from './client.ts';
 import { enterAll } from './entering.ts';

@@ -7,9 +7,10 @@
  * missed. Nothing is asked for a change: what a member has left is what it has at most.
  * What would break it: to read the queue anew without saying so.
  */
-import type { Clock, Timer } from '../../clock.ts';
-import { isLockError, toStoreError } from '../../errors.ts';
-import type { Follower } from '../../store.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { isLockError } from '../../base/errors.ts';
+import { toStoreError } from '../../contract/errors.ts';
+import type { Follower } from '../../contract/store.ts';
 import type { EtcdClient } from './client.ts';
 import { closedError } from './errors.ts';
 import type { KeySpace } from './keys.ts';

@@ -1,7 +1,7 @@
 /**
  * What a late copy of a claim that has left is told: a key that lives as long as the claim might.
  */
-import type { GoneReason, GoneStatus } from '../../store.ts';
+import type { GoneReason, GoneStatus } from '../../contract/store.ts';
 import type { KeyValue, Operation } from './client.ts';
 
 export type Ending = Extract<GoneReason, 'unknown' | 'evicted'>;

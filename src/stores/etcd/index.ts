@@ -1,12 +1,12 @@
 /**
  * Locks between machines, in etcd, shared with programs in Go if they like.
  */
-import { systemClock } from '../../clock.ts';
-import { UsageError } from '../../errors.ts';
-import { checkMaxWaiters } from '../../max-waiters.ts';
-import { readOptions } from '../../read-options.ts';
-import { show } from '../../show.ts';
-import type { Store } from '../../store.ts';
+import { systemClock } from '../../base/clock.ts';
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
+import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import type { Store } from '../../contract/store.ts';
 import type { EtcdAddress } from './address.ts';
 import { etcdClient } from './etcd-client.ts';
 import { EtcdStore } from './etcd-store.ts';

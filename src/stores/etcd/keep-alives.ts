@@ -13,7 +13,7 @@
  * the lease was kept alive, and there was no other in between. One read confirms all answers that
  * came before it. What would break it: a read that any server answers by itself.
  */
-import { afterInput } from '../../patience.ts';
+import { afterInput } from '../../base/event-loop.ts';
 import { type Calls, DEADLINE_MS } from './calls.ts';
 import { closedError, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import { LastingStream } from './lasting-stream.ts';

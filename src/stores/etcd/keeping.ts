@@ -14,8 +14,9 @@
  * rounded up, and what is left of a lease is counted from before it was granted.
  * What would break it: somebody who ends the leases of others.
  */
-import type { Clock } from '../../clock.ts';
-import type { Claim, Kept } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Kept } from '../../contract/records.ts';
+import type { Claim } from '../../contract/store.ts';
 import type { Compare, EtcdClient, Operation } from './client.ts';
 import { isLeaseGone } from './errors.ts';
 import type { KeySpace } from './keys.ts';

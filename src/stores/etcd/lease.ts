@@ -17,7 +17,7 @@
  * said, which may be more than was asked for. What lives without heartbeats, a tombstone or a claim
  * that ends later, gets a lease that nobody keeps alive.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Compare, EtcdClient, Operation } from './client.ts';
 import { isFull, isLeaseGone } from './errors.ts';
 import type { KeySpace } from './keys.ts';

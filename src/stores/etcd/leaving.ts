@@ -6,7 +6,7 @@
  * it. A claim that was not there, or that was ever unanswered, leaves a tombstone for its TTL. One
  * that is to end later goes to a lease of its own that nobody keeps alive.
  */
-import type { Claim } from '../../store.ts';
+import type { Claim } from '../../contract/store.ts';
 import type { Operation, Txn } from './client.ts';
 import { burial } from './graves.ts';
 import { NOTE_MS } from './lease.ts';

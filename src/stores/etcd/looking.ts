@@ -1,7 +1,7 @@
 /** For people: who holds and who waits, and which resources are claimed. */
 
-import { limitOf } from '../../admission.ts';
-import type { Member, Queue } from '../../store.ts';
+import { limitOf } from '../../contract/admission.ts';
+import type { Member, Queue } from '../../contract/store.ts';
 import { after } from './keys.ts';
 import type { Parts } from './parts.ts';
 import type { Place, QueueView } from './queue.ts';

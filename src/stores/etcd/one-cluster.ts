@@ -1,4 +1,4 @@
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { EtcdClient, Reply, Txn } from './client.ts';
 
 /**

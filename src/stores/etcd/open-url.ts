@@ -1,6 +1,6 @@
 /** The store that an etcd URL names. No message repeats any of the address in it. */
-import { UsageError } from '../../errors.ts';
-import type { Store } from '../../store.ts';
+import { UsageError } from '../../base/errors.ts';
+import type { Store } from '../../contract/store.ts';
 import { etcdStore } from './index.ts';
 
 /**

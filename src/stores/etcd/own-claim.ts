@@ -1,5 +1,5 @@
 /** A claim of this process in a queue of etcd, and what it has been told of its place there. */
-import type { Claim, ClaimStatus, Takeover } from '../../store.ts';
+import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
 import { InformedClaim } from '../informed-claim.ts';
 import type { KeySpace } from './keys.ts';
 import type { Lease, Note, Occupant } from './lease.ts';

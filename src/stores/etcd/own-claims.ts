@@ -1,6 +1,6 @@
 /** The claims of this process, and the queues that it follows for their sake. */
-import type { Clock, Timer } from '../../clock.ts';
-import type { Claim, ClaimStatus, Wake } from '../../store.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import type { EtcdClient } from './client.ts';
 import type { KeySpace } from './keys.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { EtcdClient } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import type { Leases } from './leases.ts';

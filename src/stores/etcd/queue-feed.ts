@@ -9,7 +9,7 @@
  * not know any more what came in between, the queue is read anew, and `lost` says so before.
  * What would break it: changes of one revision that come in parts, or a watch that skips some.
  */
-import type { Takeover } from '../../store.ts';
+import type { Takeover } from '../../contract/store.ts';
 import type { Change, EtcdClient, Reply } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import { type Place, placeOf, takeoverIn } from './queue.ts';

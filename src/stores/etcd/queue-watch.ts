@@ -9,9 +9,10 @@
  * the claim was released unnoticed or its lease is dead, and the server is asked which.
  * What would break it: a note that comes in another revision than the departure.
  */
-import { admissible } from '../../admission.ts';
-import type { Clock } from '../../clock.ts';
-import type { Takeover } from '../../store.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import { admissible } from '../../contract/admission.ts';
+import type { Takeover } from '../../contract/store.ts';
 import type { EtcdClient } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import type { OwnClaim } from './own-claim.ts';

@@ -8,7 +8,7 @@
  * resource, and waits for all before it.
  * What would break it: two claims of one resource in one transaction, which share a revision.
  */
-import { admissible, limitOf, type Standing, sameQueue } from '../../admission.ts';
+import { admissible, limitOf, type Standing, sameQueue } from '../../contract/admission.ts';
 import {
   type Claim,
   type GoneStatus,
@@ -16,7 +16,7 @@ import {
   type Kind,
   MAX_PERMITS,
   type Takeover,
-} from '../../store.ts';
+} from '../../contract/store.ts';
 import type { KeyValue } from './client.ts';
 
 export interface Place extends Standing {

@@ -1,5 +1,5 @@
 /** Queues as the server tells them, now. */
-import type { Kind, Takeover } from '../../store.ts';
+import type { Kind, Takeover } from '../../contract/store.ts';
 import type { Answer, EtcdClient, KeyValue, Operation, RangeAnswer } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import { type Place, placeOf, QueueView, takeoverIn } from './queue.ts';

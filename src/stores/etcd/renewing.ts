@@ -3,7 +3,7 @@
  *
  * The one alone does not do: a key may have been taken away while its lease lives on for others.
  */
-import type { Claim, ClaimStatus } from '../../store.ts';
+import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import type { KeyValue, Txn } from './client.ts';
 import { epitaph } from './graves.ts';
 import type { Lease } from './lease.ts';

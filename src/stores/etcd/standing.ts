@@ -1,6 +1,6 @@
 /** Where a claim whose key is there stands, and what that means for following its queue. */
-import { toStoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus } from '../../store.ts';
+import { toStoreError } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
 import type { Place, QueueView } from './queue.ts';

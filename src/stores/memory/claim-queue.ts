@@ -1,5 +1,5 @@
-import { admissible, limitOf, sameQueue } from '../../admission.ts';
-import { Line } from '../../line.ts';
+import { Line } from '../../base/fifo.ts';
+import { admissible, limitOf, sameQueue } from '../../contract/admission.ts';
 import type {
   ClaimStatus,
   GoneStatus,
@@ -8,7 +8,7 @@ import type {
   Member,
   Queue,
   Takeover,
-} from '../../store.ts';
+} from '../../contract/store.ts';
 
 /** A claim in a queue. */
 export interface Entry {

@@ -1,6 +1,6 @@
 /** Who follows a queue, and is told of each step that changes it. */
-import type { Clock, Timer } from '../../clock.ts';
-import type { Follower, Queue } from '../../store.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Follower, Queue } from '../../contract/store.ts';
 
 interface Followed {
   readonly followers: Set<Follower>;

@@ -1,8 +1,8 @@
-import { type Clock, checkClock, systemClock } from '../../clock.ts';
-import { type Duration, parseDuration } from '../../duration.ts';
-import { checkMaxWaiters } from '../../max-waiters.ts';
-import { readOptions } from '../../read-options.ts';
-import type { Store } from '../../store.ts';
+import { type Clock, checkClock, systemClock } from '../../base/clock.ts';
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { readOptions } from '../../base/options.ts';
+import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import type { Store } from '../../contract/store.ts';
 import { Memory } from './memory-store.ts';
 
 export interface MemoryStoreOptions {

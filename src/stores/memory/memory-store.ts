@@ -9,17 +9,17 @@
  * in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Kept } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
   Follower,
-  Kept,
   Queue,
   Store,
   Traits,
   Wake,
-} from '../../store.ts';
+} from '../../contract/store.ts';
 import { ClaimQueue, type Entry, type Settling, UNKNOWN } from './claim-queue.ts';
 import { Followers } from './followers.ts';
 import { newLineage } from './lineage.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
-import type { Kept } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Kept } from '../../contract/records.ts';
 
 /** What is kept of work that is done, each for its own time. */
 export class Records {

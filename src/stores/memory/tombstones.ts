@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
-import type { Claim, GoneStatus } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Claim, GoneStatus } from '../../contract/store.ts';
 
 /** What is answered to late copies of claims that have left, for one TTL each. */
 export class Tombstones {

@@ -13,7 +13,7 @@
  * What would break it: a proxy that gives the session to others while it holds a named lock; those
  * that are known do not.
  */
-import { afterInput } from '../../patience.ts';
+import { afterInput } from '../../base/event-loop.ts';
 import { limited } from '../abortable.ts';
 import type { WireTerms } from '../sql/wire.ts';
 import { type Connect, type Connection, literal } from './connection.ts';

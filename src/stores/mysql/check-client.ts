@@ -4,8 +4,8 @@
  * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
  * a package.
  */
-import { UsageError } from '../../errors.ts';
-import { show } from '../../show.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
 import { coreOf } from './mysql2-connection.ts';
 
 const EXPECTED = 'a pool or connection of mysql2 or mariadb, with callbacks or promises';

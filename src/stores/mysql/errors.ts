@@ -8,7 +8,8 @@
  * transaction, and goes. A cause is a copy of number and message: clients put statements into their
  * errors, and claim ids are in those.
  */
-import { isLockError, StoreError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe, type Reading, withoutSecrets } from '../causes.ts';
 import type { Judgement } from '../sql/wire.ts';
 

@@ -10,7 +10,8 @@
  * warning say when the pool lends none. The request for it stays, and is met when one is free.
  * What would break it: a version that hides that as well. It is noticed before anything is sent.
  */
-import { isLockError, StoreError, UsageError } from '../../errors.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Warnings } from '../sql/warnings.ts';
 import { type Connect, type Connection, hangUp, rowsIn, tellOf } from './connection.ts';

@@ -12,8 +12,8 @@
  * What would break it: whoever changes a procedure and keeps its comment.
  */
 import { createHash } from 'node:crypto';
-import { StoreError } from '../../errors.ts';
-import { readOptions } from '../../read-options.ts';
+import { readOptions } from '../../base/options.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { connectLike, type MysqlClient } from './client.ts';
 import type { Connection } from './connection.ts';
 import { anotherLayout, judge, numberOf } from './errors.ts';

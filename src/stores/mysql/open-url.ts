@@ -2,8 +2,10 @@
  * What a MySQL or MariaDB URL names, with whichever client package is installed. No message repeats
  * any of the URL: where it is malformed, anything may be a part of the password.
  */
-import { UnsupportedError, UsageError } from '../../errors.ts';
-import type { Store } from '../../store.ts';
+
+import { UsageError } from '../../base/errors.ts';
+import { UnsupportedError } from '../../contract/errors.ts';
+import type { Store } from '../../contract/store.ts';
 import {
   type MysqlClient,
   type MysqlOptions,

@@ -5,7 +5,7 @@
  * of its own: nothing is granted there. A server that is read-only is no primary, whatever its user
  * may do. With a binary log of statements, nothing can be written at READ COMMITTED.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { type Connection, literal } from './connection.ts';
 import { anotherLayout, impossible, NO_ROUTINE, numberOf } from './errors.ts';
 

@@ -1,5 +1,5 @@
-import { UsageError } from '../../errors.ts';
-import { show } from '../../show.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
 
 /** How the names of tables and procedures begin where nothing else is said. */
 export const PREFIX = 'holdfast_';

@@ -1,5 +1,5 @@
 /** The routines of `schema.sql`, called over connections of a client package. */
-import { randomId } from '../../random-id.ts';
+import { randomId } from '../../base/random-id.ts';
 import type { Routine, Source, Wire, WireTerms } from '../sql/wire.ts';
 import { type Bell, listen, ON_PRIMARY } from './bell.ts';
 import { type Connect, type Connection, first, literal, type Row } from './connection.ts';

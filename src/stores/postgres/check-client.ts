@@ -4,8 +4,8 @@
  * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
  * a package.
  */
-import { UsageError } from '../../errors.ts';
-import { show } from '../../show.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
 
 const EXPECTED =
   'a Pool or Client of pg, or what postgres() of the package postgres gives (the one that Kysely,' +

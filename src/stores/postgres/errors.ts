@@ -5,7 +5,8 @@
  * session, or the connection breaks, it may have committed before. A cause is a copy of code and
  * message: clients put statements and their values into their errors, and claim ids are in those.
  */
-import { isLockError, StoreError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe } from '../causes.ts';
 import type { Judgement } from '../sql/wire.ts';
 

@@ -8,7 +8,7 @@
  * when there are too many, no more are begun until one of them is over: one program must not use up
  * the connections of all.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Connection } from './connection.ts';
 
 const MOST = 4;

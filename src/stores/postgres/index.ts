@@ -1,9 +1,9 @@
 /**
  * Locks between machines, in PostgreSQL.
  */
-import { systemClock } from '../../clock.ts';
-import { readOptions } from '../../read-options.ts';
-import type { Store, Traits } from '../../store.ts';
+import { systemClock } from '../../base/clock.ts';
+import { readOptions } from '../../base/options.ts';
+import type { Store, Traits } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
 import { oneOf, SQL_OPTIONS, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlStore } from '../sql/sql-store.ts';

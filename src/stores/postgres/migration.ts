@@ -4,7 +4,7 @@
  * All of it is one transaction under a lock of its own, so that programs of a deployment may do it
  * at the same time, and nobody sees half of it. Tables that a newer version made stay as they are.
  */
-import { readOptions } from '../../read-options.ts';
+import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from './client.ts';
 import { judge } from './errors.ts';
 import { LAYOUT } from './opening.ts';

@@ -7,7 +7,7 @@
  * names its own. A pooler makes up the first. Between the two there is then no LISTEN, no statement
  * kept under a name, and no setting of the session, which somebody else would inherit.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Warnings } from '../sql/warnings.ts';
 import { bounded } from './bounded.ts';
 import type { Connection } from './connection.ts';

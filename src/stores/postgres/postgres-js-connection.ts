@@ -11,7 +11,7 @@
  */
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { type Connect, type Connection, hangUp, type Row, type Statement } from './connection.ts';
 
 /** As much of an instance as is used. */

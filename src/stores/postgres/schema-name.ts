@@ -1,5 +1,5 @@
-import { UsageError } from '../../errors.ts';
-import { show } from '../../show.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
 
 /** @throws UsageError unless it is a name that needs no escapes. */
 export function checkSchema(schema: string): string {

@@ -7,7 +7,7 @@
  * reply before, by more than clocks of different rates explain, one of the clocks has jumped, and
  * ours is monotonic.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** Less than this, in ms, is what clocks are set right by, and does no harm that margins do not. */
 const JUMP_MS = 100;

@@ -19,8 +19,8 @@
  * take our own standing still for the server's silence.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreError } from '../../errors.ts';
-import { afterInput } from '../../patience.ts';
+import { afterInput } from '../../base/event-loop.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import type { Refusal, Reply } from './client.ts';
 import { connectionError, refusalCode, refusalIn, refused } from './errors.ts';

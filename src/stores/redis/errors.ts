@@ -7,7 +7,8 @@
  * No error carries a secret: the arguments of a command (they hold claim ids and passwords) are
  * dropped, wherever the client or the server put them, so a cause is a copy of name and message.
  */
-import { isLockError, StoreError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
 import type { Refusal, Reply } from './client.ts';
 

@@ -1,4 +1,4 @@
-import type { Traits } from '../../store.ts';
+import type { Traits } from '../../contract/store.ts';
 import { PLAIN, QUEUE, type Scripts } from './scripts.ts';
 
 /** How claims are kept. */

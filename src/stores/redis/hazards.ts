@@ -10,7 +10,7 @@
  * What breaks it: a configuration that is changed while the connection lives, and a look at the
  * server of a key instead of that of a connection, for the key may move in between.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Greeting, Reply } from './client.ts';
 import { refusalCode, refused } from './errors.ts';
 

@@ -1,9 +1,10 @@
 /**
  * Locks between machines, in Redis or Valkey: one server, a primary with replicas, or a cluster.
  */
-import { checkMaxWaiters } from '../../max-waiters.ts';
-import { readOptions } from '../../read-options.ts';
-import type { Store } from '../../store.ts';
+
+import { readOptions } from '../../base/options.ts';
+import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import type { Store } from '../../contract/store.ts';
 import type { RedisClient } from './client.ts';
 import { QUEUE_FORM } from './forms.ts';
 import { partsOf, SERVER_OPTIONS, type ServerOptions } from './options.ts';

@@ -1,8 +1,10 @@
 /**
  * The store that a Redis URL names, with whichever client package is installed.
  */
-import { UnsupportedError, UsageError } from '../../errors.ts';
-import type { Store } from '../../store.ts';
+
+import { UsageError } from '../../base/errors.ts';
+import { UnsupportedError } from '../../contract/errors.ts';
+import type { Store } from '../../contract/store.ts';
 import { type RedisClient, type RedisOptions, redisStore } from './index.ts';
 import { parseRedisUrl, type RedisUrl } from './url.ts';
 

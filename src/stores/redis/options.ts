@@ -1,8 +1,8 @@
 /** The options of both forms, and what a store is made of. */
-import { systemClock } from '../../clock.ts';
-import { type Duration, parseDuration } from '../../duration.ts';
-import { UsageError } from '../../errors.ts';
-import { show } from '../../show.ts';
+import { systemClock } from '../../base/clock.ts';
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
 import { linkOf, type RedisClient } from './client.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { Hazards } from './hazards.ts';

@@ -3,7 +3,7 @@
  * the store must be in the same slot, so that one script may touch them all: a cluster has one for
  * each slot in use, and one for each server.
  */
-import type { Claim } from '../../store.ts';
+import type { Claim } from '../../contract/store.ts';
 import { slotOf, tagOf } from './slots.ts';
 
 export class Places {

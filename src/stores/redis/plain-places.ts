@@ -1,6 +1,6 @@
-import { UsageError } from '../../errors.ts';
-import { show } from '../../show.ts';
-import type { Claim } from '../../store.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
+import type { Claim } from '../../contract/store.ts';
 import { Places } from './places.ts';
 import { slotOf, tagOf } from './slots.ts';
 

@@ -10,10 +10,10 @@
  * What breaks it: others that write without NX, delete without comparing, or set no end; and after
  * a loss of data, others that do not wait.
  */
-import { type Duration, parseDuration } from '../../duration.ts';
-import { UsageError } from '../../errors.ts';
-import { readOptions } from '../../read-options.ts';
-import type { ClaimStatus, Store } from '../../store.ts';
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import type { ClaimStatus, Store } from '../../contract/store.ts';
 import type { RedisClient } from './client.ts';
 import { PLAIN_FORM } from './forms.ts';
 import { partsOf, SERVER_OPTIONS, type ServerOptions } from './options.ts';

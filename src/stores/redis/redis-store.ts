@@ -5,8 +5,9 @@
  * that excludes), and grants nothing while data may have been lost (lua/record.lua). Where replicas
  * must have a grant, it counts only once they do (script-runner.ts).
  */
-import type { StoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { Kept } from '../../contract/records.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import type { Link, Reply } from './client.ts';

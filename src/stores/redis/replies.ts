@@ -1,7 +1,7 @@
 /**
  * Replies of all clients and both protocols as RESP2 has them.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Reply } from './client.ts';
 
 /** No script of the store nests its answers deeper. */

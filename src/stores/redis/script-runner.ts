@@ -7,7 +7,7 @@
  * them follows it on the same connection: on another one it would be about nothing, and the answer
  * always yes.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
 import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';

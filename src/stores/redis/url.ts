@@ -2,7 +2,7 @@
  * URLs of Redis. No message repeats any of them: where one is malformed, anything may be a part of
  * the password.
  */
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../base/errors.ts';
 
 export interface Address {
   readonly host: string;

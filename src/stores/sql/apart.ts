@@ -16,9 +16,9 @@
  * tells for whom: then it is halved until that claim stands alone.
  * What would break it: a call about several claims that waits while it has locked some rows.
  */
-import type { Clock } from '../../clock.ts';
-import { StoreError } from '../../errors.ts';
-import type { Claim } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Claim } from '../../contract/store.ts';
 
 /** On the server, in line for one row, in ms. Commits that are slow hold a row so long. */
 const WAIT_MS = 50;

@@ -1,8 +1,8 @@
 /** What all stores in a database may be told. */
-import { type Duration, parseDuration } from '../../duration.ts';
-import { UsageError } from '../../errors.ts';
-import { checkMaxWaiters } from '../../max-waiters.ts';
-import { show } from '../../show.ts';
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
+import { checkMaxWaiters } from '../../contract/max-waiters.ts';
 import type { SqlStoreParts } from './sql-store.ts';
 
 export interface SqlOptions {

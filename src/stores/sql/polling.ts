@@ -13,8 +13,8 @@
  * What would break it: to plan the next look before the answer to the last one, when a database
  * that is slow would be asked ever more.
  */
-import type { Clock, Timer } from '../../clock.ts';
-import type { Claim, ClaimStatus, WaitingStatus, Wake } from '../../store.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Claim, ClaimStatus, WaitingStatus, Wake } from '../../contract/store.ts';
 
 /** In ms. Less would be felt by the database, not by people. */
 const SHORTEST_MS = 20;

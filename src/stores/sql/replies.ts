@@ -1,5 +1,5 @@
 /** What a line or an error for one claim says. */
-import type { ClaimStatus } from '../../store.ts';
+import type { ClaimStatus } from '../../contract/store.ts';
 import { garbled, statusIn } from '../status-lines.ts';
 import type { Reply } from './apart.ts';
 

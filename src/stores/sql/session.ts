@@ -14,8 +14,9 @@
  * What would break it: a client that writes a statement twice, or after its promise was rejected.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLockError, StoreError } from '../../errors.ts';
-import { afterInput } from '../../patience.ts';
+import { isLockError } from '../../base/errors.ts';
+import { afterInput } from '../../base/event-loop.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { markBlocked } from './apart.ts';
 import type { Judgement, Routine, Source, Wire } from './wire.ts';

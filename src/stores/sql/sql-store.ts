@@ -5,8 +5,9 @@
  * its resource (`schema.sql` of each store says why that excludes), and nothing is answered before
  * that transaction is committed. Here is no rule about locks, only how verbs become calls.
  */
-import type { Clock } from '../../clock.ts';
-import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Kept } from '../../contract/records.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { fromText, toText } from '../name-text.ts';
 import { garbled, letterOf, standingIn, statusIn } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';

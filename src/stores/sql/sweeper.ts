@@ -8,7 +8,7 @@
  * sweep at a time.
  * What would break it: a portion that takes long, or to stop while there is more.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { SqlLink } from './link.ts';
 
 /** What is idle does no harm, so once a minute is often enough for each process. */

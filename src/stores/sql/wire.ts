@@ -1,5 +1,5 @@
 /** What a store in a database needs of a client package. */
-import type { StoreError } from '../../errors.ts';
+import type { StoreError } from '../../contract/errors.ts';
 
 /**
  * What the database does in one call, as `schema.sql` of each store defines it. All take texts and

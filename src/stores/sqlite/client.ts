@@ -12,7 +12,8 @@
 import { realpathSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { isLockError, StoreError, UsageError } from '../../errors.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { isBusy, sqliteError } from './errors.ts';
 
 export type SqliteValue = string | number | null;

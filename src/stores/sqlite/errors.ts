@@ -4,7 +4,7 @@
  * Every step is one transaction, so whatever goes wrong before the commit has not happened. Only an
  * input or output error may strike in the middle of a commit and leave the outcome unknown.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 
 interface Meaning {
   readonly name: string;

@@ -9,7 +9,7 @@
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 
 const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],

@@ -3,11 +3,11 @@
  */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { type Duration, parseDuration } from '../../duration.ts';
-import { isLockError, UsageError } from '../../errors.ts';
-import { checkMaxWaiters } from '../../max-waiters.ts';
-import { readOptions } from '../../read-options.ts';
-import type { Store } from '../../store.ts';
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import type { Store } from '../../contract/store.ts';
 import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
 import { thisMachine } from './machine.ts';
 import { LAYOUTS } from './schema.ts';

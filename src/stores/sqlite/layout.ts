@@ -16,7 +16,7 @@
  * What would break it: a base kept in memory, so every step reads or compares it in the file.
  */
 import { randomBytes } from 'node:crypto';
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Client } from './client.ts';
 import type { Machine } from './machine.ts';
 import type { Layout } from './schema.ts';

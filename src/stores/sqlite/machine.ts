@@ -10,7 +10,7 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { monotonicClock } from './monotonic.ts';
 
 /** Time as one machine tells it, in µs; tests pass their own. */

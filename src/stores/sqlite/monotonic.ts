@@ -7,7 +7,7 @@
  * share a file. Where that cannot be done, nothing is granted.
  * What would break it: another clock of the kernel, such as the one that counts suspended time.
  */
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 
 interface CLibrary {
   readonly symbols: { clock_gettime(clock: number, timespec: BigInt64Array): number };

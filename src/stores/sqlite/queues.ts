@@ -7,8 +7,8 @@
  * although nothing is kept of an idle resource.
  * What would break it: a clock read before the write lock, or a base that is not the file's.
  */
-import { sameQueue } from '../../admission.ts';
-import type { Claim, ClaimStatus, Holder, Kind, Member, Queue } from '../../store.ts';
+import { sameQueue } from '../../contract/admission.ts';
+import type { Claim, ClaimStatus, Holder, Kind, Member, Queue } from '../../contract/store.ts';
 import { toText } from '../name-text.ts';
 import type { Machine } from './machine.ts';
 import { enterEmpty, leaveQuiet, renewQuiet } from './quiet.ts';

@@ -5,7 +5,7 @@
  * that nobody waits, nobody is dead and no tombstone lies in the way, and leaves the rest to the
  * long way. So it changes nothing that settling the queue would have changed.
  */
-import type { Claim, HeldStatus } from '../../store.ts';
+import type { Claim, HeldStatus } from '../../contract/store.ts';
 import { toText } from '../name-text.ts';
 import { heldStatus, type Rows, toUs } from './rows.ts';
 import type { Row } from './statements.ts';

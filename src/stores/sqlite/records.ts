@@ -16,7 +16,7 @@
  * the clock, minutes after the boot; or a reboot told by `base` in the meta row, which a program
  * that knows nothing of records changes without moving their ends.
  */
-import type { Kept } from '../../store.ts';
+import type { Kept } from '../../contract/records.ts';
 import { fromText, toText } from '../name-text.ts';
 import type { Client, SqliteStatement } from './client.ts';
 import type { Machine } from './machine.ts';

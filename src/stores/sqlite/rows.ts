@@ -10,7 +10,13 @@
  * Nobody is woken here: `told` collects whom a step concerns, to be told after the commit.
  * What would break it: to admit past a waiter, or to wake somebody before the commit.
  */
-import type { ClaimStatus, GoneReason, GoneStatus, HeldStatus, Takeover } from '../../store.ts';
+import type {
+  ClaimStatus,
+  GoneReason,
+  GoneStatus,
+  HeldStatus,
+  Takeover,
+} from '../../contract/store.ts';
 import { LongQueue, MOST_COUNTED, type QueueRows, type Use } from './long-queue.ts';
 import type { Machine } from './machine.ts';
 import { ShortQueue } from './short-queue.ts';

@@ -7,8 +7,10 @@
  * reported as lost to a store reset, and the new file is opened.
  */
 import { statSync } from 'node:fs';
-import { ClosedError, isLockError, StoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus, Kept, Queue, Store, Traits, Wake } from '../../store.ts';
+import { isLockError } from '../../base/errors.ts';
+import { ClosedError, StoreError } from '../../contract/errors.ts';
+import type { Kept } from '../../contract/records.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { fromText, next, toText } from '../name-text.ts';
 import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts';
 import { isBusy } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Traits } from '../../store.ts';
+import type { Traits } from '../../contract/store.ts';
 
 export const TRAITS: Traits = {
   queue: true,

@@ -6,7 +6,7 @@
  * Claims of this process are told directly. Whoever is told looks at the database, so a hint says
  * what is true now, not what was true when it was sent.
  */
-import type { Claim, ClaimStatus, Wake } from '../../store.ts';
+import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { toText } from '../name-text.ts';
 import type { Told } from './rows.ts';
 import type { Row } from './statements.ts';

@@ -3,9 +3,9 @@
  * message repeats any of a URL: where one is malformed, anything may be a part of the password.
  */
 import type { ConnectionOptions } from 'node:tls';
-import { type Duration, parseDuration } from '../../duration.ts';
-import { UsageError } from '../../errors.ts';
-import { reading } from '../../read-options.ts';
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { reading } from '../../base/options.ts';
 import { checkPath } from './paths.ts';
 import type { Acl } from './requests.ts';
 

@@ -1,6 +1,6 @@
 /** Claims that are changed by force or by choice, each if it is still as it was read. */
-import { StoreError } from '../../errors.ts';
-import type { ClaimStatus } from '../../store.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { ClaimStatus } from '../../contract/store.ts';
 import { type Details, dataOf, REVOKE } from './data.ts';
 import { failedWith } from './errors.ts';
 import type { KeptSession } from './kept-session.ts';

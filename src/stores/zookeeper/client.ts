@@ -1,5 +1,5 @@
 /** ZooKeeper for a store: where it is and how it is spoken to, once; then sessions. */
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { destinationOf, type ZookeeperOptions } from './address.ts';
 import { Session } from './session.ts';
 import { ZookeeperSession } from './zookeeper-session.ts';

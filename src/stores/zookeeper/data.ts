@@ -1,5 +1,5 @@
 /** What nodes hold: who a claim is, for people, and how holds ended. */
-import type { Claim, GoneStatus, Holder, Takeover } from '../../store.ts';
+import type { Claim, GoneStatus, Holder, Takeover } from '../../contract/store.ts';
 import { LONG_NOTE } from './queue.ts';
 import type { NodeData } from './requests.ts';
 

@@ -6,8 +6,8 @@
  * makes a node if it would be admitted; if somebody else was quicker, it leaves again. Meanwhile it
  * stands in the way of another who tries, so a try may fail although nobody holds: only then.
  */
-import { StoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus, GoneStatus } from '../../store.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus, GoneStatus } from '../../contract/store.ts';
 import { dataOf } from './data.ts';
 import { failedWith } from './errors.ts';
 import { leave } from './leaving.ts';

@@ -5,7 +5,8 @@
  * deadline that passes, says nothing about a request that was written; one that was never written
  * has failed. No message repeats data or credentials; paths are names, not secrets.
  */
-import { isLockError, StoreError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe } from '../causes.ts';
 
 /**

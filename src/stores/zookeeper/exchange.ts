@@ -1,4 +1,4 @@
-import { isLockError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
 import { connectionLoss, tooLong } from './errors.ts';
 import { type JuteReader, JuteWriter } from './jute.ts';
 import type { Request } from './requests.ts';

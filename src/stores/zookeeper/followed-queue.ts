@@ -13,8 +13,8 @@
  * What breaks it: a list from another session in which a claim is not there yet, so only a list
  * from its own, asked for after its node was made, tells that a claim is gone.
  */
-import type { Clock } from '../../clock.ts';
-import { MAX_PERMITS } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import { MAX_PERMITS } from '../../contract/store.ts';
 import { dataOf, type Note } from './data.ts';
 import type { KeptSession } from './kept-session.ts';
 import { listQueue, readDetails, readNote } from './listing.ts';

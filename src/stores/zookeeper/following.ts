@@ -14,8 +14,9 @@
  * session go, the second may have held for a moment, or never.
  * What breaks it: servers that tell of a step in parts, with something else in between.
  */
-import { isLockError, toStoreError } from '../../errors.ts';
-import type { Follower } from '../../store.ts';
+import { isLockError } from '../../base/errors.ts';
+import { toStoreError } from '../../contract/errors.ts';
+import type { Follower } from '../../contract/store.ts';
 import type { Details } from './data.ts';
 import { failedWith } from './errors.ts';
 import type { KeptSession } from './kept-session.ts';

@@ -1,4 +1,4 @@
-import type { Follower } from '../../store.ts';
+import type { Follower } from '../../contract/store.ts';
 import { Following, type FollowingParts } from './following.ts';
 
 /** All who follow queues of a store. */

@@ -6,8 +6,8 @@
  * for the ttl. Who is evicted is another's claim: its tombstone is a node, with the reason, until
  * its process has read it. Those of the dead are swept away by whoever evicts later.
  */
-import type { Clock } from '../../clock.ts';
-import type { Claim, GoneStatus } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Claim, GoneStatus } from '../../contract/store.ts';
 import { failedWith } from './errors.ts';
 import type { KeptSession } from './kept-session.ts';
 import { uuidOf } from './nodes.ts';

@@ -1,11 +1,11 @@
 /**
  * Locks between machines, in ZooKeeper, shared with programs that use Curator if they like.
  */
-import { systemClock } from '../../clock.ts';
-import { UsageError } from '../../errors.ts';
-import { checkMaxWaiters } from '../../max-waiters.ts';
-import { reading, readOptions } from '../../read-options.ts';
-import type { Store } from '../../store.ts';
+import { systemClock } from '../../base/clock.ts';
+import { UsageError } from '../../base/errors.ts';
+import { reading, readOptions } from '../../base/options.ts';
+import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import type { Store } from '../../contract/store.ts';
 import type { ZookeeperOptions } from './address.ts';
 import { type ZookeeperClient, zookeeperClient } from './client.ts';
 import { checkPath } from './paths.ts';

@@ -17,8 +17,9 @@
  * Who holds reads by the session that has told it so, which has seen what was written before; any
  * other one has to catch up with the leader first.
  */
-import { StoreError } from '../../errors.ts';
-import type { Claim, Kept } from '../../store.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Kept } from '../../contract/records.ts';
+import type { Claim } from '../../contract/store.ts';
 import { failedWith } from './errors.ts';
 import type { KeptSession } from './kept-session.ts';
 import { listQueue, readDetails } from './listing.ts';

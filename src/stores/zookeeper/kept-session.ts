@@ -8,8 +8,8 @@
  * that failed or nobody asks for the claim any more, by this process, which tries again whenever it
  * can until the session itself is over. Nodes cannot outlive that.
  */
-import type { Clock, Timer } from '../../clock.ts';
-import { StoreError } from '../../errors.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { ZookeeperClient } from './client.ts';
 import { lineageOf } from './lineage.ts';
 import type { OwnClaim } from './own-claim.ts';

@@ -8,7 +8,7 @@
  * gone, or the session is over. One that ends later stays where it is if its session is sure to
  * live so long, whatever becomes of this process; otherwise it goes to a session of its own.
  */
-import type { Claim, Takeover } from '../../store.ts';
+import type { Claim, Takeover } from '../../contract/store.ts';
 import { dataOf, type Note, noteData } from './data.ts';
 import { failedWith } from './errors.ts';
 import type { KeptSession } from './kept-session.ts';

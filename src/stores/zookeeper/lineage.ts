@@ -1,6 +1,6 @@
 /** Where the tokens of these servers come from, by a name that is gone when their data is. */
 import { randomBytes } from 'node:crypto';
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { failedWith } from './errors.ts';
 import type { Tree } from './tree.ts';
 import type { Within, ZookeeperSession } from './zookeeper-session.ts';

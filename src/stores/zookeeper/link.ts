@@ -8,8 +8,8 @@
  */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { Clock } from '../../clock.ts';
-import { afterInput } from '../../patience.ts';
+import type { Clock } from '../../base/clock.ts';
+import { afterInput } from '../../base/event-loop.ts';
 import { answerTooLong, connectionLoss, refused } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { Frames, LongFrameError, MAX_ANSWER } from './frames.ts';

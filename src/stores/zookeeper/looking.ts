@@ -1,6 +1,6 @@
 /** For people: who holds and who waits, and which resources are claimed. */
-import { limitOf } from '../../admission.ts';
-import type { Member, Queue } from '../../store.ts';
+import { limitOf } from '../../contract/admission.ts';
+import type { Member, Queue } from '../../contract/store.ts';
 import type { Details } from './data.ts';
 import { detailed, listQueue } from './listing.ts';
 import { resourceIn } from './names.ts';

@@ -8,7 +8,7 @@
  * read back as the resource that it was made of, and any other name as none: `resourceIn`.
  * No name is `%` alone, since two digits always follow it.
  */
-import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../names.ts';
+import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../base/names.ts';
 
 /** What `checkPath` refuses, and the two that have a meaning here. */
 const SPECIAL = /[%/\p{Cc}\p{Cs}\p{Co}\ufff0-\uffff\u{10000}-\u{10ffff}]/gu;

@@ -8,8 +8,8 @@
  * The uuid is made of the claim's id and is of version 8, which is for what is nobody's standard;
  * Curator's are random ones of version 4. So ours are known by their names.
  */
-import type { Standing } from '../../admission.ts';
-import { type Claim, type Kind, MAX_PERMITS } from '../../store.ts';
+import type { Standing } from '../../contract/admission.ts';
+import { type Claim, type Kind, MAX_PERMITS } from '../../contract/store.ts';
 
 /** A child of a queue that is a claim. */
 export interface Place extends Standing {

@@ -1,5 +1,5 @@
 /** A claim of this process in a queue of ZooKeeper, and what it was told of its place there. */
-import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../store.ts';
+import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../contract/store.ts';
 import { InformedClaim } from '../informed-claim.ts';
 import type { Details } from './data.ts';
 import type { KeptSession } from './kept-session.ts';

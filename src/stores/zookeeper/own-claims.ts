@@ -1,7 +1,7 @@
 /** The claims of this process, who is woken for them, and the queues that they stand in. */
 
-import type { Clock } from '../../clock.ts';
-import type { Claim, Wake } from '../../store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Claim, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { FollowedQueue } from './followed-queue.ts';
 import type { KeptSession } from './kept-session.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Graves } from './graves.ts';
 import type { OwnClaims } from './own-claims.ts';
 import type { Sessions } from './sessions.ts';

@@ -11,7 +11,8 @@
  * session of the caller will end with it, at a time of which nothing is known: it is deleted.
  * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
  */
-import { isLockError, type StoreError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import type { StoreError } from '../../contract/errors.ts';
 import { failedWith, RequestError, tooLate } from './errors.ts';
 import type { Acl, Created, NodeChildren, NodeKind, Stat } from './requests.ts';
 import type { SessionState } from './session.ts';

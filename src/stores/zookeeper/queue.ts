@@ -11,8 +11,8 @@
  * What would break it: numbers that overflow. Queues that Curator may share are left alone long
  * before; those of permits are ordered by what created their nodes then (listing.ts).
  */
-import { admissible, limitOf, sameQueue } from '../../admission.ts';
-import type { Claim, GoneStatus, Kind } from '../../store.ts';
+import { admissible, limitOf, sameQueue } from '../../contract/admission.ts';
+import type { Claim, GoneStatus, Kind } from '../../contract/store.ts';
 import type { Place } from './nodes.ts';
 
 /** A note is at least so long, unless it tells of a release. */

@@ -8,8 +8,8 @@
  * While the connection is down nothing is asked: whoever holds is told at once that nothing
  * confirms it.
  */
-import { StoreError, toStoreError } from '../../errors.ts';
-import type { Claim, ClaimStatus } from '../../store.ts';
+import { StoreError, toStoreError } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { ending, lose, miss } from './entering.ts';
 import { failedWith } from './errors.ts';
 import type { KeptSession } from './kept-session.ts';

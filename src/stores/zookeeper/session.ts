@@ -15,9 +15,10 @@
  * so what was read once is never unread. When a connection is asked for a sign of life, and when it
  * is given up, says Vigil. Only a pending request keeps the process alive, by its timer.
  */
-import type { Clock } from '../../clock.ts';
-import { ClosedError, isLockError } from '../../errors.ts';
-import { afterInput } from '../../patience.ts';
+import type { Clock } from '../../base/clock.ts';
+import { isLockError } from '../../base/errors.ts';
+import { afterInput } from '../../base/event-loop.ts';
+import { ClosedError } from '../../contract/errors.ts';
 import type { Auth, Destination } from './address.ts';
 import { Changes, type SessionListener } from './changes.ts';
 import { Confirmations } from './confirmations.ts';

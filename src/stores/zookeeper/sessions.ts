@@ -4,7 +4,7 @@
  * with those of claims. Listing all names takes one, because a list may be longer than a connection
  * can take.
  */
-import { ClosedError } from '../../errors.ts';
+import { ClosedError } from '../../contract/errors.ts';
 import {
   type KeptParts,
   KeptSession,

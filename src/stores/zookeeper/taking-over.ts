@@ -7,7 +7,7 @@
  * takes back an older note and leaves none. Any other reads the note, which names the hold.
  * What would break it: notes by those who do not hold.
  */
-import type { Takeover } from '../../store.ts';
+import type { Takeover } from '../../contract/store.ts';
 import type { Note } from './data.ts';
 import { readNote } from './listing.ts';
 import type { Place } from './nodes.ts';

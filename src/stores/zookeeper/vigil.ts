@@ -7,8 +7,8 @@
  * A server that has lost its leader, or stands still, answers no writes: where there are others, it
  * is given up when one has no answer for a sixth, while the session has time for another server.
  */
-import type { Clock, Timer } from '../../clock.ts';
-import { afterInput } from '../../patience.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { afterInput } from '../../base/event-loop.ts';
 import type { Link } from './link.ts';
 
 export interface VigilEvents {

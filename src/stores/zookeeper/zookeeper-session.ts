@@ -5,8 +5,8 @@
  * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order in
  * which they are made, without waiting for each other, and carried out in that order.
  */
-import type { Clock } from '../../clock.ts';
-import { UsageError } from '../../errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { UsageError } from '../../base/errors.ts';
 import type { Auth, Destination } from './address.ts';
 import type { SessionListener } from './changes.ts';
 import { failedWith } from './errors.ts';

@@ -10,18 +10,19 @@
  * What breaks it: clocks of different rates, between the leader that ends a session and the process
  * that counts on it. There the fence holds, in a `multi` that checks its version.
  */
-import { sameQueue } from '../../admission.ts';
-import type { Clock } from '../../clock.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import { sameQueue } from '../../contract/admission.ts';
+import type { Kept } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
   Follower,
-  Kept,
   Queue,
   Store,
   Traits,
   Wake,
-} from '../../store.ts';
+} from '../../contract/store.ts';
 import { downgrade, type Eviction, evict } from './changing.ts';
 import type { ZookeeperClient } from './client.ts';
 import { enter } from './entering.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Claim, MAX_BATCH, MAX_PERMITS } from '../../store.ts';
+import { type Claim, MAX_BATCH, MAX_PERMITS } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, states } from '../expect.ts';
 import { LONG_MS } from '../test-bed.ts';

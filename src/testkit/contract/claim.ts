@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MAX_DURATION_MS } from '../../duration.ts';
+import { MAX_DURATION_MS } from '../../base/duration.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, show, states, waiting } from '../expect.ts';
 

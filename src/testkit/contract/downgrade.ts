@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../store.ts';
+import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';

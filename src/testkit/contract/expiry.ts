@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MAX_BATCH } from '../../store.ts';
+import { MAX_BATCH } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Claim, MAX_PERMITS, type Queue, type Store } from '../../store.ts';
+import { type Claim, MAX_PERMITS, type Queue, type Store } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { held } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';

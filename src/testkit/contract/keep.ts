@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Claim, type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../store.ts';
+import { type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../contract/records.ts';
+import type { Claim } from '../../contract/store.ts';
 import type { Case, Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';

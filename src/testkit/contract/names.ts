@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
-import { MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../names.ts';
+import { MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../base/names.ts';
 import type { Case, Topic } from '../case.ts';
 import { gone, held } from '../expect.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claim } from '../../store.ts';
+import type { Claim } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { held, states, waiting } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';

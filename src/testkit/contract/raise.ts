@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimStatus } from '../../store.ts';
+import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import type { Case, Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MAX_PERMITS } from '../../store.ts';
+import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Case, Topic } from '../case.ts';
 import { held } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';

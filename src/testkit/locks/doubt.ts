@@ -1,6 +1,6 @@
 /** Lost and late requests and answers. The store itself is real; only the way to it is bad. */
 import assert from 'node:assert/strict';
-import { StoreError } from '../../errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Topic } from '../case.ts';
 import { countingStore } from '../counting-store.ts';
 import { type FaultyStore, faultyStore } from '../faulty-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createLocks, type Locks } from '../../locks.ts';
-import type { LockOptions, LocksOptions } from '../../options.ts';
+import type { LockOptions, LocksOptions } from '../../primitives/lock-options.ts';
 import type { Case, Topic } from '../case.ts';
 import { countingStore } from '../counting-store.ts';
 

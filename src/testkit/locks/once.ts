@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isLockError } from '../../errors.ts';
+import { isLockError } from '../../base/errors.ts';
 import type { Topic } from '../case.ts';
 import { gate, Occupancy } from '../gate.ts';
 

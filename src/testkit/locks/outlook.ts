@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
-import type { LockEventName } from '../../events.ts';
+import type { LockEventName } from '../../core/events.ts';
 import type { Topic } from '../case.ts';
 
 /** What others can see and do: queues, lists, prefixes, evictions, events. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { StoreError } from '../../errors.ts';
-import type { Claim, Store } from '../../store.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Claim, Store } from '../../contract/store.ts';
 import type { Case, Topic } from '../case.ts';
 import { faultyStore } from '../faulty-store.ts';
 import type { Journey } from '../journey.ts';

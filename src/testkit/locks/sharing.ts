@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { partOf } from '../../answers.ts';
+import { partOf } from '../../store-calls/replies.ts';
 import type { Case, Topic } from '../case.ts';
 import { countingStore } from '../counting-store.ts';
 import { Occupancy } from '../gate.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Claim } from '../../../src/store.ts';
+import type { Claim } from '../../../src/contract/store.ts';
 
 export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {
   return {

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Claim, ClaimStatus } from '../../../src/store.ts';
+import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { claimOf } from './claim-of.ts';
 

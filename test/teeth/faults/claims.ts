@@ -1,10 +1,10 @@
 import type { Fault } from '../fault.ts';
 
-const live = { file: 'src/live-claim.ts' };
-const lane = { file: 'src/lane.ts' };
-const track = { file: 'src/track.ts' };
-const departure = { file: 'src/departure.ts' };
-const subscription = { file: 'src/subscription.ts' };
+const live = { file: 'src/core/live-claim.ts' };
+const lane = { file: 'src/store-calls/batcher.ts' };
+const track = { file: 'src/store-calls/track.ts' };
+const departure = { file: 'src/store-calls/release.ts' };
+const subscription = { file: 'src/core/watching.ts' };
 
 /** How a claim enters, waits, hears and leaves, whatever becomes of its requests. */
 export const CLAIM_FAULTS: readonly Fault[] = [

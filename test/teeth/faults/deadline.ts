@@ -1,10 +1,10 @@
 import type { Fault } from '../fault.ts';
 
-const validity = { file: 'src/validity.ts' };
-const track = { file: 'src/track.ts' };
-const patience = { file: 'src/patience.ts' };
-const live = { file: 'src/live-claim.ts' };
-const lease = { file: 'src/lease.ts' };
+const validity = { file: 'src/core/deadline.ts' };
+const track = { file: 'src/store-calls/track.ts' };
+const patience = { file: 'src/store-calls/time-limit.ts' };
+const live = { file: 'src/core/live-claim.ts' };
+const lease = { file: 'src/core/lease.ts' };
 
 /** Until when a lease is held, and what may move that moment. */
 export const DEADLINE_FAULTS: readonly Fault[] = [
@@ -139,7 +139,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     why: 'every lock is lost at its first lost heartbeat',
   },
   {
-    file: 'src/heartbeat.ts',
+    file: 'src/core/heartbeat.ts',
     name: 'the next heartbeat is arranged after this one has asked',
     find: `live.ask();
     beat.ranAt = now;`,

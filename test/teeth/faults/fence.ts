@@ -1,16 +1,16 @@
 import type { Fault } from '../fault.ts';
 
-const fence = { file: 'src/fence/statements.ts' };
-const entry = { file: 'src/fence/sql-fence.ts' };
-const etcd = { file: 'src/fence/etcd-fence.ts' };
-const zookeeper = { file: 'src/fence/zookeeper-fence.ts' };
-const redisEnter = { file: 'src/fence/lua/enter.lua' };
-const redisCheck = { file: 'src/fence/lua/check.lua' };
-const redisEntry = { file: 'src/fence/redis-entry.ts' };
-const object = { file: 'src/fence/object-fence.ts' };
-const request = { file: 'src/fence/object-requests.ts' };
-const probe = { file: 'src/fence/object-probe.ts' };
-const headers = { file: 'src/fence/headers.ts' };
+const fence = { file: 'src/fences/statements.ts' };
+const entry = { file: 'src/fences/sql-fence.ts' };
+const etcd = { file: 'src/fences/etcd-fence.ts' };
+const zookeeper = { file: 'src/fences/zookeeper-fence.ts' };
+const redisEnter = { file: 'src/fences/lua/enter.lua' };
+const redisCheck = { file: 'src/fences/lua/check.lua' };
+const redisEntry = { file: 'src/fences/redis-entry.ts' };
+const object = { file: 'src/fences/object-fence.ts' };
+const request = { file: 'src/fences/object-requests.ts' };
+const probe = { file: 'src/fences/object-probe.ts' };
+const headers = { file: 'src/fences/headers.ts' };
 
 /** The fence in the user's own database. */
 export const FENCE_FAULTS: readonly Fault[] = [
@@ -64,7 +64,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'the fence is raised, and the write that it protects is not behind it',
   },
   {
-    file: 'src/fence/entering.ts',
+    file: 'src/fences/entering.ts',
     name: 'permits may be fenced',
     find: "if (kind === 'permits') {",
     replace: "if (kind === undefined && kind === 'permits') {",
@@ -127,7 +127,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'a holder believes that it is too late, and stops',
   },
   {
-    file: 'src/fence/raising.ts',
+    file: 'src/fences/raising.ts',
     name: 'in ZooKeeper, a reader lets in a writer that is older',
     find: '|| (!reads && seen.floor > token)',
     replace: '',
@@ -183,7 +183,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'a holder in its right is told that a request of its own was late',
   },
   {
-    file: 'src/fence/redis-fence.ts',
+    file: 'src/fences/redis-fence.ts',
     name: 'in Redis, tokens are compared as texts of different length',
     find: "padStart(19, '0')",
     replace: "padStart(1, '0')",

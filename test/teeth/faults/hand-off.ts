@@ -1,9 +1,9 @@
 import type { Fault } from '../fault.ts';
 
-const queue = { file: 'src/local-queue.ts' };
-const task = { file: 'src/task.ts' };
-const lease = { file: 'src/lease.ts' };
-const spec = { file: 'src/lock-spec.ts' };
+const queue = { file: 'src/core/local-queue.ts' };
+const task = { file: 'src/core/waiter.ts' };
+const lease = { file: 'src/core/lease.ts' };
+const spec = { file: 'src/primitives/lock-spec.ts' };
 
 /** Tasks of one process that share a claim, and its tokens. */
 export const HAND_OFF_FAULTS: readonly Fault[] = [
@@ -22,7 +22,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'a fence refuses the next holder, or lets in the one before',
   },
   {
-    file: 'src/token.ts',
+    file: 'src/contract/token.ts',
     name: 'tokens are doubles',
     find: 'return number * BigInt(STEP) + BigInt(nth);',
     replace: 'return BigInt(Number(number) * STEP + nth);',
@@ -127,7 +127,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'a writer beside readers',
   },
   {
-    file: 'src/questions.ts',
+    file: 'src/core/questions.ts',
     name: 'a downgraded lock still claims as a writer',
     find: "live.claim = { ...live.claim, kind: 'read', permits: 1 };",
     replace: '',
@@ -155,7 +155,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'listeners pile up on a signal that outlives the tasks',
   },
   {
-    file: 'src/core.ts',
+    file: 'src/core/engine.ts',
     name: 'waiting keeps no process alive',
     find: 'else this.#keepAlive = inBackground(',
     replace: 'else if (this.#closed) this.#keepAlive = inBackground(',

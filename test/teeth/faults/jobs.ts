@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.ts';
 
-const once = { file: 'src/primitives/once.ts' };
-const records = { file: 'src/primitives/records.ts' };
-const refresh = { file: 'src/primitives/refresh.ts' };
+const once = { file: 'src/jobs/once/once.ts' };
+const records = { file: 'src/jobs/records.ts' };
+const refresh = { file: 'src/jobs/refresh/refresh.ts' };
 const memory = { file: 'src/stores/memory/memory-store.ts' };
 
 /** Work that is done once, and what one loads for all. */

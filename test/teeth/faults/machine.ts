@@ -1,6 +1,6 @@
 import type { Fault } from '../fault.ts';
 
-const clock = { file: 'src/clock.ts' };
+const clock = { file: 'src/base/clock.ts' };
 const machine = { file: 'src/stores/sqlite/machine.ts' };
 const layout = { file: 'src/stores/sqlite/layout.ts' };
 

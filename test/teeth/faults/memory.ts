@@ -2,7 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const memory = { file: 'src/stores/memory/memory-store.ts' };
 const queue = { file: 'src/stores/memory/claim-queue.ts' };
-const admission = { file: 'src/admission.ts' };
+const admission = { file: 'src/contract/admission.ts' };
 
 /** A store that breaks the contract: the one in memory. */
 export const MEMORY_FAULTS: readonly Fault[] = [

@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts';
 
-const decorator = { file: 'src/locked.ts' };
-const module = { file: 'src/nestjs/holdfast-module.ts' };
+const decorator = { file: 'src/integrations/decorator/locked.ts' };
+const module = { file: 'src/integrations/nestjs/holdfast-module.ts' };
 
 /** Methods that are decorated, and the module of NestJS. */
 export const NESTJS_FAULTS: readonly Fault[] = [
@@ -55,7 +55,7 @@ export const NESTJS_FAULTS: readonly Fault[] = [
     why: 'a route of NestJS is not found any more',
   },
   {
-    file: 'src/reentrancy.ts',
+    file: 'src/primitives/reentrancy.ts',
     name: 'what is left behind finds the lease that was released',
     find: 'while (frame && !frame.open) frame = frame.parent;',
     replace: '',
@@ -90,7 +90,7 @@ export const NESTJS_FAULTS: readonly Fault[] = [
     why: 'an application with two stores locks in the wrong one',
   },
   {
-    file: 'src/nestjs/locks-health-indicator.ts',
+    file: 'src/integrations/nestjs/locks-health-indicator.ts',
     name: 'a health check waits for the store',
     find: 'return await Promise.race([this.#look(), late]);',
     replace: 'return await this.#look();',

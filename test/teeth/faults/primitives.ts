@@ -1,12 +1,12 @@
 import type { Fault } from '../fault.ts';
 
-const reentrancy = { file: 'src/reentrancy.ts' };
+const reentrancy = { file: 'src/primitives/reentrancy.ts' };
 const single = { file: 'src/primitives/single-lock.ts' };
 const multi = { file: 'src/primitives/multi-lock.ts' };
-const election = { file: 'src/primitives/election.ts' };
-const observing = { file: 'src/primitives/observing.ts' };
+const election = { file: 'src/jobs/election/election.ts' };
+const observing = { file: 'src/jobs/election/observing.ts' };
 const locks = { file: 'src/locks.ts' };
-const under = { file: 'src/under-lease.ts' };
+const under = { file: 'src/core/under-lease.ts' };
 
 /** What is built upon leases: nesting, several locks, elections, closing. */
 export const PRIMITIVE_FAULTS: readonly Fault[] = [
@@ -179,7 +179,7 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'each run of work that listens to its signal takes some more memory',
   },
   {
-    file: 'src/aborts.ts',
+    file: 'src/base/aborts.ts',
     name: 'each wait listens to its signal for itself',
     find: 'audiences.get(signal) ?? new Audience(signal)',
     replace: 'new Audience(signal)',
@@ -263,7 +263,7 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'the lock stays taken by nobody',
   },
   {
-    file: 'src/signals.ts',
+    file: 'src/base/signals.ts',
     name: 'a signal takes effect before the locks have closed',
     find: 'await Promise.allSettled([...closes].map((close) => close()));',
     replace: 'void Promise.allSettled([...closes].map((close) => close()));',

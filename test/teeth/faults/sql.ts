@@ -1,10 +1,10 @@
 import type { Fault } from '../fault.ts';
 
-const row = { file: 'src/sql/row-lock.ts' };
-const version = { file: 'src/sql/version.ts' };
-const name = { file: 'src/sql/transaction-lock.ts' };
-const session = { file: 'src/sql/session.ts' };
-const fence = { file: 'src/fence/server-rows.ts' };
+const row = { file: 'src/database-locks/row-lock.ts' };
+const version = { file: 'src/database-locks/version.ts' };
+const name = { file: 'src/database-locks/transaction-lock.ts' };
+const session = { file: 'src/database-locks/session.ts' };
+const fence = { file: 'src/fences/server-rows.ts' };
 
 /** Locks and fences inside of the caller's own transaction. */
 export const SQL_FAULTS: readonly Fault[] = [
@@ -44,7 +44,7 @@ export const SQL_FAULTS: readonly Fault[] = [
     why: 'two are in at once',
   },
   {
-    file: 'src/sql/snapshot.ts',
+    file: 'src/database-locks/snapshot.ts',
     name: 'sql: a lock is to be had at every isolation level',
     find: "IN ('read committed', 'read uncommitted')",
     replace: 'IS NOT NULL',

@@ -1,19 +1,19 @@
 import type { Fault } from '../fault.ts';
 
-const recorder = { file: 'src/opentelemetry/recorder.ts' };
-const telling = { file: 'src/telling.ts' };
+const recorder = { file: 'src/integrations/opentelemetry/recorder.ts' };
+const telling = { file: 'src/primitives/telling.ts' };
 
 /** What listeners are told, and what telemetry makes of it. */
 export const TELEMETRY_FAULTS: readonly Fault[] = [
   {
-    file: 'src/local-queue.ts',
+    file: 'src/core/local-queue.ts',
     name: 'a lease forgets which acquisition it came of',
     find: 'lease.acquisition = task.options.acquisition;',
     replace: '',
     why: 'waits end nowhere, and holds begin nowhere',
   },
   {
-    file: 'src/events.ts',
+    file: 'src/core/events.ts',
     name: 'subscribers of the channels are not asked for',
     find: 'return this.listeners.size > 0 || this.channel.hasSubscribers;',
     replace: 'return this.listeners.size > 0;',
@@ -52,21 +52,21 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'every request that a user cancels is an error in the traces',
   },
   {
-    file: 'src/lease.ts',
+    file: 'src/core/lease.ts',
     name: 'every grant by the store is a hand-off',
     find: "return this.live.queued && given ? 'remote' : undefined;",
     replace: "return given ? 'remote' : undefined;",
     why: 'locks that nobody else wants look contended',
   },
   {
-    file: 'src/live-claim.ts',
+    file: 'src/core/live-claim.ts',
     name: 'a quarantine counts as a wait for somebody',
     find: "this.queued ||= status.why === 'queue';",
     replace: 'this.queued = true;',
     why: 'a restart of the store looks like a thousand hand-offs',
   },
   {
-    file: 'src/notices.ts',
+    file: 'src/core/notices.ts',
     name: 'claims that a heartbeat did not keep alive are not counted',
     find: 'const failed = error ? claims : results',
     replace: 'const failed = error ? 0 : results',
@@ -96,14 +96,14 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'the spans of a program that ends are never seen',
   },
   {
-    file: 'src/opentelemetry/attributes.ts',
+    file: 'src/integrations/opentelemetry/attributes.ts',
     name: 'resources are named unasked',
     find: 'return name === undefined ? known',
     replace: "return name === undefined ? { ...known, 'holdfast.lock.name': resource }",
     why: 'each id is a time series for ever, and names of people go out',
   },
   {
-    file: 'src/opentelemetry/spans.ts',
+    file: 'src/integrations/opentelemetry/spans.ts',
     name: 'messages of errors name the resource unasked',
     find: 'if (this.#resources && error instanceof Error)',
     replace: 'if (error instanceof Error)',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../../src/errors.ts';
+import { UsageError } from '../../../src/base/errors.ts';
 import { destinationOf, type ZookeeperOptions } from '../../../src/stores/zookeeper/address.ts';
 import { checkPath } from '../../../src/stores/zookeeper/paths.ts';
 

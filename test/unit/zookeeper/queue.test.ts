@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Claim, Kind } from '../../../src/store.ts';
+import type { Claim, Kind } from '../../../src/contract/store.ts';
 import { baseOf, type Place, placeIn, uuidOf } from '../../../src/stores/zookeeper/nodes.ts';
 import { QueueView } from '../../../src/stores/zookeeper/queue.ts';
 

@@ -1,0 +1,127 @@
+/**
+ * The clock that all deadlines are read from.
+ *
+ * Invariant: `now()` never runs slower than the time in which a server counts a TTL down, so that a
+ * lease judged alive here cannot have ended there. `performance.now()` alone does not do: on Linux
+ * it stands still while the machine is suspended. The boot-time clock (`os.uptime()`) does not, but
+ * costs 4 us and has steps of 10 ms, elsewhere of 1 s. So the wall clock, which jumps on resume,
+ * serves as a cheap trigger: whenever it moves against the monotonic clock, the boot-time clock is
+ * asked, and what it gained is added, with what its steps may hide. The wall clock decides nothing:
+ * stepping it only costs one more look. But where it ran ahead and boot time did not, a virtual
+ * machine may have been stopped together with its clocks. Nothing in it can tell that from a wall
+ * clock that was set, so it is told as a doubt, and leases ask their store.
+ * What would break it: a resume that leaves wall clock and boot time behind until user code ran.
+ */
+import { uptime } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { UsageError } from './errors.ts';
+import { reading } from './options.ts';
+
+export interface Timer {
+  ref(): unknown;
+  unref(): unknown;
+}
+
+/** Time and chance, injected so that tests can own them. All in ms. */
+export interface Clock {
+  now(): number;
+  random(): number;
+  setTimeout(run: () => void, ms: number): Timer;
+  clearTimeout(timer: Timer): void;
+  /** Runs after pending input and output had a turn. */
+  setImmediate(run: () => void): void;
+  /**
+   * May be left out. Calls `jumped` from within `now()`, with what that returns, when this clock
+   * may have stood still: leases are then `unconfirmed` until the store has been asked. Returns the
+   * way to stop.
+   */
+  onJump?(jumped: (at: number) => void): () => void;
+}
+
+const PARTS = ['now', 'random', 'setTimeout', 'clearTimeout', 'setImmediate'] as const;
+
+/** @throws UsageError unless it has all parts of a clock. */
+export function checkClock(clock: Clock): void {
+  const whole = reading('The clock', () => {
+    const jumps = typeof clock?.onJump;
+    const parts = PARTS.every((part) => typeof clock?.[part] === 'function');
+    return parts && (jumps === 'function' || jumps === 'undefined');
+  });
+  if (!whole) throw new UsageError('clock must be a Clock, as systemClock() gives.');
+}
+
+/** Where the readings come from; tests pass their own. */
+export interface TimeSources {
+  monotonicMs(): number;
+  wallMs(): number;
+  bootMs(): number;
+}
+
+const MACHINE: TimeSources = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  bootMs: () => uptime() * 1000,
+};
+
+/** Drift between wall and monotonic clock, in ms, that makes us look at the boot-time clock. */
+const SUSPECT_MS = 20;
+
+/** Boot time counts in steps of 10 ms, so less than this, in ms, is no suspend and no jump. */
+const SUSPEND_MS = 50;
+
+/** Where boot time counts whole seconds, a reading is behind by less than this, in ms. */
+const COARSE_MS = 1000;
+
+/**
+ * The clock that locks have if they are given none: it cannot be set, and counts the time asleep.
+ *
+ * @example
+ * import { systemClock } from 'holdfast';
+ *
+ * const clock = systemClock();
+ * const since = clock.now();
+ * await step();
+ * console.log(`took ${clock.now() - since} ms`);
+ */
+export function systemClock(sources: TimeSources = MACHINE): Clock {
+  let monotonicAt = sources.monotonicMs();
+  let wallAt = sources.wallMs();
+  let bootAt = sources.bootMs();
+  let suspended = 0;
+  let blurMs = COARSE_MS;
+  const listeners = new Set<(at: number) => void>();
+
+  function look(monotonic: number, wall: number): void {
+    const boot = sources.bootMs();
+    const passed = monotonic - monotonicAt;
+    // It counts less than whole seconds.
+    if (bootAt % COARSE_MS !== 0 || boot % COARSE_MS !== 0) blurMs = 0;
+    const gained = boot - bootAt - passed;
+    // What both readings may hide; setting the clock moves the whole seconds of some systems.
+    const isSuspend = gained > SUSPEND_MS + 2 * blurMs;
+    const counted = isSuspend ? gained + blurMs : 0;
+    suspended += counted;
+    const ahead = wall - wallAt - passed - counted;
+    monotonicAt = monotonic;
+    wallAt = wall;
+    bootAt = boot;
+    if (ahead > SUSPEND_MS) for (const jumped of listeners) jumped(monotonic + suspended);
+  }
+
+  return {
+    now() {
+      const monotonic = sources.monotonicMs();
+      const wall = sources.wallMs();
+      if (Math.abs(wall - wallAt - (monotonic - monotonicAt)) > SUSPECT_MS) look(monotonic, wall);
+      return monotonic + suspended;
+    },
+    random: Math.random,
+    setTimeout: (run, ms) => setTimeout(run, ms),
+    clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+    setImmediate: (run) => void setImmediate(run),
+    onJump(jumped) {
+      listeners.add(jumped);
+      return () => void listeners.delete(jumped);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** What all errors of Holdfast have in common. */
+const BRAND = Symbol.for('holdfast.error');
+
+export type LockErrorCode =
+  | 'ACQUIRE_TIMEOUT'
+  | 'LEASE_LOST'
+  | 'STALE_TOKEN'
+  | 'FENCE_HEADERS'
+  | 'MISMATCH'
+  | 'CONFLICT'
+  | 'DEADLOCK'
+  | 'QUEUE_FULL'
+  | 'REFRESH'
+  | 'CLOSED'
+  | 'STORE'
+  | 'TRANSACTION'
+  | 'UNSUPPORTED'
+  | 'USAGE';
+
+export interface LockErrorOptions {
+  readonly resource?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Base of all errors of Holdfast. */
+export class LockError extends Error {
+  readonly code: LockErrorCode;
+  /** The full name of the resource, if the error is about one. */
+  readonly resource: string | undefined;
+
+  constructor(code: LockErrorCode, message: string, options: LockErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.resource = options.resource;
+    this.name = new.target.name;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+}
+
+/**
+ * True for errors of any copy of Holdfast; with `code`, for that kind alone.
+ *
+ * @example
+ * import { isLockError } from 'holdfast';
+ *
+ * try {
+ *   await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
+ * } catch (error) {
+ *   if (!isLockError(error, 'ACQUIRE_TIMEOUT')) throw error; // else somebody is at it
+ * }
+ */
+export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
+  try {
+    if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+    return code === undefined || (error as { code?: unknown }).code === code;
+  } catch {
+    // A proxy may throw at any look.
+    return false;
+  }
+}
+
+export function quote(resource: string): string {
+  return JSON.stringify(resource.length > 80 ? `${resource.slice(0, 77)}...` : resource);
+}
+
+/** A mistake in the calling program; thrown before anything is sent. */
+export class UsageError extends LockError {
+  constructor(message: string, options?: LockErrorOptions) {
+    super('USAGE', message, options);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What goes on for whoever comes runs outside of the asynchronous context of whoever came first.
+ * A heartbeat that inherited the context of a request would keep all that the request knows, for as
+ * long as it goes on, and what a traced client sends for it would be found in that request's trace.
+ * The first request of an acquisition stays in the context of its caller, whose business it is.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Clock } from './clock.ts';
+
+/** Runs the work in the context in which this file was loaded: normally that of no request. */
+export const inBackground: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
+
+/** Longest stretch in ms without a turn for timers and input. */
+const STRETCH_MS = 2;
+
+/**
+ * Keeps the event loop turning. Hand-offs inside the process and stores that answer at once need
+ * no timer and no input, so a busy loop over them would run in microtasks for ever, and heartbeats,
+ * hints from other processes and everybody else's work would starve. One immediate is armed per
+ * turn of the loop; as long as it has not run, the stretch goes on.
+ */
+export class Turn {
+  readonly #clock: Clock;
+  #armed = false;
+  #since = 0;
+  #parked: ((now: number) => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Runs `go` now, or in the next turn if this one has lasted too long. */
+  run(go: (now: number) => void, now: number = this.#clock.now()): void {
+    if (!this.#armed) {
+      this.#armed = true;
+      this.#since = now;
+      this.#clock.setImmediate(this.#next);
+    } else if (now - this.#since > STRETCH_MS) {
+      this.#parked.push(go);
+      return;
+    }
+    go(now);
+  }
+
+  readonly #next = (): void => {
+    this.#armed = false;
+    const parked = this.#parked;
+    if (parked.length === 0) return;
+    this.#parked = [];
+    inBackground(() => {
+      for (const go of parked) this.run(go);
+    });
+  };
+}
+
+/**
+ * Runs `judge` after everything that has arrived by now was read. Timers run before input: when the
+ * process stood still, a timer would take for unanswered what has its answer in the socket. So each
+ * timer that ends a request or a connection for want of an answer asks through this.
+ */
+export function afterInput(
+  judge: () => void,
+  clock: Pick<Clock, 'setImmediate'> = { setImmediate },
+): void {
+  clock.setImmediate(judge);
+}

@@ -1,0 +1,65 @@
+/**
+ * What the process ends with. The numbers are those of sysexits.h and of shells, and 79, which
+ * neither of them uses, for a lease that was lost under the running command.
+ */
+import { isLockError, type LockErrorCode } from '../../base/errors.ts';
+
+export const STATUS = {
+  none: 1,
+  usage: 64,
+  unreachable: 69,
+  bug: 70,
+  output: 74,
+  notAcquired: 75,
+  refused: 77,
+  configuration: 78,
+  lost: 79,
+  notExecutable: 126,
+  notFound: 127,
+} as const;
+
+/** Ends the process with a status and one line. */
+export class ExitError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+/** While a lock is waited for; what happens under a held one is for `run` to tell. */
+const BY_CODE: Readonly<Record<LockErrorCode, number>> = {
+  USAGE: STATUS.usage,
+  STORE: STATUS.unreachable,
+  ACQUIRE_TIMEOUT: STATUS.notAcquired,
+  QUEUE_FULL: STATUS.notAcquired,
+  REFRESH: STATUS.notAcquired,
+  CONFLICT: STATUS.notAcquired,
+  LEASE_LOST: STATUS.notAcquired,
+  CLOSED: STATUS.notAcquired,
+  TRANSACTION: STATUS.notAcquired,
+  MISMATCH: STATUS.refused,
+  UNSUPPORTED: STATUS.refused,
+  DEADLOCK: STATUS.refused,
+  STALE_TOKEN: STATUS.refused,
+  FENCE_HEADERS: STATUS.refused,
+};
+
+/** Codes with which Node reports a package that is missing, or that does not fit the machine. */
+const NOT_LOADED = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED']);
+
+export function statusOf(error: unknown): number {
+  if (error instanceof ExitError) return error.status;
+  if (!isLockError(error)) return STATUS.bug;
+  // Who could not even be asked has not refused.
+  if (error.code === 'ACQUIRE_TIMEOUT' && isLockError(error.cause, 'STORE')) {
+    return statusOf(error.cause);
+  }
+  if (error.code !== 'STORE') return BY_CODE[error.code];
+  const { retryable } = error as { readonly retryable?: boolean };
+  const { code } = (error.cause ?? {}) as { readonly code?: unknown };
+  if (typeof code === 'string' && NOT_LOADED.has(code)) return STATUS.configuration;
+  // A store that fails has the reason from somewhere else; one that refuses is the reason itself.
+  return error.cause === undefined && !retryable ? STATUS.refused : STATUS.unreachable;
+}

@@ -1,0 +1,76 @@
+import { createInterface } from 'node:readline/promises';
+import { isatty } from 'node:tty';
+import type { Queue } from '../../contract/store.ts';
+import { type EvictOptions, readEvict } from '../../primitives/lock-options.ts';
+import { type Arguments, COMMON, misuse } from '../arguments.ts';
+import { openLocks } from '../open-locks.ts';
+import { print, printJson } from '../output.ts';
+import { ExitError, STATUS } from '../process/exit-status.ts';
+import { plain, quote } from '../text.ts';
+import { memberLine } from './queue-view.ts';
+import type { Verb } from './verb.ts';
+
+const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
+
+Takes a lock away from its holder, or its place from a waiter. A holder gets no more heartbeats: it
+is told, and its lock ends with its TTL at the latest.
+
+  --token N      which one: 'holdfast show NAME' lists them
+  --reason TEXT  why, for whoever asks later
+  --now          ends it at once; the next one may come in beside work that goes on, and only a
+                 fence protects then
+  --yes          does not ask; without a terminal it never asks
+  --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
+  --json
+
+Exit status: 0 if it was evicted, 1 if not.
+`;
+
+export const verb: Verb = {
+  help: HELP,
+  flags: {
+    ...COMMON,
+    ...{ '--token': 'value', '--reason': 'value', '--now': 'alone', '--yes': 'alone' },
+  },
+  async run(given) {
+    const name = given.name();
+    const token = tokenOf(given);
+    const reason = given.text('--reason');
+    if (!reason) throw misuse('--reason is missing: say why, for whoever asks later');
+    const options = readEvict({ token, reason, now: given.has('--now') });
+    const locks = await openLocks(given);
+    const asks = isatty(0) && isatty(2) && !given.has('--yes');
+    if (asks && !(await agreed(await locks.inspect(name), options))) return STATUS.none;
+    const evicted = await locks.evict(name, options);
+    const status = evicted ? 0 : STATUS.none;
+    if (given.has('--json'))
+      await printJson({ resource: name, token: `${token}`, evicted }, status);
+    else if (evicted) await print(`Evicted from ${plain(name)}: ${token}\n`);
+    else throw nobody(name, token);
+    return status;
+  },
+};
+
+function tokenOf(given: Arguments): bigint {
+  const text = given.text('--token');
+  if (text === undefined) throw misuse(`--token is missing: 'holdfast show NAME' lists them`);
+  if (/^\d{1,30}$/.test(text)) return BigInt(text);
+  throw misuse(`--token takes a number as 'holdfast show' prints it, not ${quote(text)}`);
+}
+
+async function agreed(queue: Queue, { token, now }: EvictOptions): Promise<boolean> {
+  const member = [...queue.holders, ...queue.waiters].find(({ number }) => number === token);
+  if (!member) throw nobody(queue.resource, token);
+  const how = now ? ' at once, when only a fence protects' : '';
+  const question = `Evict ${memberLine(member, queue)} from ${plain(queue.resource)}${how}? [y/N] `;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const aborter = new AbortController();
+  terminal.once('close', () => aborter.abort());
+  const answer = await terminal.question(question, aborter).catch(() => '');
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+function nobody(name: string, token: bigint): ExitError {
+  return new ExitError(STATUS.none, `Nobody in ${quote(name)} has token ${token}.`);
+}

@@ -1,0 +1,35 @@
+/** Runs a command while a lease is held, and ends it when the lease is lost. */
+import { once } from 'node:events';
+import type { Lease } from '../../core/lease.ts';
+import { Command, type Ending } from '../command.ts';
+import { complainOf } from '../output.ts';
+import { ExitError, STATUS } from '../process/exit-status.ts';
+import { passSignals } from '../process/signals.ts';
+
+/** @throws LeaseLostError if it was lost before the command began. */
+export async function hold(
+  lease: Lease,
+  words: readonly string[],
+  { graceMs, asJson }: { readonly graceMs: number; readonly asJson: boolean },
+): Promise<Ending> {
+  try {
+    // From here on no loss goes unheard; one before it means that nothing is started.
+    const lost = once(lease.signal, 'abort');
+    lease.assertHeld();
+    let command: Command | undefined;
+    passSignals(lease, () => command);
+    command = await Command.start(words, {
+      HOLDFAST_TOKEN: String(lease.token),
+      HOLDFAST_RESOURCE: lease.resource,
+      HOLDFAST_LINEAGE: lease.lineage,
+    });
+    const ending = await Promise.race([command.ended, lost]);
+    const { loss } = lease;
+    if (!loss) return ending as Ending;
+    const told = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, { cause: loss });
+    await Promise.all([command.end(graceMs), complainOf(told, asJson)]);
+    return { status: STATUS.lost, signal: null };
+  } finally {
+    await lease.release();
+  }
+}

@@ -1,0 +1,77 @@
+import { isLockError } from '../../base/errors.ts';
+import { type Arguments, COMMON, misuse } from '../arguments.ts';
+import { print, printJson } from '../output.ts';
+import { ExitError, STATUS } from '../process/exit-status.ts';
+import { quote } from '../text.ts';
+import type { Verb } from './verb.ts';
+
+const HELP = `Usage: holdfast migrate --store URL [--print]
+
+Makes the tables and functions that the locks need in a database, or brings them up to date. To do
+it again does no harm. Its user must be allowed to create them; programs need less.
+
+  --store URL    postgres://USER@HOST/DATABASE or mysql://…; default $HOLDFAST_STORE
+  --print        writes the SQL instead of running it, for tools that keep migrations
+  --json
+`;
+
+/** What is behind the scheme goes in. */
+interface Migration {
+  migrate(rest: string): Promise<void>;
+  migrationText(rest: string): string;
+}
+
+const loadPostgres = (): Promise<Migration> => import('../../stores/postgres/open-url.ts');
+const loadMysql = (): Promise<Migration> => import('../../stores/mysql/open-url.ts');
+
+/** Stores whose tables are not made by whoever comes first. */
+const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
+  ['postgres', loadPostgres],
+  ['postgresql', loadPostgres],
+  ['mysql', loadMysql],
+  ['mariadb', loadMysql],
+]);
+
+export const verb: Verb = {
+  help: HELP,
+  flags: { ...COMMON, '--print': 'alone' },
+  async run(given) {
+    const word = given.atMostOne();
+    if (word !== undefined) throw misuse(`${quote(word)} is one word too many`);
+    const [, scheme = '', rest = ''] = /^([^:]*):(.*)$/s.exec(urlOf(given)) ?? [];
+    const load = MIGRATIONS.get(scheme);
+    if (!load) {
+      const known = [...MIGRATIONS.keys()].join(', ');
+      throw configuration(`Nothing is migrated for ${quote(`${scheme}:`)}: only for ${known}.`);
+    }
+    const migration = await load();
+    const text = inUrl(() => migration.migrationText(rest));
+    if (given.has('--print')) {
+      await print(text);
+      return 0;
+    }
+    await migration.migrate(rest);
+    if (given.has('--json')) await printJson({ migrated: true });
+    else await print('The tables of the locks are up to date.\n');
+    return 0;
+  },
+};
+
+function urlOf(given: Arguments): string {
+  const url = given.text('--store') ?? process.env.HOLDFAST_STORE;
+  if (url) return url;
+  throw misuse('--store is missing: which database?');
+}
+
+function inUrl<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (isLockError(cause)) throw configuration(cause.message, cause);
+    throw cause;
+  }
+}
+
+function configuration(message: string, cause?: unknown): ExitError {
+  return new ExitError(STATUS.configuration, message, { cause });
+}

@@ -1,0 +1,24 @@
+import { COMMON } from '../arguments.ts';
+import { openLocks } from '../open-locks.ts';
+import { isColoured, print, printJson } from '../output.ts';
+import { queueJson, queueLines } from './queue-view.ts';
+import type { Verb } from './verb.ts';
+
+const HELP = `Usage: holdfast show NAME [--store URL] [--json]
+
+Prints who holds the lock, and then who waits for it, in order. TOKEN is the fencing token of a
+holder, and the place of a waiter; 'evict' takes it. LEFT is the time without another heartbeat.
+`;
+
+export const verb: Verb = {
+  help: HELP,
+  flags: COMMON,
+  async run(given) {
+    const name = given.name();
+    const locks = await openLocks(given);
+    const queue = await locks.inspect(name);
+    if (given.has('--json')) await printJson(queueJson(queue));
+    else await print(`${queueLines(queue, isColoured()).join('\n')}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,10 @@
+import type { Arguments, Flags } from '../arguments.ts';
+
+/** What stands first on the command line. */
+export interface Verb {
+  readonly help: string;
+  readonly flags: Flags;
+  readonly takesCommand?: boolean;
+  /** Resolves with the exit status. */
+  run(given: Arguments): Promise<number>;
+}

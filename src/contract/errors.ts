@@ -1,0 +1,68 @@
+/** What a store throws, and what any failure of one is taken for. */
+import { isLockError, LockError, type LockErrorOptions } from '../base/errors.ts';
+import { show } from '../base/show.ts';
+
+/** These locks, or this store, have been closed. */
+export class ClosedError extends LockError {
+  constructor(what = 'These locks are closed', options?: LockErrorOptions) {
+    super('CLOSED', `${what}.`, options);
+  }
+}
+
+/** The store failed. */
+export class StoreError extends LockError {
+  /** The same request may succeed later. */
+  readonly retryable: boolean;
+  /** `unknown`: it may have happened. Repeating is safe, because verbs are idempotent. */
+  readonly outcome: 'failed' | 'unknown';
+
+  constructor(
+    message: string,
+    options: LockErrorOptions & {
+      readonly retryable: boolean;
+      readonly outcome: 'failed' | 'unknown';
+    },
+  ) {
+    super('STORE', message, options);
+    this.retryable = options.retryable;
+    this.outcome = options.outcome;
+  }
+}
+
+/** The store lacks a trait that this needs. */
+export class UnsupportedError extends LockError {
+  readonly trait: string;
+
+  constructor(trait: string, message: string) {
+    super('UNSUPPORTED', message);
+    this.trait = trait;
+  }
+}
+
+/**
+ * Any failure of a store's verb as a `StoreError`; one of unknown nature may have happened.
+ *
+ * @example
+ * import { toStoreError } from 'holdfast/store';
+ *
+ * const { outcome } = toStoreError(new Error('socket hang up'));
+ * console.log(outcome); // unknown
+ */
+export function toStoreError(error: unknown): StoreError {
+  if (isLockError(error, 'STORE')) return error as StoreError;
+  const refused = isLockError(error);
+  return new StoreError(`The store failed: ${messageOf(error)}`, {
+    cause: error,
+    retryable: !refused,
+    outcome: refused ? 'failed' : 'unknown',
+  });
+}
+
+function messageOf(error: unknown): string {
+  try {
+    if (typeof error === 'string') return error;
+    return error instanceof Error ? `${error.message}` : show(error);
+  } catch {
+    return show(error);
+  }
+}

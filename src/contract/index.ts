@@ -1,0 +1,5 @@
+/** For authors of stores: the contract, the rule of admission, and how a failure is told. */
+export { admissible, limitOf, type Standing, sameQueue } from './admission.ts';
+export { StoreError, toStoreError } from './errors.ts';
+export { type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from './records.ts';
+export * from './store.ts';

@@ -1,0 +1,12 @@
+/** What is kept about work that is done: no claim, so nobody holds it and nothing renews it. */
+export interface Kept {
+  readonly text: string;
+  /** For how much longer it is kept. */
+  readonly leftMs: number;
+}
+
+/** Longest text that is kept, in bytes of UTF-8. */
+export const MAX_KEPT_BYTES: number = 16 * 1024;
+
+/** Longest time for which it is kept, in ms: ten years. More would be a slip. */
+export const MAX_KEPT_MS: number = 3660 * 86_400_000;

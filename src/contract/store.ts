@@ -1,0 +1,269 @@
+/**
+ * The contract between core and every store: a resource is a queue of claims, and a claim is
+ * admitted when its permits fit under the limit and nobody before it waits.
+ *
+ * Idempotent by id: every verb may be repeated, so that core can ask again after an unknown
+ * outcome. Release is final: where a copy of the claim may still arrive late, it leaves a tombstone
+ * for one TTL. Stores deal in durations of their own server's clock; only core has deadlines.
+ */
+import type { StoreError } from './errors.ts';
+import type { Kept } from './records.ts';
+
+/** What a claim asks for. `read` and `write` share a queue; every other kind has one of its own. */
+export type Kind = 'mutex' | 'read' | 'write' | 'permits';
+
+/** Who holds or waits: for people, never for logic. `since` is the wall clock in epoch ms. */
+export interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  readonly label?: string;
+  readonly since: number;
+  /** Set by a layer, to know a claim again among those of one program; public. */
+  readonly mark?: string;
+}
+
+/** Made by core, never by a store. */
+export interface Claim {
+  readonly resource: string;
+  /** 128 random bits in hexadecimal; secret, unlike the token. */
+  readonly id: string;
+  readonly kind: Kind;
+  readonly permits: number;
+  readonly limit: number;
+  /** The claim lives this long without a heartbeat. */
+  readonly ttlMs: number;
+  /** False: enter only if admitted at once. */
+  readonly queue: boolean;
+  readonly holder: Holder;
+  /**
+   * A request for this claim went unanswered, so a copy may arrive late: releasing it leaves a
+   * tombstone.
+   */
+  readonly unanswered?: boolean;
+}
+
+/** How the previous hold of a resource ended, so that its successor can recover unfinished work. */
+export interface Takeover {
+  readonly reason: 'released' | 'expired' | 'evicted';
+  readonly token: bigint;
+}
+
+export type GoneReason =
+  | 'refused'
+  | 'full'
+  | 'mismatch'
+  | 'expired'
+  | 'evicted'
+  | 'store-reset'
+  | 'session'
+  | 'unknown';
+
+export interface HeldStatus {
+  readonly state: 'held';
+  readonly token: bigint;
+  /** Life left, counted from when this request was sent. */
+  readonly leftMs: number;
+  /** Claims waiting behind; exact or at least 1 if there are any. */
+  readonly waiters: number;
+  readonly takeover?: Takeover | undefined;
+  /** The limit in force, where another program's smaller one overrides the claim's own. */
+  readonly limit?: number | undefined;
+}
+
+export interface WaitingStatus {
+  readonly state: 'waiting';
+  readonly leftMs: number;
+  readonly why: 'queue' | 'data-loss';
+  /** Claims before this one; an estimate. */
+  readonly ahead?: number | undefined;
+  /** Ask again after this long, even without a hint: what stands before may be dead by then. */
+  readonly retryInMs: number;
+  readonly limit?: number | undefined;
+}
+
+export interface GoneStatus {
+  readonly state: 'gone';
+  readonly why: GoneReason;
+  /** For people: what stands in the way ("the queue holds mutex claims"), why it was evicted. */
+  readonly detail?: string | undefined;
+}
+
+/** This element of a batch alone failed. */
+export interface ErrorStatus {
+  readonly state: 'error';
+  readonly error: StoreError;
+}
+
+export type ClaimStatus = HeldStatus | WaitingStatus | GoneStatus | ErrorStatus;
+
+/**
+ * A claim as others see it. `number` is public: its place in the order, and its token once
+ * admitted.
+ */
+export interface Member {
+  readonly number: bigint;
+  readonly kind: Kind;
+  readonly permits: number;
+  readonly ttlMs: number;
+  /** Life left without another heartbeat. The last one was `ttlMs - leftMs` ago. */
+  readonly leftMs: number;
+  readonly holder: Holder;
+}
+
+/**
+ * Live claims only, in order.
+ *
+ * @example
+ * const { holders, waiters } = await locks.inspect('report');
+ */
+export interface Queue {
+  readonly resource: string;
+  /** The limit in force; undefined for an empty queue. */
+  readonly limit?: number | undefined;
+  readonly holders: readonly Member[];
+  readonly waiters: readonly Member[];
+}
+
+/** What a store promises. Core never branches on a store's name, only on these. */
+export interface Traits {
+  /** Keeps waiting claims in order. Without it, waiting claims are tried again. */
+  readonly queue: boolean;
+  /**
+   * Takes claims for less than the whole limit: readers, and permits of a semaphore. Without it,
+   * whoever holds has it all.
+   */
+  readonly permits: boolean;
+  /** Where the fencing tokens come from; undefined: none. */
+  readonly tokens: string | undefined;
+  /** A try is refused only if somebody holds; otherwise it may fail spuriously. */
+  readonly atomicTry: boolean;
+  readonly liveness: 'ttl' | 'session';
+  /** Whose clock measures a claim's life. */
+  readonly clock: 'process' | 'machine' | 'server';
+  /** What becomes of granted claims when a server is lost. */
+  readonly failover: 'none' | 'best-effort' | 'linearizable';
+  /** Who can share it. */
+  readonly reach: 'process' | 'machine' | 'network';
+  /** Has `keep` and `recall`: records that outlive their work. */
+  readonly records: boolean;
+  /** TTLs are rounded up to multiples of this. */
+  readonly ttlStepMs: number;
+  /** Verbs do their work before they first yield, so no answer needs a time-out of core's. */
+  readonly synchronous: boolean;
+  /**
+   * Elements of a batch are separate steps in order, so a resource may occur in it more than once.
+   */
+  readonly sequential: boolean;
+  /** A `held` hint is as good as a reply; otherwise it only makes core ask. */
+  readonly hintsGrant: boolean;
+}
+
+export type Wake = (hint?: ClaimStatus) => void;
+
+/** Hears of a queue as it changes. */
+export interface Follower {
+  /**
+   * The queue after a change, or once more as it was. `leftMs` may be what a member has at most.
+   * `missed`: since the last time others may have come, held and gone.
+   */
+  told(queue: Queue, missed: boolean): void;
+  /** What keeps the store from going on will not pass by itself. Nothing is told after it. */
+  failed(error: StoreError): void;
+}
+
+/**
+ * Verbs take up to 100 claims of one part and answer in their order. Each claim is one atomic step
+ * and shares nobody else's fate. A verb that rejects says with `StoreError.outcome` whether it may
+ * have happened.
+ */
+export interface Store {
+  readonly name: string;
+  readonly traits: Traits;
+  /**
+   * Names the source of tokens; tokens of different lineages do not compare. Known after the first
+   * claim.
+   */
+  readonly lineage: string;
+  /**
+   * The longest TTL that any user of this store may ask for, because a store that lost its memory
+   * grants nothing for so long. Undefined: what `createLocks` says.
+   */
+  readonly maxTtlMs?: number | undefined;
+  /**
+   * Names the part of the store that has this resource, such as a slot of a cluster: parts fail one
+   * by one, and nothing waits for another part. A pure function; without it the store has one part.
+   */
+  readonly partOf?: ((resource: string) => string) | undefined;
+  /**
+   * Enters the queue, or tells where an id already in it stands. Repeating a claim never extends
+   * it.
+   */
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
+  /** Heartbeat and status in one. Never revives a claim and never changes its permits. */
+  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
+  /**
+   * Leaves the queue. With `after`, the claim ends that much later and takes no more heartbeats.
+   */
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]>;
+  inspect(resource: string): Promise<Queue>;
+  /**
+   * Calls `wake` when the claim is admitted, becomes the first waiter or, while held, gets its
+   * first waiter. Hints may be lost or repeated. Subscribe before claiming.
+   */
+  watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
+  /**
+   * Tells the queue before it resolves, and again after each change of who stands in it or holds,
+   * in order, until it is disposed of. Goes on by itself when the store was away for a while.
+   * @throws StoreError if the first look fails.
+   */
+  follow?(resource: string, follower: Follower): Promise<AsyncDisposable>;
+  /** Turns a held write claim into a read claim with the same token; idempotent. */
+  downgrade?(claim: Claim): Promise<ClaimStatus>;
+  /**
+   * Raises the number of each held claim to at least the one given, so that whoever is admitted to
+   * the resource later has a greater one; waiting claims may be given theirs then. It never lowers
+   * a number and is no heartbeat; idempotent. Needed of the members of a quorum, for tokens that
+   * grow although each hold is granted by others.
+   */
+  raise?(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]>;
+  /**
+   * Ends the claim with this public number: with its TTL, or `now`. False if there is none. The
+   * claim is told `gone`, `evicted`, with the reason as its detail.
+   */
+  evict?(
+    resource: string,
+    number: bigint,
+    options: { readonly reason: string; readonly now: boolean },
+  ): Promise<boolean>;
+  /**
+   * Keeps a text about the claim's resource for so long from now, in place of the one before, if
+   * the claim is held: both in one step. 0 ms forgets it. False if `renew` would not say that the
+   * claim is held: who was told to leave keeps nothing, though nobody else holds yet. May be
+   * repeated, and be under way beside a heartbeat. A record is in no queue: it outlives the claim,
+   * delays nobody, and is not listed.
+   */
+  keep?(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean>;
+  /** What is kept about the resource now. */
+  recall?(resource: string): Promise<Kept | undefined>;
+  list?(prefix: string): AsyncIterable<string>;
+  close?(): Promise<void>;
+}
+
+/** The verbs that a store may lack. */
+export const OPTIONAL_VERBS = [
+  'watch',
+  'follow',
+  'downgrade',
+  'raise',
+  'evict',
+  'keep',
+  'recall',
+  'list',
+] as const;
+export type OptionalVerb = (typeof OPTIONAL_VERBS)[number];
+
+/** Permits of a write lock, and the limit of a read-write queue. */
+export const MAX_PERMITS: number = 2 ** 30;
+
+/** Most claims in one verb's batch. */
+export const MAX_BATCH = 100;

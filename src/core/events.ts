@@ -1,0 +1,167 @@
+import { type Channel, channel } from 'node:diagnostics_channel';
+import { UsageError } from '../base/errors.ts';
+import { show } from '../base/show.ts';
+import type { StoreError } from '../contract/errors.ts';
+import type { Kind, Takeover } from '../contract/store.ts';
+import type { LossReason } from './errors.ts';
+
+/** One acquisition, up to the end of its hold: the same object in every event about it. */
+export interface Acquisition {
+  readonly resource: string;
+  readonly kind: Kind;
+  readonly permits: number;
+  /** The name of the store: `redis`. */
+  readonly store: string;
+}
+
+/**
+ * How a lease came from the holder before: from a task of this process without the store, or
+ * through the store's queue, where another process or claim gave it back.
+ */
+export type HandOff = 'local' | 'remote';
+
+/** Why there is no lease: a try found the lock taken, or what ended the wait. */
+export type MissReason = 'taken' | 'timeout' | 'aborted' | 'failed';
+
+/**
+ * What `locks.on` listens to.
+ *
+ * @example
+ * const stop = locks.on('lost', ({ resource, reason }) => console.warn(resource, reason));
+ */
+export interface LockEvents {
+  /**
+   * Somebody asks for a lock; told in the asynchronous context of the caller. `waits` is false for
+   * `tryAcquire` and `tryRun`.
+   */
+  acquiring: { resource: string; kind: Kind; waits: boolean; acquisition: Acquisition };
+  /** It came to nothing; `error` is what the caller gets, undefined if a lock is taken. */
+  missed: {
+    resource: string;
+    kind: Kind;
+    why: MissReason;
+    error: unknown;
+    acquisition: Acquisition;
+  };
+  /** A lease was granted. */
+  acquired: {
+    resource: string;
+    kind: Kind;
+    token: bigint;
+    takeover?: Takeover | undefined;
+    handOff?: HandOff | undefined;
+    acquisition: Acquisition;
+  };
+  /**
+   * The work of `run` or `tryRun` is about to begin. `within` takes what runs it in an asynchronous
+   * context of the listener's; it must call `work`, once, before it returns.
+   */
+  working: {
+    resource: string;
+    kind: Kind;
+    token: bigint;
+    acquisition: Acquisition;
+    within: (run: (work: () => void) => void) => void;
+  };
+  /** A wait has lasted for 30 s and goes on. */
+  slow: { resource: string; kind: Kind; waitedMs: number; ahead: number | undefined };
+  /**
+   * A heartbeat failed; the lease is still held, until its deadline. Without a cause: the machine
+   * may have been stopped together with its clocks, and the store is being asked.
+   */
+  unconfirmed: { resource: string; kind: Kind; remainingMs: number; cause: StoreError | undefined };
+  /** A lease ended before its holder released it. */
+  lost: {
+    resource: string;
+    kind: Kind;
+    token: bigint;
+    reason: LossReason;
+    detail: string | undefined;
+    acquisition: Acquisition;
+  };
+  /** A holder released its lease. */
+  released: { resource: string; kind: Kind; token: bigint; acquisition: Acquisition };
+  /** A request that keeps claims alive was answered, or not; `failed` of its claims were not. */
+  heartbeat: { store: string; claims: number; failed: number; cause: StoreError | undefined };
+  /** Programs disagree about the kind of a lock, or about its limit. */
+  mismatch: { resource: string; kind: Kind; detail: string };
+  /** The store lost its memory and grants nothing yet. */
+  quarantine: { resource: string; leftMs: number };
+}
+
+export type LockEventName = keyof LockEvents;
+
+const NAMES: readonly LockEventName[] = [
+  'acquiring',
+  'missed',
+  'acquired',
+  'working',
+  'slow',
+  'unconfirmed',
+  'lost',
+  'released',
+  'heartbeat',
+  'mismatch',
+  'quarantine',
+];
+
+type Listener = (event: never) => void;
+
+/** Those who listen to one event. */
+class Audience {
+  readonly listeners: Set<Listener> = new Set();
+  readonly channel: Channel;
+
+  constructor(name: LockEventName) {
+    this.channel = channel(`holdfast:${name}`);
+  }
+
+  get isThere(): boolean {
+    return this.listeners.size > 0 || this.channel.hasSubscribers;
+  }
+}
+
+/** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free if unused. */
+export class Events {
+  /** Properties, because an acquisition asks five of them, and a key takes ten times as long. */
+  readonly of: Readonly<Record<LockEventName, Audience>>;
+
+  constructor() {
+    const all = NAMES.map((name): [LockEventName, Audience] => [name, new Audience(name)]);
+    this.of = Object.fromEntries(all) as Record<LockEventName, Audience>;
+  }
+
+  on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
+    if (!NAMES.includes(name)) {
+      const all = NAMES.join(', ');
+      throw new UsageError(`There is no event ${show(name)}; there are ${all}.`);
+    }
+    if (typeof listener !== 'function') throw new UsageError('A listener must be a function.');
+    const { listeners } = this.of[name];
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  /**
+   * A listener that throws or rejects harms nobody else: its error becomes a process warning.
+   * Listeners may do anything with the locks, so a caller has nothing left to do after it.
+   */
+  emit<N extends LockEventName>(name: N, event: LockEvents[N]): void {
+    const warn = (error: unknown): void => warnOf(name, error);
+    const { listeners, channel } = this.of[name];
+    // A copy, because a listener that is added now is meant for later events.
+    for (const listener of [...listeners]) {
+      try {
+        const result = (listener as (event: LockEvents[N]) => unknown)(event);
+        if (result instanceof Promise) result.catch(warn);
+      } catch (error) {
+        warn(error);
+      }
+    }
+    channel.publish(event);
+  }
+}
+
+export function warnOf(name: LockEventName, error: unknown): void {
+  process.emitWarning(`A listener of '${name}' failed: ${show(error)}`);
+}

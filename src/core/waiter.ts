@@ -1,0 +1,166 @@
+import { onAbort } from '../base/aborts.ts';
+import type { Timer } from '../base/clock.ts';
+import { type Duration, parseDuration } from '../base/duration.ts';
+import { UsageError } from '../base/errors.ts';
+import type { InLine } from '../base/fifo.ts';
+import { readOptions } from '../base/options.ts';
+import type { StoreError } from '../contract/errors.ts';
+import type { Kind } from '../contract/store.ts';
+import type { Core } from './engine.ts';
+import type { Acquisition } from './events.ts';
+
+/** What a single acquisition may say. */
+export interface AcquireOptions {
+  /**
+   * Give up after this long, with `AcquireTimeoutError`. Default: wait until granted or aborted.
+   */
+  readonly wait?: Duration;
+  /** Ends the wait; it rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+  /** Semaphores only: permits to take; default 1. */
+  readonly permits?: number;
+  /** Shown to people who look at the queue; default the label of `createLocks`. */
+  readonly label?: string;
+  /** @internal Set while somebody listens. */
+  readonly acquisition?: Acquisition;
+}
+
+/** How a wait stands. */
+export interface Outlook {
+  /** Claims before this one, if known. */
+  readonly ahead?: number | undefined;
+  /** Why the store could not be asked the last time. */
+  readonly failure?: StoreError | undefined;
+}
+
+/** What a wait is about, for messages and events. */
+export interface Subject {
+  readonly resource: string;
+  readonly kind: Kind;
+  outlook(): Outlook;
+  /** Leaves the line; the task is already settled. */
+  leave(task: Task<never>): void;
+  /** What the wait rejects with when it has run out. */
+  timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
+}
+
+/** Report a wait as slow after this long, in ms: longer than any wait that is meant to happen. */
+const SLOW_MS = 30_000;
+
+/**
+ * Somebody who waits, in a line of them. Settled once: with a value, an error, its time-out or its
+ * signal. Costs no timer and no listener unless it was asked to.
+ */
+export class Task<T> implements InLine<Task<T>> {
+  previous: Task<T> | undefined;
+  next: Task<T> | undefined;
+  settled = false;
+  readonly options: AcquireOptions;
+  readonly #core: Core;
+  readonly #subject: Subject;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (error: unknown) => void;
+  #forgetSignal: (() => void) | undefined;
+  #waitTimer: Timer | undefined;
+  #slowTimer: Timer | undefined;
+
+  constructor(
+    core: Core,
+    parts: {
+      readonly subject: Subject;
+      readonly options: AcquireOptions;
+      readonly resolve: (value: T) => void;
+      readonly reject: (error: unknown) => void;
+    },
+  ) {
+    this.#core = core;
+    this.#subject = parts.subject;
+    this.#resolve = parts.resolve;
+    this.#reject = parts.reject;
+    this.options = parts.options;
+    core.waits(1);
+    const { wait, signal } = this.options;
+    if (signal) {
+      const aborted = (): void => this.#leave(() => this.#reject(signal.reason));
+      this.#forgetSignal = onAbort(signal, aborted);
+    }
+    if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
+    if (core.events.of.slow.isThere) this.#startSlow();
+  }
+
+  resolve(value: T): void {
+    if (this.#settle()) this.#resolve(value);
+  }
+
+  reject(error: unknown): void {
+    if (this.#settle()) this.#reject(error);
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    const { clock } = this.#core;
+    if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
+    if (this.#slowTimer) clock.clearTimeout(this.#slowTimer);
+    this.#forgetSignal?.();
+    this.#core.waits(-1);
+    return true;
+  }
+
+  #leave(reject: () => void): void {
+    if (!this.#settle()) return;
+    this.#subject.leave(this as Task<never>);
+    reject();
+  }
+
+  #startWait(ms: number): void {
+    const { clock } = this.#core;
+    const since = clock.now();
+    this.#waitTimer = clock.setTimeout(() => {
+      const outlook = this.#subject.outlook();
+      const waitedMs = clock.now() - since;
+      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, outlook)));
+    }, ms);
+  }
+
+  #startSlow(): void {
+    const { clock, events } = this.#core;
+    const { resource, kind } = this.#subject;
+    const timer = clock.setTimeout(() => {
+      const { ahead } = this.#subject.outlook();
+      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead });
+    }, SLOW_MS);
+    timer.unref();
+    this.#slowTimer = timer;
+  }
+}
+
+const ACQUIRE_OPTIONS = ['wait', 'signal', 'permits', 'label'];
+
+/** Nothing was said, so there is nothing to read, which takes a tenth of a hand-off's time. */
+export const NO_OPTIONS: AcquireOptions = Object.freeze({});
+
+/** @throws UsageError if the caller passed something else than it should. */
+export function readAcquire(options: AcquireOptions): AcquireOptions {
+  if (options === NO_OPTIONS) return options;
+  const read = readOptions(options, ACQUIRE_OPTIONS, 'an acquisition');
+  const { wait, signal, label } = read;
+  if (wait !== undefined) parseDuration(wait, 'wait');
+  checkSignal(signal);
+  if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
+  return read;
+}
+
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal === undefined || isSignal(signal)) return;
+  throw new UsageError('signal must be an AbortSignal.');
+}
+
+/** An heir of a signal is an instance as well, but only a signal can say whether it is aborted. */
+function isSignal(value: unknown): boolean {
+  try {
+    return typeof Reflect.get(AbortSignal.prototype, 'aborted', value) === 'boolean';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * A column as a lock: one UPDATE that names the state it expects.
+ *
+ * Invariant: of all who would change the row from the same state, one is told that it did. A single
+ * statement finds the row, waits for whoever is writing it, looks again at what they left, and
+ * writes. It counts the row as written on every server, whether matched or changed rows are
+ * counted, because it leaves the row different: `to` must differ from `from`, else it would match
+ * again and everybody would be told yes.
+ * What would break it: a key that names several rows.
+ */
+import { UsageError } from '../base/errors.ts';
+import { readOptions } from '../base/options.ts';
+import type { SqlDatabase } from './clients.ts';
+import { type Columns, quoteTable, readColumns, readKey } from './identifiers.ts';
+import { type Session, sessionOf } from './session.ts';
+import type { Value } from './values.ts';
+
+export interface ChangeStateOptions {
+  /** `name` or `schema.name`, as the database spells it. */
+  readonly table: string;
+  /** A value for each column of a unique key. */
+  readonly key: Columns;
+  /** What must be there, such as `{ state: 0 }`. */
+  readonly from: Columns;
+  /** What is there afterwards. At least one of the columns in `from` gets another value. */
+  readonly to: Columns;
+}
+
+const OPTIONS = ['table', 'key', 'from', 'to'];
+
+/**
+ * Changes a row's state if it is the expected one, in a single statement: in a transaction or
+ * outside of one. True if it did, false if the state was another or there is no such row.
+ *
+ * @example
+ * import { changeState } from 'holdfast/sql';
+ *
+ * const change = { from: { state: 'new' }, to: { state: 'taken', worker: 3 } };
+ * const mine = await changeState(pool, { table: 'task', key: { id: 7 }, ...change });
+ *
+ * @throws UsageError, TransactionError
+ */
+export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promise<boolean> {
+  const session = sessionOf(db);
+  const { dialect } = session;
+  const read = readOptions(options, OPTIONS, 'changeState');
+  const key = readKey(read.key, dialect);
+  const from = readColumns(read.from, { what: 'from', dialect });
+  const to = readColumns(read.to, { what: 'to', dialect });
+  if (!from.some((each) => to.some((other) => differ(each, other)))) {
+    throw new UsageError('to must change a column of from, or everybody would be told yes.');
+  }
+  const conditions = from.map(([column, value]) =>
+    value === null ? `${column} IS NULL` : `${column} = ?`,
+  );
+  const changes = to.map(([column]) => `${column} = ?`).join(', ');
+  const where = [key.sql, ...conditions].join(' AND ');
+  const sql = `UPDATE ${quoteTable(read.table)} SET ${changes} WHERE ${where}`;
+  const expected = from.flatMap(([, value]) => (value === null ? [] : [value]));
+  return change(session, sql, [...to.map(([, value]) => value), ...key.values, ...expected]);
+}
+
+async function change(session: Session, sql: string, values: Value[]): Promise<boolean> {
+  const rows = await session.count(sql, values);
+  if (rows > 1) throw new UsageError(`The key names several rows: ${rows} were changed.`);
+  return rows === 1;
+}
+
+function differ([column, value]: [string, Value], [other, next]: [string, Value]): boolean {
+  return column === other && String(value) !== String(next);
+}

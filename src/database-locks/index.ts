@@ -1,0 +1,32 @@
+export { UsageError } from '../base/errors.ts';
+export { UnsupportedError } from '../contract/errors.ts';
+export { type ChangeStateOptions, changeState } from './change-state.ts';
+export type {
+  DrizzleDatabase,
+  DrizzleTransaction,
+  KyselyDatabase,
+  KyselyTransaction,
+  MysqlConnection,
+  MysqlPool,
+  OtherConnection,
+  PgConnection,
+  PgPool,
+  PostgresSql,
+  PostgresTransaction,
+  SqlDatabase,
+  SqlTransaction,
+} from './clients.ts';
+export { ConflictError, TransactionError, type TransactionFailure } from './errors.ts';
+export { isRetryable } from './failures.ts';
+export type { Columns } from './identifiers.ts';
+export type { LockWait } from './lock-wait.ts';
+export {
+  type Change,
+  type OptimisticOptions,
+  type OptimisticResult,
+  optimistic,
+} from './optimistic.ts';
+export { type RowLockOptions, rowLock } from './row-lock.ts';
+export type { Row } from './session.ts';
+export { type TransactionLockOptions, transactionLock } from './transaction-lock.ts';
+export type { Value } from './values.ts';

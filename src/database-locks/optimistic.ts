@@ -1,0 +1,182 @@
+/**
+ * Optimistic locking: read, change, and write only if nobody has written since.
+ *
+ * Invariant: every change that is reported was made to the row exactly as it was read. The write is
+ * one statement that names the version it expects and gives the row another; if it matches no row,
+ * somebody was faster, and the change is made again to what they left. It counts the row on every
+ * server, whether matched or changed rows are counted, since the version always changes.
+ * In a transaction it is tried once only: its snapshot may hide the newer row (MySQL's does from
+ * the first read on), so that trying again could not succeed.
+ * What would break it: somebody who writes the row without changing the version.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLockError, UsageError } from '../base/errors.ts';
+import { readOptions } from '../base/options.ts';
+import { show } from '../base/show.ts';
+import type { SqlDatabase } from './clients.ts';
+import { ConflictError, TransactionError } from './errors.ts';
+import {
+  type Columns,
+  type Piece,
+  quote,
+  quoteTable,
+  readColumns,
+  readKey,
+} from './identifiers.ts';
+import { type Row, type Session, sessionOf } from './session.ts';
+import {
+  nextVersion,
+  readVersion,
+  unchanged,
+  type VersionColumn,
+  type Versioned,
+  versionColumns,
+} from './version.ts';
+
+export interface OptimisticOptions {
+  /** `name` or `schema.name`, as the database spells it. */
+  readonly table: string;
+  /** A value for each column of a unique key. */
+  readonly key: Columns;
+  /** The column that every write changes: an integer, or a date with time of any precision. */
+  readonly version: string;
+  /**
+   * How often to try. Default: 10, with pauses that grow to a second in all. Then it is no accident
+   * any more: so many want this row that those who wait in a queue for it get there sooner.
+   */
+  readonly attempts?: number;
+  /** Ends the attempts; rejects with its reason. A write that is under way may still happen. */
+  readonly signal?: AbortSignal;
+}
+
+const OPTIONS = ['table', 'key', 'version', 'attempts', 'signal'];
+const ATTEMPTS = 10;
+
+/** The longest pause after the first attempt, and after any, in ms; each is a random part of it. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+export interface OptimisticResult<T> {
+  /** False if `change` wanted nothing changed. */
+  readonly changed: boolean;
+  /** 1 if nobody was faster. */
+  readonly attempts: number;
+  /** The row as it was before. */
+  readonly before: T;
+}
+
+/** What to set, or nothing to leave the row as it is. It may run several times. */
+export type Change<T> = (
+  row: T,
+  attempt: number,
+) => Columns | null | undefined | Promise<Columns | null | undefined>;
+
+/**
+ * Changes a row that nobody locks.
+ *
+ * @example
+ * import { optimistic } from 'holdfast/sql';
+ *
+ * const row = { table: 'stock', key: { sku }, version: 'version' };
+ * await optimistic<{ n: number }>(pool, row, ({ n }) => (n > 0 ? { n: n - 1 } : undefined));
+ *
+ * @throws ConflictError if others were faster in every attempt, or once in a transaction.
+ * @throws UsageError, also if there is no such table or column; TransactionError.
+ */
+export function optimistic<T extends object = Row>(
+  db: SqlDatabase,
+  options: OptimisticOptions,
+  change: Change<T>,
+): Promise<OptimisticResult<T>> {
+  const session = sessionOf(db);
+  const read = readOptions(options, OPTIONS, 'optimistic');
+  const { attempts = ATTEMPTS, signal } = read;
+  if (!Number.isSafeInteger(attempts) || attempts < 1) {
+    throw new UsageError(`attempts is a whole number from 1 on, not ${show(attempts)}.`);
+  }
+  if (typeof change !== 'function') throw new UsageError('The change must be a function.');
+  const where = { table: quoteTable(read.table), column: quote(read.version, 'The version') };
+  const key = readKey(read.key, session.dialect);
+  const asked = { where, key, attempts, signal, change: change as unknown as Change<Row> };
+  return tryAll(session, asked) as Promise<unknown> as Promise<OptimisticResult<T>>;
+}
+
+interface Asked {
+  readonly where: VersionColumn;
+  readonly key: Piece;
+  readonly attempts: number;
+  readonly signal: AbortSignal | undefined;
+  readonly change: Change<Row>;
+}
+
+async function tryAll(session: Session, asked: Asked): Promise<OptimisticResult<Row>> {
+  const { attempts, signal } = asked;
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    const { result, cause } = await tryOnce(session, asked, attempt);
+    if (result) return result;
+    if (attempt === attempts || (await session.inTransaction())) {
+      const message = `Others changed the row first, in each of ${attempt} attempts.`;
+      throw new ConflictError(message, { attempts: attempt, cause });
+    }
+    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+    await sleep(Math.random() * longest, undefined, signal && { signal }).catch(() => {
+      signal?.throwIfAborted();
+    });
+  }
+}
+
+interface Outcome {
+  /** None if somebody was faster. */
+  readonly result?: OptimisticResult<Row>;
+  readonly cause?: unknown;
+}
+
+async function tryOnce(session: Session, asked: Asked, attempt: number): Promise<Outcome> {
+  const version = await read(session, asked);
+  const { row: before } = version;
+  const columns = await asked.change({ ...before }, attempt);
+  const result = { before, attempts: attempt, changed: true };
+  if (columns === null || columns === undefined) return { result: { ...result, changed: false } };
+  asked.signal?.throwIfAborted();
+  try {
+    return (await write(session, asked, version, columns)) ? { result } : {};
+  } catch (error) {
+    // How a single statement learns of a faster one at a stricter isolation level. Of a transaction
+    // nothing is left by then, so that it is not for us to go on.
+    if (session.single && isLockError(error, 'TRANSACTION')) {
+      const { reason } = error as TransactionError;
+      if (reason === 'serialization' || reason === 'deadlock') return { cause: error };
+    }
+    throw error;
+  }
+}
+
+async function read(session: Session, { where, key }: Asked): Promise<Versioned> {
+  const columns = versionColumns(session, where);
+  const sql = `SELECT t.*, ${columns} FROM ${where.table} AS t WHERE ${key.sql} LIMIT 2`;
+  const [row, other] = await session.rows(sql, key.values);
+  if (other) throw new UsageError(`The key names several rows of ${where.table}: not unique.`);
+  if (row) return readVersion(row);
+  const message = `There is no such row in ${where.table}.`;
+  throw new TransactionError(message, { reason: 'missing', retryable: false });
+}
+
+async function write(
+  session: Session,
+  { where, key }: Asked,
+  version: Versioned,
+  columns: Columns,
+): Promise<boolean> {
+  const what = 'What the change answered';
+  const set = readColumns(columns, { what, dialect: session.dialect });
+  if (set.some(([column]) => column === where.column)) {
+    throw new UsageError('The version is not for the change to set: every write changes it.');
+  }
+  const next = await nextVersion(session, where, version);
+  const changes = [...set.map(([column]) => `${column} = ?`), `${where.column} = ${next}`];
+  const sql = `UPDATE ${where.table} SET ${changes.join(', ')}
+WHERE ${key.sql} AND ${unchanged(session, where)}`;
+  const values = [...set.map(([, value]) => value), ...key.values, version.text];
+  return (await session.count(sql, values)) === 1;
+}

@@ -1,0 +1,197 @@
+/**
+ * A row as a lock: `SELECT … FOR UPDATE`, for as long as the caller's transaction lasts.
+ *
+ * Invariant: of all that locked the row for update, at most one transaction is open, also while
+ * the row is only being made. The database sees to it once the row is there; the care is in making
+ * it. PostgreSQL: look first, then insert with ON CONFLICT, which waits for whoever else inserts,
+ * and look again. The first look finds nothing, and waits for nobody, at an isolation level where
+ * later reads would be older than the lock (snapshot.ts). MySQL: a locking look at a row that is
+ * missing locks the gap, which two can do, and neither could insert any more: a deadlock. INSERT
+ * IGNORE takes a shared lock, which two cannot raise: another one. So an insert comes first whose
+ * ON DUPLICATE KEY UPDATE asks for the exclusive lock at once, and changes nothing. A look without
+ * a lock is never used on MySQL: it would fix the snapshot of all reads that follow, before the
+ * lock is there.
+ * What would break it: a key that is not unique, for which two insert a row each (PostgreSQL
+ * refuses it; on MySQL the second finds two rows and is refused).
+ */
+import { isLockError, UsageError } from '../base/errors.ts';
+import { readOptions } from '../base/options.ts';
+import { show } from '../base/show.ts';
+import type { SqlTransaction } from './clients.ts';
+import { TransactionError } from './errors.ts';
+import { type Columns, type Piece, quoteTable, readColumns, readKey } from './identifiers.ts';
+import { type LockWait, readWait, type Wait, within } from './lock-wait.ts';
+import { type Dialect, type Row, type Session, transactionOf } from './session.ts';
+import { mustReadLatest, READS_LATEST } from './snapshot.ts';
+
+export interface RowLockOptions {
+  /** `name` or `schema.name`, as the database spells it. */
+  readonly table: string;
+  /** A value for each column of a unique key. */
+  readonly key: Columns;
+  /** `share` lets others in who share, too. Default: `update`. */
+  readonly mode?: 'update' | 'share';
+  /** Default: `block`. */
+  readonly wait?: LockWait;
+  /**
+   * Whether a missing row is made, perhaps with values for columns that need one. Default: true.
+   * With false, a missing row is a `TransactionError` (`missing`); to `skip` it is as good as busy.
+   * MySQL wants those values even if the row is there, and a table with AUTO_INCREMENT skips a
+   * number each time; false spares it both, and a round trip.
+   */
+  readonly insert?: boolean | Columns;
+}
+
+const OPTIONS = ['table', 'key', 'mode', 'wait', 'insert'];
+
+/** For what MySQL cannot wait less than a second, PostgreSQL need not wait at all, in ms. */
+const SHORTEST = 1;
+
+interface Asked {
+  readonly table: string;
+  readonly key: Piece;
+  readonly mode: 'update' | 'share';
+  readonly wait: Wait;
+  /** The statement that makes the row. */
+  readonly insert: Piece | undefined;
+}
+
+/**
+ * Locks a row until the transaction ends; there is nothing to release. Answers the row as it is
+ * under the lock; with `wait: 'skip'`, null if somebody else holds it. (`nowait` and time-outs fail
+ * instead, since on PostgreSQL the transaction is lost by then.)
+ *
+ * @example
+ * import { rowLock } from 'holdfast/sql';
+ *
+ * await sql.begin(async (tx) => {
+ *   const { n } = await rowLock<{ n: number }>(tx, { table: 'stock', key: { sku } });
+ *   if (n > 0) await tx`update stock set n = ${n - 1} where sku = ${sku}`;
+ * });
+ *
+ * @throws UsageError, also if there is no such table or column, if the key is not unique, and on
+ *   PostgreSQL above READ COMMITTED, before it waits: what is read under the lock would be as old
+ *   as the transaction's first statement.
+ * @throws TransactionError if it was not to be had: roll back.
+ */
+export function rowLock<T extends object = Row>(
+  tx: SqlTransaction,
+  options: RowLockOptions & { readonly wait: 'skip' },
+): Promise<T | null>;
+export function rowLock<T extends object = Row>(
+  tx: SqlTransaction,
+  options: RowLockOptions,
+): Promise<T>;
+export function rowLock(tx: SqlTransaction, options: RowLockOptions): Promise<Row | null> {
+  const session = transactionOf(tx);
+  return lock(session, readAsked(options, session.dialect));
+}
+
+async function lock(session: Session, asked: Asked): Promise<Row | null> {
+  const { wait } = asked;
+  await session.mustHaveBegun();
+  if (typeof wait === 'number') return within(session, wait, () => take(session, asked, 'block'));
+  if (wait !== 'skip' || session.dialect === 'postgres') return take(session, asked, wait);
+  try {
+    // With SKIP LOCKED a busy row would look like a missing one, and the insert would wait for it.
+    return await take(session, asked, asked.insert ? 'nowait' : 'skip');
+  } catch (error) {
+    if (isLockError(error, 'TRANSACTION')) {
+      if ((error as TransactionError).reason === 'lock-timeout') return null;
+    }
+    throw error;
+  }
+}
+
+async function take(
+  session: Session,
+  asked: Asked,
+  wait: 'block' | 'nowait' | 'skip',
+): Promise<Row | null> {
+  const { insert, mode } = asked;
+  const postgres = session.dialect === 'postgres';
+  if (postgres || !insert || mode === 'share' || wait !== 'block') {
+    const row = await find(session, asked, wait);
+    if (row) return row;
+    await mustReadLatest(session);
+    if (!insert) return absent(asked);
+    if (wait === 'skip' && (await exists(session, asked))) return null;
+  }
+  const make = (): Promise<Row[]> => session.rows(insert.sql, insert.values);
+  const made = wait === 'nowait' ? await within(session, SHORTEST, make) : await make();
+  if (postgres && made[0]) return made[0];
+  return (await find(session, asked, wait)) ?? absent(asked);
+}
+
+async function find(
+  session: Session,
+  { table, key, mode }: Asked,
+  wait: 'block' | 'nowait' | 'skip',
+): Promise<Row | undefined> {
+  const locking = lockingClause(session.dialect, mode, wait);
+  const where = session.dialect === 'postgres' ? `${key.sql} AND ${READS_LATEST}` : key.sql;
+  const sql = `SELECT t.* FROM ${table} AS t WHERE ${where} LIMIT 2 ${locking}`;
+  const rows = await session.rows(sql, key.values);
+  if (rows.length > 1) throw new UsageError(`The key names several rows of ${table}: not unique.`);
+  return rows[0];
+}
+
+async function exists(session: Session, { table, key }: Asked): Promise<boolean> {
+  const sql = `SELECT 1 AS "one" FROM ${table} WHERE ${key.sql} LIMIT 1`;
+  return (await session.rows(sql, key.values)).length > 0;
+}
+
+function absent({ wait, table }: Asked): null {
+  if (wait === 'skip') return null;
+  const message = `There is no such row in ${table}.`;
+  throw new TransactionError(message, { reason: 'missing', retryable: false });
+}
+
+function lockingClause(
+  dialect: Dialect,
+  mode: 'update' | 'share',
+  wait: 'block' | 'nowait' | 'skip',
+): string {
+  const how = { block: '', nowait: ' NOWAIT', skip: ' SKIP LOCKED' }[wait];
+  if (mode === 'update') return `FOR UPDATE${how}`;
+  if (dialect === 'postgres') return `FOR SHARE${how}`;
+  // Only the old form is MariaDB's, and only the new one can do more than wait on MySQL. MariaDB
+  // passes over comments for its rival, and the other way round.
+  return how === ''
+    ? 'LOCK IN SHARE MODE'
+    : `/*!80000 FOR SHARE${how} *//*M! LOCK IN SHARE MODE${how} */`;
+}
+
+function readAsked(options: RowLockOptions, dialect: Dialect): Asked {
+  const read = readOptions(options, OPTIONS, 'rowLock');
+  const { mode = 'update', insert = true } = read;
+  if (mode !== 'update' && mode !== 'share') {
+    throw new UsageError(`mode is 'update' or 'share', not ${show(mode)}.`);
+  }
+  const table = quoteTable(read.table);
+  const key = readKey(read.key, dialect);
+  const wait = readWait(read.wait);
+  const values = insert === true ? {} : insert;
+  const made = values === false ? undefined : insertOf(table, { ...read, values }, dialect);
+  return { table, key, mode, wait, insert: made };
+}
+
+function insertOf(
+  table: string,
+  { key, values }: { readonly key: Columns; readonly values: Columns },
+  dialect: Dialect,
+): Piece {
+  const ofKey = readColumns(key, { what: 'The key', dialect });
+  const others =
+    Object.keys(values).length === 0 ? [] : readColumns(values, { what: 'insert', dialect });
+  const all = new Map([...others, ...ofKey]);
+  const columns = [...all.keys()].join(', ');
+  const marks = Array.from(all, () => '?').join(', ');
+  const names = ofKey.map(([column]) => column);
+  const known =
+    dialect === 'postgres'
+      ? `ON CONFLICT (${names.join(', ')}) DO NOTHING RETURNING *`
+      : `ON DUPLICATE KEY UPDATE ${names[0]} = ${names[0]}`;
+  const sql = `INSERT INTO ${table} (${columns}) VALUES (${marks}) ${known}`;
+  return { sql, values: [...all.values()] };
+}

@@ -1,0 +1,132 @@
+/**
+ * One way to send a statement through whatever the caller has.
+ *
+ * Statements are written once, with `?` for values and `"` around names, which are never taken from
+ * outside unchecked (identifiers.ts); here they become the dialect's. Values are always bound, on
+ * the wire wherever the client can do so: text made by a client from a value is wrong where the
+ * server reads backslashes differently.
+ * A lock that was taken outside of a transaction is gone when the statement ends. So what cannot be
+ * in one is refused before anything is sent, and where only the server knows, it is asked.
+ * The other way round, what is written through a pool must be committed by that. Connections of
+ * MySQL may be told not to (autocommit), and nobody could commit it later: so each pool is asked
+ * once.
+ */
+import { UsageError } from '../base/errors.ts';
+import { reading } from '../base/options.ts';
+import type { SqlDatabase, SqlTransaction } from './clients.ts';
+import { toTyped } from './failures.ts';
+import { recognise } from './recognise.ts';
+import { type Bound, boundFor } from './values.ts';
+
+export type Dialect = 'postgres' | 'mysql';
+
+export type Row = Record<string, unknown>;
+
+/** What a package's client can do, in the words of this file. */
+export interface Link {
+  readonly dialect: Dialect;
+  /** Where statements end up: what can be told by looking. */
+  readonly place: 'transaction' | 'connection' | 'pool';
+  rows(sql: string, values: Bound[]): PromiseLike<unknown>;
+  count(sql: string, values: Bound[]): PromiseLike<unknown>;
+  /** Whether a connection is inside a transaction. */
+  begun(): Promise<boolean>;
+}
+
+/** Pools whose statements are committed. */
+const committing = new WeakSet<object>();
+
+export class Session {
+  readonly dialect: Dialect;
+  /** Each statement is a transaction of its own, for certain. */
+  readonly single: boolean;
+  readonly #link: Link;
+  readonly #db: object;
+  #begun: boolean;
+
+  /** @param db what the link leads to. */
+  constructor(link: Link, db: object) {
+    this.dialect = link.dialect;
+    this.single = link.place === 'pool';
+    this.#link = link;
+    this.#db = db;
+    this.#begun = link.place === 'transaction';
+  }
+
+  /** @throws TransactionError, UsageError if there is no such table or column. */
+  async rows(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#send('rows', sql, values)) as Row[];
+  }
+
+  /** How many rows it wrote. */
+  async count(sql: string, values: readonly unknown[] = []): Promise<number> {
+    return Number(await this.#send('count', sql, values));
+  }
+
+  async inTransaction(): Promise<boolean> {
+    if (this.#link.place !== 'connection') return this.#begun;
+    try {
+      return await this.#link.begun();
+    } catch (error) {
+      throw toTyped(error, this.dialect, 'failed');
+    }
+  }
+
+  /** @throws UsageError outside of a transaction. */
+  async mustHaveBegun(): Promise<void> {
+    this.#begun = await this.inTransaction();
+    if (!this.#begun) throw outside('No transaction was begun here.');
+  }
+
+  async #send(what: 'rows' | 'count', sql: string, values: readonly unknown[]): Promise<unknown> {
+    const { dialect } = this;
+    const bound = values.map((value) => boundFor(dialect, value));
+    try {
+      if (this.single && dialect === 'mysql') await this.#mustCommit();
+      return await this.#link[what](inDialect(dialect, sql), bound);
+    } catch (error) {
+      throw toTyped(error, dialect, this.#begun ? 'failed' : 'unknown');
+    }
+  }
+
+  /** @throws UsageError if nobody would ever commit. */
+  async #mustCommit(): Promise<void> {
+    if (committing.has(this.#db)) return;
+    const [row] = (await this.#link.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
+    if (Number(row?.commits) !== 1) {
+      throw new UsageError(
+        'The connections of this pool do not commit what they are sent (autocommit is off).' +
+          ' Begin a transaction, or switch it on.',
+      );
+    }
+    committing.add(this.#db);
+  }
+}
+
+/** @throws UsageError for what is no client of these packages. */
+export function sessionOf(db: SqlDatabase): Session {
+  return new Session(
+    reading('The database', () => recognise(db)),
+    db,
+  );
+}
+
+/**
+ * The session of what should be a transaction; `mustHaveBegun` asks where only the server knows.
+ * @throws UsageError for a pool or a database.
+ */
+export function transactionOf(tx: SqlTransaction): Session {
+  const link = reading('The transaction', () => recognise(tx));
+  if (link.place === 'pool') throw outside('This takes a transaction, not a pool or a database.');
+  return new Session(link, tx);
+}
+
+function outside(what: string): UsageError {
+  return new UsageError(`${what} A lock ends with its transaction, so it must be inside of one.`);
+}
+
+export function inDialect(dialect: Dialect, sql: string): string {
+  if (dialect === 'mysql') return sql.replaceAll('"', '`');
+  let n = 0;
+  return sql.replace(/\?/g, () => `$${++n}`);
+}

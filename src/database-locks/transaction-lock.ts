@@ -1,0 +1,103 @@
+/**
+ * A name as a lock, until the caller's transaction ends: PostgreSQL's advisory lock of
+ * transactions, whose key is a number.
+ *
+ * Names become numbers of 64 bits by SHA-256. A collision would make two names wait for each other,
+ * not let two in; among a million names there is one with a chance of 1 to 37 million. The server's
+ * own `hashtext` has 32 bits, where 77,000 names are enough for an even chance, and may change with
+ * its version: two servers of a rolling upgrade would then not exclude each other.
+ * The statement that asks for the lock looks at the isolation level first (snapshot.ts).
+ * What would break it: programs that disagree about the namespace.
+ */
+import { createHash } from 'node:crypto';
+import { checkName } from '../base/names.ts';
+import { readOptions } from '../base/options.ts';
+import { UnsupportedError } from '../contract/errors.ts';
+import type { SqlTransaction } from './clients.ts';
+import { TransactionError } from './errors.ts';
+import { type LockWait, readWait, type Wait, within } from './lock-wait.ts';
+import { type Session, transactionOf } from './session.ts';
+import { mustReadLatest, READS_LATEST } from './snapshot.ts';
+
+export interface TransactionLockOptions {
+  /** Lets others in who share, too. Default: false. */
+  readonly shared?: boolean;
+  /** Default: `block`. */
+  readonly wait?: LockWait;
+  /** Keeps the names of programs apart that share a database. Default: `holdfast`. */
+  readonly namespace?: string;
+}
+
+const OPTIONS = ['shared', 'wait', 'namespace'];
+
+/**
+ * Locks a name until the transaction ends; there is nothing to release. True, or with
+ * `wait: 'skip'` false if somebody else holds it.
+ *
+ * @example
+ * import { transactionLock } from 'holdfast/sql';
+ *
+ * await sql.begin(async (tx) => {
+ *   await transactionLock(tx, 'rebuild-index', { wait: '5s' });
+ * });
+ *
+ * @throws UnsupportedError on MySQL and MariaDB, whose named locks belong to connections.
+ * @throws UsageError above READ COMMITTED, before it waits: what is read under the lock would be as
+ *   old as the transaction's first statement.
+ * @throws TransactionError if it was not to be had: `nowait`, a time-out, a deadlock.
+ */
+export function transactionLock(
+  tx: SqlTransaction,
+  name: string,
+  options: TransactionLockOptions = {},
+): Promise<boolean> {
+  const {
+    shared = false,
+    wait,
+    namespace = 'holdfast',
+  } = readOptions(options, OPTIONS, 'transactionLock');
+  const key = keyOf(checkName(namespace, 'namespace'), checkName(name));
+  const session = transactionOf(tx);
+  return lock(session, { key, kind: shared ? '_shared' : '', wait: readWait(wait) });
+}
+
+interface Asked {
+  readonly key: bigint;
+  readonly kind: '_shared' | '';
+  readonly wait: Wait;
+}
+
+async function lock(session: Session, { key, kind, wait }: Asked): Promise<boolean> {
+  if (session.dialect === 'mysql') {
+    throw new UnsupportedError(
+      'transactionLock',
+      'Named locks of MySQL outlive transactions: use rowLock, with a table of names.',
+    );
+  }
+  await session.mustHaveBegun();
+  // As text: the key may be beyond what a double can tell apart.
+  const number = 'CAST(CAST(? AS text) AS bigint)';
+  const ask = async (verb: '' | 'try_'): Promise<string> => {
+    const call = `pg_catalog.pg_${verb}advisory_xact_lock${kind}(${number})`;
+    const sql = `SELECT CASE WHEN ${READS_LATEST} THEN CAST(${call} AS text) END AS "got"`;
+    const [row] = await session.rows(sql, [`${key}`]);
+    if (typeof row?.got !== 'string') await mustReadLatest(session);
+    return String(row?.got);
+  };
+  const block = async (): Promise<boolean> => {
+    await ask('');
+    return true;
+  };
+  if (wait === 'block') return block();
+  if (typeof wait === 'number') return within(session, wait, block);
+  const got = (await ask('try_')) === 'true';
+  if (!got && wait === 'nowait') {
+    const message = 'Somebody else holds the lock.';
+    throw new TransactionError(message, { reason: 'lock-timeout', retryable: true });
+  }
+  return got;
+}
+
+function keyOf(namespace: string, name: string): bigint {
+  return createHash('sha256').update(`${namespace}\0${name}`).digest().readBigInt64BE();
+}

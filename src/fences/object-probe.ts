@@ -1,0 +1,37 @@
+/** Finds services that take conditional writes for plain ones. */
+
+import { randomId } from '../base/random-id.ts';
+import { UnsupportedError } from '../contract/errors.ts';
+import type { ObjectAccess } from './object-access.ts';
+import { lookAt, type Placed, putAt } from './object-requests.ts';
+
+/** So many that a service which looks, and writes after that, is likely to let in two. */
+const AT_ONCE = 8;
+
+/** @throws UnsupportedError, StoreError */
+export async function probeAt(objects: ObjectAccess, key: string): Promise<void> {
+  const put = (onto: string | undefined): Promise<Placed> => {
+    const text = JSON.stringify({ probe: randomId() });
+    return putAt(objects, { key, text, onto, isOwn: (found) => found.text === text });
+  };
+  const before = await lookAt(objects, key);
+  const first = await put(before?.etag);
+  const there = await lookAt(objects, key);
+  if (there === undefined) throw lacking('keep what is written');
+  if ('etag' in first && first.etag !== there.etag) {
+    throw lacking('name an object alike in reply to PUT and to GET');
+  }
+  const second = await put(there.etag);
+  if (!('etag' in second)) throw lacking('write what has the ETag of If-Match');
+  if ('etag' in (await put(there.etag))) throw lacking('honour If-Match');
+  if ('etag' in (await put(undefined))) throw lacking('honour If-None-Match');
+  const rivals = await Promise.all(Array.from({ length: AT_ONCE }, () => put(second.etag)));
+  if (rivals.filter((one) => 'etag' in one).length > 1) {
+    throw lacking('compare and write in one step');
+  }
+}
+
+function lacking(what: string): UnsupportedError {
+  const message = `The service does not ${what}: nothing on it can be fenced like this.`;
+  return new UnsupportedError('conditional writes', message);
+}

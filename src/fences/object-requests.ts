@@ -1,0 +1,118 @@
+/**
+ * Requests for objects whose replies may be lost: a write is sent again as it was, on the same
+ * condition, so that it is carried out once at most. A copy that comes late is refused.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLockError } from '../base/errors.ts';
+import { show } from '../base/show.ts';
+import { StoreError, UnsupportedError } from '../contract/errors.ts';
+import { describe } from '../stores/causes.ts';
+import { type Fate, fateOf, type ObjectAccess, type StoredObject } from './object-access.ts';
+
+/** Pauses between tries, in ms: more than a server takes that is started again would not help. */
+const PAUSES_MS = [50, 100, 200, 400, 800];
+
+export interface Put {
+  readonly key: string;
+  readonly text: string;
+  /** The ETag of what must be there; nothing, if undefined. */
+  readonly onto: string | undefined;
+  /** Whether this write is what is there. */
+  isOwn(found: StoredObject): boolean;
+}
+
+/** It was carried out; or something else is there, or nothing. */
+export type Placed = { readonly etag: string } | { readonly found: StoredObject | undefined };
+
+/** @throws StoreError, UnsupportedError */
+export async function putAt(objects: ObjectAccess, put: Put): Promise<Placed> {
+  const { key, text, onto, isOwn } = put;
+  const condition = onto === undefined ? ({ ifNoneMatch: '*' } as const) : { ifMatch: onto };
+  let inDoubt = false;
+  for (let failures = 0; ; failures++) {
+    let trouble: unknown = new Error('nothing was written');
+    try {
+      const etag = await objects.put({ key, text, ...condition });
+      if (etag !== undefined) return { etag: checkEtag(etag, onto) };
+    } catch (error) {
+      if (isLockError(error, 'USAGE') || isLockError(error, 'UNSUPPORTED')) throw error;
+      const fate = fateOf(error);
+      inDoubt ||= fate === 'unknown';
+      if (fate === 'unsupported' && !inDoubt) throw unknownTo(error);
+      const hopeless = isFinal(fate) || (fate === 'missing' && onto === undefined);
+      if (hopeless) throw failed(error, { inDoubt, hopeless });
+      trouble = error;
+      if (fate === 'later' || fate === 'unknown') {
+        await pause(failures, trouble, inDoubt);
+        continue;
+      }
+    }
+    // It was carried out and its ETag not told; or refused, perhaps as the copy of one that was
+    // not: clients and proxies send again on their own.
+    inDoubt = true;
+    const found = await lookAt(objects, key, inDoubt);
+    if (found && isOwn(found)) return { etag: checkEtag(found.etag, onto) };
+    if (found?.etag !== onto) return { found };
+    // It is as the condition has it, and yet it was refused: what is read lags behind.
+    await pause(failures, trouble, inDoubt);
+  }
+}
+
+/** What is there now. */
+export async function lookAt(
+  objects: ObjectAccess,
+  key: string,
+  inDoubt = false,
+): Promise<StoredObject | undefined> {
+  for (let failures = 0; ; failures++) {
+    try {
+      const found = await objects.get(key);
+      if (found) checkEtag(found.etag);
+      return found;
+    } catch (error) {
+      if (isLockError(error, 'USAGE') || isLockError(error, 'UNSUPPORTED')) throw error;
+      const fate = fateOf(error);
+      if (fate === 'missing') return undefined;
+      const hopeless = isFinal(fate);
+      if (hopeless) throw failed(error, { inDoubt, hopeless });
+      await pause(failures, error, inDoubt);
+    }
+  }
+}
+
+/** @throws StoreError after too many. */
+async function pause(failures: number, error: unknown, inDoubt: boolean): Promise<void> {
+  const ms = PAUSES_MS[failures];
+  if (ms === undefined) throw failed(error, { inDoubt, hopeless: false });
+  await sleep(ms);
+}
+
+function failed(
+  error: unknown,
+  { inDoubt, hopeless }: { readonly inDoubt: boolean; readonly hopeless: boolean },
+): StoreError {
+  return new StoreError(`The service of the objects failed (${describe(error)}).`, {
+    cause: error,
+    retryable: !hopeless,
+    outcome: inDoubt ? 'unknown' : 'failed',
+  });
+}
+
+function isFinal(fate: Fate): boolean {
+  return fate === 'never' || fate === 'unsupported';
+}
+
+function unknownTo(error: unknown): UnsupportedError {
+  const message = `The service knows no conditional writes (${describe(error)}).`;
+  return new UnsupportedError('conditional writes', message);
+}
+
+function checkEtag(etag: unknown, before?: string): string {
+  if (typeof etag !== 'string' || etag === '' || etag.startsWith('W/')) {
+    const message = `A condition needs a strong ETag, and the service gives ${show(etag)}.`;
+    throw new UnsupportedError('ETag', message);
+  }
+  if (etag !== before) return etag;
+  const message = `The ETag ${show(etag)} stayed the same when the object was written.`;
+  throw new UnsupportedError('ETag', `${message} The fence has to stand in what it is made of.`);
+}

@@ -1,0 +1,247 @@
+/**
+ * The fence where the guarded data is in ZooKeeper.
+ *
+ * Invariant: a write of a holder is carried out only if nobody has entered since that holder did.
+ * It holds because each entry sets the fence's node, whose version is then that of the entry, and
+ * each write is a `multi` that begins with a check of it. Entries follow each other in the order of
+ * their tokens: each sets what it has decided only where the version is still as it was read. So
+ * whoever has entered reads what no older holder can change any more; in the same session, whose
+ * server has then carried out all that was before the entry.
+ * A set whose reply is lost has happened or has not: the node is read again, and set again. Only a
+ * set that was answered makes an entry, and whatever was sent before it is too late by its version.
+ * What would break it: a read before `enter`, or in another session without a `sync`; a write
+ * without the check; data in other servers than the fence; and a fence's node that is deleted, for
+ * the next one has versions that the last one had.
+ * Why this is not a check of the lock's own node: docs/design/0068-zookeeper-fence.md.
+ */
+import { Buffer } from 'node:buffer';
+import { isLockError, UsageError } from '../base/errors.ts';
+import { readOptions } from '../base/options.ts';
+import { show } from '../base/show.ts';
+import type { FencingToken } from '../contract/token.ts';
+import { failedWith, RequestError, tooLate } from '../stores/zookeeper/errors.ts';
+import { nodeName } from '../stores/zookeeper/names.ts';
+import { checkPath } from '../stores/zookeeper/paths.ts';
+import type { NodeData, Stat, StepAnswer } from '../stores/zookeeper/requests.ts';
+import type { MultiStep, Within, ZookeeperSession } from '../stores/zookeeper/zookeeper-session.ts';
+import { checkKind, type EnterToken, readLease, type Seen } from './entering.ts';
+import { StaleTokenError } from './errors.ts';
+import { enteredSince, raised, seenIn, textOf } from './raising.ts';
+
+export interface ZookeeperFenceOptions {
+  /**
+   * The node that has those of all fences below it; default `/holdfast-fence`. It is made if it is
+   * missing. Whoever enters needs the permissions to create there, and to read and write what the
+   * others have made, which has the session's `acl`; the check in a `multi` needs the one to read.
+   */
+  readonly path?: string;
+}
+
+/** As much of a session of `holdfast/zookeeper` as the fence uses. */
+export type ZookeeperNodes = Pick<
+  ZookeeperSession,
+  'create' | 'getData' | 'multi' | 'now' | 'sync' | 'timeoutMs'
+>;
+
+/** A step of a `multi` that is refused once somebody has entered. */
+export interface ZookeeperCheck {
+  readonly step: 'check';
+  readonly path: string;
+  readonly version: number;
+}
+
+export interface ZookeeperEntry {
+  /**
+   * What has to stand first in each `multi` that writes what the lock guards, also in those of
+   * another client. Nothing for a reader, who keeps older writers out and writes nothing.
+   */
+  readonly check: readonly ZookeeperCheck[];
+  /**
+   * All of these steps, or none, and only if nobody has entered since. Answers and errors count
+   * these steps alone. Those of a reader are checks.
+   * @throws StaleTokenError if somebody has; nothing was written.
+   * @throws UsageError, unsent, if a reader would write.
+   * @throws StoreError, after which `enter` anew if a write may have happened.
+   */
+  multi(steps: readonly MultiStep[], within?: Within): Promise<readonly StepAnswer[]>;
+}
+
+export interface ZookeeperFence {
+  /**
+   * Raises the fence to this token. Call it before anything is read that the lock guards, and read
+   * in the same session. It settles within the session's timeout.
+   * @throws StaleTokenError if a newer holder was here.
+   * @throws UsageError, UnsupportedError for permits, StoreError.
+   */
+  enter(session: ZookeeperNodes, lease: EnterToken): Promise<ZookeeperEntry>;
+  /**
+   * Makes the fence follow this lease's lineage from now on, whatever it has seen. An operator's
+   * act, after locks have moved to another store; everybody else must be stopped.
+   */
+  adopt(session: ZookeeperNodes, lease: EnterToken): Promise<void>;
+}
+
+/**
+ * A fence in the ZooKeeper that holds the guarded data.
+ *
+ * @example
+ * import { zookeeperFence } from 'holdfast/fence';
+ *
+ * const fence = zookeeperFence();
+ * await locks.mutex('stock').run(async (lease) => {
+ *   const entry = await fence.enter(session, lease);
+ *   const left = Number(String((await session.getData('/stock')).data)) - 1;
+ *   await entry.multi([{ step: 'set', path: '/stock', data: Buffer.from(String(left)) }]);
+ * });
+ *
+ * @throws UsageError
+ */
+export function zookeeperFence(options: ZookeeperFenceOptions = {}): ZookeeperFence {
+  const { path = '/holdfast-fence' } = readOptions(options, ['path'], 'zookeeperFence');
+  if (typeof path !== 'string' || path === '/' || /^\/zookeeper(\/|$)/.test(path)) {
+    const instead = `not ${show(path)}: the root and /zookeeper have nodes of the servers.`;
+    throw new UsageError(`path must be that of a node of your own, ${instead}`);
+  }
+  checkPath(path);
+  const pathOf = ({ resource }: FencingToken): string => `${path}/${nodeName(resource)}`;
+  return {
+    async enter(session, lease) {
+      const token = readLease(lease);
+      checkKind(token);
+      const place = { session, path: pathOf(token) };
+      const version = await write(place, (known) => raised(token, known && seenAt(place, known)));
+      return entryOf(place, token, version);
+    },
+    async adopt(session, lease) {
+      const token = readLease(lease);
+      const { lineage } = token;
+      const place = { session, path: pathOf(token) };
+      await write(place, () => ({ lineage, token: token.token, floor: 0n }));
+    },
+  };
+}
+
+/** A fence's node, and the session in which it is asked for. */
+interface Place {
+  readonly session: ZookeeperNodes;
+  readonly path: string;
+}
+
+/** Puts what is decided about what is there, and answers the version that it has then. */
+async function write(place: Place, decide: (known: NodeData | undefined) => Seen): Promise<number> {
+  const { session } = place;
+  const { timeoutMs: allMs } = session;
+  const deadline = session.now() + allMs;
+  let trouble: unknown;
+  for (;;) {
+    const timeoutMs = deadline - session.now();
+    if (timeoutMs <= 0) throw tooLate(allMs, true, trouble);
+    try {
+      const known = await read(place, { timeoutMs });
+      const data = Buffer.from(textOf(decide(known)));
+      if (known === undefined) return await create(place, { data, timeoutMs });
+      return await set(place, { data, version: known.stat.version, timeoutMs });
+    } catch (error) {
+      if (!passes(error)) throw error;
+      trouble = error;
+    }
+  }
+}
+
+/** What the leader has, or nothing. */
+async function read({ session, path }: Place, within: Within = {}): Promise<NodeData | undefined> {
+  try {
+    // They are carried out in this order.
+    const [, known] = await Promise.all([session.sync(within), session.getData(path, within)]);
+    return known;
+  } catch (error) {
+    if (failedWith(error, 'NONODE')) return undefined;
+    throw error;
+  }
+}
+
+interface Putting {
+  readonly data?: Uint8Array;
+  readonly timeoutMs: number;
+}
+
+async function create({ session, path }: Place, putting: Putting): Promise<number> {
+  try {
+    return (await session.create(path, putting)).stat.version;
+  } catch (error) {
+    const above = path.slice(0, path.lastIndexOf('/'));
+    if (!failedWith(error, 'NONODE') || above === '') throw error;
+    await create({ session, path: above }, { timeoutMs: putting.timeoutMs }).catch(unlessThere);
+  }
+  return (await session.create(path, putting)).stat.version;
+}
+
+function unlessThere(error: unknown): void {
+  if (!failedWith(error, 'NODEEXISTS')) throw error;
+}
+
+async function set(
+  { session, path }: Place,
+  { data, version, timeoutMs }: Required<Putting> & { readonly version: number },
+): Promise<number> {
+  const once = { step: 'set', path, data, version } as const;
+  // Versions turn from the greatest number to the least. A check of -1, which would come next, is
+  // one of any version: two sets at once pass over it.
+  const steps = version === -2 ? [once, { ...once, version: undefined }] : [once];
+  const answers = await session.multi(steps, { timeoutMs });
+  return (answers.at(-1) as Stat).version;
+}
+
+/** Somebody else was quicker, or nobody knows. */
+function passes(error: unknown): boolean {
+  const raced = failedWith(error, 'BADVERSION') || failedWith(error, 'NODEEXISTS');
+  return raced || failedWith(error, 'CONNECTIONLOSS');
+}
+
+function entryOf(place: Place, token: FencingToken, version: number): ZookeeperEntry {
+  const { session, path } = place;
+  const check = token.kind === 'read' ? [] : [{ step: 'check', path, version } as const];
+  return {
+    check,
+    async multi(steps, within) {
+      if (token.kind === 'read' && steps.some(({ step }) => step !== 'check')) {
+        throw new UsageError('A reader writes nothing.');
+      }
+      try {
+        return (await session.multi([...check, ...steps], within)).slice(check.length);
+      } catch (error) {
+        if (check.length === 0 || !isRefusal(error)) throw error;
+        const stale = failedWith(error, 'BADVERSION') || failedWith(error, 'NONODE');
+        throw error.step === 0 && stale ? await refusal(place, token) : countedAnew(error);
+      }
+    },
+  };
+}
+
+/** Whether a step was refused. */
+function isRefusal(error: unknown): error is RequestError & { readonly step: number } {
+  return isLockError(error, 'STORE') && (error as Partial<RequestError>).step !== undefined;
+}
+
+/** The check is no step of the caller's. */
+function countedAnew(error: RequestError & { readonly step: number }): Error {
+  const { reason, message, retryable, outcome } = error;
+  const step = error.step === 0 ? undefined : error.step - 1;
+  return new RequestError(reason, message, { retryable, outcome, step });
+}
+
+async function refusal(place: Place, mine: FencingToken): Promise<Error> {
+  const { resource, token } = mine;
+  let known: NodeData | undefined;
+  try {
+    known = await read(place);
+  } catch {
+    return new StaleTokenError(resource, token, token, ' Somebody has entered since.');
+  }
+  if (known) return enteredSince(mine, seenAt(place, known));
+  return new StaleTokenError(resource, token, 0n, ' The node of the fence was deleted.');
+}
+
+function seenAt({ path }: Place, { data }: NodeData): Seen {
+  return seenIn(data.toString(), `The node ${show(path)}`);
+}

@@ -1,0 +1,199 @@
+/**
+ * `locked`: a decorator that runs a method under a mutex.
+ *
+ * One function serves both kinds of decorators. A standard one is called with the method and a
+ * context; one of TypeScript's `experimentalDecorators`, as NestJS has them, with the prototype,
+ * the key and a descriptor. Nothing of `reflect-metadata` is imported: if it is there, what other
+ * decorators have put on the method is copied to the one that stands in for it, because NestJS
+ * looks there for routes, for one. Whether a method is asynchronous shows in its type, and else
+ * only in what it returns, so that is looked at in each call.
+ */
+import type { Duration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
+import type { Locks } from '../../locks.ts';
+import { LOCK_OPTIONS, type LockOptions } from '../../primitives/lock-options.ts';
+
+/** What one call of a `locked` method may say; it goes before what its decorator says. */
+export interface LockedCall {
+  /** Of the mutex. */
+  readonly name: string;
+  /** Give up waiting after this long, with `AcquireTimeoutError`; default that of `createLocks`. */
+  readonly wait?: Duration;
+  /** Ends the wait; the call rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+  /** Shown to people who look at the queue; default the label of `createLocks`. */
+  readonly label?: string;
+}
+
+export interface LockedOptions extends LockOptions {
+  /** Give up waiting after this long, with `AcquireTimeoutError`; default that of `createLocks`. */
+  readonly wait?: Duration;
+  /** Shown to people who look at the queue; default the label of `createLocks`. */
+  readonly label?: string;
+  /**
+   * Default `wait`. `skip`: the call resolves with undefined if somebody else holds the mutex, and
+   * the method is not called.
+   */
+  readonly ifBusy?: 'wait' | 'skip';
+}
+
+/** A method that may be `locked`: it answers a promise. */
+export type AsyncMethod = (...args: never[]) => PromiseLike<unknown>;
+
+/** What `name` needs, the method is called with; what may be skipped may answer undefined. */
+type Fitting<M extends AsyncMethod, A extends unknown[], Skips> = [(...args: A) => void] extends [
+  (...args: Parameters<M>) => void,
+]
+  ? Skips extends true
+    ? undefined extends Awaited<ReturnType<M>>
+      ? unknown
+      : { readonly error: "with ifBusy: 'skip', the method must be able to answer undefined" }
+    : unknown
+  : { readonly error: 'the name is made of arguments that the method does not have' };
+
+/** Decorates an asynchronous method, in both kinds of decorators. */
+export interface LockedDecorator<Self, A extends unknown[], Skips> {
+  <This extends Self, M extends AsyncMethod>(
+    method: M & Fitting<M, A, Skips>,
+    context: ClassMethodDecoratorContext<This>,
+  ): M;
+  <This extends Self, M extends AsyncMethod>(
+    target: This,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<M> & Fitting<M, A, Skips>,
+  ): TypedPropertyDescriptor<M>;
+}
+
+/**
+ * Decorates an asynchronous method: each call waits for the mutex `name`, runs under it, and
+ * releases it when its promise has settled, as `run` does. What the method calls finds the lease
+ * with `currentLease()`.
+ * @param locks The locks, or where the object has them.
+ * @param name The name of the mutex, or how to make it of the arguments of the call.
+ * @throws UsageError when it decorates something else than a method, or the options are wrong. The
+ *   decorated method rejects with what `run` rejects with, and with UsageError if the method did
+ *   not return a promise: it would go on without the lock.
+ * @example
+ * import { currentLease, type Locks, locked } from 'holdfast';
+ *
+ * class Orders {
+ *   readonly locks: Locks;
+ *
+ *   constructor(locks: Locks) {
+ *     this.locks = locks;
+ *   }
+ *
+ *   \@locked((self: Orders) => self.locks, (id: string) => `order:${id}`, { wait: '5s' })
+ *   async ship(id: string): Promise<void> {
+ *     await ship({ id });
+ *     currentLease()?.assertHeld();
+ *   }
+ * }
+ */
+export function locked<Self extends object = object, A extends unknown[] = []>(
+  locks: Locks | ((self: Self) => Locks),
+  name: string | ((...args: A) => string | LockedCall),
+  options: LockedOptions & { readonly ifBusy: 'skip' },
+): LockedDecorator<Self, A, true>;
+export function locked<Self extends object = object, A extends unknown[] = []>(
+  locks: Locks | ((self: Self) => Locks),
+  name: string | ((...args: A) => string | LockedCall),
+  options?: LockedOptions & { readonly ifBusy?: 'wait' },
+): LockedDecorator<Self, A, false>;
+export function locked<Self extends object, A extends unknown[]>(
+  locks: Locks | ((self: Self) => Locks),
+  name: string | ((...args: A) => string | LockedCall),
+  options: LockedOptions = {},
+): LockedDecorator<Self, A, boolean> {
+  const {
+    ifBusy = 'wait',
+    wait,
+    label,
+    ...lockOptions
+  } = readOptions<LockedOptions>(options, LOCKED_OPTIONS, 'locked');
+  if (ifBusy !== 'wait' && ifBusy !== 'skip') {
+    throw new UsageError(`ifBusy must be 'wait' or 'skip', not ${show(ifBusy)}.`);
+  }
+  if (typeof name !== 'string' && typeof name !== 'function') {
+    throw new UsageError('locked takes a name, or a function that makes one.');
+  }
+  if (typeof locks !== 'function') checkLocks(locks);
+  const defaults = { ...(wait !== undefined && { wait }), ...(label !== undefined && { label }) };
+
+  const replace = (method: Method): Method => {
+    const runLocked = async function (this: Self, ...args: unknown[]): Promise<unknown> {
+      const from = typeof locks === 'function' ? checkLocks(locks(this)) : locks;
+      const made = typeof name === 'string' ? name : name.apply(this, args as A);
+      const call: LockedCall = typeof made === 'string' ? { name: made } : made;
+      const { name: resource, ...said } = readOptions(call, CALL_OPTIONS, 'a locked call');
+      const mutex = from.mutex(resource, lockOptions);
+      const work = (): PromiseLike<unknown> => promiseOf(method.apply(this, args), method);
+      if (ifBusy === 'wait') return mutex.run({ ...defaults, ...said }, work);
+      const result = await mutex.tryRun({ ...defaults, ...said }, work);
+      return result.acquired ? result.value : undefined;
+    };
+    return standIn(runLocked as Method, method);
+  };
+  return decoratorOf(replace) as LockedDecorator<Self, A, boolean>;
+}
+
+const CALL_OPTIONS = ['name', 'wait', 'signal', 'label'];
+const LOCKED_OPTIONS = [...LOCK_OPTIONS, 'wait', 'label', 'ifBusy'];
+
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+
+/** Told apart by the second argument: a context has a kind, a key is a name. */
+function decoratorOf(replace: (method: Method) => Method) {
+  return (first: unknown, second?: unknown, third?: unknown): unknown => {
+    if (typeof second === 'object' && second !== null && 'kind' in second) {
+      if (second.kind === 'method') return replace(first as Method);
+      throw new UsageError(`locked decorates methods, not a ${second.kind}.`);
+    }
+    const descriptor = third as PropertyDescriptor | undefined;
+    if (typeof descriptor?.value !== 'function') {
+      const what = second === undefined ? 'a class' : `${String(second as string)}, which is none`;
+      throw new UsageError(`locked decorates methods, not ${what}.`);
+    }
+    descriptor.value = replace(descriptor.value as Method);
+    return descriptor;
+  };
+}
+
+/** A class of another copy of the library is as good. */
+function checkLocks(locks: Locks): Locks {
+  if (typeof (locks as Partial<Locks> | undefined)?.mutex === 'function') return locks;
+  throw new UsageError('locked takes Locks, or a function from the object to its Locks.');
+}
+
+function promiseOf(answer: unknown, { name }: Method): PromiseLike<unknown> {
+  if (typeof (answer as Partial<PromiseLike<unknown>> | undefined)?.then === 'function') {
+    return answer as PromiseLike<unknown>;
+  }
+  const why = 'it would go on without the lock';
+  throw new UsageError(`${name || 'The method'} must return a promise to be locked: ${why}.`);
+}
+
+/** As much of `reflect-metadata` as is needed, if the program has it. */
+interface Metadata {
+  getOwnMetadataKeys?(target: object): readonly unknown[];
+  getOwnMetadata?(key: unknown, target: object): unknown;
+  defineMetadata?(key: unknown, value: unknown, target: object): void;
+}
+
+/** What a function has that is no property of its own making. */
+const BUILT_IN = new Set<string | symbol>(['prototype', 'arguments', 'caller']);
+
+/** Gives the function what others see of the method: name, length, and what they have put there. */
+function standIn(made: Method, method: Method): Method {
+  for (const key of Reflect.ownKeys(method)) {
+    if (BUILT_IN.has(key)) continue;
+    Object.defineProperty(made, key, Object.getOwnPropertyDescriptor(method, key) ?? {});
+  }
+  const metadata = Reflect as Metadata;
+  for (const key of metadata.getOwnMetadataKeys?.(method) ?? []) {
+    metadata.defineMetadata?.(key, metadata.getOwnMetadata?.(key, method), made);
+  }
+  return made;
+}

@@ -1,0 +1,203 @@
+/**
+ * `HoldfastModule`, which makes one `Locks`, lets it be injected, and closes it at the end.
+ *
+ * Nothing of NestJS is imported, neither code nor types: a module is a class, a dynamic module and
+ * a provider are plain objects, and hooks are found by their names. So there is no package that can
+ * be missing or be there twice, and no decorator that needs an option of the compiler.
+ *
+ * The locks close in `onApplicationShutdown`, the last of the hooks: the server has stopped by then
+ * and requests in flight have been answered, under their locks. What the module was made of by
+ * `imports` and `inject`, such as a pool, closes after it, because NestJS ends in reverse order.
+ */
+
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { randomId } from '../../base/random-id.ts';
+import { openStore } from '../../connect.ts';
+import type { Store } from '../../contract/store.ts';
+import { createLocks, Locks } from '../../locks.ts';
+import { LOCKS_OPTIONS, type LocksOptions } from '../../primitives/lock-options.ts';
+import { LocksHealthIndicator } from './locks-health-indicator.ts';
+
+/** What a factory may answer besides a store or a URL: the options of `createLocks`, and more. */
+export interface HoldfastModuleOptions extends LocksOptions {
+  /** A store, or a URL for `openStore`. */
+  readonly store: Store | string;
+  /** How long running work may go on when the application shuts down; default 10 s. */
+  readonly drain?: Duration;
+}
+
+export interface HoldfastModuleSettings {
+  /** Tells several `Locks` of one application apart: see `locksToken`. */
+  readonly name?: string;
+  /** Inject it everywhere, without importing the module again; default false. */
+  readonly isGlobal?: boolean;
+}
+
+/** @typeParam D What is injected into the factory. */
+export interface HoldfastModuleAsyncOptions<D extends readonly unknown[] = never[]>
+  extends HoldfastModuleSettings {
+  /** Modules that export what is injected. */
+  readonly imports?: readonly object[];
+  /** Tokens of what the factory is called with. */
+  readonly inject?: readonly (object | string | symbol)[];
+  readonly useFactory: (
+    ...injected: D
+  ) => Store | string | HoldfastModuleOptions | Promise<Store | string | HoldfastModuleOptions>;
+}
+
+/** What goes into the `imports` of a module: NestJS calls it a dynamic module. */
+export interface NestModule {
+  readonly module: new () => object;
+  readonly global: boolean;
+}
+
+/** A provider, as NestJS takes it. */
+interface Provider {
+  readonly provide: unknown;
+  readonly inject: readonly unknown[];
+  readonly useFactory: (...injected: never[]) => unknown;
+}
+
+/** What both ways to make the module come to. */
+interface Parts extends HoldfastModuleSettings {
+  readonly imports: readonly object[];
+  readonly options: Pick<Provider, 'inject' | 'useFactory'>;
+}
+
+/**
+ * The token of the `Locks` of a module with that name. Without a name it is the class `Locks`,
+ * which needs no `@Inject`.
+ *
+ * @example
+ * import { Inject, Injectable } from '@nestjs/common';
+ * import { Locks } from 'holdfast';
+ * import { locksToken } from 'holdfast/nestjs';
+ *
+ * \@Injectable()
+ * class Audit {
+ *   constructor(\@Inject(locksToken('audit')) private readonly locks: Locks) {}
+ * }
+ */
+export function locksToken(name?: string): string | typeof Locks {
+  return name === undefined ? Locks : `holdfast:locks:${name}`;
+}
+
+/**
+ * Provides `Locks` and `LocksHealthIndicator`; closes the locks, with a `drain`, when the
+ * application shuts down.
+ * @example
+ * import { Injectable, Module } from '@nestjs/common';
+ * import { Locks } from 'holdfast';
+ * import { HoldfastModule } from 'holdfast/nestjs';
+ *
+ * \@Module({ imports: [HoldfastModule.forRoot('redis://localhost')] })
+ * class AppModule {}
+ *
+ * \@Injectable()
+ * class Orders {
+ *   constructor(private readonly locks: Locks) {}
+ * }
+ */
+// biome-ignore lint/complexity/noStaticOnlyClass: NestJS makes an instance of each module's class.
+export class HoldfastModule {
+  /**
+   * @param given A store, a URL for `openStore`, or options with one of both as their `store`.
+   * @throws UsageError if the options are wrong; starting the application fails if the store or the
+   *   URL is.
+   */
+  static forRoot(
+    given: Store | string | (HoldfastModuleOptions & HoldfastModuleSettings),
+  ): NestModule {
+    const { name, isGlobal, ...options } = readGiven(given, [...OPTIONS, ...SETTINGS]);
+    return moduleOf({
+      ...readSettings(name, isGlobal),
+      imports: [],
+      options: { inject: [], useFactory: () => options },
+    });
+  }
+
+  /**
+   * As `forRoot`, with what other modules provide.
+   * @throws UsageError if there is no factory; starting the application fails if what it answers is
+   *   wrong.
+   * @example
+   * import { HoldfastModule } from 'holdfast/nestjs';
+   *
+   * HoldfastModule.forRootAsync({
+   *   imports: [ConfigModule],
+   *   inject: [Config],
+   *   useFactory: (config: Config) => config.url,
+   * });
+   */
+  static forRootAsync<D extends readonly unknown[]>(
+    given: HoldfastModuleAsyncOptions<D>,
+  ): NestModule {
+    const read = readOptions(given, [...SETTINGS, 'imports', 'inject', 'useFactory'], FACTORY);
+    const { imports = [], inject = [], useFactory, name, isGlobal } = read;
+    if (typeof useFactory !== 'function') {
+      throw new UsageError('forRootAsync needs a useFactory, which makes the store.');
+    }
+    const make = async (...injected: unknown[]): Promise<HoldfastModuleOptions> =>
+      readGiven(await useFactory(...(injected as unknown as D)), OPTIONS);
+    const settings = readSettings(name, isGlobal);
+    return moduleOf({ ...settings, imports, options: { inject, useFactory: make } });
+  }
+}
+
+const SETTINGS = ['name', 'isGlobal'];
+const OPTIONS = [...LOCKS_OPTIONS, 'store', 'drain'];
+const FACTORY = 'HoldfastModule.forRootAsync';
+
+function readGiven(
+  given: Store | string | (HoldfastModuleOptions & HoldfastModuleSettings),
+  known: readonly string[],
+): HoldfastModuleOptions & HoldfastModuleSettings {
+  if (typeof given === 'string' || typeof (given as Store | undefined)?.claim === 'function') {
+    return { store: given as Store | string };
+  }
+  const read = readOptions(given as HoldfastModuleOptions, known, 'HoldfastModule');
+  if (read.store === undefined) {
+    throw new UsageError('HoldfastModule needs a store or the URL of one.');
+  }
+  if (read.drain !== undefined) parseDuration(read.drain, 'drain');
+  return read;
+}
+
+function readSettings(name: string | undefined, isGlobal = false): HoldfastModuleSettings {
+  if (name !== undefined && (typeof name !== 'string' || name === '')) {
+    throw new UsageError('The name of a HoldfastModule must be text that is not empty.');
+  }
+  if (typeof isGlobal !== 'boolean') throw new UsageError('isGlobal must be true or false.');
+  return { ...(name !== undefined && { name }), isGlobal };
+}
+
+function moduleOf({ name, isGlobal = false, imports, options }: Parts): NestModule {
+  const token = locksToken(name);
+  // NestJS may tell modules apart by their text, and what a function answers is not in its own.
+  const optionsToken = `holdfast:options:${randomId()}`;
+  const providers: Provider[] = [
+    { provide: optionsToken, ...options },
+    { provide: token, inject: [optionsToken], useFactory: makeLocks },
+    // NestJS calls the hooks of whatever a factory answers.
+    {
+      provide: 'holdfast:shutdown',
+      inject: [token, optionsToken],
+      useFactory: (locks: Locks, { drain }: HoldfastModuleOptions) => ({
+        onApplicationShutdown: () => locks.close(drain === undefined ? {} : { drain }),
+      }),
+    },
+  ];
+  if (name === undefined) {
+    const make = (locks: Locks): LocksHealthIndicator => new LocksHealthIndicator(locks);
+    providers.push({ provide: LocksHealthIndicator, inject: [token], useFactory: make });
+  }
+  const provided = name === undefined ? [token, LocksHealthIndicator] : [token];
+  const made = { module: HoldfastModule, global: isGlobal, imports, providers, exports: provided };
+  return made;
+}
+
+async function makeLocks({ store, drain: _, ...options }: HoldfastModuleOptions): Promise<Locks> {
+  return createLocks(typeof store === 'string' ? await openStore(store) : store, options);
+}

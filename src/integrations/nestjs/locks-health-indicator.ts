@@ -1,0 +1,92 @@
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import type { Locks } from '../../locks.ts';
+
+export interface LocksHealthOptions {
+  /** How long the store may take to answer; default 1 s: health checks come every few seconds. */
+  readonly timeout?: Duration;
+}
+
+/** What `@nestjs/terminus` takes from an indicator; before version 11 it took `down` for sound. */
+export type LocksHealth<Key extends string = string> = Record<
+  Key,
+  { readonly status: 'up' | 'down'; readonly message?: string }
+>;
+
+/** Looked at, and never taken. */
+const LOOKED_AT = 'holdfast health';
+
+const DEFAULT_TIMEOUT = '1s';
+
+/**
+ * Tells whether the store of these locks answers: one round trip, which looks at a queue and takes
+ * nothing. For `@nestjs/terminus` from version 11 on, or any health check. It is about readiness
+ * and not about life: to start the process again does not make a store answer.
+ * @example
+ * import { Controller, Get } from '@nestjs/common';
+ * import { HealthCheck, HealthCheckService } from '@nestjs/terminus';
+ * import { LocksHealthIndicator } from 'holdfast/nestjs';
+ *
+ * \@Controller('health')
+ * class HealthController {
+ *   constructor(
+ *     private readonly health: HealthCheckService,
+ *     private readonly locks: LocksHealthIndicator,
+ *   ) {}
+ *
+ *   \@Get()
+ *   \@HealthCheck()
+ *   check() {
+ *     return this.health.check([() => this.locks.isHealthy('locks')]);
+ *   }
+ * }
+ */
+export class LocksHealthIndicator {
+  readonly #locks: Locks;
+
+  constructor(locks: Locks) {
+    if (typeof (locks as Partial<Locks> | undefined)?.inspect !== 'function') {
+      throw new UsageError('LocksHealthIndicator takes Locks.');
+    }
+    this.#locks = locks;
+  }
+
+  /**
+   * `{ [key]: { status: 'up' } }`, or `down` with a message. Rejects only if it is called wrongly.
+   * @param key Under which it is shown; default `locks`.
+   * @throws UsageError
+   */
+  async isHealthy<const Key extends string = 'locks'>(
+    key: Key = 'locks' as Key,
+    options: LocksHealthOptions = {},
+  ): Promise<LocksHealth<Key>> {
+    const { timeout = DEFAULT_TIMEOUT } = readOptions(options, ['timeout'], 'isHealthy');
+    const ms = parseDuration(timeout, 'timeout');
+    const message = await this.#fault(ms);
+    const health = message === undefined ? { status: 'up' } : { status: 'down', message };
+    return { [key]: health } as LocksHealth<Key>;
+  }
+
+  /** What is wrong with the store; undefined if it answers in time. */
+  async #fault(ms: number): Promise<string | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(resolve, ms, `The store did not answer within ${ms} ms.`);
+    });
+    try {
+      return await Promise.race([this.#look(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #look(): Promise<string | undefined> {
+    try {
+      await this.#locks.inspect(LOOKED_AT);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}

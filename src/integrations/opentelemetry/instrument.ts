@@ -1,0 +1,114 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import type { LockEventName, LockEvents } from '../../core/events.ts';
+import type { Locks } from '../../locks.ts';
+import type { MeterProvider, OpenTelemetry, TracerProvider } from './api.ts';
+import { Measures } from './measures.ts';
+import { type Listen, Recorder } from './recorder.ts';
+import { Spans } from './spans.ts';
+
+export interface InstrumentOptions {
+  /** Only these locks. Default: all of the process, also those of other copies of the package. */
+  readonly locks?: Locks;
+  /** Spans of waits and holds. Default true. */
+  readonly spans?: boolean;
+  /** Default true. */
+  readonly metrics?: boolean;
+  /**
+   * What a resource is called in span names and as `holdfast.lock.name`, in metrics as well: give
+   * one of a few names, such as `invoice` for `invoice:4711`, because every name is a time series
+   * of its own. Default: resources are not named.
+   */
+  readonly nameOf?: (resource: string) => string | undefined;
+  /**
+   * Puts the full name of the resource, and the messages of errors, which have it too, on spans;
+   * never on metrics. Default false, since names may tell of people.
+   */
+  readonly resources?: boolean;
+  /** Default: the one that is registered with the API. */
+  readonly tracerProvider?: TracerProvider;
+  /** Default: the one that is registered with the API. */
+  readonly meterProvider?: MeterProvider;
+}
+
+const OPTIONS = [
+  ...['locks', 'spans', 'metrics', 'nameOf', 'resources'],
+  ...['tracerProvider', 'meterProvider'],
+];
+
+/** The instrumentation scope. */
+const SCOPE = 'holdfast';
+
+/**
+ * Tells OpenTelemetry of every acquisition from now on. The span of a wait, and the span of the
+ * hold, are children of the span that is active where the lock is asked for; inside `run` and
+ * `tryRun`, the span of the hold is the active one. Acquisitions that began before are left out.
+ * The answer stops it; spans that are open end there.
+ *
+ * @example
+ * import * as api from '@opentelemetry/api';
+ * import { instrument } from 'holdfast/opentelemetry';
+ *
+ * const stop = instrument(api, { nameOf: (resource) => resource.split(':')[0] });
+ *
+ * @throws UsageError
+ */
+export function instrument(api: OpenTelemetry, options: InstrumentOptions = {}): () => void {
+  checkApi(api);
+  const read = readOptions(options, OPTIONS, 'instrument');
+  const { locks, nameOf, spans = true, metrics = true, resources = false } = read;
+  checkFlags({ spans, metrics, resources });
+  checkNameOf(nameOf);
+  const { tracerProvider = api.trace, meterProvider = api.metrics } = read;
+  const tracing = { tracer: tracerProvider.getTracer(SCOPE), resources };
+  const recorder = new Recorder({
+    api,
+    nameOf,
+    spans: spans ? new Spans(api, tracing) : undefined,
+    measures: metrics ? new Measures(meterProvider.getMeter(SCOPE)) : undefined,
+  });
+  const stops = recorder.listen(listenerOf(locks));
+  return () => {
+    for (const stop of stops) stop();
+    recorder.end();
+  };
+}
+
+function listenerOf(locks: Locks | undefined): Listen {
+  if (locks === undefined) return onChannel;
+  if (typeof (locks as Partial<Locks>)?.on !== 'function') {
+    throw new UsageError('locks must be what createLocks answered.');
+  }
+  return (name, listener) => locks.on(name, listener);
+}
+
+/** Of all locks of the process. */
+function onChannel<N extends LockEventName>(
+  name: N,
+  listener: (event: LockEvents[N]) => void,
+): () => void {
+  const heard = (event: unknown): void => listener(event as LockEvents[N]);
+  subscribe(`holdfast:${name}`, heard);
+  return () => void unsubscribe(`holdfast:${name}`, heard);
+}
+
+function checkApi(api: OpenTelemetry): void {
+  const { context, trace, metrics } = (api ?? {}) as Partial<OpenTelemetry>;
+  const verbs = [context?.active, context?.with, trace?.setSpan, trace?.getTracer];
+  if ([...verbs, metrics?.getMeter].every((verb) => typeof verb === 'function')) return;
+  const how =
+    "npm i @opentelemetry/api; import * as api from '@opentelemetry/api'; instrument(api)";
+  throw new UsageError(`instrument takes the API of OpenTelemetry, 1.9 or newer: ${how}.`);
+}
+
+function checkFlags(flags: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(flags)) {
+    if (typeof value !== 'boolean') throw new UsageError(`${name} must be true or false.`);
+  }
+}
+
+function checkNameOf(nameOf: unknown): void {
+  if (nameOf === undefined || typeof nameOf === 'function') return;
+  throw new UsageError('nameOf must be a function.');
+}

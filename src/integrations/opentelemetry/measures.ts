@@ -1,0 +1,103 @@
+import type { HandOff, LockEvents } from '../../core/events.ts';
+import type { Attributes, Context, Counter, Histogram, Meter } from './api.ts';
+import { errorType } from './attributes.ts';
+
+/** In seconds: from a hand-off inside a process to work that is meant to last. */
+const BUCKETS = [
+  ...[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
+  ...[1, 2.5, 5, 10, 30, 60, 300, 1_800],
+];
+
+const advice = { explicitBucketBoundaries: BUCKETS };
+
+/** What an acquisition has that is measured. */
+export interface Measured {
+  readonly attributes: Attributes;
+  readonly caller: Context;
+}
+
+/** The metrics. */
+export class Measures {
+  readonly #acquisitions: Counter;
+  readonly #waitTime: Histogram;
+  readonly #holdTime: Histogram;
+  readonly #waiters: Counter;
+  readonly #leases: Counter;
+  readonly #losses: Counter;
+  readonly #handOffs: Counter;
+  readonly #heartbeats: Counter;
+
+  constructor(meter: Meter) {
+    this.#acquisitions = meter.createCounter('holdfast.acquisitions', {
+      ...{ unit: '{acquisition}', description: 'Attempts to take a lock that are over.' },
+    });
+    this.#waitTime = meter.createHistogram('holdfast.wait.duration', {
+      ...{ unit: 's', description: 'From asking for a lock to the answer.', advice },
+    });
+    this.#holdTime = meter.createHistogram('holdfast.hold.duration', {
+      ...{ unit: 's', description: 'From the grant of a lock to its release or loss.', advice },
+    });
+    this.#waiters = meter.createUpDownCounter('holdfast.waiters', {
+      ...{ unit: '{waiter}', description: 'Tasks of this process that wait for a lock now.' },
+    });
+    this.#leases = meter.createUpDownCounter('holdfast.leases', {
+      ...{ unit: '{lease}', description: 'Locks that this process holds now.' },
+    });
+    this.#losses = meter.createCounter('holdfast.losses', {
+      ...{ unit: '{lease}', description: 'Locks lost before their holder released them.' },
+    });
+    this.#handOffs = meter.createCounter('holdfast.hand_offs', {
+      unit: '{hand_off}',
+      description: 'Locks that came from the holder before, in this process or through the store.',
+    });
+    this.#heartbeats = meter.createCounter('holdfast.heartbeats', {
+      ...{ unit: '{claim}', description: 'Claims that were to be kept alive, each time.' },
+    });
+  }
+
+  waits({ attributes, caller }: Measured, change: 1 | -1): void {
+    this.#waiters.add(change, attributes, caller);
+  }
+
+  answered({ attributes, caller }: Measured, answer: Answer): void {
+    const outcome = answer.missed?.why ?? 'acquired';
+    const all: Attributes = { ...attributes, 'holdfast.outcome': outcome };
+    if (answer.missed && isFailure(answer.missed)) {
+      all['error.type'] = errorType(answer.missed.error);
+    }
+    this.#acquisitions.add(1, all, caller);
+    this.#waitTime.record(answer.seconds, all, caller);
+  }
+
+  holds({ attributes, caller }: Measured, change: 1 | -1): void {
+    this.#leases.add(change, attributes, caller);
+  }
+
+  handedOn({ attributes, caller }: Measured, type: HandOff): void {
+    this.#handOffs.add(1, { ...attributes, 'holdfast.hand_off.type': type }, caller);
+  }
+
+  ended({ attributes, caller }: Measured, end: { how: string; seconds: number }): void {
+    this.#holdTime.record(end.seconds, { ...attributes, 'holdfast.hold.end': end.how }, caller);
+  }
+
+  lost(attributes: Attributes, reason: string): void {
+    this.#losses.add(1, { ...attributes, 'holdfast.loss.reason': reason });
+  }
+
+  beaten({ store, claims, failed, cause }: LockEvents['heartbeat']): void {
+    const known = { 'holdfast.store': store };
+    if (claims > failed) this.#heartbeats.add(claims - failed, known);
+    if (failed > 0) this.#heartbeats.add(failed, { ...known, 'error.type': errorType(cause) });
+  }
+}
+
+interface Answer {
+  readonly seconds: number;
+  readonly missed?: LockEvents['missed'];
+}
+
+/** A lock that is taken, and a wait that was called off, are no errors. */
+export function isFailure({ why }: LockEvents['missed']): boolean {
+  return why === 'timeout' || why === 'failed';
+}

@@ -1,0 +1,136 @@
+/**
+ * Follows acquisitions by their events, and tells spans and metrics of them.
+ *
+ * Invariant: an acquisition is in here from `acquiring` until `missed`, or until `released` or
+ * `lost` after `acquired`; so what is counted up is counted down, and every span ends. An
+ * acquisition whose beginning was not heard is left out, because its caller is not known, but for
+ * the loss of its lease. Nothing in here throws, whatever the user's functions do.
+ * What would break it: to take the parent of a hold from where `acquired` is told, which is
+ * anywhere: in the release of another task, or in the answer to a batch.
+ */
+import { performance } from 'node:perf_hooks';
+import type { Acquisition, LockEventName, LockEvents } from '../../core/events.ts';
+import type { OpenTelemetry, Span } from './api.ts';
+import { attributesOf, type NameOf } from './attributes.ts';
+import type { Measured, Measures } from './measures.ts';
+import type { Spans, Traced } from './spans.ts';
+
+/** As `locks.on`. */
+export type Listen = <N extends LockEventName>(
+  name: N,
+  listener: (event: LockEvents[N]) => void,
+) => () => void;
+
+export interface RecorderParts {
+  readonly api: OpenTelemetry;
+  readonly nameOf: NameOf | undefined;
+  readonly spans: Spans | undefined;
+  readonly measures: Measures | undefined;
+}
+
+/** An acquisition on its way, or its hold. */
+interface Course extends Measured, Traced {
+  readonly waits: boolean;
+  held: boolean;
+  /** Of the wait, then of the hold. */
+  span: Span | undefined;
+  /** When the wait or the hold began, in ms. */
+  since: number;
+}
+
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #courses = new Map<Acquisition, Course>();
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers what stops it. */
+  listen(listen: Listen): (() => void)[] {
+    const { spans, measures } = this.#parts;
+    return [
+      listen('acquiring', (event) => this.#begin(event)),
+      listen('missed', (event) => this.#miss(event)),
+      listen('acquired', (event) => this.#hold(event)),
+      listen('released', (event) => this.#end(event.acquisition, 'released')),
+      listen('lost', (event) => this.#lose(event)),
+      ...(spans ? [listen('working', (event) => this.#work(event, spans))] : []),
+      ...(measures ? [listen('heartbeat', (event) => measures.beaten(event))] : []),
+    ];
+  }
+
+  /** Ends what is open. */
+  end(): void {
+    const { measures } = this.#parts;
+    for (const course of this.#courses.values()) {
+      course.span?.end();
+      if (course.held) measures?.holds(course, -1);
+      else if (course.waits) measures?.waits(course, -1);
+    }
+    this.#courses.clear();
+  }
+
+  #begin({ acquisition, waits }: LockEvents['acquiring']): void {
+    const { api, nameOf, spans, measures } = this.#parts;
+    const attributes = attributesOf(acquisition, nameOf);
+    const traced = { acquisition, attributes, caller: api.context.active() };
+    const span = spans?.wait(traced, waits);
+    const course = { ...traced, waits, held: false, span, since: performance.now() };
+    this.#courses.set(acquisition, course);
+    if (waits) measures?.waits(course, 1);
+  }
+
+  #miss(missed: LockEvents['missed']): void {
+    const { spans, measures } = this.#parts;
+    const course = this.#courses.get(missed.acquisition);
+    if (!course) return;
+    this.#courses.delete(missed.acquisition);
+    if (course.waits) measures?.waits(course, -1);
+    measures?.answered(course, { seconds: secondsSince(course.since), missed });
+    if (course.span) spans?.miss(course.span, missed);
+    course.span?.end();
+  }
+
+  #hold(acquired: LockEvents['acquired']): void {
+    const { spans, measures } = this.#parts;
+    const { acquisition, handOff } = acquired;
+    const course = this.#courses.get(acquisition);
+    if (!course) return;
+    if (course.waits) measures?.waits(course, -1);
+    measures?.answered(course, { seconds: secondsSince(course.since) });
+    if (handOff) measures?.handedOn(course, handOff);
+    measures?.holds(course, 1);
+    course.span?.end();
+    course.span = spans?.hold(course, acquired);
+    course.held = true;
+    course.since = performance.now();
+  }
+
+  #work({ acquisition, within }: LockEvents['working'], spans: Spans): void {
+    const { held, span } = this.#courses.get(acquisition) ?? {};
+    if (held && span) within(spans.inside(span));
+  }
+
+  #lose({ acquisition, reason }: LockEvents['lost']): void {
+    const { nameOf, spans, measures } = this.#parts;
+    const course = this.#courses.get(acquisition);
+    measures?.lost(course?.attributes ?? attributesOf(acquisition, nameOf), reason);
+    if (course?.span) spans?.lose(course.span, reason);
+    this.#end(acquisition, 'lost');
+  }
+
+  #end(acquisition: Acquisition, how: 'released' | 'lost'): void {
+    const { measures } = this.#parts;
+    const course = this.#courses.get(acquisition);
+    if (!course) return;
+    this.#courses.delete(acquisition);
+    measures?.holds(course, -1);
+    measures?.ended(course, { how, seconds: secondsSince(course.since) });
+    course.span?.end();
+  }
+}
+
+function secondsSince(since: number): number {
+  return (performance.now() - since) / 1000;
+}

@@ -1,0 +1,84 @@
+/** What is kept in the store about work that is done, as JSON with the layout that it has. */
+
+import { show } from '../base/show.ts';
+import { StoreError, toStoreError, UnsupportedError } from '../contract/errors.ts';
+import type { Store } from '../contract/store.ts';
+import type { Core } from '../core/engine.ts';
+import type { Lease } from '../core/lease.ts';
+import { checkBoolean, checkKept } from '../store-calls/replies.ts';
+
+const LAYOUT = 1;
+
+/** Pause before what could not be written is written again, in ms. */
+const RETRY_MS = 100;
+
+interface Keeping {
+  readonly note: object;
+  readonly ms: number;
+}
+
+/**
+ * Keeps a note about what this lease holds; false if it is not held.
+ * @throws StoreError if it may not be there, UnsupportedError
+ */
+export async function keep(core: Core, lease: Lease, { note, ms }: Keeping): Promise<boolean> {
+  const { keep: verb } = recordsOf(core);
+  const text = JSON.stringify({ layout: LAYOUT, ...note });
+  const { claim } = lease.live;
+  return core.answer(() => verb(claim, { text, ms }), checkBoolean, claim);
+}
+
+/**
+ * The same, again and again until the note is known to be there.
+ * @throws LeaseLostError, StoreError if it may not be there, UnsupportedError
+ */
+export async function keepSurely(core: Core, lease: Lease, keeping: Keeping): Promise<void> {
+  let failure: unknown;
+  for (;;) {
+    if (failure !== undefined && !lease.held) throw failure;
+    lease.assertHeld();
+    try {
+      if (await keep(core, lease, keeping)) return;
+      // The heartbeat is told why.
+      await lease.renew();
+    } catch (error) {
+      if (!toStoreError(error).retryable) throw error;
+      failure = error;
+    }
+    await core.sleep(RETRY_MS, lease.signal);
+  }
+}
+
+/**
+ * The note that is kept about the resource, and for how much longer.
+ * @throws StoreError, UnsupportedError
+ */
+export async function recall<N extends object>(
+  core: Core,
+  resource: string,
+): Promise<{ readonly note: N; readonly leftMs: number } | undefined> {
+  const { recall: verb } = recordsOf(core);
+  const kept = await core.answer(() => verb(resource), checkKept);
+  return kept && { note: noteIn<N>(kept.text, resource), leftMs: kept.leftMs };
+}
+
+function recordsOf({ store }: Core): Required<Pick<Store, 'keep' | 'recall'>> {
+  const { keep: keeps, recall: recalls } = store;
+  if (keeps && recalls) return { keep: keeps.bind(store), recall: recalls.bind(store) };
+  const message = `The ${store.name} store keeps no records of what is done.`;
+  throw new UnsupportedError('records', message);
+}
+
+function noteIn<N extends object>(text: string, resource: string): N {
+  let layout: unknown;
+  try {
+    const { layout: found, ...note } = JSON.parse(text) as N & { readonly layout: unknown };
+    if (found === LAYOUT) return note as unknown as N;
+    layout = found;
+  } catch {
+    // What it is stands in the error.
+  }
+  const what = layout === undefined ? 'something else has written it' : `layout ${show(layout)}`;
+  const message = `The record of ${show(resource)} cannot be read: ${what}; ${LAYOUT} is known.`;
+  throw new StoreError(message, { resource, retryable: false, outcome: 'failed' });
+}

@@ -1,0 +1,233 @@
+/**
+ * A value that many use and one renews: an access token, a cached page.
+ *
+ * Invariant: of all who find the value stale, in all processes, one loads it. It holds because a
+ * load runs under a mutex and reads once more before it begins, and what it persists is what the
+ * others then read. In one process all who wait share one attempt, so a stampede costs one claim a
+ * process. A failure is shared as well: by those who wait here, and, on a store that keeps records,
+ * for `retryAfter` with all processes, as what is kept says who failed and not why, for messages
+ * may hold secrets. An attempt ends with its lease at the latest: a load that hangs keeps nobody
+ * here from what others load then.
+ * What would break it: a `load` that does not persist what `read` reads, or a `read` that answers
+ * what is stale. A load that stalls for longer than its lease may overlap the next: where that
+ * matters, what it persists goes through a fence.
+ */
+
+import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import type { Holder } from '../../contract/store.ts';
+import type { Core } from '../../core/engine.ts';
+import { AcquireTimeoutError } from '../../core/errors.ts';
+import type { Lease } from '../../core/lease.ts';
+import { type AcquireOptions, Task } from '../../core/waiter.ts';
+import type { LockOptions } from '../../primitives/lock-options.ts';
+import type { SingleLock } from '../../primitives/single-lock.ts';
+import { keep, recall } from '../records.ts';
+import { RefreshError } from './refresh-error.ts';
+
+export interface RefreshOptions<T>
+  extends Pick<AcquireOptions, 'wait' | 'signal' | 'label'>,
+    Pick<LockOptions, 'ttl' | 'maxHold'> {
+  /** The value, or undefined if there is none or it is stale. */
+  readonly read: () => T | undefined | PromiseLike<T | undefined>;
+  /** Gets a new value, and persists it where `read` finds it. */
+  readonly load: (lease: Lease) => T | PromiseLike<T>;
+  /**
+   * The old value as long as it is usable, or undefined; who finds somebody loading, or that a load
+   * has just failed, goes on with it. Default: everybody waits.
+   */
+  readonly staleWhileRefreshing?: () => T | undefined | PromiseLike<T | undefined>;
+  /**
+   * After a failure nobody tries again for so long, in any process; default 1 s, at most a minute.
+   * 0: the next who waits tries at once.
+   */
+  readonly retryAfter?: Duration;
+}
+
+export const REFRESH_OPTIONS: readonly string[] = [
+  ...['read', 'load', 'staleWhileRefreshing', 'retryAfter'],
+  ...['wait', 'signal', 'label', 'ttl', 'maxHold'],
+];
+
+/** Longest `retryAfter`, in ms: a slip of the keyboard must not stop everybody for hours. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/** What is kept of a failure. */
+interface Failure {
+  readonly failed: Holder;
+}
+
+export interface RefreshTerms<T> {
+  readonly read: () => Promise<T | undefined>;
+  readonly old: (() => Promise<T | undefined>) | undefined;
+  readonly load: (lease: Lease) => Promise<T>;
+  readonly retryAfterMs: number;
+  readonly acquire: AcquireOptions;
+}
+
+/** @throws UsageError */
+export function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
+  const { read, load, staleWhileRefreshing: old, retryAfter = 1000 } = options;
+  const { wait, signal, label } = options;
+  for (const [what, each] of Object.entries({
+    read,
+    load,
+    staleWhileRefreshing: old === undefined ? read : old,
+  })) {
+    if (typeof each !== 'function') throw new UsageError(`${what} must be a function.`);
+  }
+  const retryAfterMs = parseDuration(retryAfter, 'retryAfter');
+  if (retryAfterMs > MAX_RETRY_AFTER_MS) {
+    throw new UsageError(`retryAfter must be at most ${MAX_RETRY_AFTER_MS} ms.`);
+  }
+  return {
+    read: async () => read(),
+    old: old && (async () => old()),
+    load: async (lease) => load(lease),
+    retryAfterMs,
+    acquire: {
+      ...(wait !== undefined && { wait }),
+      ...(signal !== undefined && { signal }),
+      ...(label !== undefined && { label }),
+    },
+  };
+}
+
+/** All refreshes of one `Locks`. */
+export class Refreshes {
+  readonly #core: Core;
+  readonly #flights = new Map<string, Flight<unknown>>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  async refresh<T>(lock: SingleLock, terms: RefreshTerms<T>): Promise<T> {
+    // Whoever loads would wait for itself.
+    lock.checkStranger(undefined);
+    const { signal } = terms.acquire;
+    signal?.throwIfAborted();
+    const fresh = await terms.read();
+    if (fresh !== undefined) return fresh;
+    const usable = this.#flights.has(lock.resource) ? await terms.old?.() : undefined;
+    if (usable !== undefined) return usable;
+    signal?.throwIfAborted();
+    this.#core.checkOpen();
+    const flight = this.#flights.get(lock.resource) as Flight<T> | undefined;
+    return (flight ?? this.#begin(lock, terms)).join(terms.acquire);
+  }
+
+  #begin<T>(lock: SingleLock, terms: RefreshTerms<T>): Flight<T> {
+    const { resource } = lock;
+    const over = (): void => {
+      if (this.#flights.get(resource) === flight) this.#flights.delete(resource);
+    };
+    const flight: Flight<T> = new Flight(this.#core, { lock, terms, over });
+    this.#flights.set(resource, flight);
+    return flight;
+  }
+}
+
+interface FlightParts<T> {
+  readonly lock: SingleLock;
+  readonly terms: RefreshTerms<T>;
+  /** It takes nobody on any more; may be told twice. */
+  readonly over: () => void;
+}
+
+/** One attempt, for all in this process who wait for it. */
+class Flight<T> {
+  readonly #core: Core;
+  readonly #parts: FlightParts<T>;
+  readonly #value: Promise<T>;
+  readonly #unwanted = new AbortController();
+  #end: (error: unknown) => void = () => {};
+  #passengers = 0;
+
+  constructor(core: Core, parts: FlightParts<T>) {
+    this.#core = core;
+    this.#parts = parts;
+    this.#value = new Promise((resolve, reject) => {
+      this.#end = reject;
+      this.#fly().then(resolve, reject);
+    });
+    this.#value.then(parts.over, parts.over);
+  }
+
+  /** Waits as long as these options say, whatever the others' say. */
+  join({ wait = this.#core.options.waitMs, signal }: AcquireOptions): Promise<T> {
+    const { resource } = this.#parts.lock;
+    this.#passengers++;
+    return new Promise((resolve, reject) => {
+      const task: Task<T> = new Task<T>(this.#core, {
+        subject: {
+          ...{ resource, kind: 'mutex', outlook: () => ({}), leave: () => this.#leave() },
+          timedOut: (waitedMs) => new AcquireTimeoutError(resource, { waitedMs }),
+        },
+        options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
+        ...{ resolve, reject },
+      });
+      this.#value.then(
+        (value) => task.resolve(value),
+        (error: unknown) => task.reject(error),
+      );
+    });
+  }
+
+  /** When nobody waits any more, it does not either; but who loads already goes on. */
+  #leave(): void {
+    this.#passengers--;
+    if (this.#passengers > 0) return;
+    this.#parts.over();
+    this.#unwanted.abort();
+  }
+
+  async #fly(): Promise<T> {
+    const { lock, terms } = this.#parts;
+    const { label } = terms.acquire;
+    const options = { signal: this.#unwanted.signal, ...(label !== undefined && { label }) };
+    const attempt = (lease: Lease): Promise<T> => this.#load(lease);
+    if (terms.old) {
+      const tried = await lock.tryRun(options, attempt);
+      if (tried.acquired) return tried.value;
+      const usable = await terms.old();
+      if (usable !== undefined) return usable;
+    }
+    // Without end: each of those who wait has a limit of its own.
+    return lock.run({ ...options, wait: MAX_DURATION_MS }, attempt);
+  }
+
+  async #load(lease: Lease): Promise<T> {
+    const { read, load, old, retryAfterMs } = this.#parts.terms;
+    lease.assertHeld();
+    lease.signal.addEventListener('abort', () => this.#end(lease.loss));
+    const fresh = await read();
+    if (fresh !== undefined) return fresh;
+    const shares = retryAfterMs > 0 && this.#core.store.traits.records;
+    const failure = shares ? await this.#failureBefore(lease) : undefined;
+    if (failure) {
+      const usable = await old?.();
+      if (usable !== undefined) return usable;
+      throw failure;
+    }
+    try {
+      return await load(lease);
+    } catch (error) {
+      if (shares && lease.held) await this.#noteFailure(lease);
+      throw error;
+    }
+  }
+
+  async #failureBefore({ resource }: Lease): Promise<RefreshError | undefined> {
+    const kept = await recall<Failure>(this.#core, resource);
+    return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
+  }
+
+  /** That others hear of a failure is not worth hiding what failed. */
+  async #noteFailure(lease: Lease): Promise<void> {
+    const { label: _, ...failed } = lease.live.claim.holder;
+    const note: Failure = { failed };
+    const ms = this.#parts.terms.retryAfterMs;
+    await keep(this.#core, lease, { note, ms }).catch(() => {});
+  }
+}

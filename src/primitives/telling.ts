@@ -1,0 +1,76 @@
+/**
+ * What listeners are told beside the life of a lease: that somebody asks for a lock, that nothing
+ * came of it, and that the work of `run` begins.
+ *
+ * Invariant: every `acquiring` is followed by one `acquired` or one `missed` with the same
+ * acquisition. It is told in the caller's asynchronous context, before anything is asked of the
+ * store, so a listener may look at what is around the caller. A listener can choose the context of
+ * the work, and nothing else: the work runs once and its outcome stays its own, whatever the
+ * listener does with it.
+ * What would break it: to await before the first event, or to leave the outcome to the listener.
+ */
+import { isLockError } from '../base/errors.ts';
+import { type Acquisition, type Events, type MissReason, warnOf } from '../core/events.ts';
+import type { Lease } from '../core/lease.ts';
+import type { AcquireOptions } from '../core/waiter.ts';
+
+/** An acquisition that somebody listens to. */
+export interface Attempt {
+  readonly acquisition: Acquisition;
+  readonly waits: boolean;
+  readonly options: AcquireOptions;
+  take(options: AcquireOptions): Promise<Lease | null>;
+}
+
+/** Tells that it begins, takes the lock, and tells if there was none to be had. */
+export function tellOf(events: Events, attempt: Attempt): Promise<Lease | null> {
+  const { acquisition, waits, options } = attempt;
+  const { resource, kind } = acquisition;
+  const missed = (why: MissReason, error: unknown): void => {
+    events.emit('missed', { resource, kind, why, error, acquisition });
+  };
+  events.emit('acquiring', { resource, kind, waits, acquisition });
+  const taking = attempt.take({ ...options, acquisition });
+  taking.then(
+    (lease) => lease ?? missed('taken', undefined),
+    (error: unknown) => missed(reasonOf(error, options.signal), error),
+  );
+  return taking;
+}
+
+function reasonOf(error: unknown, signal: AbortSignal | undefined): MissReason {
+  if (signal?.aborted && error === signal.reason) return 'aborted';
+  return isLockError(error, 'ACQUIRE_TIMEOUT') ? 'timeout' : 'failed';
+}
+
+/** The same work, in the contexts that the listeners of `working` choose. */
+export function inContexts<T>(events: Events, lease: Lease, work: () => T): () => T {
+  let around = work;
+  const within = (run: (work: () => void) => void): void => {
+    const inner = around;
+    around = () => runBy(run, inner);
+  };
+  events.emit('working', { ...lease.identity(), within });
+  return around;
+}
+
+function runBy<T>(run: (work: () => void) => void, work: () => T): T {
+  let outcome: { value: T } | { error: unknown } | undefined;
+  const once = (): void => {
+    if (outcome) return;
+    try {
+      outcome = { value: work() };
+    } catch (error) {
+      outcome = { error };
+    }
+  };
+  try {
+    run(once);
+  } catch (error) {
+    warnOf('working', error);
+  }
+  once();
+  const { value, error } = outcome as unknown as { value: T; error?: unknown };
+  if (outcome && 'error' in outcome) throw error;
+  return value;
+}
