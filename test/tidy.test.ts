@@ -97,11 +97,11 @@ describe('these checks find', () => {
     ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
     ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
     ['an any', anyProblems(only('src/a.ts', 'let a: any;'))],
-    ['a store that imports the lease', imports('src/stores/a/index.ts', '../../lease.ts')],
+    ['a store that imports the lease', imports('src/stores/a/index.ts', '../../core/lease.ts')],
     ['a store that imports another', imports('src/stores/a/index.ts', '../b/index.ts')],
-    ['a layer that imports a store', imports('src/layers/a.ts', '../stores/b/index.ts')],
-    ['a core that imports a store', imports('src/core/lease.ts', './stores/b/index.ts')],
-    ['a core that knows NestJS', imports('src/core/lease.ts', './nestjs/index.ts')],
+    ['a layer that imports a store', imports('src/layers/a/index.ts', '../../stores/b/index.ts')],
+    ['a core that imports a store', imports('src/core/lease.ts', '../stores/b/index.ts')],
+    ['a core that knows NestJS', imports('src/core/lease.ts', '../integrations/nestjs/index.ts')],
     ['what imports NestJS', imports('src/integrations/nestjs/index.ts', '@nestjs/common')],
     ['a dependency', imports('src/core/lease.ts', 'ms')],
     ['a client loaded at once', imports('src/stores/a/index.ts', 'libsql')],
@@ -130,7 +130,7 @@ describe('these checks find', () => {
   });
 
   it('nothing wrong with what is right', () => {
-    expect(imports('src/stores/a/index.ts', '../../store.ts')).toEqual([]);
+    expect(imports('src/stores/a/index.ts', '../../contract/store.ts')).toEqual([]);
     expect(imports('src/stores/a/index.ts', './client.ts')).toEqual([]);
     expect(imports('src/connect.ts', './stores/a/index.ts')).toEqual([]);
     expect(snippets.filter((problem) => /right/.test(problem))).toEqual([]);

@@ -100,14 +100,7 @@ export class QueueFullError extends LockError {
   }
 }
 
-/**
- * What a vanished claim means for the lease on it.
- *
- * @example
- * import { lossOf } from 'holdfast';
- *
- * console.log(lossOf('evicted'), lossOf('unknown')); // evicted expired
- */
+/** What a vanished claim means for the lease on it. */
 export function lossOf(why: GoneReason): LossReason {
   return why === 'evicted' || why === 'session' || why === 'store-reset' ? why : 'expired';
 }

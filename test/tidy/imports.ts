@@ -1,40 +1,42 @@
 /**
- * Who may import whom. Stores and layers see the contract and nothing else, so that each can be
- * read, tested and published alone; core sees no store, so that it cannot branch on one.
+ * Who may import whom: arrows between the rooms of `src` go down only, so that each room can be
+ * read without those above it. Core sees no store, so that it cannot branch on one; stores see the
+ * contract and never each other, so that each can be read, tested and published alone.
  */
 import { posix } from 'node:path';
 import ts from 'typescript';
 import { filesOf, parse, place, type Tree, visit } from './tree.ts';
 
-const CONTRACT = new Set(
-  [
-    ...['store', 'admission', 'errors', 'duration', 'names', 'clock', 'line', 'read-options'],
-    ...['show', 'max-waiters', 'random-id', 'answers', 'patience', 'aborts'],
-    ...[
-      'stores/status-lines',
-      'stores/causes',
-      'stores/wakes',
-      'stores/claim-wakes',
-      'stores/informed-claim',
-      'stores/name-text',
-      'stores/abortable',
-    ],
-  ].map((name) => `src/${name}.ts`),
-);
-/** Parts that keep to themselves and the contract: `src/stores/sqlite`, `src/layers/quorum`. */
-const ISLAND = /^src\/(?:(?:stores|layers)\/[^/.]+|fence|sql)/;
-/** Stores share what speaks no dialect; a fence is entered in a transaction as locks are. */
-const SHARED = new Map([
-  ['src/stores/postgres', ['src/stores/sql']],
-  ['src/stores/mysql', ['src/stores/sql']],
-  [
-    'src/fences',
-    ['src/database-locks', ...['redis', 'etcd', 'zookeeper'].map((one) => `src/stores/${one}`)],
-  ],
+const BASE = ['base'];
+const CONTRACT = ['contract', ...BASE];
+const CALLS = ['store-calls', ...CONTRACT];
+const CORE = ['core', ...CALLS];
+const PRIMITIVES = ['primitives', ...CORE];
+const LOCKS = ['locks.ts', 'jobs', ...PRIMITIVES];
+const FACES = ['index.ts', 'connect.ts', ...LOCKS];
+/** What speaks with a server; fences are entered over the same clients as locks. */
+const CLIENTS = ['stores/redis', 'stores/etcd', 'stores/zookeeper', 'database-locks'];
+
+/** What a room of `src` sees beside itself; `*` stands for one name. The first that fits counts. */
+const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['base', []],
+  ['contract', BASE],
+  ['store-calls', CONTRACT],
+  ['core', CALLS],
+  ['primitives', CORE],
+  ['jobs', PRIMITIVES],
+  ['locks.ts', LOCKS],
+  ['index.ts', ['fences', 'database-locks', 'integrations/decorator', ...LOCKS]],
+  ['stores/*.ts', CONTRACT],
+  ['stores/*', ['stores/*.ts', 'stores/sql', ...CONTRACT]],
+  ['layers/*', CALLS],
+  ['database-locks', CONTRACT],
+  ['fences', [...CLIENTS, 'stores/*.ts', ...CONTRACT]],
+  ['integrations/*', FACES],
+  ['connect.ts', ['stores/*', ...LOCKS]],
+  ['cli', ['stores/*', ...FACES]],
+  ['testkit', ['fences', 'stores/memory', ...FACES]],
 ]);
-/** Core serves these, and must not know them. */
-const ABOVE_CORE =
-  /^src\/(stores|layers|fence|sql|testkit|cli|nestjs|opentelemetry|connect\.ts|index\.ts)/;
 /** Where a client that the user has installed is loaded. */
 const LOADS_CLIENTS = /^src\/(stores|cli|connect\.ts)/;
 
@@ -65,14 +67,24 @@ function problemOf(
     const allowed = dynamic && LOADS_CLIENTS.test(path) && clients.has(to);
     return allowed ? undefined : 'the library has no dependencies';
   }
-  const target = posix.join(posix.dirname(path), to);
-  const [island] = ISLAND.exec(path) ?? [];
-  if (island) {
-    const other = ISLAND.exec(target)?.[0];
-    const own = other === island || (other !== undefined && SHARED.get(island)?.includes(other));
-    return own || CONTRACT.has(target) ? undefined : `${island} may import only the contract`;
+  const [own, its] = [roomOf(path), roomOf(posix.join(posix.dirname(path), to))];
+  if (!own) return 'the file is in no room';
+  if (!its) return undefined;
+  const seen = ROOMS.get(own.rule)?.some((room) => room === its.rule || room === its.name);
+  return seen || own.name === its.name ? undefined : `${own.name} must not know ${its.name}`;
+}
+
+interface Room {
+  readonly rule: string;
+  readonly name: string;
+}
+
+function roomOf(path: string): Room | undefined {
+  for (const rule of ROOMS.keys()) {
+    const room = new RegExp(`^src/(${rule.replace('.', '\\.').replace('*', '[^/.]+')})(?:/|$)`);
+    const name = room.exec(path)?.[1];
+    if (name !== undefined) return { rule, name: rule === 'stores/*.ts' ? rule : name };
   }
-  if (!ABOVE_CORE.test(path) && ABOVE_CORE.test(target)) return 'core must not know it';
   return undefined;
 }
 

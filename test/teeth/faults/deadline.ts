@@ -157,7 +157,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     why: 'one lost packet stops the heartbeats of all locks',
   },
   {
-    ...patience,
+    file: 'src/base/event-loop.ts',
     name: 'silence is judged before input is read',
     find: 'clock.setImmediate(judge);',
     replace: 'if (clock) judge();',
