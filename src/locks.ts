@@ -1,14 +1,13 @@
-import { systemClock } from './base/clock.ts';
+import { sleep, systemClock } from './base/clock.ts';
 import { type Duration, parseDuration } from './base/duration.ts';
 import { UsageError } from './base/errors.ts';
 import { checkName, MAX_NAME_BYTES } from './base/names.ts';
 import { readOptions } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
-import { closeOnSignal } from './base/signals.ts';
 import { ClosedError, UnsupportedError } from './contract/errors.ts';
 import { MAX_PERMITS, type Queue, type Store } from './contract/store.ts';
 import { numberOf } from './contract/token.ts';
-import { Core } from './core/engine.ts';
+import { Engine } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
 import type { Lease } from './core/lease.ts';
 import { Election } from './jobs/election/election.ts';
@@ -25,6 +24,7 @@ import {
   type RefreshOptions,
   readRefresh,
 } from './jobs/refresh/refresh.ts';
+import { closeOnSignal } from './primitives/close-on-signal.ts';
 import type { Work } from './primitives/lock.ts';
 import {
   checkLimit,
@@ -73,7 +73,7 @@ export function createLocks(store: Store, options: LocksOptions = {}): Locks {
 
 /** Made by `createLocks`: locks of all kinds on one store. */
 export class Locks {
-  readonly #core: Core;
+  readonly #engine: Engine;
   readonly #refreshes: Refreshes;
   #closing: Promise<void> | undefined;
   #forgetSignals: () => void = () => {};
@@ -82,9 +82,9 @@ export class Locks {
   constructor(store: Store, given: LocksOptions) {
     checkStore(store);
     const options = readOptions(given, LOCKS_OPTIONS, 'createLocks');
-    this.#core = new Core(store, options.clock ?? systemClock(), checkLocks(options, store));
-    this.#refreshes = new Refreshes(this.#core);
-    ttlOf(this.#core, options.ttl);
+    this.#engine = new Engine(store, options.clock ?? systemClock(), checkLocks(options, store));
+    this.#refreshes = new Refreshes(this.#engine);
+    ttlOf(this.#engine, options.ttl);
     users().set(store, (users().get(store) ?? 0) + 1);
     if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
   }
@@ -125,14 +125,14 @@ export class Locks {
 
   /** Several locks at once, all or nothing. */
   all(locks: readonly SingleLock[]): MultiLock {
-    return new MultiLock(this.#core, locks);
+    return new MultiLock(this.#engine, locks);
   }
 
   /** `seats` of all candidates lead, the others stand by. */
   election(name: string, options: ElectionOptions = {}): Election {
     const { seats = 1, ...rest } = readOptions(options, ELECTION_OPTIONS, 'election');
     const limit = checkLimit(seats, 'seats');
-    return new Election(this.#core, this.#lock(name, { ...rest, kind: 'permits', limit }));
+    return new Election(this.#engine, this.#lock(name, { ...rest, kind: 'permits', limit }));
   }
 
   /**
@@ -157,7 +157,7 @@ export class Locks {
     if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
     const lock = this.#lockOf('once', key, { ttl, maxHold });
     lock.read(terms.acquire);
-    const result = once<T>({ core: this.#core, lock, terms }, work);
+    const result = once<T>({ engine: this.#engine, lock, terms }, work);
     return result as Promise<OnceResult<T, O>>;
   }
 
@@ -195,7 +195,7 @@ export class Locks {
 
   /** Who holds and who waits now, with tokens as leases have them. */
   inspect(name: string): Promise<Queue> {
-    return this.#core.inspect(this.#resource(name));
+    return this.#engine.inspect(this.#resource(name));
   }
 
   /** Names, without this prefix of ours, of resources that somebody holds or waits for. */
@@ -207,21 +207,22 @@ export class Locks {
   }
 
   async *#list(prefix: string): AsyncGenerator<string, void, void> {
-    const core = this.#core;
-    core.checkOpen();
-    const { store, options } = core;
+    const engine = this.#engine;
+    engine.checkOpen();
+    const { calls, settings } = engine.services;
+    const { store } = calls;
     if (!store.list) throw new UnsupportedError('list', `The ${store.name} store keeps no list.`);
-    const list = store.list.bind(store, options.prefix + prefix);
-    const names = await core.answer(async () => list()[Symbol.asyncIterator](), same);
+    const list = store.list.bind(store, settings.prefix + prefix);
+    const names = await engine.services.calls.ask(async () => list()[Symbol.asyncIterator](), same);
     for (;;) {
-      const { done, value } = await core.answer(() => names.next(), checkNext);
+      const { done, value } = await engine.services.calls.ask(() => names.next(), checkNext);
       if (done) return;
       let wanted = false;
       try {
-        yield value.slice(options.prefix.length);
+        yield value.slice(settings.prefix.length);
         wanted = true;
       } finally {
-        if (!wanted) await core.answer(async () => names.return?.(), same);
+        if (!wanted) await engine.services.calls.ask(async () => names.return?.(), same);
       }
     }
   }
@@ -233,16 +234,16 @@ export class Locks {
 
   async #evict(resource: string, options: Required<EvictOptions>): Promise<boolean> {
     const { token, reason, now } = options;
-    const { store } = this.#core;
-    this.#core.checkOpen();
+    const { store } = this.#engine.services.calls;
+    this.#engine.checkOpen();
     if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
     const evict = store.evict.bind(store, resource, numberOf(token), { reason, now });
-    return this.#core.answer(evict, checkBoolean);
+    return this.#engine.services.calls.ask(evict, checkBoolean);
   }
 
   /** Listens; returns the way to stop. See `LockEvents`. */
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
-    return this.#core.events.on(name, listener);
+    return this.#engine.services.events.on(name, listener);
   }
 
   /**
@@ -265,30 +266,30 @@ export class Locks {
   }
 
   async #close(drainMs: number): Promise<void> {
-    const core = this.#core;
+    const engine = this.#engine;
     this.#forgetSignals();
-    core.refuse();
-    for (const candidate of core.campaigns) candidate.close();
-    for (const queue of core.queues) queue.rejectAll(new ClosedError());
+    engine.refuse();
+    for (const candidate of engine.closables) candidate.close();
+    for (const queue of engine.queues) queue.rejectAll(new ClosedError());
     const drained = new AbortController();
-    void core.idle().then(() => drained.abort());
-    await core.sleep(drainMs, drained.signal);
-    if (core.queues.size > 0) {
-      for (const queue of core.queues) queue.lose('closed');
+    void engine.idle().then(() => drained.abort());
+    await sleep(engine.services.clock, drainMs, drained.signal);
+    if (engine.queues.size > 0) {
+      for (const queue of engine.queues) queue.lose('closed');
       // What reacts to its signal at once still gets to tell the store.
-      await core.sleep(LAST_WORDS_MS);
+      await sleep(engine.services.clock, LAST_WORDS_MS);
     }
-    const left = (users().get(core.store) ?? 1) - 1;
-    users().set(core.store, left);
-    await core.closeStore(left <= 0);
+    const left = (users().get(engine.services.calls.store) ?? 1) - 1;
+    users().set(engine.services.calls.store, left);
+    await engine.closeStore(left <= 0);
   }
 
   #resource(name: string): string {
-    return this.#core.options.prefix + checkName(name, 'name', MAX_NAME_BYTES);
+    return this.#engine.services.settings.prefix + checkName(name, 'name', MAX_NAME_BYTES);
   }
 
   #lock(name: string, options: Asked): SingleLock {
-    return new SingleLock(this.#core, specOf(this.#core, this.#resource(name), options));
+    return new SingleLock(this.#engine, specOf(this.#engine, this.#resource(name), options));
   }
 }
 

@@ -14,6 +14,7 @@
  */
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { onAbort } from './aborts.ts';
 import { UsageError } from './errors.ts';
 import { reading } from './options.ts';
 
@@ -124,4 +125,41 @@ export function systemClock(sources: TimeSources = MACHINE): Clock {
       return () => void listeners.delete(jumped);
     },
   };
+}
+
+/** Resolves early, without an error, when the signal aborts. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clock.clearTimeout(timer);
+      forget?.();
+      resolve();
+    };
+    const timer = clock.setTimeout(wake, signal?.aborted ? 0 : ms);
+    const forget = signal && onAbort(signal, wake);
+  });
+}
+
+/** At most one timer: setting it again forgets the one before. */
+export class OneTimer {
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  set(run: () => void, ms: number): void {
+    this.clear();
+    this.#timer = this.#clock.setTimeout(run, Math.max(0, Math.ceil(ms)));
+  }
+
+  clear(): void {
+    if (this.#timer) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  unref(): void {
+    this.#timer?.unref();
+  }
 }

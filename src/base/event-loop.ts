@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from './clock.ts';
 
 /** Runs the work in the context in which this file was loaded: normally that of no request. */
-export const inBackground: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
+export const detached: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
 
 /** Longest stretch in ms without a turn for timers and input. */
 const STRETCH_MS = 2;
@@ -19,7 +19,7 @@ const STRETCH_MS = 2;
  * hints from other processes and everybody else's work would starve. One immediate is armed per
  * turn of the loop; as long as it has not run, the stretch goes on.
  */
-export class Turn {
+export class EventLoop {
   readonly #clock: Clock;
   #armed = false;
   #since = 0;
@@ -47,7 +47,7 @@ export class Turn {
     const parked = this.#parked;
     if (parked.length === 0) return;
     this.#parked = [];
-    inBackground(() => {
+    detached(() => {
       for (const go of parked) this.run(go);
     });
   };

@@ -1,11 +1,11 @@
-/** Something that stands in a line. */
-export interface InLine<T> {
+/** What stands in a `Fifo`; in one at a time. */
+export interface Linked<T> {
   previous: T | undefined;
   next: T | undefined;
 }
 
 /** First come, first served; leaving from the middle costs no more than leaving from the front. */
-export class Line<T extends InLine<T>> {
+export class Fifo<T extends Linked<T>> {
   #first: T | undefined;
   #last: T | undefined;
   #size = 0;

@@ -1,43 +1,77 @@
 /**
- * Until when the store's word holds.
+ * When a hold ends, and why: the only word on it.
  *
- * Invariant: before `deadline` on our clock, the claim has not ended on the store's. The store
- * counted `leftMs` from some moment after the request was sent, so counting it from before sending
- * is early; subtracting drift covers clocks of different rates, and a margin covers rounding and
+ * Invariant: before `at` on our clock, the claim has not ended on the store's. The store counted
+ * `leftMs` from some moment after the request was sent, so counting it from before sending is
+ * early; subtracting drift covers clocks of different rates, and a margin covers rounding and
  * timers. Only a confirmed request moves the deadline, with its own time of sending: a reply that
  * overtook a newer one changes nothing, and no reply changes nothing. Where our clock may have
  * stood still together with the machine, what was confirmed before is in doubt, and a reply to what
  * was sent before confirms nothing: nothing begins on it until the store has been asked again.
+ * Reading is pure: it compares the clock with the deadline and calls nobody, so it is right when
+ * the loop was blocked or the process stopped. What a reader has seen as lost stays lost.
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */
-import type { Core } from './engine.ts';
+import type { Loss } from '../contract/errors.ts';
+import type { Services } from './services.ts';
 
 /** Share of the TTL that must be left for a grant or a hand-off to be worth anything. */
 const MIN_VALIDITY = 0.1;
 
-export class Validity {
-  deadline: number = Number.NEGATIVE_INFINITY;
-  /** When the last confirmed request was sent, or when we began to ask. */
-  confirmedAt: number;
-  /** A later request brought no answer. */
-  unanswered = false;
-  readonly #ttlMs: number;
-  readonly #core: Pick<Core, 'options' | 'jumpedAt'>;
+type Needs = Pick<Services, 'settings' | 'heartbeat'>;
 
-  constructor(core: Pick<Core, 'options' | 'jumpedAt'>, ttlMs: number, now: number) {
-    this.#core = core;
-    this.#ttlMs = ttlMs;
-    this.confirmedAt = now;
+export interface DeadlineTerms {
+  /** Of the claim. */
+  readonly ttlMs: number;
+  /** Heartbeats come three times in this time, in ms. */
+  readonly beatTtlMs: number;
+}
+
+export class Deadline {
+  /** A request after the last confirmed one brought no reply. */
+  unanswered = false;
+  readonly #services: Needs;
+  readonly #terms: DeadlineTerms;
+  #until = Number.NEGATIVE_INFINITY;
+  #maxHoldAt = Number.POSITIVE_INFINITY;
+  /** When the last confirmed request was sent, or when we began to ask. */
+  #confirmedAt: number;
+  /** What a reader has found. */
+  #loss: Loss | undefined;
+
+  constructor(services: Needs, terms: DeadlineTerms, now: number) {
+    this.#services = services;
+    this.#terms = terms;
+    this.#confirmedAt = now;
+  }
+
+  /** Life left of what is held; 0 when it has ended. */
+  remaining(now: number): number {
+    return this.loss(now) ? 0 : this.#at - now;
+  }
+
+  /** Why what is held has ended by now; undefined while it has not. */
+  loss(now: number): Loss | undefined {
+    if (!this.#loss && now >= this.#at) {
+      const stalled = this.#services.heartbeat.stalled(this.#terms.beatTtlMs, now);
+      const expired = stalled ? 'stalled' : 'expired';
+      this.#loss = { reason: now < this.#until ? 'max-hold' : expired };
+    }
+    return this.#loss;
   }
 
   confirm(leftMs: number, sentAt: number): void {
-    const { options, jumpedAt } = this.#core;
-    if (sentAt < this.confirmedAt || sentAt < jumpedAt) return;
-    const { driftRate, marginMs } = options;
-    this.confirmedAt = sentAt;
+    const { settings, heartbeat } = this.#services;
+    if (sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt) return;
+    this.#confirmedAt = sentAt;
     this.unanswered = false;
-    this.deadline = sentAt + leftMs * (1 - driftRate) - marginMs;
+    this.#until = sentAt + leftMs * (1 - settings.driftRate) - settings.marginMs;
+  }
+
+  /** From now on the hold ends by this moment, whatever the store confirms. */
+  limit(maxHoldAt: number): void {
+    this.#maxHoldAt = maxHoldAt;
   }
 
   /** What was confirmed last may be wrong by now. */
@@ -45,23 +79,27 @@ export class Validity {
     return this.unanswered || this.#isStale();
   }
 
-  /** It was confirmed before our clock may have stood still. */
-  #isStale(): boolean {
-    return this.confirmedAt < this.#core.jumpedAt;
-  }
-
   /** Enough is left to begin something. */
   fresh(now: number): boolean {
-    return !this.#isStale() && now < this.deadline - this.#ttlMs * MIN_VALIDITY;
+    return !this.#isStale() && now < this.#until - this.#terms.ttlMs * MIN_VALIDITY;
   }
 
   /** The store confirmed a life of nearly the whole TTL. */
   isFull(leftMs: number): boolean {
-    return leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
+    return leftMs >= this.#terms.ttlMs * (1 - MIN_VALIDITY);
   }
 
   /** Nothing was confirmed for a whole life: whatever the store had is gone. */
   hopeless(now: number): boolean {
-    return now - this.confirmedAt >= this.#ttlMs;
+    return now - this.#confirmedAt >= this.#terms.ttlMs;
+  }
+
+  /** It was confirmed before our clock may have stood still. */
+  #isStale(): boolean {
+    return this.#confirmedAt < this.#services.heartbeat.jumpedAt;
+  }
+
+  get #at(): number {
+    return Math.min(this.#until, this.#maxHoldAt);
   }
 }

@@ -1,9 +1,9 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
-import type { StoreError } from '../contract/errors.ts';
-import type { Kind, Takeover } from '../contract/store.ts';
-import type { LossReason } from './errors.ts';
+import type { LossReason, StoreError } from '../contract/errors.ts';
+import type { Claim, ClaimStatus, Kind, Takeover } from '../contract/store.ts';
+import type { Outcome } from '../store-calls/batcher.ts';
 
 /** One acquisition, up to the end of its hold: the same object in every event about it. */
 export interface Acquisition {
@@ -164,4 +164,41 @@ export class Events {
 
 export function warnOf(name: LockEventName, error: unknown): void {
   process.emitWarning(`A listener of '${name}' failed: ${show(error)}`);
+}
+
+/** A limit that is not ours means that programs disagree. */
+export function noticeLimit(events: Events, claim: Claim, limit: number | undefined): void {
+  if (limit === undefined || !events.of.mismatch.isThere) return;
+  const { resource, kind } = claim;
+  const detail = `the limit in force is ${limit}, not ${claim.limit}`;
+  events.emit('mismatch', { resource, kind, detail });
+}
+
+/** The store has lost its memory and grants nothing yet. */
+export function noticeQuarantine(events: Events, claim: Claim, status: ClaimStatus): void {
+  if (status.state !== 'waiting' || status.why !== 'data-loss') return;
+  if (!events.of.quarantine.isThere) return;
+  events.emit('quarantine', { resource: claim.resource, leftMs: status.retryInMs });
+}
+
+/** A heartbeat brought no answer. */
+export function noticeDoubt(
+  events: Events,
+  claim: Claim,
+  doubt: { readonly remainingMs: number; readonly cause: StoreError | undefined },
+): void {
+  if (!events.of.unconfirmed.isThere) return;
+  events.emit('unconfirmed', { resource: claim.resource, kind: claim.kind, ...doubt });
+}
+
+/** A request that keeps claims alive has come back, or has not. */
+export function noticeHeartbeat(
+  events: Events,
+  request: Outcome<ClaimStatus> & { readonly store: string },
+): void {
+  if (!events.of.heartbeat.isThere) return;
+  const { store, claims, results, error } = request;
+  const refused = results.find((status) => status.state === 'error')?.error;
+  const failed = error ? claims : results.filter(({ state }) => state === 'error').length;
+  events.emit('heartbeat', { store, claims, failed, cause: error ?? refused });
 }

@@ -1,93 +1,104 @@
 /**
  * One heartbeat for all claims of a process, waiting and held.
  *
- * Invariant: as long as this process runs, every claim in here is asked about at least once every
- * third of its TTL, so that two heartbeats may fail before it dies. Claims of equal TTL share one
- * timer and a lane, so N of them cost N/100 requests an interval. A tick that runs late first looks
- * at the clock: what has died meanwhile is reported, never renewed.
- * What would break it: a timer for each claim that is set again only after its answer.
+ * Invariant: as long as this process runs, every member is called at least once every third of its
+ * TTL, so that two heartbeats may fail before its claim dies. Members of equal TTL share one timer,
+ * and what they send in one tick travels together: N of them cost N/100 requests an interval. A
+ * tick arms the next one before it calls anybody, because a claim with enough life left relies on
+ * it to notice its deadline. Where the clock may have stood still, all are called at once.
+ * What would break it: a timer for each claim that is set again only after its reply.
  */
-
 import type { Clock, Timer } from '../base/clock.ts';
-import { inBackground } from '../base/event-loop.ts';
-import type { ClaimStatus } from '../contract/store.ts';
-import type { Lane } from '../store-calls/batcher.ts';
+import { detached } from '../base/event-loop.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
-import type { LiveClaim } from './live-claim.ts';
 
-interface Beat {
+export interface Member {
+  /** Called three times in this time, in ms. */
+  readonly beatTtlMs: number;
+  beat(): void;
+  /** The clock may have stood still: what was confirmed before is in doubt. */
+  doubt(): void;
+}
+
+interface Group {
   readonly everyMs: number;
-  readonly claims: Set<LiveClaim>;
-  readonly lane: Lane<ClaimStatus>;
-  readonly run: () => void;
+  readonly members: Set<Member>;
+  readonly tick: () => void;
   timer: Timer;
-  ranAt: number;
+  tickedAt: number;
 }
 
 export class Heartbeat {
+  /** What was asked before this, on our clock, is in doubt. */
+  jumpedAt: number = Number.NEGATIVE_INFINITY;
   readonly #clock: Clock;
-  readonly #newLane: () => Lane<ClaimStatus>;
-  readonly #beats = new Map<number, Beat>();
+  readonly #groups = new Map<number, Group>();
+  readonly #forgetJumps: (() => void) | undefined;
 
-  constructor(clock: Clock, newLane: () => Lane<ClaimStatus>) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#newLane = newLane;
+    this.#forgetJumps = clock.onJump?.((at) => {
+      this.jumpedAt = at;
+      // Reading the clock must call nobody.
+      queueMicrotask(() => detached(() => this.#doubt()));
+    });
   }
 
-  add(live: LiveClaim): void {
-    const everyMs = live.terms.beatTtlMs / TRIES_PER_TTL;
-    const beat = this.#beats.get(everyMs) ?? this.#start(everyMs);
-    beat.claims.add(live);
+  add(member: Member): void {
+    const everyMs = intervalOf(member.beatTtlMs);
+    const group = this.#groups.get(everyMs) ?? this.#start(everyMs);
+    group.members.add(member);
   }
 
-  remove(live: LiveClaim): void {
-    const beat = this.#beats.get(live.terms.beatTtlMs / TRIES_PER_TTL);
-    if (!beat?.claims.delete(live) || beat.claims.size > 0) return;
-    this.#clock.clearTimeout(beat.timer);
-    this.#beats.delete(beat.everyMs);
+  remove(member: Member): void {
+    const group = this.#groups.get(intervalOf(member.beatTtlMs));
+    if (!group?.members.delete(member) || group.members.size > 0) return;
+    this.#clock.clearTimeout(group.timer);
+    this.#groups.delete(group.everyMs);
   }
 
-  /** The way to the store for questions about this claim. */
-  laneOf(live: LiveClaim): Lane<ClaimStatus> {
-    return this.#beats.get(live.terms.beatTtlMs / TRIES_PER_TTL)?.lane ?? this.#newLane();
+  /** True if the heartbeat of this TTL should have run long ago: the process stood still. */
+  stalled(beatTtlMs: number, now: number): boolean {
+    const group = this.#groups.get(intervalOf(beatTtlMs));
+    return group !== undefined && now - group.tickedAt > 2 * group.everyMs;
   }
 
-  /** True if the heartbeat of this claim should have run long ago: the process stood still. */
-  stalled(live: LiveClaim, now: number): boolean {
-    const beat = this.#beats.get(live.terms.beatTtlMs / TRIES_PER_TTL);
-    return beat !== undefined && now - beat.ranAt > 2 * beat.everyMs;
+  close(): void {
+    this.#forgetJumps?.();
   }
 
-  /** Our clock may have stood still: asks about all claims now. */
-  doubt(): void {
-    for (const live of [...this.#beats.values()].flatMap(({ claims }) => [...claims])) {
-      live.doubt(undefined);
-      live.ask();
+  #doubt(): void {
+    for (const member of [...this.#groups.values()].flatMap(({ members }) => [...members])) {
+      member.doubt();
+      member.beat();
     }
   }
 
-  #start(everyMs: number): Beat {
-    const ranAt = this.#clock.now();
-    const run = (): void => inBackground(() => this.#run(beat));
-    const timer = this.#arm(run, everyMs);
-    const beat: Beat = { everyMs, claims: new Set(), ranAt, run, lane: this.#newLane(), timer };
-    this.#beats.set(everyMs, beat);
-    return beat;
+  #start(everyMs: number): Group {
+    const tickedAt = this.#clock.now();
+    const tick = (): void => detached(() => this.#tick(group));
+    const timer = this.#arm(tick, everyMs);
+    const group: Group = { everyMs, members: new Set(), tick, tickedAt, timer };
+    this.#groups.set(everyMs, group);
+    return group;
   }
 
-  #run(beat: Beat): void {
-    // First of all: claims with enough life left rely on the next tick to notice their deadline,
-    // also if this process stands still while it asks about the others.
-    beat.timer = this.#arm(beat.run, beat.everyMs);
+  #tick(group: Group): void {
+    group.timer = this.#arm(group.tick, group.everyMs);
     const now = this.#clock.now();
-    for (const live of [...beat.claims]) if (live.phase !== 'held' || live.alive(now)) live.ask();
-    beat.ranAt = now;
+    for (const member of [...group.members]) member.beat();
+    group.tickedAt = now;
   }
 
   /** A lease keeps no process alive; a wait does, but not through this timer. */
-  #arm(run: () => void, ms: number): Timer {
-    const timer = this.#clock.setTimeout(run, ms);
+  #arm(tick: () => void, ms: number): Timer {
+    const timer = this.#clock.setTimeout(tick, ms);
     timer.unref();
     return timer;
   }
+}
+
+/** In ms; whole, as timers are. */
+function intervalOf(beatTtlMs: number): number {
+  return Math.floor(beatTtlMs / TRIES_PER_TTL);
 }

@@ -2,22 +2,35 @@
  * A held claim, as the one who holds it sees it.
  *
  * Invariant: `held` is true only while the store cannot have granted the resource to another. It
- * reads the clock at the moment of the call and asks nothing else, so it is right when
- * the event loop was blocked, the process was stopped or the network is gone. The signal only
- * notifies; it aborts at the deadline at the latest. Once lost, a lease stays lost.
+ * compares the clock with the deadline at the moment of the call and calls nobody, so it is right
+ * when the event loop was blocked, the process was stopped or the network is gone. The signal only
+ * notifies, at the deadline or as soon as the loop is free after it. Once lost, it stays lost.
  * A lease cannot protect work that goes on without looking: for that there are fences.
  * What would break it: to let a timer or a flag decide what the clock has to.
  */
-import type { Timer } from '../base/clock.ts';
-import { UnsupportedError } from '../contract/errors.ts';
+import { detached } from '../base/event-loop.ts';
+import { LeaseLostError, type Loss, UnsupportedError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
-import { LeaseLostError, type LossReason } from './errors.ts';
+import type { Grant } from './claim-state.ts';
 import type { Acquisition, HandOff } from './events.ts';
 import type { LiveClaim } from './live-claim.ts';
-import type { LocalQueue } from './local-queue.ts';
 import { confirm, downgrade } from './questions.ts';
+import type { Services } from './services.ts';
+
+/** Who gave a lease out, and takes it back. */
+export interface Issuer {
+  /** The holder is done. The promise is there if the store has to be told. */
+  handOn(lease: Lease, now: number): Promise<void> | undefined;
+}
+
+interface LeaseParts {
+  /** Held. */
+  readonly live: LiveClaim;
+  readonly issuer: Issuer;
+  readonly acquisition: Acquisition | undefined;
+}
 
 export type LeaseState = 'held' | 'unconfirmed' | 'lost' | 'released';
 
@@ -30,27 +43,33 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly since: number;
   /** @internal The claim behind this lease. */
   readonly live: LiveClaim;
-  /** @internal What listeners know it by; made when the first one asks. */
-  acquisition: Acquisition | undefined;
-  readonly #queue: LocalQueue;
+  readonly #services: Services;
+  readonly #issuer: Issuer;
+  readonly #grant: Grant;
   readonly #nth: number;
-  readonly #takeover: Takeover | undefined;
   #state: 'held' | 'lost' | 'released' = 'held';
   #loss: LeaseLostError | undefined;
+  #noticed = false;
   #aborter: AbortController | undefined;
-  #maxHold: Timer | undefined;
   #left: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
-  #tellEnded: (() => void) | undefined;
+  #resolveEnded: (() => void) | undefined;
+  /** What listeners know it by; made when the first one asks. */
+  #acquisition: Acquisition | undefined;
 
   /** @internal */
-  constructor(queue: LocalQueue, live: LiveClaim, nth: number, since: number) {
-    this.#queue = queue;
+  constructor(
+    services: Services,
+    { live, issuer, acquisition }: LeaseParts,
+    { nth, since }: { readonly nth: number; readonly since: number },
+  ) {
+    this.#services = services;
     this.live = live;
+    this.#issuer = issuer;
+    this.#grant = live.grant as Grant;
     this.#nth = nth;
     this.since = since;
-    if (nth === 0) this.#takeover = live.takeover;
-    if (queue.spec.maxHoldMs !== undefined) this.#awaitMaxHold(queue.spec.maxHoldMs);
+    this.#acquisition = acquisition;
   }
 
   /** The full name, prefix included. */
@@ -68,11 +87,11 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** Grows from holder to holder. Public; give it to whatever guards the data. */
   get token(): bigint {
-    return tokenOf(this.live.number, this.#nth);
+    return tokenOf(this.#grant.number, this.#nth);
   }
 
   get lineage(): string {
-    return this.live.lineage;
+    return this.#grant.lineage;
   }
 
   /**
@@ -81,8 +100,8 @@ export class Lease implements FencingToken, AsyncDisposable {
    */
   get takeover(): Takeover | undefined {
     if (this.#nth > 0) return { reason: 'released', token: this.token - 1n };
-    if (!this.#takeover) return undefined;
-    return { ...this.#takeover, token: tokenOf(this.#takeover.token) };
+    const { takeover } = this.#grant;
+    return takeover && { ...takeover, token: tokenOf(takeover.token) };
   }
 
   /** Reads the clock now. */
@@ -92,18 +111,10 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** Life left without another heartbeat, in ms; 0 when no longer held. Reads the clock now. */
   get remainingMs(): number {
-    return this.#leftAt(this.#queue.core.clock.now());
-  }
-
-  #leftAt(now: number): number {
     if (this.#state !== 'held') return 0;
-    const { maxHoldMs } = this.#queue.spec;
-    const left = this.live.remaining(now);
-    if (maxHoldMs === undefined || left === 0) return left;
-    const heldFor = now - this.since;
-    if (heldFor < maxHoldMs) return Math.min(left, maxHoldMs - heldFor);
-    this.live.lose('max-hold');
-    return 0;
+    const left = this.live.deadline.remaining(this.#services.clock.now());
+    if (left === 0) this.#notice();
+    return left;
   }
 
   /**
@@ -111,29 +122,30 @@ export class Lease implements FencingToken, AsyncDisposable {
    * stood still since.
    */
   get state(): LeaseState {
-    if (this.held) return this.live.unconfirmed ? 'unconfirmed' : 'held';
-    return this.#state;
+    if (this.held) return this.live.deadline.unconfirmed ? 'unconfirmed' : 'held';
+    return this.#state === 'released' ? 'released' : 'lost';
   }
 
   /** Aborts with a `LeaseLostError` when the lease is lost; not when it is released. */
   get signal(): AbortSignal {
     if (!this.#aborter) {
       this.#aborter = new AbortController();
-      if (!this.held && this.#loss) this.#aborter.abort(this.#loss);
+      const { loss } = this;
+      if (loss) this.#aborter.abort(loss);
     }
     return this.#aborter.signal;
   }
 
   /** Why the lease was lost; undefined if it was not. Reads the clock now. */
   get loss(): LeaseLostError | undefined {
-    void this.held;
-    return this.#loss;
+    if (this.#state !== 'held' || this.held) return this.#loss;
+    return this.#lossOf(this.live.deadline.loss(this.#services.clock.now()));
   }
 
   /** Resolves when the lease is released or lost. */
   get ended(): Promise<void> {
     this.#ended ??= new Promise((resolve) => {
-      if (this.held) this.#tellEnded = resolve;
+      if (this.held) this.#resolveEnded = resolve;
       else resolve();
     });
     return this.#ended;
@@ -149,7 +161,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   get assertHeld(): () => void {
     return () => {
       if (this.held) return;
-      throw this.#loss ?? new LeaseLostError(this.resource, 'closed');
+      throw this.loss ?? new LeaseLostError(this.resource, 'closed');
     };
   }
 
@@ -164,7 +176,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   get renew(): () => Promise<void> {
     return async () => {
       this.assertHeld();
-      const error = await confirm(this.#queue.core, this.live);
+      const error = await confirm(this.#services.calls, this.live);
       this.assertHeld();
       if (error) throw error;
     };
@@ -198,7 +210,7 @@ export class Lease implements FencingToken, AsyncDisposable {
         throw new UnsupportedError('downgrade', 'Only a write lock can be downgraded.');
       }
       this.assertHeld();
-      await downgrade(this.#queue.core, this.live);
+      await downgrade(this.#services.calls, this.live);
       this.assertHeld();
     };
   }
@@ -215,7 +227,7 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** @internal Tells the listeners of `acquired`. */
   announce(): void {
-    const { events } = this.#queue.core;
+    const { events } = this.#services;
     if (!events.of.acquired.isThere) return;
     const { takeover } = this;
     const handOff = this.#handOff(takeover);
@@ -225,53 +237,52 @@ export class Lease implements FencingToken, AsyncDisposable {
   /** @internal What all events of this lease have. */
   identity(): { resource: string; kind: Kind; token: bigint; acquisition: Acquisition } {
     const { resource, kind, token, permits } = this;
-    const store = this.#queue.core.store.name;
-    this.acquisition ??= { resource, kind, permits, store };
-    return { resource, kind, token, acquisition: this.acquisition };
+    const store = this.#services.calls.store.name;
+    this.#acquisition ??= { resource, kind, permits, store };
+    return { resource, kind, token, acquisition: this.#acquisition };
   }
 
   /** What the holder before did not give back was taken over, and not handed on. */
   #handOff(takeover: Takeover | undefined): HandOff | undefined {
     if (this.#nth > 0) return 'local';
     const given = takeover === undefined || takeover.reason === 'released';
-    return this.live.queued && given ? 'remote' : undefined;
+    return this.#grant.queued && given ? 'remote' : undefined;
   }
 
   /** @internal */
-  lose(reason: LossReason, detail: string | undefined): void {
+  lose(loss: Loss): void {
     if (this.#state !== 'held') return;
     this.#state = 'lost';
-    this.#clearMaxHold();
-    this.#loss = new LeaseLostError(this.resource, reason, { detail });
-    this.#aborter?.abort(this.#loss);
-    this.#tellEnded?.();
-    this.#queue.core.events.emit('lost', { ...this.identity(), reason, detail });
+    const error = this.#lossOf(loss);
+    this.#aborter?.abort(error);
+    this.#resolveEnded?.();
+    this.#services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
+  }
+
+  /** A read calls nobody; listeners hear what it has found in the next microtask. */
+  #notice(): void {
+    if (this.#noticed) return;
+    this.#noticed = true;
+    queueMicrotask(() => detached(() => this.live.check()));
+  }
+
+  /** One error, whether a reader finds the loss first or the owner is told of it. */
+  #lossOf(loss: Loss | undefined): LeaseLostError | undefined {
+    if (loss) this.#loss ??= new LeaseLostError(this.resource, loss.reason, loss);
+    return this.#loss;
   }
 
   #release(): Promise<void> {
     // A listener that is told of this, or of the next holder, may call it again.
     this.#left = DONE;
-    const { core } = this.#queue;
-    const now = core.clock.now();
-    this.#clearMaxHold();
-    if (this.#leftAt(now) > 0) {
+    const { clock, events } = this.#services;
+    const now = clock.now();
+    if (this.#state === 'held' && this.live.check(now)) {
       this.#state = 'released';
-      this.#tellEnded?.();
-      if (core.events.of.released.isThere) core.events.emit('released', this.identity());
+      this.#resolveEnded?.();
+      if (events.of.released.isThere) events.emit('released', this.identity());
     }
-    return this.#queue.handOn(this, now) ?? DONE;
-  }
-
-  /** Timers may fire a moment early; then the clock says that it is still held. */
-  #awaitMaxHold(ms: number): void {
-    this.#maxHold = this.#queue.core.clock.setTimeout(() => {
-      if (this.held) this.#awaitMaxHold(1);
-    }, ms);
-    this.#maxHold.unref();
-  }
-
-  #clearMaxHold(): void {
-    if (this.#maxHold) this.#queue.core.clock.clearTimeout(this.#maxHold);
+    return this.#issuer.handOn(this, now) ?? DONE;
   }
 }
 

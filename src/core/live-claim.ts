@@ -1,18 +1,21 @@
 /**
  * A claim of this process while it lives: what the store last confirmed, and until when.
  *
- * Invariant: while `alive(now)` is true for a held claim, the store cannot grant it to another. It
- * holds because of the deadline (validity.ts), which only confirmed requests move. A hint grants
- * with the deadline of the last heartbeat, unless these may be about two places in the queue. A
- * reply to a request sent before a hint cannot take the grant back; `waiting` in reply to a later
- * one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the claim
- * `unconfirmed`, with a timer at its deadline. Timers only notify: whoever asks reads the clock, so
- * a blocked loop or a stopped process cannot be told that a dead claim is alive.
+ * Invariant: while `isHeld(now)`, the store cannot grant the claim to another. It holds because of
+ * the deadline, which only confirmed requests move. A hint grants with the
+ * deadline of the last heartbeat, unless a copy of the claim may be about, so that the hint may
+ * concern a place that is lost. A reply to a request sent before a hint cannot take the grant back;
+ * `waiting` in reply to a later one means that the store forgot. Doubt is not loss: a failed
+ * heartbeat leaves the claim `unconfirmed`, with a timer at its deadline.
+ * Reading calls nobody; the owner is told of a loss by the timer or the heartbeat, whichever comes
+ * first.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
 
-import { inBackground } from '../base/event-loop.ts';
+import { OneTimer } from '../base/clock.ts';
+import { detached } from '../base/event-loop.ts';
 import type { StoreError } from '../contract/errors.ts';
+import { type Loss, lossOf } from '../contract/errors.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -20,118 +23,123 @@ import type {
   HeldStatus,
   WaitingStatus,
 } from '../contract/store.ts';
-import type { Asker } from '../store-calls/batcher.ts';
-import { depart, pauseBefore } from '../store-calls/release.ts';
-import { checkStatus, lineageOf, NO_ANSWER } from '../store-calls/replies.ts';
+import type { Caller } from '../store-calls/batcher.ts';
+import { pauseBefore } from '../store-calls/release.ts';
+import { checkStatus, lineageOf, NO_REPLY } from '../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
-import type { ClaimListener, ClaimTerms } from './claim-terms.ts';
-import { Validity } from './deadline.ts';
-import type { Core } from './engine.ts';
-import { type LossReason, lossOf } from './errors.ts';
-import { noticeDoubt, noticeLimit, noticeQuarantine } from './notices.ts';
-import { OneTimer } from './one-timer.ts';
-import { subscribe } from './watching.ts';
+import { type Grant, OVER, type Owner, type State, type Terms } from './claim-state.ts';
+import { Deadline } from './deadline.ts';
+import { noticeDoubt, noticeLimit, noticeQuarantine } from './events.ts';
+import type { Member } from './heartbeat.ts';
+import type { Services } from './services.ts';
+import { watch } from './watching.ts';
 
-type Phase = 'claiming' | 'waiting' | 'held' | 'over';
-
-export class LiveClaim implements Asker<ClaimStatus> {
-  readonly terms: ClaimTerms;
-  phase: Phase = 'claiming';
-  number = 0n;
+export class LiveClaim implements Caller<ClaimStatus>, Member {
+  claim: Claim;
+  /** Claims that wait behind this one, as last heard. */
   waiters = 0;
-  ahead: number | undefined;
-  /** It has stood in the store's queue. */
-  queued = false;
   /** Why the last request failed; undefined after one that did not. */
   failure: StoreError | undefined;
-  takeover: HeldStatus['takeover'];
-  /** Of the store that granted it; a store that lost its memory may have another one now. */
-  lineage = '';
-  claim: Claim;
-  #grantedAt = Number.NEGATIVE_INFINITY;
-  /** The store has admitted it, but has yet to confirm a life long enough. */
-  #admitted = false;
-  /** It may have entered twice, and a hint be about a place that it has lost since. */
-  #sentTwice = false;
-  #asking = false;
-  #askAgain = false;
+  #state: State = { at: 'asking', doubled: false };
+  #queued = false;
+  /** At most one question is under way; `again` asks once more behind it. */
+  #question: 'none' | 'sent' | 'again' = 'none';
   #failures = 0;
-  #unsubscribe: (() => void) | undefined;
-  readonly #validity: Validity;
+  #unwatch: (() => void) | undefined;
+  readonly deadline: Deadline;
   readonly #timer: OneTimer;
-  readonly #core: Core;
-  readonly #listener: ClaimListener;
+  readonly #services: Services;
+  readonly #terms: Terms;
+  readonly #owner: Owner;
 
-  constructor(core: Core, claim: Claim, terms: ClaimTerms, listener: ClaimListener) {
-    this.#core = core;
+  constructor(services: Services, claim: Claim, terms: Terms, owner: Owner) {
+    this.#services = services;
     this.claim = claim;
-    this.terms = terms;
-    this.#listener = listener;
-    this.#validity = new Validity(core, claim.ttlMs, core.clock.now());
-    this.#timer = new OneTimer(core.clock);
+    this.#terms = terms;
+    this.#owner = owner;
+    const { beatTtlMs } = terms;
+    this.deadline = new Deadline(services, { ttlMs: claim.ttlMs, beatTtlMs }, services.clock.now());
+    this.#timer = new OneTimer(services.clock);
   }
 
-  get unconfirmed(): boolean {
-    return this.#validity.unconfirmed;
+  get beatTtlMs(): number {
+    return this.#terms.beatTtlMs;
+  }
+
+  get ahead(): number | undefined {
+    return this.#state.at === 'waiting' ? this.#state.ahead : undefined;
+  }
+
+  /** What the store said when it let the claim in; undefined if it is not held. */
+  get grant(): Grant | undefined {
+    return this.#state.at === 'held' ? this.#state.grant : undefined;
   }
 
   /** A claim that has been given up is not sent any more: it might come after its own release. */
   get wanted(): boolean {
-    return this.phase !== 'over';
+    return this.#state.at !== 'over';
   }
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
   start(): void {
-    const parts = { claim: this.claim, wake: this.#wake, ready: () => this.#enter() };
-    this.#unsubscribe = subscribe(this.#core, parts);
-  }
-
-  remaining(now: number = this.#core.clock.now()): number {
-    return this.alive(now) ? this.#validity.deadline - now : 0;
-  }
-
-  /** True while held; at the deadline this is what ends it, whether a timer fired or not. */
-  alive(now: number): boolean {
-    if (this.phase !== 'held') return false;
-    if (now < this.#validity.deadline) return true;
-    this.lose(this.#core.heartbeat.stalled(this, now) ? 'stalled' : 'expired');
-    return false;
+    const { calls, clock } = this.#services;
+    const enter = (): void => {
+      if (this.wanted) calls.claim.send(this.claim, this);
+    };
+    const parts = { claim: this.claim, wake: this.#wake, ready: enter };
+    this.#unwatch = watch(calls.store, clock, parts);
   }
 
   /** Enough life for another hand-off. */
   fresh(now: number): boolean {
-    return this.phase === 'held' && this.#validity.fresh(now);
+    return this.#state.at === 'held' && !this.deadline.loss(now) && this.deadline.fresh(now);
   }
 
-  /** Heartbeat and question in one. At most one is under way. */
-  ask(): void {
-    if (this.phase === 'over' || this.phase === 'claiming') return;
-    // Every question is a heartbeat.
-    if (this.phase === 'held' && !this.terms.heartbeat) return;
-    if (this.phase === 'held') this.#alarm();
-    if (this.#asking) {
-      this.#askAgain = true;
+  isHeld(now: number): boolean {
+    return this.#state.at === 'held' && this.deadline.remaining(now) > 0;
+  }
+
+  /** True while held; otherwise the owner has been told. */
+  check(now: number = this.#services.clock.now()): boolean {
+    if (this.#state.at !== 'held') return false;
+    const loss = this.deadline.loss(now);
+    if (loss) this.lose(loss);
+    return !loss;
+  }
+
+  /** Heartbeat and question in one. */
+  beat(): void {
+    const { at } = this.#state;
+    if (at === 'over' || at === 'asking') return;
+    if (at === 'held') {
+      if (!this.awaitDeadline()) return;
+      // Every question is a heartbeat.
+      if (!this.#terms.heartbeat) return;
+    }
+    if (this.#question !== 'none') {
+      this.#question = 'again';
       return;
     }
-    this.#asking = true;
-    const { lanes, store, heartbeat } = this.#core;
-    const tries = this.phase === 'waiting' && !this.#admitted && !store.traits.queue;
-    (tries ? lanes.claim : heartbeat.laneOf(this)).send(this.claim, this);
+    this.#question = 'sent';
+    const { claim, renew, store } = this.#services.calls;
+    const tries = this.#state.at === 'waiting' && !this.#state.admitted && !store.traits.queue;
+    (tries ? claim : renew).send(this.claim, this);
   }
 
-  /** Tells its holder, if there is one, that nobody knows whether the store still has it. */
-  doubt(cause: StoreError | undefined): void {
-    const remainingMs = this.remaining();
-    if (remainingMs === 0 || this.#validity.unanswered) return;
-    this.#validity.unanswered = true;
-    noticeDoubt(this.#core.events, this.claim, { remainingMs, cause });
+  /** Tells that nobody knows whether the store still has it, if it is held. */
+  doubt(cause?: StoreError): void {
+    const { clock, events } = this.#services;
+    const now = clock.now();
+    if (!this.isHeld(now) || this.deadline.unanswered) return;
+    this.deadline.unanswered = true;
+    noticeDoubt(events, this.claim, { remainingMs: this.deadline.remaining(now), cause });
   }
 
   /** Ends the hold without the store's word; the claim ends with its TTL, or by `release`. */
-  lose(reason: LossReason, detail?: string): void {
-    if (this.phase === 'over') return;
+  lose(loss: Loss): void {
+    if (!this.wanted) return;
     this.#end();
-    this.#listener.lost(reason, detail);
+    this.#owner.lost(loss);
   }
 
   /**
@@ -139,167 +147,168 @@ export class LiveClaim implements Asker<ClaimStatus> {
    * in the background until the TTL has taken care of it. Never rejects.
    */
   release(afterMs = 0): Promise<void> {
-    if (this.phase === 'claiming') this.#doubt();
+    if (this.#state.at === 'asking') this.#markUnanswered();
     this.#end();
-    return depart(this.#core, this.claim, afterMs);
+    return this.#services.calls.releases.send(this.claim, afterMs);
   }
 
-  /** The answer to what this claim itself asked. */
+  /** The reply to what this claim itself asked. */
   settle(status: ClaimStatus | undefined, error: StoreError | undefined, sentAt: number): void {
-    this.#asking = false;
+    const again = this.#question === 'again';
+    this.#question = 'none';
     this.receive(status, error, sentAt);
+    if (!again) return;
+    if (this.#state.at === 'asking') this.#question = 'again';
+    else this.beat();
   }
 
-  #enter(): void {
-    if (this.phase !== 'over') this.#core.lanes.claim.send(this.claim, this);
-  }
-
-  /** What the store answered to a request sent at `sentAt`. */
+  /** What the store replied to a request sent at `sentAt`. */
   receive(status: ClaimStatus | undefined, error: StoreError | undefined, sentAt: number): void {
-    if (this.phase === 'over') return;
+    if (!this.wanted) return;
     if (status?.state === 'held') this.#held(status, sentAt);
     else if (status?.state === 'waiting') this.#waiting(status, sentAt);
     else if (status?.state === 'gone') this.#gone(status);
-    else this.#failed(error ?? status?.error ?? NO_ANSWER);
-    if (this.#askAgain && this.phase !== 'claiming') {
-      this.#askAgain = false;
-      this.ask();
-    }
+    else this.#failed(error ?? status?.error ?? NO_REPLY);
   }
 
   readonly #wake = (news?: ClaimStatus): void => {
-    const { clock, store } = this.#core;
-    if (this.phase === 'over') return;
+    const { clock, calls } = this.#services;
+    const state = this.#state;
+    if (state.at === 'over') return;
     const hint = news && checkStatus(news);
-    const now = clock.now();
-    const grants = store.traits.hintsGrant && !this.terms.confirmGrant && !this.#sentTwice;
-    if (this.phase === 'claiming') this.#askAgain = true;
-    else if (hint?.state === 'held' && this.phase === 'held') this.waiters = hint.waiters;
-    else if (hint?.state === 'waiting' && this.phase === 'waiting') this.#schedule(hint);
-    else if (grants && hint?.state === 'held' && this.#validity.fresh(now)) this.#grant(hint, now);
-    // Called by a connection, which was opened for somebody else.
-    else inBackground(() => this.ask());
+    if (state.at === 'asking') {
+      this.#question = 'again';
+    } else if (hint?.state === 'held' && state.at === 'held') {
+      this.waiters = hint.waiters;
+    } else if (hint?.state === 'waiting' && state.at === 'waiting') {
+      this.#askWhenDue(hint);
+    } else {
+      const now = clock.now();
+      const sure = state.at === 'waiting' && !state.doubled && !this.#terms.confirmGrant;
+      const grants = sure && calls.store.traits.hintsGrant && this.deadline.fresh(now);
+      if (grants && hint?.state === 'held') this.#grant(hint, now);
+      // Called by a connection, which was opened for another caller.
+      else detached(() => this.beat());
+    }
   };
 
   #held(status: HeldStatus, sentAt: number): void {
     // First, for it may notice that it has stood still since the request was sent.
-    const now = this.#core.clock.now();
-    this.#confirm(status.leftMs, sentAt);
+    const now = this.#services.clock.now();
+    this.#confirmed(status.leftMs, sentAt);
     this.waiters = status.waiters;
-    if (this.phase === 'held') return;
-    if (this.terms.confirmGrant && !this.#validity.isFull(status.leftMs)) {
-      this.#admitted = true;
-      this.#stand();
+    if (this.#state.at === 'held') return;
+    if (this.#terms.confirmGrant && !this.deadline.isFull(status.leftMs)) {
+      this.#wait({ admitted: true, ahead: undefined });
       // With a pause, for a store that never confirms so much would be asked without end.
-      return this.#timer.set(() => this.ask(), 1);
+      return this.#timer.set(() => this.beat(), 1);
     }
     this.#grant(status, now);
   }
 
-  #grant(status: HeldStatus, now: number): void {
-    this.phase = 'held';
-    this.#grantedAt = now;
-    this.number = status.token;
-    this.lineage = lineageOf(this.#core.store);
-    this.waiters = status.waiters;
-    this.ahead = undefined;
-    this.takeover = status.takeover;
+  #grant({ token, takeover, waiters, limit }: HeldStatus, now: number): void {
+    const { calls, heartbeat } = this.#services;
+    const lineage = lineageOf(calls.store);
+    const grant = { number: token, lineage, takeover, queued: this.#queued };
+    this.#state = { at: 'held', since: now, grant };
+    this.waiters = waiters;
     this.#timer.clear();
     if (!this.fresh(now)) {
       // It came too late to be worth anything; the place in the queue goes with it.
       void this.release();
-      this.#listener.gone({ state: 'gone', why: 'expired' });
-      return;
+      return this.#owner.gone({ state: 'gone', why: 'expired' });
     }
-    if (this.terms.heartbeat) this.#core.heartbeat.add(this);
-    else this.#core.heartbeat.remove(this);
-    this.#listener.granted(now);
+    if (this.#terms.heartbeat) heartbeat.add(this);
+    else heartbeat.remove(this);
+    this.#owner.granted(now);
     // After a pause since `now`, the heartbeat that is arranged by now may come too late.
-    this.#alarm();
-    noticeLimit(this.#core.events, this.claim, status.limit);
+    this.awaitDeadline();
+    noticeLimit(this.#services.events, this.claim, limit);
   }
 
   #waiting(status: WaitingStatus, sentAt: number): void {
-    if (this.phase === 'held') {
-      if (sentAt > this.#grantedAt) this.lose('store-reset');
+    const state = this.#state;
+    if (state.at === 'held') {
+      if (sentAt > state.since) this.lose({ reason: 'store-reset' });
       return;
     }
-    if (!this.claim.queue) return this.#failed(NO_ANSWER);
-    this.#confirm(status.leftMs, sentAt);
-    const entered = this.phase === 'claiming';
-    this.#admitted = false;
-    this.queued ||= status.why === 'queue';
-    this.#stand();
-    this.ahead = status.ahead;
-    this.#schedule(status);
+    if (!this.claim.queue) return this.#failed(NO_REPLY);
+    this.#confirmed(status.leftMs, sentAt);
+    this.#queued ||= status.why === 'queue';
+    this.#wait({ admitted: false, ahead: status.ahead });
+    this.#askWhenDue(status);
     // Last, for a listener may end the claim.
-    if (entered) noticeLimit(this.#core.events, this.claim, status.limit);
-    noticeQuarantine(this.#core.events, this.claim, status);
+    const { events } = this.#services;
+    if (state.at === 'asking') noticeLimit(events, this.claim, status.limit);
+    noticeQuarantine(events, this.claim, status);
   }
 
-  #stand(): void {
-    this.phase = 'waiting';
-    this.#core.heartbeat.add(this);
+  #wait(parts: { readonly admitted: boolean; readonly ahead: number | undefined }): void {
+    const doubled = 'doubled' in this.#state && this.#state.doubled;
+    this.#state = { at: 'waiting', doubled, ...parts };
+    this.#services.heartbeat.add(this);
   }
 
   #gone(status: GoneStatus): void {
-    if (this.phase === 'held') {
-      if (this.alive(this.#core.clock.now())) this.lose(lossOf(status.why), status.detail);
+    if (this.#state.at === 'held') {
+      if (this.check()) this.lose({ reason: lossOf(status.why), detail: status.detail });
       return;
     }
     this.#end();
-    this.#listener.gone(status);
+    this.#owner.gone(status);
   }
 
   #failed(error: StoreError): void {
+    const { calls, clock } = this.#services;
     this.failure = error;
-    if (error.outcome === 'unknown') this.#doubt();
-    if (this.phase === 'held') return this.doubt(error);
-    const now = this.#core.clock.now();
-    if (!error.retryable || this.#validity.hopeless(now) || !this.claim.queue) {
+    if (error.outcome === 'unknown') this.#markUnanswered();
+    if (this.#state.at === 'held') return this.doubt(error);
+    if (!error.retryable || this.deadline.hopeless(clock.now()) || !this.claim.queue) {
       void this.release();
-      return this.#listener.failed(error);
+      return this.#owner.failed(error);
     }
-    const retry = this.phase === 'claiming' ? () => this.#enter() : () => this.ask();
-    this.#timer.set(retry, pauseBefore(this.#core.clock, this.claim, this.#failures++));
+    const asking = this.#state.at === 'asking';
+    const retry = asking ? () => calls.claim.send(this.claim, this) : () => this.beat();
+    this.#timer.set(retry, pauseBefore(clock, this.claim, this.#failures++));
   }
 
-  #confirm(leftMs: number, sentAt: number): void {
+  #confirmed(leftMs: number, sentAt: number): void {
     this.#failures = 0;
     this.failure = undefined;
-    this.#validity.confirm(leftMs, sentAt);
+    this.deadline.confirm(leftMs, sentAt);
   }
 
   /** A request went unanswered, so a copy of it may arrive late: the release must know. */
-  #doubt(): void {
-    if (this.phase === 'claiming') this.#sentTwice = true;
+  #markUnanswered(): void {
+    if (this.#state.at === 'asking') this.#state = { at: 'asking', doubled: true };
     if (!this.claim.unanswered) this.claim = { ...this.claim, unanswered: true };
   }
 
-  /** What stands before may be dead by `retryInMs`; if a heartbeat comes sooner, it will tell. */
-  #schedule(status: WaitingStatus): void {
-    if (this.#admitted) return;
-    const beatMs = this.terms.beatTtlMs / TRIES_PER_TTL;
-    if (status.retryInMs < beatMs)
-      this.#timer.set(() => this.ask(), Math.max(0, status.retryInMs) + 1);
+  /** Claims before this one may be dead by `retryInMs`; a heartbeat that comes sooner will tell. */
+  #askWhenDue({ retryInMs }: WaitingStatus): void {
+    if (this.#state.at === 'waiting' && this.#state.admitted) return;
+    if (retryInMs >= this.beatTtlMs / TRIES_PER_TTL) return;
+    this.#timer.set(() => this.beat(), Math.max(0, retryInMs) + 1);
   }
 
   /**
-   * At the deadline, somebody who waits for the signal must hear of it. While half of the TTL is
-   * left, the next heartbeat comes first.
+   * Tells the owner at the deadline, and whether it has not passed. While half of the TTL is left,
+   * the next heartbeat comes first.
    */
-  #alarm(): void {
-    const { heartbeat, beatTtlMs } = this.terms;
-    const left = this.remaining();
-    if (left === 0 || (heartbeat && left > beatTtlMs / 2)) return;
-    this.#timer.set(() => this.#alarm(), left);
+  awaitDeadline(): boolean {
+    const now = this.#services.clock.now();
+    if (!this.check(now)) return false;
+    const left = this.deadline.remaining(now);
+    if (this.#terms.heartbeat && left > this.beatTtlMs / 2) return true;
+    this.#timer.set(() => this.awaitDeadline(), left);
     this.#timer.unref();
+    return true;
   }
 
   #end(): void {
-    this.phase = 'over';
+    this.#state = OVER;
     this.#timer.clear();
-    this.#core.heartbeat.remove(this);
-    this.#unsubscribe?.();
+    this.#services.heartbeat.remove(this);
+    this.#unwatch?.();
   }
 }

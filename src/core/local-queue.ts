@@ -1,32 +1,35 @@
 /**
- * The tasks of this process that want the same lock, and the one claim it holds for them.
+ * The waiters of this process that want the same lock, and the one claim it holds for them.
  *
  * Invariant: at most one lease is out, only the claim's holder has it, and leases come in the order
- * of the tasks. Mutexes and write locks with equal terms share a queue: on release the lease passes
- * to the next task without a trip to the server, with the next token inside STEP, so that tokens
- * grow with every holder. Others get a queue of their own for each task. As soon as another process
+ * of the waiters. Mutexes and write locks with equal terms share a queue: on release the lease passes
+ * to the next waiter without a trip to the server, with the next token inside STEP, so that tokens
+ * grow with every holder. Others get a queue of their own for each waiter. As soon as another process
  * waits, at most a batch bounded in count and time passes before the claim is given up, so nobody
  * outside starves; and never a lease with too little life left.
  * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
  */
 
-import { Line } from '../base/fifo.ts';
+import { hostname } from 'node:os';
+import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Claim, GoneStatus, Kind } from '../contract/store.ts';
-import { STEP } from '../contract/token.ts';
-import type { ClaimListener } from './claim-terms.ts';
-import type { Core } from './engine.ts';
 import {
   AcquireTimeoutError,
   LeaseLostError,
+  type Loss,
   type LossReason,
   MismatchError,
   QueueFullError,
-} from './errors.ts';
-import { Lease } from './lease.ts';
+} from '../contract/errors.ts';
+import type { Claim, GoneStatus, Holder, Kind } from '../contract/store.ts';
+import { STEP } from '../contract/token.ts';
+import type { Owner } from './claim-state.ts';
+import { type Issuer, Lease } from './lease.ts';
 import { LiveClaim } from './live-claim.ts';
-import { type AcquireOptions, type Outlook, type Subject, Task } from './waiter.ts';
+import type { Services } from './services.ts';
+import type { AcquireOptions } from './waiter.ts';
+import { type Outlook, type Subject, Waiter } from './waiter.ts';
 
 /** What a primitive asks for, checked and complete. */
 export interface Spec {
@@ -47,27 +50,37 @@ export interface Spec {
 /** Local hand-offs while another process waits, and for how many ms: a turn, not a reign. */
 const BATCH = { count: 64, ms: 50 };
 
+const HOST = hostname();
+
 /** Longest pause before a lost place in the queue is claimed again, in ms. */
 const RECLAIM_MS = 25;
 
-export class LocalQueue implements ClaimListener, Subject {
-  readonly core: Core;
+/** Where a queue is listed while it has a claim or a waiter. */
+export interface Registry {
+  add(queue: LocalQueue): void;
+  remove(queue: LocalQueue): void;
+}
+
+export class LocalQueue implements Owner, Subject, Issuer {
   readonly spec: Spec;
   lease: Lease | undefined;
   #live: LiveClaim | undefined;
   /** The claim whose next lease is about to be handed on. */
   #passing: LiveClaim | undefined;
-  readonly #line = new Line<Task<Lease | null>>();
+  readonly #line = new Fifo<Waiter<Lease | null>>();
   #permits = 1;
-  /** The task that came to try; it never waits, and it is the first in line. */
-  #trying: Task<Lease | null> | undefined;
+  /** The waiter that came to try; it never waits, and it is the first in line. */
+  #trying: Waiter<Lease | null> | undefined;
   #issued = 0;
   #passed = 0;
   #passingSince = 0;
+  readonly #services: Services;
+  readonly #registry: Registry;
 
-  constructor(core: Core, spec: Spec) {
-    this.core = core;
+  constructor(services: Services, spec: Spec, registry: Registry) {
+    this.#services = services;
     this.spec = spec;
+    this.#registry = registry;
   }
 
   get resource(): string {
@@ -86,17 +99,17 @@ export class LocalQueue implements ClaimListener, Subject {
   /** Resolves with null if `waits` is false and the lock is not free. */
   join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
     if (!waits) {
-      if (this.#live?.alive(this.core.clock.now())) return Promise.resolve(null);
+      if (this.#live?.check()) return Promise.resolve(null);
       // Our claim, not answered or not granted, does not prove that somebody holds: ask apart.
       if (this.#live || this.#line.first) return this.#apart().join(options, permits, waits);
     }
     return new Promise((resolve, reject) => {
       const own = waits ? options : untimed(options);
-      const task = new Task(this.core, { subject: this, options: own, resolve, reject });
-      this.#line.push(task);
+      const waiter = new Waiter(this.#services, { subject: this, options: own, resolve, reject });
+      this.#line.push(waiter);
       if (this.#live) return;
       this.#permits = permits;
-      this.#trying = waits ? undefined : task;
+      this.#trying = waits ? undefined : waiter;
       this.#claim();
     });
   }
@@ -104,23 +117,23 @@ export class LocalQueue implements ClaimListener, Subject {
   /** Ends all waits. */
   rejectAll(error: unknown): void {
     this.#trying = undefined;
-    for (let task = this.#line.shift(); task; task = this.#line.shift()) task.reject(error);
+    for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
     this.#leaveIfIdle();
   }
 
   /** Ends the hold, if there is one, without giving the claim back. */
   lose(reason: LossReason): void {
-    this.#live?.lose(reason);
+    this.#live?.lose({ reason });
   }
 
-  leave(task: Task<Lease | null>): void {
-    this.#line.remove(task);
-    if (this.#trying === task) this.#trying = undefined;
+  leave(waiter: Waiter<Lease | null>): void {
+    this.#line.remove(waiter);
+    if (this.#trying === waiter) this.#trying = undefined;
     this.#leaveIfIdle();
   }
 
   async timedOut(waitedMs: number, { ahead, failure }: Outlook): Promise<Error> {
-    const holders = await this.core.lastLook(this.resource);
+    const holders = await this.#services.looks.holders(this.resource);
     return new AcquireTimeoutError(this.resource, { waitedMs, ahead, holders, failure });
   }
 
@@ -134,10 +147,10 @@ export class LocalQueue implements ClaimListener, Subject {
     const { resource, kind } = this.spec;
     const tried = this.#isTry();
     this.#live = undefined;
-    if (why === 'refused' && tried) this.#settleTry((task) => task.resolve(null));
+    if (why === 'refused' && tried) this.#settleTry((waiter) => waiter.resolve(null));
     else if (why === 'mismatch') {
       this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
-      this.core.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
+      this.#services.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
     else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why, { detail }));
     else this.#claimLater();
@@ -146,15 +159,15 @@ export class LocalQueue implements ClaimListener, Subject {
   failed(error: StoreError): void {
     const tried = this.#isTry();
     this.#live = undefined;
-    if (tried) this.#settleTry((task) => task.reject(error));
+    if (tried) this.#settleTry((waiter) => waiter.reject(error));
     else this.rejectAll(error);
   }
 
-  lost(reason: LossReason, detail: string | undefined): void {
+  lost(loss: Loss): void {
     const { lease } = this;
     this.#live = undefined;
     this.lease = undefined;
-    lease?.lose(reason, detail);
+    lease?.lose(loss);
     // Whoever heard of it may have claimed already.
     if (!this.#live) this.#claimAgain();
   }
@@ -167,7 +180,7 @@ export class LocalQueue implements ClaimListener, Subject {
     this.lease = undefined;
     if (this.#line.first && this.#mayPass(live, now)) {
       this.#passing = live;
-      this.core.turn.run(this.#passOn, now);
+      this.#services.loop.run(this.#passOn, now);
       return undefined;
     }
     this.#live = undefined;
@@ -178,7 +191,7 @@ export class LocalQueue implements ClaimListener, Subject {
 
   #claim(): void {
     const { resource, kind, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
-    this.core.queues.add(this);
+    this.#registry.add(this);
     const claim: Claim = {
       resource,
       id: randomId(),
@@ -187,15 +200,21 @@ export class LocalQueue implements ClaimListener, Subject {
       limit,
       ttlMs: Math.max(ttlMs, minHoldMs),
       queue: this.#trying === undefined,
-      holder: this.core.holder(this.#line.first?.options.label),
+      holder: this.#holder(),
     };
     const terms = { heartbeat, beatTtlMs: ttlMs, confirmGrant: minHoldMs > 0 };
-    this.#live = new LiveClaim(this.core, claim, terms, this);
+    this.#live = new LiveClaim(this.#services, claim, terms, this);
     this.#live.start();
   }
 
+  #holder(): Holder {
+    const { label = this.#services.settings.label } = this.#line.first?.options ?? {};
+    const who = { host: HOST, pid: process.pid, since: Date.now() };
+    return label === undefined ? who : { ...who, label };
+  }
+
   #apart(): LocalQueue {
-    return new LocalQueue(this.core, { ...this.spec, shared: false });
+    return new LocalQueue(this.#services, { ...this.spec, shared: false }, this.#registry);
   }
 
   #isTry(): boolean {
@@ -203,39 +222,45 @@ export class LocalQueue implements ClaimListener, Subject {
   }
 
   /** Those who came after the try, or after it was aborted, wait on. */
-  #settleTry(settle: (task: Task<Lease | null>) => void): void {
-    const task = this.#trying;
+  #settleTry(settle: (waiter: Waiter<Lease | null>) => void): void {
+    const waiter = this.#trying;
     this.#trying = undefined;
-    if (task) {
-      this.#line.remove(task);
-      settle(task);
+    if (waiter) {
+      this.#line.remove(waiter);
+      settle(waiter);
     }
     this.#claimAgain();
   }
 
   #claimAgain(): void {
     if (this.#line.first) this.#claim();
-    else this.core.forget(this);
+    else this.#registry.remove(this);
   }
 
   /** The place in the queue is lost; a moment's pause keeps a broken store from spinning us. */
   #claimLater(): void {
-    const { clock } = this.core;
+    const { clock } = this.#services;
     clock.setTimeout(() => {
       if (!this.#live) this.#claimAgain();
     }, clock.random() * RECLAIM_MS);
   }
 
   #hand(now: number): void {
-    const task = this.#line.shift();
-    if (!task || !this.#live) return this.#leaveIfIdle();
+    const waiter = this.#line.shift();
+    const live = this.#live;
+    if (!waiter || !live) return this.#leaveIfIdle();
     this.#trying = undefined;
-    const lease = new Lease(this, this.#live, this.#issued++, now);
-    lease.acquisition = task.options.acquisition;
+    const { maxHoldMs } = this.spec;
+    if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
+    const { acquisition } = waiter.options;
+    const parts = { live, issuer: this, acquisition };
+    const lease = new Lease(this.#services, parts, { nth: this.#issued++, since: now });
     this.lease = lease;
     // First, for a listener may abort the wait that is over.
-    task.resolve(lease);
+    waiter.resolve(lease);
     lease.announce();
+    // Last, for it may find that the process has stood still since.
+    if (maxHoldMs !== undefined) live.awaitDeadline();
   }
 
   readonly #passOn = (now: number): void => {
@@ -260,7 +285,7 @@ export class LocalQueue implements ClaimListener, Subject {
     if (this.#line.first || this.lease) return;
     void this.#live?.release();
     this.#live = undefined;
-    this.core.forget(this);
+    this.#registry.remove(this);
   }
 }
 

@@ -1,13 +1,149 @@
 import { onAbort } from '../base/aborts.ts';
-import type { Timer } from '../base/clock.ts';
-import { type Duration, parseDuration } from '../base/duration.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { type Duration, MAX_DURATION_MS, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
-import type { InLine } from '../base/fifo.ts';
+import { detached } from '../base/event-loop.ts';
+import type { Linked } from '../base/fifo.ts';
 import { readOptions } from '../base/options.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Kind } from '../contract/store.ts';
-import type { Core } from './engine.ts';
 import type { Acquisition } from './events.ts';
+import type { Services } from './services.ts';
+
+/** How a wait stands. */
+export interface Outlook {
+  /** Claims before this one, if known. */
+  readonly ahead?: number | undefined;
+  /** Why the store could not be asked the last time. */
+  readonly failure?: StoreError | undefined;
+}
+
+/** What a wait is about, for messages and events. */
+export interface Subject {
+  readonly resource: string;
+  readonly kind: Kind;
+  outlook(): Outlook;
+  /** Leaves the line; the waiter is already settled. */
+  leave(waiter: Waiter<never>): void;
+  /** What the wait rejects with when it has run out. */
+  timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
+}
+
+/** Report a wait as slow after this long, in ms: longer than any wait that is meant to happen. */
+const SLOW_MS = 30_000;
+
+/**
+ * Somebody who waits, in a line of them. Settled once: with a value, an error, its time-out or its
+ * signal. Costs no timer and no listener unless it was asked to.
+ */
+export class Waiter<T> implements Linked<Waiter<T>> {
+  previous: Waiter<T> | undefined;
+  next: Waiter<T> | undefined;
+  settled = false;
+  readonly options: AcquireOptions;
+  readonly #services: Services;
+  readonly #subject: Subject;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (error: unknown) => void;
+  #forgetSignal: (() => void) | undefined;
+  #waitTimer: Timer | undefined;
+  #slowTimer: Timer | undefined;
+
+  constructor(
+    services: Services,
+    parts: {
+      readonly subject: Subject;
+      readonly options: AcquireOptions;
+      readonly resolve: (value: T) => void;
+      readonly reject: (error: unknown) => void;
+    },
+  ) {
+    this.#services = services;
+    this.#subject = parts.subject;
+    this.#resolve = parts.resolve;
+    this.#reject = parts.reject;
+    this.options = parts.options;
+    services.keepAlive.add();
+    const { wait, signal } = this.options;
+    if (signal) {
+      const aborted = (): void => this.#leave(() => this.#reject(signal.reason));
+      this.#forgetSignal = onAbort(signal, aborted);
+    }
+    if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
+    if (services.events.of.slow.isThere) this.#startSlow();
+  }
+
+  resolve(value: T): void {
+    if (this.#settle()) this.#resolve(value);
+  }
+
+  reject(error: unknown): void {
+    if (this.#settle()) this.#reject(error);
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    const { clock } = this.#services;
+    if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
+    if (this.#slowTimer) clock.clearTimeout(this.#slowTimer);
+    this.#forgetSignal?.();
+    this.#services.keepAlive.remove();
+    return true;
+  }
+
+  #leave(reject: () => void): void {
+    if (!this.#settle()) return;
+    this.#subject.leave(this as Waiter<never>);
+    reject();
+  }
+
+  #startWait(ms: number): void {
+    const { clock } = this.#services;
+    const since = clock.now();
+    this.#waitTimer = clock.setTimeout(() => {
+      const outlook = this.#subject.outlook();
+      const waitedMs = clock.now() - since;
+      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, outlook)));
+    }, ms);
+  }
+
+  #startSlow(): void {
+    const { clock, events } = this.#services;
+    const { resource, kind } = this.#subject;
+    const timer = clock.setTimeout(() => {
+      const { ahead } = this.#subject.outlook();
+      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead });
+    }, SLOW_MS);
+    timer.unref();
+    this.#slowTimer = timer;
+  }
+}
+
+/** Keeps the process alive while anything in it waits: it must not end for lack of other work. */
+export class KeepAlive {
+  readonly #clock: Clock;
+  #waiting = 0;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(): void {
+    if (this.#waiting++ > 0) return;
+    if (this.#timer) this.#timer.ref();
+    else this.#timer = detached(() => this.#clock.setTimeout(() => {}, MAX_DURATION_MS));
+  }
+
+  remove(): void {
+    if (--this.#waiting === 0) this.#timer?.unref();
+  }
+
+  close(): void {
+    if (this.#timer) this.#clock.clearTimeout(this.#timer);
+  }
+}
 
 /** What a single acquisition may say. */
 export interface AcquireOptions {
@@ -23,116 +159,6 @@ export interface AcquireOptions {
   readonly label?: string;
   /** @internal Set while somebody listens. */
   readonly acquisition?: Acquisition;
-}
-
-/** How a wait stands. */
-export interface Outlook {
-  /** Claims before this one, if known. */
-  readonly ahead?: number | undefined;
-  /** Why the store could not be asked the last time. */
-  readonly failure?: StoreError | undefined;
-}
-
-/** What a wait is about, for messages and events. */
-export interface Subject {
-  readonly resource: string;
-  readonly kind: Kind;
-  outlook(): Outlook;
-  /** Leaves the line; the task is already settled. */
-  leave(task: Task<never>): void;
-  /** What the wait rejects with when it has run out. */
-  timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
-}
-
-/** Report a wait as slow after this long, in ms: longer than any wait that is meant to happen. */
-const SLOW_MS = 30_000;
-
-/**
- * Somebody who waits, in a line of them. Settled once: with a value, an error, its time-out or its
- * signal. Costs no timer and no listener unless it was asked to.
- */
-export class Task<T> implements InLine<Task<T>> {
-  previous: Task<T> | undefined;
-  next: Task<T> | undefined;
-  settled = false;
-  readonly options: AcquireOptions;
-  readonly #core: Core;
-  readonly #subject: Subject;
-  readonly #resolve: (value: T) => void;
-  readonly #reject: (error: unknown) => void;
-  #forgetSignal: (() => void) | undefined;
-  #waitTimer: Timer | undefined;
-  #slowTimer: Timer | undefined;
-
-  constructor(
-    core: Core,
-    parts: {
-      readonly subject: Subject;
-      readonly options: AcquireOptions;
-      readonly resolve: (value: T) => void;
-      readonly reject: (error: unknown) => void;
-    },
-  ) {
-    this.#core = core;
-    this.#subject = parts.subject;
-    this.#resolve = parts.resolve;
-    this.#reject = parts.reject;
-    this.options = parts.options;
-    core.waits(1);
-    const { wait, signal } = this.options;
-    if (signal) {
-      const aborted = (): void => this.#leave(() => this.#reject(signal.reason));
-      this.#forgetSignal = onAbort(signal, aborted);
-    }
-    if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
-    if (core.events.of.slow.isThere) this.#startSlow();
-  }
-
-  resolve(value: T): void {
-    if (this.#settle()) this.#resolve(value);
-  }
-
-  reject(error: unknown): void {
-    if (this.#settle()) this.#reject(error);
-  }
-
-  #settle(): boolean {
-    if (this.settled) return false;
-    this.settled = true;
-    const { clock } = this.#core;
-    if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
-    if (this.#slowTimer) clock.clearTimeout(this.#slowTimer);
-    this.#forgetSignal?.();
-    this.#core.waits(-1);
-    return true;
-  }
-
-  #leave(reject: () => void): void {
-    if (!this.#settle()) return;
-    this.#subject.leave(this as Task<never>);
-    reject();
-  }
-
-  #startWait(ms: number): void {
-    const { clock } = this.#core;
-    const since = clock.now();
-    this.#waitTimer = clock.setTimeout(() => {
-      const outlook = this.#subject.outlook();
-      const waitedMs = clock.now() - since;
-      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, outlook)));
-    }, ms);
-  }
-
-  #startSlow(): void {
-    const { clock, events } = this.#core;
-    const { resource, kind } = this.#subject;
-    const timer = clock.setTimeout(() => {
-      const { ahead } = this.#subject.outlook();
-      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead });
-    }, SLOW_MS);
-    timer.unref();
-    this.#slowTimer = timer;
-  }
 }
 
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'permits', 'label'];

@@ -1,15 +1,15 @@
-import type { Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import type { Claim, Store, Wake } from '../contract/store.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
-import type { Core } from './engine.ts';
 
 /**
  * Subscribes to hints for a claim; returns the way to stop. `ready` is called once: when no hint
  * can be missed any more, or when the store cannot say so. Without hints the heartbeats still bring
  * the news, only later.
  */
-export function subscribe(
-  { store, clock }: Core,
+export function watch(
+  store: Store,
+  clock: Clock,
   parts: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
 ): () => void {
   const { claim, wake, ready } = parts;
@@ -20,11 +20,11 @@ export function subscribe(
   let waits = true;
   let stopped = false;
   let watching: AsyncDisposable | undefined;
-  let patience: Timer | undefined;
+  let limit: Timer | undefined;
   const go = (): void => {
     if (!waits) return;
     waits = false;
-    if (patience) clock.clearTimeout(patience);
+    if (limit) clock.clearTimeout(limit);
     if (!stopped) ready();
   };
   const stop = (): void => {
@@ -32,7 +32,7 @@ export function subscribe(
     if (watching) dispose(watching);
     watching = undefined;
   };
-  watch(store, claim, wake).then((subscribed) => {
+  subscribe(store, claim, wake).then((subscribed) => {
     watching = subscribed;
     if (stopped) stop();
     go();
@@ -41,15 +41,15 @@ export function subscribe(
   if (!store.traits.synchronous) {
     queueMicrotask(() => {
       if (!waits) return;
-      patience = clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
-      patience.unref();
+      limit = clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
+      limit.unref();
     });
   }
   return stop;
 }
 
 /** A store that cannot watch is one whose hints are all lost. */
-function watch(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
+function subscribe(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
   try {
     return Promise.resolve(store.watch?.(claim, wake));
   } catch {

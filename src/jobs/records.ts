@@ -1,9 +1,10 @@
 /** What is kept in the store about work that is done, as JSON with the layout that it has. */
 
+import { sleep } from '../base/clock.ts';
 import { show } from '../base/show.ts';
 import { StoreError, toStoreError, UnsupportedError } from '../contract/errors.ts';
 import type { Store } from '../contract/store.ts';
-import type { Core } from '../core/engine.ts';
+import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
 import { checkBoolean, checkKept } from '../store-calls/replies.ts';
 
@@ -21,31 +22,31 @@ interface Keeping {
  * Keeps a note about what this lease holds; false if it is not held.
  * @throws StoreError if it may not be there, UnsupportedError
  */
-export async function keep(core: Core, lease: Lease, { note, ms }: Keeping): Promise<boolean> {
-  const { keep: verb } = recordsOf(core);
+export async function keep(engine: Engine, lease: Lease, { note, ms }: Keeping): Promise<boolean> {
+  const { keep: verb } = recordsOf(engine);
   const text = JSON.stringify({ layout: LAYOUT, ...note });
   const { claim } = lease.live;
-  return core.answer(() => verb(claim, { text, ms }), checkBoolean, claim);
+  return engine.services.calls.ask(() => verb(claim, { text, ms }), checkBoolean, claim);
 }
 
 /**
  * The same, again and again until the note is known to be there.
  * @throws LeaseLostError, StoreError if it may not be there, UnsupportedError
  */
-export async function keepSurely(core: Core, lease: Lease, keeping: Keeping): Promise<void> {
+export async function keepSurely(engine: Engine, lease: Lease, keeping: Keeping): Promise<void> {
   let failure: unknown;
   for (;;) {
     if (failure !== undefined && !lease.held) throw failure;
     lease.assertHeld();
     try {
-      if (await keep(core, lease, keeping)) return;
+      if (await keep(engine, lease, keeping)) return;
       // The heartbeat is told why.
       await lease.renew();
     } catch (error) {
       if (!toStoreError(error).retryable) throw error;
       failure = error;
     }
-    await core.sleep(RETRY_MS, lease.signal);
+    await sleep(engine.services.clock, RETRY_MS, lease.signal);
   }
 }
 
@@ -54,15 +55,16 @@ export async function keepSurely(core: Core, lease: Lease, keeping: Keeping): Pr
  * @throws StoreError, UnsupportedError
  */
 export async function recall<N extends object>(
-  core: Core,
+  engine: Engine,
   resource: string,
 ): Promise<{ readonly note: N; readonly leftMs: number } | undefined> {
-  const { recall: verb } = recordsOf(core);
-  const kept = await core.answer(() => verb(resource), checkKept);
+  const { recall: verb } = recordsOf(engine);
+  const kept = await engine.services.calls.ask(() => verb(resource), checkKept);
   return kept && { note: noteIn<N>(kept.text, resource), leftMs: kept.leftMs };
 }
 
-function recordsOf({ store }: Core): Required<Pick<Store, 'keep' | 'recall'>> {
+function recordsOf({ services }: Engine): Required<Pick<Store, 'keep' | 'recall'>> {
+  const { store } = services.calls;
   const { keep: keeps, recall: recalls } = store;
   if (keeps && recalls) return { keep: keeps.bind(store), recall: recalls.bind(store) };
   const message = `The ${store.name} store keeps no records of what is done.`;

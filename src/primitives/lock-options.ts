@@ -5,7 +5,7 @@ import { checkName, MAX_PREFIX_BYTES } from '../base/names.ts';
 import { reading, readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import { MAX_PERMITS, OPTIONAL_VERBS, type Store } from '../contract/store.ts';
-import type { CoreOptions } from '../core/engine.ts';
+import type { Settings } from '../core/services.ts';
 
 export interface LocksOptions {
   /** Put before every name; at most 128 bytes. */
@@ -136,7 +136,7 @@ export function checkStore(store: Store): void {
   if (!whole) throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
 }
 
-export function checkLocks(options: LocksOptions, store: Store): CoreOptions {
+export function checkLocks(options: LocksOptions, store: Store): Settings {
   const { maxTtlMs: most = MAX_TTL_MS } = store;
   const { prefix = '', label, ttl = Math.min(10_000, most), wait, drift = 0.01 } = options;
   const { clock, releaseOnSignal = false } = options;

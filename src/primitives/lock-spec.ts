@@ -3,7 +3,7 @@
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Kind } from '../contract/store.ts';
-import type { Core } from '../core/engine.ts';
+import type { Engine } from '../core/engine.ts';
 import type { Spec } from '../core/local-queue.ts';
 import type { LockOptions } from './lock-options.ts';
 
@@ -16,11 +16,11 @@ export interface Asked extends LockOptions {
 const MIN_TTL_MS = 100;
 
 /** @throws UsageError */
-export function specOf(core: Core, resource: string, options: Asked): Spec {
+export function specOf(engine: Engine, resource: string, options: Asked): Spec {
   const { kind, limit, fair = false, reentrant = false, heartbeat = true } = options;
   const { minHold = 0, maxHold } = options;
-  const ttlMs = ttlOf(core, options.ttl);
-  const minHoldMs = atMost(core, parseDuration(minHold, 'minHold'), 'minHold');
+  const ttlMs = ttlOf(engine, options.ttl);
+  const minHoldMs = atMost(engine, parseDuration(minHold, 'minHold'), 'minHold');
   const maxHoldMs = maxHold === undefined ? undefined : parseDuration(maxHold, 'maxHold');
   if (maxHoldMs === 0) throw new UsageError('maxHold must be more than 0.');
   if (maxHoldMs !== undefined && maxHoldMs < minHoldMs) {
@@ -39,16 +39,17 @@ export function specOf(core: Core, resource: string, options: Asked): Spec {
 }
 
 /** In ms. @throws UsageError */
-export function ttlOf(core: Core, ttl: Duration | undefined): number {
-  const { options, store } = core;
-  const ttlMs = ttl === undefined ? options.ttlMs : parseDuration(ttl, 'ttl');
-  const least = Math.max(MIN_TTL_MS, store.traits.ttlStepMs);
+export function ttlOf(engine: Engine, ttl: Duration | undefined): number {
+  const { calls, settings } = engine.services;
+  const ttlMs = ttl === undefined ? settings.ttlMs : parseDuration(ttl, 'ttl');
+  const least = Math.max(MIN_TTL_MS, calls.store.traits.ttlStepMs);
   if (ttlMs < least) throw new UsageError(`ttl must be at least ${least} ms, not ${ttlMs}.`);
-  return atMost(core, ttlMs, 'ttl');
+  return atMost(engine, ttlMs, 'ttl');
 }
 
-function atMost({ options, store }: Core, ms: number, what: string): number {
-  const { maxTtlMs } = options;
+function atMost({ services }: Engine, ms: number, what: string): number {
+  const { store } = services.calls;
+  const { maxTtlMs } = services.settings;
   if (ms <= maxTtlMs) return ms;
   const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
   const raise = `raise the option maxTtl of ${where} for all users of the store`;

@@ -1,9 +1,9 @@
 import { UsageError } from '../base/errors.ts';
+import type { LeaseLostError } from '../contract/errors.ts';
 import type { Member } from '../contract/store.ts';
-import type { Core } from '../core/engine.ts';
-import type { LeaseLostError } from '../core/errors.ts';
-import { underLease } from '../core/under-lease.ts';
+import type { Engine } from '../core/engine.ts';
 import { type AcquireOptions, NO_OPTIONS, readAcquire } from '../core/waiter.ts';
+import { underLease } from './under-lease.ts';
 
 /** What every lease-like result has. */
 export interface Held extends AsyncDisposable {
@@ -23,11 +23,11 @@ export type TryResult<T> =
 /** The four ways to take a lock. */
 export abstract class Lockable<L extends Held> {
   /** @internal */
-  protected readonly core: Core;
+  protected readonly engine: Engine;
 
   /** @internal */
-  constructor(core: Core) {
-    this.core = core;
+  constructor(engine: Engine) {
+    this.engine = engine;
   }
 
   /** @internal Takes or waits; null if `waits` is false and it is not free. */
@@ -125,7 +125,7 @@ export abstract class Lockable<L extends Held> {
   }
 
   #patient(options: AcquireOptions): AcquireOptions {
-    const { waitMs } = this.core.options;
+    const { waitMs } = this.engine.services.settings;
     if (options.wait !== undefined || waitMs === undefined) return options;
     return { ...options, wait: waitMs };
   }

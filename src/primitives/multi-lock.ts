@@ -11,9 +11,9 @@ import { firstOf } from '../base/aborts.ts';
 import { parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import { reading } from '../base/options.ts';
+import type { LeaseLostError } from '../contract/errors.ts';
 import type { Member } from '../contract/store.ts';
-import type { Core } from '../core/engine.ts';
-import type { LeaseLostError } from '../core/errors.ts';
+import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { type Held, Lockable, type Work } from './lock.ts';
@@ -79,9 +79,9 @@ export class MultiLock extends Lockable<MultiLease> {
   readonly #ordered: readonly SingleLock[];
 
   /** @internal Throws UsageError if there are no parts, or the same resource occurs twice. */
-  constructor(core: Core, parts: readonly SingleLock[]) {
-    super(core);
-    this.#parts = reading('The list of locks', () => readParts(core, parts));
+  constructor(engine: Engine, parts: readonly SingleLock[]) {
+    super(engine);
+    this.#parts = reading('The list of locks', () => readParts(engine, parts));
     this.#ordered = [...this.#parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
@@ -94,7 +94,7 @@ export class MultiLock extends Lockable<MultiLease> {
 
   /** @internal */
   protected async take(options: AcquireOptions, waits: boolean): Promise<MultiLease | null> {
-    const { clock } = this.core;
+    const { clock } = this.engine.services;
     const { wait } = options;
     const until = wait === undefined ? undefined : clock.now() + parseDuration(wait, 'wait');
     const taken = new Map<SingleLock, Lease>();
@@ -135,17 +135,17 @@ export class MultiLock extends Lockable<MultiLease> {
 
   /** @internal */
   protected async holders(): Promise<readonly Member[]> {
-    const looks = this.#parts.map((part) => this.core.lastLook(part.resource));
+    const looks = this.#parts.map((part) => this.engine.services.looks.holders(part.resource));
     return (await Promise.all(looks)).flat();
   }
 }
 
 /** The list, read once, and no further than to what does not belong there. */
-function readParts(core: Core, parts: readonly SingleLock[]): SingleLock[] {
+function readParts(engine: Engine, parts: readonly SingleLock[]): SingleLock[] {
   const read = new Map<string, SingleLock>();
   if (Array.isArray(parts)) {
     for (const part of parts) {
-      if (!(part instanceof SingleLock && part.belongsTo(core))) {
+      if (!(part instanceof SingleLock && part.belongsTo(engine))) {
         throw new UsageError(
           'all() takes mutexes, semaphores, readers and writers of these locks.',
         );

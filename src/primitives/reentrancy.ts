@@ -12,14 +12,15 @@
  * child.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Line } from '../base/fifo.ts';
+import { Fifo } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
+import { AcquireTimeoutError } from '../contract/errors.ts';
 import type { Kind, Store } from '../contract/store.ts';
-import type { Core } from '../core/engine.ts';
-import { AcquireTimeoutError } from '../core/errors.ts';
+import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
-import { underLease } from '../core/under-lease.ts';
-import { type AcquireOptions, type Outlook, type Subject, Task } from '../core/waiter.ts';
+import type { AcquireOptions } from '../core/waiter.ts';
+import { type Outlook, type Subject, Waiter } from '../core/waiter.ts';
+import { underLease } from './under-lease.ts';
 
 function context(): AsyncLocalStorage<Frame> {
   return perProcess('context', () => new AsyncLocalStorage<Frame>());
@@ -47,14 +48,14 @@ export function currentLease(): Lease | undefined {
 export class Frame implements Subject {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
-  readonly #core: Core;
-  readonly #line = new Line<Task<void>>();
+  readonly #engine: Engine;
+  readonly #line = new Fifo<Waiter<void>>();
   #entered = false;
   #open = true;
   #closed: (() => void) | undefined;
 
-  constructor(core: Core, lease: Lease, parent?: Frame) {
-    this.#core = core;
+  constructor(engine: Engine, lease: Lease, parent?: Frame) {
+    this.#engine = engine;
     this.lease = lease;
     this.parent = parent ?? context().getStore();
   }
@@ -93,7 +94,7 @@ export class Frame implements Subject {
 
   /** Open, and about this resource of this store. */
   isOn(store: Store, resource: string): boolean {
-    return this.#core.store === store && this.resource === resource && this.open;
+    return this.#engine.services.calls.store === store && this.resource === resource && this.open;
   }
 
   /** A nested run is inside. */
@@ -116,13 +117,15 @@ export class Frame implements Subject {
     options.signal?.throwIfAborted();
     if (this.#entered) {
       await new Promise<void>((resolve, reject) => {
-        this.#line.push(new Task(this.#core, { subject: this, options, resolve, reject }));
+        this.#line.push(
+          new Waiter(this.#engine.services, { subject: this, options, resolve, reject }),
+        );
       });
     }
     this.#entered = true;
     try {
       this.lease.assertHeld();
-      const nested = new Frame(this.#core, this.lease, this);
+      const nested = new Frame(this.#engine, this.lease, this);
       return await underLease(this.lease, () => nested.run(work));
     } finally {
       const next = this.#line.shift();
@@ -136,7 +139,7 @@ export class Frame implements Subject {
     return {};
   }
 
-  leave(task: Task<void>): void {
+  leave(task: Waiter<void>): void {
     this.#line.remove(task);
   }
 

@@ -1,10 +1,9 @@
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import { sameQueue } from '../contract/admission.ts';
-import { UnsupportedError } from '../contract/errors.ts';
+import { DeadlockError, MismatchError, UnsupportedError } from '../contract/errors.ts';
 import type { Kind, Member } from '../contract/store.ts';
-import type { Core } from '../core/engine.ts';
-import { DeadlockError, MismatchError } from '../core/errors.ts';
+import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Spec } from '../core/local-queue.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
@@ -17,8 +16,8 @@ export class SingleLock extends Lockable<Lease> {
   readonly #spec: Spec;
 
   /** @internal */
-  constructor(core: Core, spec: Spec) {
-    super(core);
+  constructor(engine: Engine, spec: Spec) {
+    super(engine);
     this.#spec = spec;
   }
 
@@ -28,8 +27,8 @@ export class SingleLock extends Lockable<Lease> {
   }
 
   /** @internal */
-  belongsTo(core: Core): boolean {
-    return this.core === core;
+  belongsTo(engine: Engine): boolean {
+    return this.engine === engine;
   }
 
   /** @internal For elections: waits without end, whatever the default. */
@@ -39,14 +38,14 @@ export class SingleLock extends Lockable<Lease> {
 
   /** @internal For `locks.all`, which runs its work inside every part. */
   enclose<T>(lease: Lease, work: () => T | PromiseLike<T>): Promise<T> {
-    const { events } = this.core;
+    const { events } = this.engine.services;
     const inside = events.of.working.isThere ? inContexts(events, lease, work) : work;
-    return new Frame(this.core, lease).run(inside);
+    return new Frame(this.engine, lease).run(inside);
   }
 
   /** @internal Throws DeadlockError if waiting for it here would never end. */
   checkStranger(permits: number | undefined): void {
-    const around = Frame.around(this.core.store, this.resource);
+    const around = Frame.around(this.engine.services.calls.store, this.resource);
     if (around) this.#checkDeadlock(around, permits ?? 1);
   }
 
@@ -68,27 +67,27 @@ export class SingleLock extends Lockable<Lease> {
 
   /** @internal */
   protected take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
-    const { events, store } = this.core;
+    const { calls, events } = this.engine.services;
     const { acquiring, missed } = events.of;
     if (!acquiring.isThere && !missed.isThere) return this.#take(options, waits);
     const { resource, kind } = this.#spec;
-    const acquisition = { resource, kind, permits: options.permits ?? 1, store: store.name };
+    const acquisition = { resource, kind, permits: options.permits ?? 1, store: calls.store.name };
     const take = (heard: AcquireOptions) => this.#take(heard, waits);
     return tellOf(events, { acquisition, waits, options, take });
   }
 
   async #take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
-    this.core.checkOpen();
+    this.engine.checkOpen();
     options.signal?.throwIfAborted();
     const { kind, limit } = this.#spec;
     const permits = kind === 'write' ? limit : (options.permits ?? 1);
-    const { name, traits } = this.core.store;
+    const { name, traits } = this.engine.services.calls.store;
     if (permits < limit && !traits.permits) {
       const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
       const message = `The ${name} store lets one in at a time, so it cannot give ${refused}.`;
       throw new UnsupportedError('permits', message);
     }
-    return this.core.queueFor(this.#spec).join(options, permits, waits);
+    return this.engine.queueFor(this.#spec).join(options, permits, waits);
   }
 
   /** @internal */
@@ -102,7 +101,7 @@ export class SingleLock extends Lockable<Lease> {
     work: Work<Lease, T>,
     waits: boolean,
   ): Promise<T> | undefined {
-    const around = Frame.around(this.core.store, this.resource);
+    const around = Frame.around(this.engine.services.calls.store, this.resource);
     if (!around) return undefined;
     const { kind, reentrant } = this.#spec;
     const enough = kind !== 'permits' || (options.permits ?? 1) <= around.lease.permits;
@@ -116,7 +115,7 @@ export class SingleLock extends Lockable<Lease> {
 
   /** @internal */
   protected holders(): Promise<readonly Member[]> {
-    return this.core.lastLook(this.resource);
+    return this.engine.services.looks.holders(this.resource);
   }
 
   #checkDeadlock(around: Frame, permits: number): void {
@@ -125,7 +124,7 @@ export class SingleLock extends Lockable<Lease> {
       throw new MismatchError(this.resource, `this context holds it as a ${around.kind} lock`);
     }
     if (kind !== 'permits') throw new DeadlockError(this.resource, advice(around.kind, kind));
-    const held = Frame.permitsAround(this.core.store, this.resource);
+    const held = Frame.permitsAround(this.engine.services.calls.store, this.resource);
     if (held + permits <= limit) return;
     const why = `this context holds ${held} of ${limit} permits and asks for ${permits} more`;
     throw new DeadlockError(this.resource, why);

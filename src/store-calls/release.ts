@@ -1,37 +1,85 @@
 /**
  * Leaving a queue, whatever the store does.
  *
- * Invariant: the one who leaves waits for one try at most, and the claim is gone from the store at
- * the latest when its TTL has run out. Release is idempotent, so a failed one is simply repeated in
- * the background; from the second try on it leaves a tombstone, because the first may be late
- * rather than lost. Repeating ends when the TTL has done the work.
+ * Invariant: the caller waits for one try at most, and the claim is gone from the store at the
+ * latest when its TTL has run out. Release is idempotent, so a failed one is repeated in the
+ * background; from the second try on it leaves a tombstone, because the first may be late rather
+ * than lost. Repeating ends when the TTL has done the work.
  * What would break it: to go on sending heartbeats for a claim that is leaving.
  */
 import type { Clock } from '../base/clock.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim } from '../contract/store.ts';
-import type { Core } from '../core/engine.ts';
+import type { Sender } from './batcher.ts';
 import { TRIES_PER_TTL } from './time-limit.ts';
 
 const FIRST_PAUSE_MS = 25;
 
-/** Ends a claim, now or `afterMs` from now. Resolves after the first try; never rejects. */
-export function depart(core: Core, claim: Claim, afterMs: number): Promise<void> {
-  let until: number | undefined;
-  return new Promise((resolve) => attempt(claim, 0, resolve));
+export class Releases {
+  readonly #sender: Sender<boolean>;
+  readonly #clock: Clock;
+  readonly #idle: () => void;
+  #underWay = 0;
+  #closed = false;
 
-  function attempt(leaving: Claim, failures: number, first: () => void): void {
-    core.depart(leaving, afterMs, (error: StoreError | undefined) => {
-      first();
-      if (!error || core.storeClosed()) return;
-      const now = core.clock.now();
-      until ??= now + Math.max(claim.ttlMs, afterMs);
-      const pause = pauseBefore(core.clock, claim, failures);
-      if (now + pause >= until) return;
-      const again = (): void => attempt({ ...claim, unanswered: true }, failures + 1, first);
-      core.clock.setTimeout(again, pause).unref();
+  /** @param idle called when none is under way any more. */
+  constructor(sender: Sender<boolean>, clock: Clock, idle: () => void) {
+    this.#sender = sender;
+    this.#clock = clock;
+    this.#idle = idle;
+  }
+
+  /** So many were sent and not answered. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** Sends no more: the store is about to close. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /**
+   * Resolves after the first try; never rejects. One that is to be sent `afterMs` from now is not
+   * waited for: where the process ends before, the TTL ends the claim.
+   */
+  send(claim: Claim, afterMs = 0): Promise<void> {
+    return new Promise((resolve) => {
+      if (afterMs <= 0) return this.#try(claim, { failures: 0, resolve });
+      const late = (): void => this.#try(claim, { failures: 0, resolve: () => {} });
+      this.#clock.setTimeout(late, afterMs).unref();
+      resolve();
     });
   }
+
+  #try(claim: Claim, { failures, until, resolve }: Attempt): void {
+    if (this.#closed) return resolve();
+    this.#underWay++;
+    const settle = (_: boolean | undefined, error: StoreError | undefined): void => {
+      this.#underWay--;
+      resolve();
+      if (error) this.#repeat(claim, { failures, until, resolve });
+      this.#idle();
+    };
+    this.#sender.send(claim, { settle });
+  }
+
+  #repeat(claim: Claim, { failures, until, resolve }: Attempt): void {
+    if (this.#closed) return;
+    const now = this.#clock.now();
+    const end = until ?? now + claim.ttlMs;
+    const pause = pauseBefore(this.#clock, claim, failures);
+    if (now + pause >= end) return;
+    const next = { failures: failures + 1, until: end, resolve };
+    this.#clock.setTimeout(() => this.#try({ ...claim, unanswered: true }, next), pause).unref();
+  }
+}
+
+interface Attempt {
+  readonly failures: number;
+  /** When the TTL has done the work; known after the first failure. */
+  readonly until?: number | undefined;
+  readonly resolve: () => void;
 }
 
 /** The pause after so many failures, in ms: from 25 up to a third of the TTL, half of it chance. */

@@ -20,7 +20,7 @@ const GONE: readonly GoneReason[] = [
 const ENDS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
 
 /** The answers to a batch, each checked. Throws StoreError if they cannot be told apart. */
-export function checkAnswers<R>(answers: unknown, count: number, check: (answer: R) => R): R[] {
+export function checkReplies<R>(answers: unknown, count: number, check: (answer: R) => R): R[] {
   if (!Array.isArray(answers) || answers.length !== count) throw garbled(answers);
   const checked: R[] = [];
   // Twice as fast as `Array.from`, and unlike `map` it sees holes.
@@ -134,7 +134,7 @@ function garbled(answer: unknown): StoreError {
 }
 
 /** What stands for an answer that is not there. */
-export const NO_ANSWER: StoreError = new StoreError('The store gave no answer for this claim.', {
+export const NO_REPLY: StoreError = new StoreError('The store gave no answer for this claim.', {
   retryable: false,
   outcome: 'unknown',
 });

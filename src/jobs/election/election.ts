@@ -12,10 +12,12 @@
  * What would break it: to keep the state beside the lease instead of reading it from there, or to
  * stand while a body of before is at work, for it would hold the seat and not lead.
  */
+
 import { firstOf, onAbort } from '../../base/aborts.ts';
+import { sleep } from '../../base/clock.ts';
 import { readOptions } from '../../base/options.ts';
 import { ClosedError } from '../../contract/errors.ts';
-import type { Core } from '../../core/engine.ts';
+import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { AcquireOptions } from '../../core/waiter.ts';
 import type { SingleLock } from '../../primitives/single-lock.ts';
@@ -44,12 +46,12 @@ const RETRY_MS = 500;
  * const { leaders } = await election.standings();
  */
 export class Election {
-  readonly #core: Core;
+  readonly #engine: Engine;
   readonly #seat: SingleLock;
 
   /** @internal */
-  constructor(core: Core, seat: SingleLock) {
-    this.#core = core;
+  constructor(engine: Engine, seat: SingleLock) {
+    this.#engine = engine;
     this.#seat = seat;
   }
 
@@ -68,12 +70,12 @@ export class Election {
    */
   campaign(options: CampaignOptions = {}): Candidate {
     const read = this.#seat.read(readOptions(options, CAMPAIGN_OPTIONS, 'campaign'));
-    return new Candidate(this.#core, this.#seat, read);
+    return new Candidate(this.#engine, this.#seat, read);
   }
 
   /** Who leads and who stands by now. */
   async standings(): Promise<Standings> {
-    const { holders, waiters } = await this.#core.inspect(this.resource);
+    const { holders, waiters } = await this.#engine.inspect(this.resource);
     return { leaders: holders, standbys: waiters };
   }
 
@@ -91,7 +93,7 @@ export class Election {
    * }
    */
   observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {
-    return observe(this.#core, this.resource, options);
+    return observe(this.#engine, this.resource, options);
   }
 }
 
@@ -108,7 +110,7 @@ export interface Term {
  * the loop resigns. A body that does not return keeps the candidate out of the queue.
  */
 export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
-  readonly #core: Core;
+  readonly #engine: Engine;
   readonly #seat: SingleLock;
   readonly #end = new AbortController();
   readonly #campaign: Promise<void>;
@@ -121,13 +123,13 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #changed: Promise<void> = Promise.resolve();
 
   /** @internal Made by `Election.campaign`. */
-  constructor(core: Core, seat: SingleLock, options: CampaignOptions) {
-    this.#core = core;
+  constructor(engine: Engine, seat: SingleLock, options: CampaignOptions) {
+    this.#engine = engine;
     this.#seat = seat;
     const { label, signal } = options;
     const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
-    core.campaigns.add(this);
+    engine.closables.add(this);
     this.#renewNews();
     this.#campaign = this.#stand(label === undefined ? {} : { label })
       .catch((error) => {
@@ -137,7 +139,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         forgetSignal?.();
         this.#ended = true;
         this.#end.abort(new ClosedError('The candidacy is over'));
-        core.campaigns.delete(this);
+        engine.closables.delete(this);
         this.#tell();
       });
   }
@@ -227,7 +229,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       }
       const lease = await this.#seat.stand({ ...options, signal }).catch(passing);
       if (!lease) {
-        await this.#core.sleep(RETRY_MS, signal);
+        await sleep(this.#engine.services.clock, RETRY_MS, signal);
         continue;
       }
       this.#lease = lease;

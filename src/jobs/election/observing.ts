@@ -9,13 +9,15 @@
  * two looks anybody may have led, so every change is marked.
  * What would break it: to compare with what was heard last instead of what was kept last.
  */
+
 import { onAbort } from '../../base/aborts.ts';
+import { sleep } from '../../base/clock.ts';
 import { type Duration, parseDuration } from '../../base/duration.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Follower, Member, Queue } from '../../contract/store.ts';
-import type { Core } from '../../core/engine.ts';
+import type { Engine } from '../../core/engine.ts';
 import { checkSignal } from '../../core/waiter.ts';
 
 /** Who leads and who stands by, each in order. */
@@ -46,7 +48,7 @@ const MOST_UNTOLD = 1000;
 
 /** @throws UsageError */
 export function observe(
-  core: Core,
+  engine: Engine,
   resource: string,
   options: ObserveOptions,
 ): AsyncGenerator<ObservedStandings, void, void> {
@@ -54,11 +56,11 @@ export function observe(
   const everyMs = parseDuration(every, 'every');
   if (everyMs === 0) throw new UsageError('every must be more than 0.');
   checkSignal(signal);
-  return observing(core, resource, { everyMs, signal });
+  return observing(engine, resource, { everyMs, signal });
 }
 
 async function* observing(
-  core: Core,
+  engine: Engine,
   resource: string,
   { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<ObservedStandings, void, void> {
@@ -68,19 +70,20 @@ async function* observing(
   const closing = {
     close(): void {
       forgetSignal?.();
-      core.campaigns.delete(closing);
+      engine.closables.delete(closing);
       over.abort();
       news.end();
     },
   };
   const forgetSignal = signal && onAbort(signal, () => closing.close());
-  core.campaigns.add(closing);
+  engine.closables.add(closing);
   let following: AsyncDisposable | undefined;
   try {
-    following = await core.follow(resource, news);
+    engine.checkOpen();
+    following = await engine.services.looks.follow(resource, news);
     const terms = { news, everyMs, signal: over.signal };
     for (;;) {
-      const standings = following ? await hear(core, news) : await look(core, resource, terms);
+      const standings = following ? await hear(engine, news) : await look(engine, resource, terms);
       if (!standings) return;
       yield standings;
     }
@@ -93,27 +96,29 @@ async function* observing(
 }
 
 /** A process that listens must not end for lack of other work. */
-async function hear(core: Core, news: News): Promise<ObservedStandings | undefined> {
-  core.waits(1);
+async function hear(engine: Engine, news: News): Promise<ObservedStandings | undefined> {
+  engine.services.keepAlive.add();
   try {
     return await news.next();
   } finally {
-    core.waits(-1);
+    engine.services.keepAlive.remove();
   }
 }
 
 /** Looks until something has changed; undefined when it is over. */
 async function look(
-  core: Core,
+  engine: Engine,
   resource: string,
   parts: { readonly news: News; readonly everyMs: number; readonly signal: AbortSignal },
 ): Promise<ObservedStandings | undefined> {
   const { news, everyMs, signal } = parts;
   for (;;) {
-    if (news.begun) await core.sleep(everyMs, signal);
+    if (news.begun) await sleep(engine.services.clock, everyMs, signal);
     if (signal.aborted) return undefined;
     // Whoever has never seen anything is told why.
-    const queue = await core.inspect(resource).catch(news.begun ? passing : undefined);
+    const queue = await engine.services.looks
+      .inspect(resource)
+      .catch(news.begun ? passing : undefined);
     if (queue) news.told(queue, true);
     const standings = news.take();
     if (standings) return standings;

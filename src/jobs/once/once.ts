@@ -16,11 +16,10 @@ import { Buffer } from 'node:buffer';
 import { type Duration, millisecondsOf } from '../../base/duration.ts';
 import { isLockError, type LockError, UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
-import { StoreError, toStoreError } from '../../contract/errors.ts';
+import { LeaseLostError, StoreError, toStoreError } from '../../contract/errors.ts';
 import { MAX_KEPT_MS } from '../../contract/records.ts';
 import type { Holder, Member } from '../../contract/store.ts';
-import type { Core } from '../../core/engine.ts';
-import { LeaseLostError } from '../../core/errors.ts';
+import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { AcquireOptions } from '../../core/waiter.ts';
 import type { Work } from '../../primitives/lock.ts';
@@ -117,21 +116,21 @@ export function readOnce(options: OnceOptions): OnceTerms {
 }
 
 export async function once<T>(
-  { core, lock, terms }: { readonly core: Core; readonly lock: SingleLock; terms: OnceTerms },
+  { engine, lock, terms }: { readonly engine: Engine; readonly lock: SingleLock; terms: OnceTerms },
   work: Work<Lease, T>,
 ): Promise<Ran<T> | Done<T | undefined> | Running> {
-  core.checkOpen();
-  const known = await doneBefore<T>(core, lock.resource);
+  engine.checkOpen();
+  const known = await doneBefore<T>(engine, lock.resource);
   if (known) return known;
   let answer: Ran<T> | Done<T | undefined> | undefined;
   let problem: LockError | undefined;
   const attempt = async (lease: Lease): Promise<Ran<T> | Done<T | undefined>> => {
-    answer = await doneBefore<T>(core, lock.resource);
+    answer = await doneBefore<T>(engine, lock.resource);
     if (answer) return answer;
     const value = await work(lease);
     const { note, kept, unfit } = noteOf(lease, { value, keepResult: terms.keepResult });
     problem = unfit;
-    await keepSurely(core, lease, { note, ms: terms.keepForMs }).catch((error: unknown) => {
+    await keepSurely(engine, lease, { note, ms: terms.keepForMs }).catch((error: unknown) => {
       problem = unrecorded(lease, error);
     });
     if (problem) throw problem;
@@ -142,7 +141,7 @@ export async function once<T>(
     if (!terms.skip) return await lock.run(terms.acquire, attempt);
     const tried = await lock.tryRun(terms.acquire, attempt);
     if (tried.acquired) return tried.value;
-    const meanwhile = await doneBefore<T>(core, lock.resource);
+    const meanwhile = await doneBefore<T>(engine, lock.resource);
     return meanwhile ?? { state: 'running', holders: tried.holders };
   } catch (error) {
     // What is on record, or is not, is so whatever became of the lease then.
@@ -173,10 +172,10 @@ interface Note {
 }
 
 async function doneBefore<T>(
-  core: Core,
+  engine: Engine,
   resource: string,
 ): Promise<Done<T | undefined> | undefined> {
-  const found = await recall<Note>(core, resource);
+  const found = await recall<Note>(engine, resource);
   if (!found) return undefined;
   const { by, token, result } = found.note;
   return { state: 'done', value: result as T, by, token: BigInt(token), leftMs: found.leftMs };

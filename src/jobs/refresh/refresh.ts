@@ -15,11 +15,12 @@
 
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
+import { AcquireTimeoutError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/store.ts';
-import type { Core } from '../../core/engine.ts';
-import { AcquireTimeoutError } from '../../core/errors.ts';
+import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
-import { type AcquireOptions, Task } from '../../core/waiter.ts';
+import type { AcquireOptions } from '../../core/waiter.ts';
+import { Waiter } from '../../core/waiter.ts';
 import type { LockOptions } from '../../primitives/lock-options.ts';
 import type { SingleLock } from '../../primitives/single-lock.ts';
 import { keep, recall } from '../records.ts';
@@ -95,11 +96,11 @@ export function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
 
 /** All refreshes of one `Locks`. */
 export class Refreshes {
-  readonly #core: Core;
+  readonly #engine: Engine;
   readonly #flights = new Map<string, Flight<unknown>>();
 
-  constructor(core: Core) {
-    this.#core = core;
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
 
   async refresh<T>(lock: SingleLock, terms: RefreshTerms<T>): Promise<T> {
@@ -112,7 +113,7 @@ export class Refreshes {
     const usable = this.#flights.has(lock.resource) ? await terms.old?.() : undefined;
     if (usable !== undefined) return usable;
     signal?.throwIfAborted();
-    this.#core.checkOpen();
+    this.#engine.checkOpen();
     const flight = this.#flights.get(lock.resource) as Flight<T> | undefined;
     return (flight ?? this.#begin(lock, terms)).join(terms.acquire);
   }
@@ -122,7 +123,7 @@ export class Refreshes {
     const over = (): void => {
       if (this.#flights.get(resource) === flight) this.#flights.delete(resource);
     };
-    const flight: Flight<T> = new Flight(this.#core, { lock, terms, over });
+    const flight: Flight<T> = new Flight(this.#engine, { lock, terms, over });
     this.#flights.set(resource, flight);
     return flight;
   }
@@ -137,15 +138,15 @@ interface FlightParts<T> {
 
 /** One attempt, for all in this process who wait for it. */
 class Flight<T> {
-  readonly #core: Core;
+  readonly #engine: Engine;
   readonly #parts: FlightParts<T>;
   readonly #value: Promise<T>;
   readonly #unwanted = new AbortController();
   #end: (error: unknown) => void = () => {};
   #passengers = 0;
 
-  constructor(core: Core, parts: FlightParts<T>) {
-    this.#core = core;
+  constructor(engine: Engine, parts: FlightParts<T>) {
+    this.#engine = engine;
     this.#parts = parts;
     this.#value = new Promise((resolve, reject) => {
       this.#end = reject;
@@ -155,11 +156,11 @@ class Flight<T> {
   }
 
   /** Waits as long as these options say, whatever the others' say. */
-  join({ wait = this.#core.options.waitMs, signal }: AcquireOptions): Promise<T> {
+  join({ wait = this.#engine.services.settings.waitMs, signal }: AcquireOptions): Promise<T> {
     const { resource } = this.#parts.lock;
     this.#passengers++;
     return new Promise((resolve, reject) => {
-      const task: Task<T> = new Task<T>(this.#core, {
+      const task: Waiter<T> = new Waiter<T>(this.#engine.services, {
         subject: {
           ...{ resource, kind: 'mutex', outlook: () => ({}), leave: () => this.#leave() },
           timedOut: (waitedMs) => new AcquireTimeoutError(resource, { waitedMs }),
@@ -203,7 +204,7 @@ class Flight<T> {
     lease.signal.addEventListener('abort', () => this.#end(lease.loss));
     const fresh = await read();
     if (fresh !== undefined) return fresh;
-    const shares = retryAfterMs > 0 && this.#core.store.traits.records;
+    const shares = retryAfterMs > 0 && this.#engine.services.calls.store.traits.records;
     const failure = shares ? await this.#failureBefore(lease) : undefined;
     if (failure) {
       const usable = await old?.();
@@ -219,7 +220,7 @@ class Flight<T> {
   }
 
   async #failureBefore({ resource }: Lease): Promise<RefreshError | undefined> {
-    const kept = await recall<Failure>(this.#core, resource);
+    const kept = await recall<Failure>(this.#engine, resource);
     return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
   }
 
@@ -228,6 +229,6 @@ class Flight<T> {
     const { label: _, ...failed } = lease.live.claim.holder;
     const note: Failure = { failed };
     const ms = this.#parts.terms.retryAfterMs;
-    await keep(this.#core, lease, { note, ms }).catch(() => {});
+    await keep(this.#engine, lease, { note, ms }).catch(() => {});
   }
 }

@@ -17,7 +17,7 @@ import {
   type Store,
   type Wake,
 } from '../../contract/store.ts';
-import { checkAnswers, checkBoolean, checkStatus, partOf } from '../../store-calls/replies.ts';
+import { checkBoolean, checkReplies, checkStatus, partOf } from '../../store-calls/replies.ts';
 import { answerWithin } from '../../store-calls/time-limit.ts';
 
 /** How long a member is waited for, as a share of the TTL: core waits a third, for two rounds. */
@@ -157,7 +157,7 @@ export class Member {
       const ttlMs = Math.min(...batch.map(({ claim }) => claim.ttlMs));
       const call = (): Promise<readonly unknown[]> => this.#call(batch, verb, afterMs);
       const answers = await this.within(call, ttlMs);
-      const checked = checkAnswers(answers, batch.length, (answer) => answer);
+      const checked = checkReplies(answers, batch.length, (answer) => answer);
       batch.forEach((request, i) => request.settle(checked[i]));
     } catch (cause) {
       const error = toStoreError(cause);

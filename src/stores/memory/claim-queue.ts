@@ -1,4 +1,4 @@
-import { Line } from '../../base/fifo.ts';
+import { Fifo } from '../../base/fifo.ts';
 import { admissible, limitOf, sameQueue } from '../../contract/admission.ts';
 import type {
   ClaimStatus,
@@ -43,8 +43,8 @@ export interface Settling {
  */
 export class ClaimQueue {
   readonly resource: string;
-  readonly #holders = new Line<Entry>();
-  readonly #waiters = new Line<Entry>();
+  readonly #holders = new Fifo<Entry>();
+  readonly #waiters = new Fifo<Entry>();
   readonly #byId = new Map<string, Entry>();
   readonly #tell: (entry: Entry) => void;
   readonly #nextNumber: () => bigint;

@@ -263,7 +263,7 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'the lock stays taken by nobody',
   },
   {
-    file: 'src/base/signals.ts',
+    file: 'src/primitives/close-on-signal.ts',
     name: 'a signal takes effect before the locks have closed',
     find: 'await Promise.allSettled([...closes].map((close) => close()));',
     replace: 'void Promise.allSettled([...closes].map((close) => close()));',

@@ -3,7 +3,7 @@
  * library made them, and the signal takes effect when the last has closed. A second signal does so
  * at once.
  */
-import { perProcess } from './per-process.ts';
+import { perProcess } from '../base/per-process.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

@@ -1,0 +1,45 @@
+import type { Loss, StoreError } from '../contract/errors.ts';
+import type { GoneStatus, Takeover } from '../contract/store.ts';
+
+/** Who is told what becomes of a claim; each of these calls ends it, but for `granted`. */
+export interface Owner {
+  granted(now: number): void;
+  /** The store does not know the claim, or does not want it. */
+  gone(status: GoneStatus): void;
+  /** The store failed for too long to go on waiting. */
+  failed(error: StoreError): void;
+  lost(loss: Loss): void;
+}
+
+export interface Terms {
+  readonly heartbeat: boolean;
+  /** Heartbeat at a third of this, in ms. */
+  readonly beatTtlMs: number;
+  /** A hint is not enough: the claim must live for its whole TTL from the grant. */
+  readonly confirmGrant: boolean;
+}
+
+/** What the store said when it let the claim in. */
+export interface Grant {
+  readonly number: bigint;
+  /** A store that lost its memory may have another one now. */
+  readonly lineage: string;
+  readonly takeover: Takeover | undefined;
+  /** The claim had stood in the store's queue. */
+  readonly queued: boolean;
+}
+
+export type State =
+  /** `doubled`: a copy may be about, so hints do not grant. */
+  | { readonly at: 'asking'; readonly doubled: boolean }
+  /** `admitted`: by the store, which has yet to confirm a life long enough. */
+  | {
+      readonly at: 'waiting';
+      readonly doubled: boolean;
+      readonly admitted: boolean;
+      readonly ahead: number | undefined;
+    }
+  | { readonly at: 'held'; readonly since: number; readonly grant: Grant }
+  | { readonly at: 'over' };
+
+export const OVER: State = { at: 'over' };

@@ -1,0 +1,80 @@
+import type { Clock } from '../base/clock.ts';
+import type { EventLoop } from '../base/event-loop.ts';
+import { toStoreError, UnsupportedError } from '../contract/errors.ts';
+import type { Claim, ClaimStatus, Store } from '../contract/store.ts';
+import type { BatcherParts, Outcome, Sender } from './batcher.ts';
+import { senderOf } from './by-part.ts';
+import { Releases } from './release.ts';
+import { checkBoolean, checkStatus } from './replies.ts';
+import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
+
+export interface StoreCallsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly loop: EventLoop;
+  /** How long the store may be asked about no claim, in ms: three times what is waited. */
+  readonly ttlMs: number;
+  /** Called after each batch of heartbeats. */
+  readonly renewed: (outcome: Outcome<ClaimStatus>) => void;
+  /** Called when no release is under way any more. */
+  readonly idle: () => void;
+}
+
+/** How one `Locks` asks its store: claims in batches by verb, questions one by one, all bounded. */
+export class StoreCalls {
+  readonly store: Store;
+  readonly claim: Sender<ClaimStatus>;
+  readonly renew: Sender<ClaimStatus>;
+  readonly releases: Releases;
+  readonly #parts: StoreCallsParts;
+  #downgrade: Sender<ClaimStatus> | undefined;
+
+  constructor(parts: StoreCallsParts) {
+    const { store, clock, renewed, idle } = parts;
+    this.store = store;
+    this.#parts = parts;
+    this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
+    this.renew = this.#sender((claims) => store.renew(claims), checkStatus, renewed);
+    const release = this.#sender((claims) => store.release(claims), checkBoolean);
+    this.releases = new Releases(release, clock, idle);
+  }
+
+  /** @throws UnsupportedError */
+  get downgrade(): Sender<ClaimStatus> {
+    const { store } = this;
+    const verb = store.downgrade?.bind(store);
+    if (!verb) throw new UnsupportedError('downgrade', `The ${store.name} store cannot downgrade.`);
+    const all = (claims: readonly Claim[]): Promise<ClaimStatus[]> =>
+      Promise.all(claims.map((claim) => verb(claim)));
+    this.#downgrade ??= this.#sender(all, checkStatus);
+    return this.#downgrade;
+  }
+
+  /**
+   * What the store replies to a question that goes into no batch.
+   * @param about the claim that it is about; default none.
+   * @throws StoreError
+   */
+  async ask<T>(
+    question: () => Promise<T>,
+    check: (reply: T) => T,
+    about: { readonly ttlMs: number } = this.#parts,
+  ): Promise<T> {
+    const { clock, store } = this.#parts;
+    const limitMs = about.ttlMs / TRIES_PER_TTL;
+    try {
+      return check(await answerWithin(limitMs, { clock, traits: store.traits }, question()));
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  #sender<R>(
+    verb: BatcherParts<R>['verb'],
+    check: BatcherParts<R>['check'],
+    done?: BatcherParts<R>['done'],
+  ): Sender<R> {
+    const { store, clock, loop } = this.#parts;
+    return senderOf({ store, verb, check, done, clock, loop });
+  }
+}
