@@ -1,73 +1,73 @@
 import type { Fault } from '../fault.ts';
 
-const validity = { file: 'src/core/deadline.ts' };
-const track = { file: 'src/store-calls/track.ts' };
-const patience = { file: 'src/store-calls/time-limit.ts' };
+const deadline = { file: 'src/core/deadline.ts' };
+const batcher = { file: 'src/store-calls/batcher.ts' };
+const timeLimit = { file: 'src/store-calls/time-limit.ts' };
 const live = { file: 'src/core/live-claim.ts' };
 const lease = { file: 'src/core/lease.ts' };
 
 /** Until when a lease is held, and what may move that moment. */
 export const DEADLINE_FAULTS: readonly Fault[] = [
   {
-    ...track,
+    ...batcher,
     name: 'the deadline counts from the reply',
     find: 'undefined, sentAt)',
     replace: 'undefined, this.#parts.clock.now())',
     why: 'a slow answer makes two holders',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'there is no deadline, only heartbeats that are refused',
-    find: 'this.deadline = sentAt + leftMs * (1 - driftRate) - marginMs;',
-    replace: 'this.deadline = Number.MAX_SAFE_INTEGER - driftRate - marginMs;',
+    find: 'this.#until = sentAt + leftMs * (1 - settings.driftRate) - settings.marginMs;',
+    replace: 'this.#until = Number.MAX_SAFE_INTEGER - settings.marginMs;',
     why: 'behind a dead network a lease is held for ever',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'the deadline counts the TTL asked for, not the life granted',
-    find: 'sentAt + leftMs * (1 - driftRate)',
-    replace: 'sentAt + this.#ttlMs * (1 - driftRate)',
+    find: 'sentAt + leftMs * (1 - settings.driftRate)',
+    replace: 'sentAt + this.#terms.ttlMs * (1 - settings.driftRate)',
     why: 'a repeated claim believes in more life than the store gave',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'clocks are taken to run alike',
-    find: 'leftMs * (1 - driftRate)',
+    find: 'leftMs * (1 - settings.driftRate)',
     replace: 'leftMs',
     why: 'two holders, where the clock of the server is faster',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'no margin is kept',
-    find: ' - marginMs;',
+    find: ' - settings.marginMs;',
     replace: ';',
     why: 'rounding in the store makes two holders for a moment',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'an overtaken answer moves the deadline',
-    find: 'sentAt < this.confirmedAt || sentAt < jumpedAt',
-    replace: 'sentAt < jumpedAt',
+    find: 'sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt',
+    replace: 'sentAt < heartbeat.jumpedAt',
     why: 'an old answer ends, or prolongs, what a newer one has settled',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'a request from before the clock may have stood still confirms a claim',
-    find: 'sentAt < this.confirmedAt || sentAt < jumpedAt',
-    replace: 'sentAt < this.confirmedAt',
+    find: 'sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt',
+    replace: 'sentAt < this.#confirmedAt',
     why: 'in a virtual machine that wakes, somebody begins with what others have by now',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'a lease is handed on although the clock may have stood still',
     find: '!this.#isStale() && now',
     replace: 'now',
     why: 'the next task begins with a lock that others may have by now',
   },
   {
-    ...validity,
+    ...deadline,
     name: 'a store that never answers is asked for ever',
-    find: 'return now - this.confirmedAt >= this.#ttlMs;',
+    find: 'return now - this.#confirmedAt >= this.#terms.ttlMs;',
     replace: 'return false;',
     why: 'waits never end while the store is down',
   },
@@ -81,39 +81,37 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'a hint moves the deadline',
-    find: 'this.#validity.fresh(now)) this.#grant(hint, now);',
-    replace: `now > 0) {
-      this.#confirm(hint.leftMs, now);
-      this.#grant(hint, now);
-    }`,
+    find: "if (grants && hint?.state === 'held') this.#grant(hint, now);",
+    replace:
+      "if (sure && calls.store.traits.hintsGrant && hint?.state === 'held') {\n        this.#confirmed(hint.leftMs, now);\n        this.#grant(hint, now);\n      }",
     why: 'a hint that was long under way makes two holders',
   },
   {
     ...live,
     name: 'a late hint grants with too little life',
-    find: "hint?.state === 'held' && this.#validity.fresh(now)) this",
-    replace: "hint?.state === 'held') this",
+    find: 'const grants = sure && calls.store.traits.hintsGrant && this.deadline.fresh(now);',
+    replace: 'const grants = sure && calls.store.traits.hintsGrant;',
     why: 'a waiter loses its place where one question would have kept it',
   },
   {
     ...live,
     name: 'an ambiguous heartbeat counts as a success',
-    find: "if (this.phase === 'held') return this.doubt(error);",
+    find: "if (this.#state.at === 'held') return this.doubt(error);",
     replace:
-      "if (this.phase === 'held') return this.#confirm(this.claim.ttlMs, this.#core.clock.now());",
+      "if (this.#state.at === 'held') return this.#confirmed(this.claim.ttlMs, clock.now());",
     why: 'a holder cut off from the store goes on for ever',
   },
   {
     ...live,
     name: 'a failed heartbeat is silent',
-    find: 'this.#validity.unanswered = true;\n    noticeDoubt',
-    replace: 'if (this.unconfirmed) noticeDoubt',
+    find: 'this.deadline.unanswered = true;\n    noticeDoubt',
+    replace: 'if (this.deadline.unconfirmed) noticeDoubt',
     why: 'nobody is warned while the lock can still be given up in time',
   },
   {
     ...live,
     name: 'no timer at the deadline',
-    find: 'this.#timer.set(() => this.#alarm(), left);',
+    find: 'this.#timer.set(() => this.awaitDeadline(), left);',
     replace: '',
     why: 'work that waits for its signal is told of the loss too late, or never',
   },
@@ -127,12 +125,12 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...lease,
     name: 'a lost lease does not abort its signal',
-    find: 'this.#aborter?.abort(this.#loss);',
+    find: 'this.#aborter?.abort(error);',
     replace: '',
     why: 'work goes on without the lock',
   },
   {
-    ...patience,
+    ...timeLimit,
     name: 'heartbeats are as rare as the TTL is long',
     find: 'export const TRIES_PER_TTL = 3;',
     replace: 'export const TRIES_PER_TTL = 1;',
@@ -141,16 +139,13 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     file: 'src/core/heartbeat.ts',
     name: 'the next heartbeat is arranged after this one has asked',
-    find: `live.ask();
-    beat.ranAt = now;`,
-    replace: `live.ask();
-    this.#clock.clearTimeout(beat.timer);
-    beat.timer = this.#arm(beat.run, beat.everyMs);
-    beat.ranAt = now;`,
+    find: 'member.beat();\n    group.tickedAt = now;',
+    replace:
+      'member.beat();\n    this.#clock.clearTimeout(group.timer);\n    group.timer = this.#arm(group.tick, group.everyMs);\n    group.tickedAt = now;',
     why: 'a pause amid the questions delays the news of a loss by a third of the TTL',
   },
   {
-    ...patience,
+    ...timeLimit,
     name: 'an answer is waited for without end',
     find: 'if (traits.synchronous) return answer;',
     replace: 'if (clock) return answer;',

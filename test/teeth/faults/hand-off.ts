@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const queue = { file: 'src/core/local-queue.ts' };
-const task = { file: 'src/core/waiter.ts' };
+const waiter = { file: 'src/core/waiter.ts' };
 const lease = { file: 'src/core/lease.ts' };
 const spec = { file: 'src/primitives/lock-spec.ts' };
 
@@ -59,15 +59,15 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'an aborted task stays in line',
-    find: 'this.#line.remove(task);\n    if (this.#trying === task)',
-    replace: 'if (this.#trying === task)',
+    find: 'this.#line.remove(waiter);\n    if (this.#trying === waiter)',
+    replace: 'if (this.#trying === waiter)',
     why: 'the lock is granted to a task that is gone, and never released',
   },
   {
     ...queue,
     name: 'the last task to give up leaves its claim behind',
-    find: 'if (this.#trying === task) this.#trying = undefined;\n    this.#leaveIfIdle();',
-    replace: 'if (this.#trying === task) this.#trying = undefined;',
+    find: 'if (this.#trying === waiter) this.#trying = undefined;\n    this.#leaveIfIdle();',
+    replace: 'if (this.#trying === waiter) this.#trying = undefined;',
     why: 'the process is granted a lock that nobody there wants',
   },
   {
@@ -99,10 +99,10 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'a job of the hour runs once on every machine',
   },
   {
-    ...lease,
+    file: 'src/core/deadline.ts',
     name: 'maxHold is ignored',
-    find: 'if (heldFor < maxHoldMs) return Math.min(left, maxHoldMs - heldFor);',
-    replace: 'if (heldFor >= 0) return left;',
+    find: 'this.#maxHoldAt = maxHoldAt;',
+    replace: '',
     why: 'work that hangs keeps the lock for ever',
   },
   {
@@ -143,22 +143,22 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'a try is refused because its own process is asking',
-    find: 'if (this.#live?.alive(this.core.clock.now())) return',
+    find: 'if (this.#live?.check()) return',
     replace: 'if (this.#live) return',
     why: 'tryAcquire says no while the lock is free',
   },
   {
-    ...task,
+    ...waiter,
     name: 'a settled task keeps its listener',
     find: 'this.#forgetSignal?.();',
     replace: '',
     why: 'listeners pile up on a signal that outlives the tasks',
   },
   {
-    file: 'src/core/engine.ts',
+    ...waiter,
     name: 'waiting keeps no process alive',
-    find: 'else this.#keepAlive = inBackground(',
-    replace: 'else if (this.#closed) this.#keepAlive = inBackground(',
+    find: 'else this.#timer = detached(',
+    replace: 'else if (this.#waiting < 0) this.#timer = detached(',
     why: 'a process that only waits for a lock ends, with exit status 0',
   },
 ];

@@ -8,11 +8,9 @@ const memory = { file: 'src/stores/memory/memory-store.ts' };
 /** Work that is done once, and what one loads for all. */
 export const JOB_FAULTS: readonly Fault[] = [
   {
-    ...once,
+    file: 'src/jobs/once/once.ts',
     name: 'whoever waited for the key does not look whether it is done',
-    find: `    answer = await doneBefore<T>(core, lock.resource);
-    if (answer) return answer;
-    const value`,
+    find: '    answer = await doneBefore<T>(engine, lock.resource);\n    if (answer) return answer;\n    const value',
     replace: '    const value',
     why: 'the work is done once by each of those who came at the same time',
   },
@@ -38,9 +36,9 @@ export const JOB_FAULTS: readonly Fault[] = [
     why: 'a parcel that has left is taken for one that has not',
   },
   {
-    ...once,
+    file: 'src/jobs/once/once.ts',
     name: 'locks that are closed tell what is done',
-    find: '  core.checkOpen();\n  const known',
+    find: '  engine.checkOpen();\n  const known',
     replace: '  const known',
     why: 'what comes after close fails in another way on each store, or does not fail',
   },
@@ -52,10 +50,10 @@ export const JOB_FAULTS: readonly Fault[] = [
     why: 'a program works with a Date until the day that another one was first',
   },
   {
-    ...records,
+    file: 'src/jobs/records.ts',
     name: 'a record that was refused counts as written',
-    find: 'if (await keep(core, lease, keeping)) return;',
-    replace: 'await keep(core, lease, keeping);\n      return;',
+    find: 'if (await keep(engine, lease, keeping)) return;',
+    replace: 'await keep(engine, lease, keeping);\n      return;',
     why: 'two attempts that overlap both succeed',
   },
   {

@@ -6,7 +6,7 @@ const multi = { file: 'src/primitives/multi-lock.ts' };
 const election = { file: 'src/jobs/election/election.ts' };
 const observing = { file: 'src/jobs/election/observing.ts' };
 const locks = { file: 'src/locks.ts' };
-const under = { file: 'src/core/under-lease.ts' };
+const under = { file: 'src/primitives/under-lease.ts' };
 
 /** What is built upon leases: nesting, several locks, elections, closing. */
 export const PRIMITIVE_FAULTS: readonly Fault[] = [
@@ -46,9 +46,9 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'work starts without the lock',
   },
   {
-    ...reentrancy,
+    file: 'src/primitives/reentrancy.ts',
     name: 'a lock of the same name in another store counts as held',
-    find: 'return this.#core.store === store && this.resource',
+    find: 'return this.#engine.services.calls.store === store && this.resource',
     replace: 'return Boolean(store) && this.resource',
     why: 'work enters without the lock, or is refused for a deadlock that is none',
   },
@@ -230,22 +230,22 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...locks,
     name: 'closing releases under running work',
-    find: 'await core.sleep(drainMs, drained.signal);',
-    replace: 'for (const queue of core.queues) void queue.lease?.release();',
+    find: 'await sleep(engine.services.clock, drainMs, drained.signal);',
+    replace: 'for (const queue of engine.queues) void queue.lease?.release();',
     why: 'another process enters while the work goes on',
   },
   {
     ...locks,
     name: 'closing does not tell work that goes on',
-    find: "for (const queue of core.queues) queue.lose('closed');",
+    find: "for (const queue of engine.queues) queue.lose('closed');",
     replace: '',
     why: 'work goes on, and its lock ends without a word',
   },
   {
     ...locks,
     name: 'the first of two to close takes the store with it',
-    find: 'await core.closeStore(left <= 0);',
-    replace: 'await core.closeStore(true);',
+    find: 'await engine.closeStore(left <= 0);',
+    replace: 'await engine.closeStore(true);',
     why: 'the other half of the program loses its locks',
   },
   {

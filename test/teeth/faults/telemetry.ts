@@ -6,10 +6,10 @@ const telling = { file: 'src/primitives/telling.ts' };
 /** What listeners are told, and what telemetry makes of it. */
 export const TELEMETRY_FAULTS: readonly Fault[] = [
   {
-    file: 'src/core/local-queue.ts',
+    file: 'src/core/lease.ts',
     name: 'a lease forgets which acquisition it came of',
-    find: 'lease.acquisition = task.options.acquisition;',
-    replace: '',
+    find: '    this.#acquisition = acquisition;\n',
+    replace: '    void acquisition;\n',
     why: 'waits end nowhere, and holds begin nowhere',
   },
   {
@@ -54,19 +54,19 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
   {
     file: 'src/core/lease.ts',
     name: 'every grant by the store is a hand-off',
-    find: "return this.live.queued && given ? 'remote' : undefined;",
+    find: "return this.#grant.queued && given ? 'remote' : undefined;",
     replace: "return given ? 'remote' : undefined;",
     why: 'locks that nobody else wants look contended',
   },
   {
     file: 'src/core/live-claim.ts',
     name: 'a quarantine counts as a wait for somebody',
-    find: "this.queued ||= status.why === 'queue';",
-    replace: 'this.queued = true;',
+    find: "this.#queued ||= status.why === 'queue';",
+    replace: 'this.#queued = true;',
     why: 'a restart of the store looks like a thousand hand-offs',
   },
   {
-    file: 'src/core/notices.ts',
+    file: 'src/core/events.ts',
     name: 'claims that a heartbeat did not keep alive are not counted',
     find: 'const failed = error ? claims : results',
     replace: 'const failed = error ? 0 : results',
