@@ -177,7 +177,7 @@ export const ETCD_FAULTS: readonly Fault[] = [
     name: 'etcd: a stream is reset in the course of an event',
     find: 'setImmediate(() => this.#http.close(constants.NGHTTP2_CANCEL));',
     replace: 'this.#http.close(constants.NGHTTP2_CANCEL);',
-    why: 'on Node 20, a server without a leader sends the process into a loop that takes all memory',
+    why: 'on Node 20, a server without a leader may send the process into an endless loop',
   },
   {
     ...at('channel'),
