@@ -35,7 +35,7 @@ const BY_CHANCE =
   /^test\/(sqlite\/differential|conformance\/sqlite-two|redis\/(histories|.*(cluster|sentinel)))/;
 
 /** Quicker than the suite. */
-const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping)/;
+const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping|resets)/;
 /** Who follows queues, and what only the suite has. */
 const ALL_OF_ETCD = /^test\/etcd\/(elections|conformance\/etcd)\.test/;
 
