@@ -172,4 +172,13 @@ export const ETCD_FAULTS: readonly Fault[] = [
     replace: 'if (this.until) return undefined;',
     why: 'a successor is told of a release where there is unfinished work',
   },
+  {
+    file: 'src/stores/etcd/etcd-store.ts',
+    name: 'etcd: a lease that cannot be had holds up claims on others',
+    find: 'const entering = groups.map(async (group) => {',
+    replace: `const entering: Promise<void>[] = groups.map(async (group, at) => {
+        await Promise.resolve();
+        await entering[at - 1];`,
+    why: 'one claim without an answer costs those of all other TTLs',
+  },
 ];
