@@ -113,7 +113,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
       `call holdfast_depart('job', '${id}', 1, 1, 0, @r)`,
       `call holdfast_beat('job', '${id}', 1, 1, 0, @r, @l)`,
       `call holdfast_join('job', '${id}', 1, '-', '-', '', false, 9, 0, @r, @l)`,
-      `call holdfast_enter('job', '${id}', 'm', 1, 1, 1, true, '-', '-', '', false, 9, 1, 0, 0, @r, @l)`,
+      `call holdfast_enter('job', '${id}', 'm', 1, 1, 1, 1, '-', '-', '', 0, 9, 1, 0, 0, @r, @l)`,
       "call holdfast_close_ranks('job', 1, 1)",
       "call holdfast_status('job', 1, 1, 0, @l)",
       `call holdfast_missing('${id}', 1, 0, @l)`,
