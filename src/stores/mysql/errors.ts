@@ -23,7 +23,7 @@ interface Meaning {
 
 /** There is no such procedure. */
 export const NO_ROUTINE = 1305;
-/** It takes other arguments, as while an older version of it is there. */
+/** It takes other arguments: another version is there. */
 const OTHER_ARGUMENTS = 1318;
 
 const MIGRATE =
