@@ -13,8 +13,13 @@ export interface Database {
 
 export async function openDatabase(file: string): Promise<Database> {
   const database = await open(file);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-  database.exec('PRAGMA busy_timeout = 5000');
+  database.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL');
+  try {
+    database.exec('PRAGMA journal_mode = WAL');
+  } catch (error) {
+    // Another process is just opening it, and does the same: the file keeps its journal mode.
+    if (!/database is locked/.test(String(error))) throw error;
+  }
   return database;
 }
 

@@ -11,6 +11,7 @@ export type Need =
   | 'sequential batches'
   | 'granting hints'
   | 'data loss'
+  | 'trust'
   | 'leaps of time'
   | OptionalVerb;
 
@@ -39,6 +40,8 @@ export interface Declared {
   readonly lacks: readonly OptionalVerb[];
   /** Its fixture can make it forget. */
   readonly forgets: boolean;
+  /** Its fixture connects programs that trust. */
+  readonly trusts: boolean;
   /** Its fixture can move its clock. */
   readonly leaps: boolean;
 }
@@ -55,6 +58,7 @@ const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
   'sequential batches': ({ traits }) => !traits.sequential && 'a batch takes each resource once',
   'granting hints': ({ traits }) => !traits.hintsGrant && 'a hint is no grant on this store',
   'data loss': ({ forgets }) => !forgets && 'the store cannot be made to lose its memory',
+  trust: ({ trusts }) => !trusts && 'all programs wait after a loss of data',
   'leaps of time': ({ leaps }) => !leaps && "the store's clock cannot be moved",
 };
 

@@ -57,6 +57,8 @@ export interface ConformanceOptions {
   readonly lacks?: readonly OptionalVerb[];
   /** The fixtures have `forget()`; default false: what a store does without memory is not tried. */
   readonly forgets?: boolean;
+  /** The fixtures have `trusting()`; default false: all programs wait after a loss of data. */
+  readonly trusts?: boolean;
   /** The fixtures have `leap()`; default false: lives of minutes are not tried. */
   readonly leaps?: boolean;
 }
@@ -98,8 +100,8 @@ const TOPICS: readonly Topic[] = [
  * @experimental Cases are added in minor versions.
  */
 export function conformance(options: ConformanceOptions): void {
-  const { traits, lacks = [], forgets = false, leaps = false } = options;
-  const store: Declared = { traits, lacks, forgets, leaps };
+  const { traits, lacks = [], forgets = false, trusts = false, leaps = false } = options;
+  const store: Declared = { traits, lacks, forgets, trusts, leaps };
   for (const { topic, needs = [], cases } of [declaration(store), ...TOPICS]) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;

@@ -22,6 +22,8 @@ export interface Fixture {
   readonly clock?: Clock;
   /** Makes the store lose its memory, as a server does that crashes and keeps nothing on disk. */
   forget?(): void | Promise<void>;
+  /** As `connect`, for a program that does not wait after `forget()` where all others do. */
+  trusting?(): Store | Promise<Store>;
   /** A short TTL that the store keeps on a busy machine, in ms; default 400, or 600 far away. */
   readonly shortMs?: number;
   /** Moves the clock on by which the store counts lives, at once or nearly so. */
@@ -75,6 +77,14 @@ export class TestBed {
   /** Another connection to the same data. */
   async connect(): Promise<Store> {
     const store = await this.#fixture.connect();
+    this.#stores.add(store);
+    return store;
+  }
+
+  /** A connection of a program that does not wait after a loss of data. */
+  async trusting(): Promise<Store> {
+    assert.ok(this.#fixture.trusting, 'the fixture has trusting()');
+    const store = await this.#fixture.trusting();
     this.#stores.add(store);
     return store;
   }

@@ -157,6 +157,7 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       client.end();
       await restore(server, 'backup', 'elsewhere');
       const there = await Caller.open(server, { database: 'elsewhere' });
+      expect(await fresh(there, { trust: true })).toEqual(held);
       expect(await fresh(there)).toEqual(quarantined);
       await there.close();
     });
@@ -211,10 +212,26 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       expect(await fresh(one)).toEqual(quarantined);
     });
 
-    test('nobody waits who trusts', async () => {
+    test('who trusts is let in, and whoever does not has to wait after it', async () => {
       await notWaitFor(false);
       await restart();
       expect(await fresh(one, { trust: true })).toEqual(held);
+      expect(await fresh(one)).toEqual(quarantined);
+      expect(await fresh(one, { trust: true })).toEqual(held);
+    });
+
+    test('whoever trusted and waited before the loss is let in, and no other', async () => {
+      const [a, b, c, other] = [asked('a'), asked('a'), asked('a'), asked('a')];
+      for (const each of [a, b, c]) await one.claim([each], { trust: true });
+      await one.claim([other]);
+      await notWaitFor(false);
+      await restart();
+      for (const [own, next] of [[a, b] as const, [b, c] as const]) {
+        await one.release([own]);
+        expect(await one.renew([next])).toEqual([held]);
+      }
+      await one.release([c]);
+      expect(await one.renew([other])).toEqual([quarantined]);
     });
   });
 });

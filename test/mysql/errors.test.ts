@@ -33,6 +33,7 @@ describe('what the server answers', () => {
     [1290, YES, YES, 'failed', /takes no writes/],
     [1305, YES, YES, 'unknown', /holdfast migrate` is replacing/],
     [1317, YES, YES, 'unknown', /told to stop/],
+    [1318, YES, YES, 'unknown', /holdfast migrate` is replacing/],
     [1449, NO, NO, 'failed', /migrate again/],
     [1568, YES, YES, 'failed', /in a transaction/],
     [1792, YES, YES, 'failed', /takes no writes/],

@@ -52,6 +52,23 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     expect(bodies(after)).toEqual(bodies(before));
   });
 
+  test('tables from before claims said that they trust keep who holds and who waits', async () => {
+    const store = mysqlStore(root);
+    const both = [claimOf('a'), claimOf('a')];
+    for (const each of both) await store.claim([each]);
+    await server.query('alter table holdfast_claim drop column trusts');
+    // It waits for nobody for long, for everybody would wait behind it.
+    const reader = await clientAs('root').promise().getConnection();
+    await reader.query('start transaction');
+    await reader.query('select * from holdfast_claim');
+    await expect(migrateMysql(root)).rejects.toMatchObject({ code: 'STORE', retryable: true });
+    reader.destroy();
+    await migrateMysql(root);
+    expect(await store.renew(both)).toMatchObject([{ state: 'held' }, { state: 'waiting' }]);
+    await store.release(both);
+    await store.close?.();
+  });
+
   test('what another user made runs as whoever migrates now', async () => {
     await migrateMysql(clientAs('other'));
     await migrateMysql(root);

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrationText } from '../../src/stores/postgres/open-url.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
-import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
+import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
 
 const bed = new Bed();
 let server: PostgresServer;
@@ -101,6 +101,19 @@ test('tables from before the witness told who wrote it', async () => {
   await server.query(`ALTER TABLE ${schema}.witness DROP COLUMN written`);
   await migratePostgres(clientOf('pg', server.url), { schema });
   await works(server.url, schema);
+});
+
+test('tables from before claims said that they trust keep who holds and who waits', async () => {
+  const schema = 'unmarked';
+  const migrate = (): Promise<void> => migratePostgres(clientOf('pg', server.url), { schema });
+  await migrate();
+  const store = postgresStore(clientOf('pg', server.url), { schema });
+  const both = [claimOf('a'), claimOf('a')];
+  for (const each of both) await store.claim([each]);
+  await server.query(`ALTER TABLE ${schema}.claim DROP COLUMN trusts`);
+  await migrate();
+  expect(await store.renew(both)).toMatchObject([{ state: 'held' }, { state: 'waiting' }]);
+  await store.close?.();
 });
 
 test('it waits for nobody for long, for everybody would wait behind it', async () => {

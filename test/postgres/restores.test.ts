@@ -100,6 +100,8 @@ test.concurrent('a database that is copied as it is makes all wait in the copy',
   await using bed = new Bed();
   const server = await used(bed);
   await server.query('CREATE DATABASE copy TEMPLATE postgres', [], { database: 'template1' });
+  const trusting = { database: 'copy', afterDataLoss: 'trust' } as const;
+  expect(await claim(bed, server, trusting)).toMatchObject(HELD);
   expect(await claim(bed, server, { database: 'copy' })).toMatchObject(WAITS);
   expect(await claim(bed, server)).toMatchObject(HELD);
 });

@@ -118,14 +118,18 @@ describe.each(CLIENTS)('%s', (client) => {
     await store.claim([claimOf('a')]);
     await blocker(bed, server, 'a');
     const failure = failureOf(store.claim([claimOf('a')]));
-    await until('waited', async () => {
-      const rows = await server.query(
-        "SELECT FROM pg_stat_activity WHERE application_name = 'holdfast' AND" +
-          " wait_event_type = 'Lock'",
-      );
-      return rows.length === 1;
+    let told = false;
+    void failure.then(() => {
+      told = true;
     });
-    await terminate(server);
+    // It waits on the server for 50 ms at a time: whoever is seen waiting is ended at once.
+    await until('ended', async () => {
+      await server.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'" +
+          " AND application_name = 'holdfast'",
+      );
+      return told;
+    });
     const unknown = { code: 'STORE', retryable: true, outcome: 'unknown' };
     expect(await failure).toMatchObject(unknown);
     await store.claim([claimOf('b')]);

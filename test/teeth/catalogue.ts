@@ -16,6 +16,7 @@ import { QUORUM_FAULTS } from './faults/quorum.ts';
 import { REDIS_FAULTS } from './faults/redis.ts';
 import { REDIS_LOSS_FAULTS } from './faults/redis-loss.ts';
 import { SQL_FAULTS } from './faults/sql.ts';
+import { SQL_LOSS_FAULTS } from './faults/sql-loss.ts';
 import { SQLITE_FAULTS } from './faults/sqlite.ts';
 import { STEP_FAULTS } from './faults/steps.ts';
 import { TELEMETRY_FAULTS } from './faults/telemetry.ts';
@@ -27,7 +28,7 @@ export const FAULTS: readonly Fault[] = [
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...REDIS_LOSS_FAULTS,
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
-  ...SQL_FAULTS,
+  ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
   ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS],
 ];

@@ -35,14 +35,14 @@ const BY_CHANCE =
   /^test\/(sqlite\/differential|conformance\/sqlite-two|redis\/(histories|.*(cluster|sentinel)))/;
 
 /** Quicker than the suite. */
-const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping)/;
+const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping|resets)/;
 /** Who follows queues, and what only the suite has. */
 const ALL_OF_ETCD = /^test\/etcd\/(elections|conformance\/etcd)\.test/;
 
 /** Quicker than what has all cases. */
 const ZOOKEEPER = /^test\/zookeeper\/(store|keeping|following|lists)\.test/;
 const ALL_OF_ZOOKEEPER =
-  /^test\/zookeeper\/(differential|elections|overflow|conformance\/zookeeper)/;
+  /^test\/zookeeper\/(differential|elections|expiry|overflow|conformance\/zookeeper)/;
 
 /** What a store that fails for a while does to candidates and observers. */
 const ELECTION = 'src/jobs/election/election.ts';
@@ -57,12 +57,17 @@ const FENCES = /^test\/(etcd|zookeeper)\/fence(-faults)?\.test/;
 const REDIS_FENCE = /^src\/fence\/(redis|lua)/;
 const REDIS_FENCES = /^test\/redis\/fence(-faults)?\.test/;
 
+/** What tests are run on. */
+const PROGRAMS = 'test/servers/programs.ts';
+const TAKEN_PROGRAMS = 'test/servers/programs.test.ts';
+
 /** The suite, on one server with one client: the others differ in what is before the scripts. */
 const REDIS = /^test\/redis\/conformance\/(ioredis|plain)\.test\.ts$/;
 
 /** What kind of run a test file is for a fault in that source; undefined if it cannot notice it. */
 export function kindOf(file: string, source: string): Kind | undefined {
   const part = partOf(source);
+  if (source === PROGRAMS) return file === TAKEN_PROGRAMS ? 'servers' : undefined;
   if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
   if (part === 'redis') return ofRedis(file);
   if (part === 'postgres' || part === 'mysql') return ofSql(file, part);
@@ -90,11 +95,8 @@ function ofRedis(file: string): Kind | undefined {
 function ofSql(file: string, part: string): Kind | undefined {
   const about = 'schema|durability|restores|given|errors|source|bell|permissions|opening|migration';
   if (new RegExp(`^test/${part}/(${about})`).test(file)) return 'conformance';
-  return new RegExp(`^test/${part}/(differential|conformance/(pg|mariadb-mariadb))\\.test`).test(
-    file,
-  )
-    ? 'servers'
-    : undefined;
+  const all = 'differential|faults-sessions|conformance/(pg|mariadb-mariadb)';
+  return new RegExp(`^test/${part}/(${all})\\.test`).test(file) ? 'servers' : undefined;
 }
 
 function ofEtcd(file: string): Kind | undefined {

@@ -9,7 +9,9 @@ describe('the suite', () => {
   test('has more than a hundred cases, each with a name of its own', () => {
     expect(sound.cases.length).toBeGreaterThan(100);
     expect(new Set(sound.cases.map(({ name }) => name)).size).toBe(sound.cases.length);
-    expect(sound.skipped).toEqual([]);
+    // Whoever uses a memory waits when it has forgotten.
+    const skipped = sound.skipped.filter((each) => !/all programs wait/.test(each));
+    expect(skipped).toEqual([]);
   });
 
   test.for(BROKEN_STORES)('notices that $fault', async (broken, { task }) => {
@@ -28,7 +30,7 @@ describe('the suite', () => {
     const { cases, skipped } = register((store) => {
       return { ...brokenStore(store), traits: { ...store.traits, ...modest } };
     });
-    expect(cases.length + skipped.length).toBe(sound.cases.length);
+    expect(cases.length + skipped.length).toBe(sound.cases.length + sound.skipped.length);
     expect(skipped).toContain(
       'order: a waiter that died is passed over: not promised: the store keeps no queue',
     );

@@ -12,6 +12,12 @@
  * come within five seconds of each other.) Two seconds of silence end it. What would break it:
  * taking our own standing still for the server's silence; therefore what has arrived meanwhile is
  * read before the silence is judged.
+ *
+ * Nothing is sent in the course of an event, and no session is destroyed. Node tells of the end of
+ * a stream while nghttp2 still counts it as open; what sends at that moment may write empty frames
+ * of that stream for ever, until there is no memory left: seen with nghttp2 1.61, which is in Node
+ * 20 (and probably what nodejs/node#52952 is about). Node sends at once when a stream is reset or a
+ * session destroyed; all else that is asked of it here it sends in the next turn of the event loop.
  */
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
@@ -164,8 +170,7 @@ export class Channel implements Course {
   destroy(cause: unknown): void {
     this.#cause ??= cause;
     this.retire('the connection broke');
-    this.#session.destroy();
-    // A session that is being closed would wait for the other end.
+    // Its session ends with it, and sends nothing any more.
     this.#socket.destroy();
   }
 

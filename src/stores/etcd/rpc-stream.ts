@@ -80,7 +80,8 @@ export class RpcStream {
   /** Ends it for this reason, if it has not ended. */
   end(error: NoAnswer): void {
     this.#end(error);
-    this.#http.close(constants.NGHTTP2_CANCEL);
+    // Not at once: the event that led here may be one in which nothing may be sent (see Channel).
+    setImmediate(() => this.#http.close(constants.NGHTTP2_CANCEL));
   }
 
   #answered(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {

@@ -24,6 +24,8 @@ interface Meaning {
 
 /** There is no such procedure. */
 export const NO_ROUTINE = 1305;
+/** It takes other arguments: another version is there. */
+const OTHER_ARGUMENTS = 1318;
 
 const MIGRATE =
   'has no tables of Holdfast in this database, or older ones. Run' +
@@ -98,7 +100,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [1290, NO_PRIMARY],
   [NO_ROUTINE, MISSING],
   [1317, STOPPED],
-  [1318, MISSING],
+  [OTHER_ARGUMENTS, MISSING],
   [1370, DENIED],
   [1449, { retryable: false, advice: 'has lost the user who made the tables: migrate again' }],
   [
@@ -159,7 +161,8 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
 
 function meaningOf(number: number | undefined, said: string, during: 'open' | 'call'): Meaning {
   if (number === undefined) return breakOf(said);
-  if (number === NO_ROUTINE && during === 'call') return REPLACED;
+  const replaced = number === NO_ROUTINE || number === OTHER_ARGUMENTS;
+  if (replaced && during === 'call') return REPLACED;
   return MEANINGS.get(number) ?? REFUSED;
 }
 

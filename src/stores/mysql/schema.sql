@@ -20,6 +20,10 @@
 -- no lock ever waits for a client to read them, and then those whom it concerns are woken: each
 -- process waits in a call of its own, which `ring` interrupts.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
+-- After a loss of data each claim is let in when the wait is over, or if it trusts. A program that
+-- trusts records the loss as others do, so it shortens nobody's wait: it only marks its own claims.
+-- They pass nobody, for a place is a token, and the later holder must have the greater one: behind
+-- a claim that waits all wait, those that trust as well, readers behind readers, permits that fit.
 -- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
 -- server forgets (`begin` notices that and makes everybody wait).
 -- Programs may call everything (EXECUTE on the schema), so only the verbs run as the user who made
@@ -37,7 +41,7 @@ CREATE TABLE IF NOT EXISTS holdfast_store (
   layout INT NOT NULL,
   -- The longest ttl that any program may ask for, in µs: nothing outlives a loss of data by more.
   max_ttl BIGINT NOT NULL,
-  -- Until then nothing is granted.
+  -- Until then nothing is granted but to claims that trust.
   open_at BIGINT NOT NULL,
   -- Above the numbers of all resources that have been swept away.
   highest BIGINT NOT NULL,
@@ -128,11 +132,26 @@ CREATE TABLE IF NOT EXISTS holdfast_claim (
   ended_by BIGINT,
   -- When it was last concerned by what others did. A waiter that has some comes first, and knows.
   news BIGINT,
+  -- It is let in although data was lost.
+  trusts BOOLEAN NOT NULL DEFAULT FALSE,
   PRIMARY KEY (resource, number),
   KEY queue (resource, admitted, number),
   KEY id (id),
   KEY news (address, news)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin //
+
+-- Tables of before. Whoever uses the table waits behind this while somebody else has it, so not for
+-- long.
+SET @holdfast_alter = (
+  SELECT IF(COUNT(*) > 0, 'DO 0',
+    'ALTER TABLE holdfast_claim ADD COLUMN trusts BOOLEAN NOT NULL DEFAULT FALSE')
+  FROM information_schema.columns
+  WHERE table_schema = DATABASE() AND table_name = 'holdfast_claim' AND column_name = 'trusts'
+), @holdfast_wait = @@lock_wait_timeout, SESSION lock_wait_timeout = 2 //
+PREPARE holdfast_alter FROM @holdfast_alter //
+EXECUTE holdfast_alter //
+DEALLOCATE PREPARE holdfast_alter //
+SET SESSION lock_wait_timeout = @holdfast_wait //
 
 -- What a late copy of a claim that has left is told. Whoever was evicted is woken, too.
 CREATE TABLE IF NOT EXISTS holdfast_grave (
@@ -199,9 +218,8 @@ BEGIN
   SET _max_ttl = GREATEST(_max_ttl, JSON_EXTRACT(_settings, '$.maxTtl') * 1000),
     _history = @holdfast_history;
   IF _before <> _history THEN
-    IF (_was_fast OR _fast
-        OR SUBSTRING(_before, LOCATE(' ', _before)) <> SUBSTRING(_history, LOCATE(' ', _history)))
-      AND JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <> 'true' THEN
+    IF _was_fast OR _fast
+      OR SUBSTRING(_before, LOCATE(' ', _before)) <> SUBSTRING(_history, LOCATE(' ', _history)) THEN
       SET _open_at = _now + _max_ttl;
     END IF;
     SET _was_fast = FALSE;
@@ -427,15 +445,17 @@ CREATE PROCEDURE holdfast_status(
   OUT _line LONGTEXT CHARSET utf8mb4
 ) SQL SECURITY INVOKER
 BEGIN
-  DECLARE _admitted BOOLEAN;
+  DECLARE _admitted, _trusts BOOLEAN;
   DECLARE _capacity, _least, _count, _before, _waiters INT;
   DECLARE _expires, _ended_by, _death, _retry BIGINT;
   DECLARE _sealed, _ended VARCHAR(8) CHARSET ascii;
   DECLARE _detail TEXT CHARSET utf8mb4;
   DECLARE _limit VARCHAR(20) CHARSET ascii;
+  DECLARE _why VARCHAR(9) CHARSET ascii DEFAULT 'queue';
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
-  SELECT c.admitted, c.capacity, c.expires, c.ended, c.ended_by, c.sealed, c.detail, r.waiters
-  INTO _admitted, _capacity, _expires, _ended, _ended_by, _sealed, _detail, _waiters
+  SELECT c.admitted, c.trusts, c.capacity, c.expires, c.ended, c.ended_by, c.sealed, c.detail,
+    r.waiters
+  INTO _admitted, _trusts, _capacity, _expires, _ended, _ended_by, _sealed, _detail, _waiters
   FROM holdfast_claim c, holdfast_resource r
   WHERE c.resource = _name AND c.number = _number AND r.name = _name;
   SELECT COUNT(*), MIN(h.capacity), MIN(h.expires) INTO _count, _least, _death
@@ -457,9 +477,10 @@ BEGIN
     SELECT w.expires INTO _retry FROM holdfast_claim w
     WHERE w.resource = _name AND w.admitted = FALSE AND w.number < _number AND w.expires > _now
     ORDER BY w.number DESC LIMIT 1;
-    SET _line = CONCAT_WS(' ', 'w', CEIL((_expires - _now) / 1000), _count + _before, _limit,
-      IF(_now < _open_at, 'data-loss', 'queue'),
-      CEIL(GREATEST(IF(_now < _open_at, _open_at, COALESCE(_retry, _death, 0)) - _now, 0) / 1000));
+    SET _retry = COALESCE(_retry, _death, 0);
+    IF _now < _open_at AND NOT _trusts THEN SET _why = 'data-loss', _retry = _open_at; END IF;
+    SET _line = CONCAT_WS(' ', 'w', CEIL((_expires - _now) / 1000), _count + _before, _limit, _why,
+      CEIL(GREATEST(_retry - _now, 0) / 1000));
   END IF;
 END //
 
@@ -510,7 +531,7 @@ CREATE PROCEDURE holdfast_settle(
   _how VARCHAR(8) CHARSET ascii, _by BIGINT, INOUT _rings LONGTEXT CHARSET ascii
 ) SQL SECURITY INVOKER
 settle: BEGIN
-  DECLARE _crowd BOOLEAN;
+  DECLARE _crowd, _trusts BOOLEAN;
   DECLARE _id CHAR(32) CHARSET ascii;
   DECLARE _count, _waiters, _permits, _capacity, _least INT;
   DECLARE _used, _death, _expires, _number, _known, _news, _ended_by BIGINT;
@@ -545,10 +566,11 @@ settle: BEGIN
   END IF;
   waiting: LOOP
     SET _number = NULL;
-    SELECT c.number, c.expires, c.permits, c.capacity, c.news,
+    SELECT c.number, c.expires, c.permits, c.capacity, c.trusts, c.news,
       IF(c.id <=> _asking, 0, GREATEST(_now, COALESCE(c.news, 0) + 1)),
       IF(c.id <=> _asking, '-', c.address)
-    INTO _number, _expires, _permits, _capacity, _known, _news, _address FROM holdfast_claim c
+    INTO _number, _expires, _permits, _capacity, _trusts, _known, _news, _address
+    FROM holdfast_claim c
     WHERE c.resource = _name AND c.admitted = FALSE ORDER BY c.number LIMIT 1;
     IF _number IS NULL THEN LEAVE waiting; END IF;
     IF _expires <= _now THEN
@@ -556,7 +578,8 @@ settle: BEGIN
       SET _waiters = _waiters - 1;
       ITERATE waiting;
     END IF;
-    IF _now < _open_at OR _used + _permits > LEAST(COALESCE(_least, _capacity), _capacity) THEN
+    IF _now < _open_at AND NOT _trusts
+      OR _used + _permits > LEAST(COALESCE(_least, _capacity), _capacity) THEN
       IF _known IS NULL THEN
         UPDATE holdfast_claim SET news = _news WHERE resource = _name AND number = _number;
         CALL holdfast_rouse(_address, _rings);
@@ -580,7 +603,7 @@ DROP PROCEDURE IF EXISTS holdfast_join //
 CREATE PROCEDURE holdfast_join(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _ttl INT UNSIGNED,
   _address VARCHAR(32) CHARSET ascii, _tag VARCHAR(32) CHARSET ascii,
-  _holder TEXT CHARSET utf8mb4, _max_waiters INT, _highest BIGINT,
+  _holder TEXT CHARSET utf8mb4, _trusts BOOLEAN, _max_waiters INT, _highest BIGINT,
   INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
 ) SQL SECURITY INVOKER
 join_queue: BEGIN
@@ -611,9 +634,9 @@ join_queue: BEGIN
     SET _last = GREATEST(_last + 1, _now, _highest + 1);
     UPDATE holdfast_resource SET number = _last, waiters = waiters + 1 WHERE name = _name;
     INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity,
-      ttl, address, tag, holder, news)
+      ttl, address, tag, holder, news, trusts)
     VALUES (_name, _last, _id, FALSE, _now + _ttl * 1000, 'm', 1, 1, _ttl, _address, _tag, _holder,
-      IF(_waiters = 0, 0, NULL));
+      IF(_waiters = 0, 0, NULL), _trusts);
     IF _waiters = 0 THEN
       UPDATE holdfast_claim SET news = GREATEST(_now, COALESCE(news, 0) + 1)
       WHERE resource = _name AND number = _number;
@@ -629,9 +652,9 @@ DROP PROCEDURE IF EXISTS holdfast_enter //
 CREATE PROCEDURE holdfast_enter(
   _name VARBINARY(1280), _id CHAR(32) CHARSET ascii, _kind CHAR(1) CHARSET ascii, _permits INT,
   _capacity INT, _ttl INT UNSIGNED, _queue BOOLEAN, _address VARCHAR(32) CHARSET ascii,
-  _tag VARCHAR(32) CHARSET ascii, _holder TEXT CHARSET utf8mb4, _max_waiters INT, _now BIGINT,
-  _open_at BIGINT, _highest BIGINT, INOUT _rings LONGTEXT CHARSET ascii,
-  OUT _line LONGTEXT CHARSET utf8mb4
+  _tag VARCHAR(32) CHARSET ascii, _holder TEXT CHARSET utf8mb4, _trusts BOOLEAN,
+  _max_waiters INT, _now BIGINT, _open_at BIGINT, _highest BIGINT,
+  INOUT _rings LONGTEXT CHARSET ascii, OUT _line LONGTEXT CHARSET utf8mb4
 ) SQL SECURITY INVOKER
 BEGIN
   DECLARE _only CHAR(32) CHARSET ascii;
@@ -681,7 +704,7 @@ BEGIN
       SELECT COALESCE(SUM(c.permits), 0), MIN(c.capacity) INTO _used, _least
       FROM holdfast_claim c WHERE c.resource = _name AND c.admitted = TRUE;
     END IF;
-    SET _admitted = _now >= _open_at AND _waiters = 0
+    SET _admitted = (_now >= _open_at OR _trusts) AND _waiters = 0
       AND _used + _permits <= LEAST(COALESCE(_least, _capacity), _capacity);
     IF NOT _admitted AND NOT _queue THEN
       SET _line = 'g refused ';
@@ -697,9 +720,10 @@ BEGIN
       waiters = _waiters + IF(_admitted, 0, 1)
     WHERE name = _name;
     INSERT INTO holdfast_claim (resource, number, id, admitted, expires, kind, permits, capacity,
-      ttl, address, tag, holder, ended, ended_by, news)
+      ttl, address, tag, holder, ended, ended_by, news, trusts)
     VALUES (_name, _number, _id, _admitted, _now + _ttl * 1000, _kind, _permits, _capacity, _ttl,
-      _address, _tag, _holder, IF(_admitted, _ended, NULL), _ended_by, IF(_waiters = 0, 0, NULL));
+      _address, _tag, _holder, IF(_admitted, _ended, NULL), _ended_by, IF(_waiters = 0, 0, NULL),
+      _trusts);
     IF NOT _admitted AND _waiters = 0 THEN
       UPDATE holdfast_claim FORCE INDEX (queue)
       SET news = GREATEST(_now, COALESCE(news, 0) + 1)
@@ -731,6 +755,7 @@ BEGIN
   DECLARE _permits, _capacity INT;
   DECLARE _ttl INT UNSIGNED;
   DECLARE _queue BOOLEAN;
+  DECLARE _trusts BOOLEAN DEFAULT JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <=> 'true';
   DECLARE _address, _tag VARCHAR(32) CHARSET ascii;
   DECLARE _holder TEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
@@ -789,13 +814,13 @@ BEGIN
         )) AS c;
         SET _line = NULL;
         IF _queue AND _kind = 'm' AND _now >= _open_at THEN
-          CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder,
+          CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder, _trusts,
             JSON_EXTRACT(_settings, '$.maxWaiters'), _highest, _rings, _line);
         END IF;
         IF _line IS NULL THEN
           CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
-            _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings,
-            _line);
+            _holder, _trusts, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest,
+            _rings, _line);
         END IF;
         SET _answers = JSON_SET(_answers, CONCAT('$."', _i + 1, '"'), _line);
       END IF;
@@ -817,6 +842,7 @@ CREATE PROCEDURE holdfast_claim_one(
 ) SQL SECURITY DEFINER
 claim: BEGIN
   DECLARE _now, _open_at, _highest BIGINT;
+  DECLARE _trusts BOOLEAN;
   DECLARE _line LONGTEXT CHARSET utf8mb4;
   DECLARE _rings LONGTEXT CHARSET ascii DEFAULT '';
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
@@ -834,8 +860,9 @@ claim: BEGIN
       LEAVE claim;
     END IF;
   END IF;
+  SET _trusts = JSON_UNQUOTE(JSON_EXTRACT(_settings, '$.trust')) <=> 'true';
   IF _queue AND _kind = 'm' AND _now >= _open_at THEN
-    CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder,
+    CALL holdfast_join(_name, _id, _ttl, _address, _tag, _holder, _trusts,
       JSON_EXTRACT(_settings, '$.maxWaiters'), _highest, _rings, _line);
   END IF;
   IF _line IS NULL THEN
@@ -846,7 +873,8 @@ claim: BEGIN
     ON DUPLICATE KEY UPDATE done_by = done_by;
     CALL holdfast_micros(_now);
     CALL holdfast_enter(_name, _id, _kind, _permits, _capacity, _ttl, _queue, _address, _tag,
-      _holder, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings, _line);
+      _holder, _trusts, JSON_EXTRACT(_settings, '$.maxWaiters'), _now, _open_at, _highest, _rings,
+      _line);
   END IF;
   COMMIT;
   IF _rings <> '' THEN CALL holdfast_ring(_settings, _rings); END IF;

@@ -15,6 +15,10 @@
 -- The clock is read after the lock is taken, and tombstones are looked for in a later statement:
 -- a statement's snapshot is older than the lock that it waits for. Nobody is told before COMMIT.
 -- Nothing costs more when more wait: the row counts the waiters, and only those in front are read.
+-- After a loss of data each claim is let in when the wait is over, or if it trusts. A program that
+-- trusts records the loss as others do, so it shortens nobody's wait: it only marks its own claims.
+-- They pass nobody, for a place is a token, and the later holder must have the greater one: behind
+-- a claim that waits all wait, those that trust as well, readers behind readers, permits that fit.
 -- What breaks it: a writer who does not take the lock of the resource first, or a commit that the
 -- server forgets, or that is missing in a copy (`layout` and `begin` notice that, and everybody
 -- waits until whatever is missing is over).
@@ -26,7 +30,7 @@ CREATE TABLE IF NOT EXISTS holdfast.store (
   layout integer NOT NULL,
   -- The longest ttl that any program may ask for, in µs: nothing outlives a loss of data by more.
   max_ttl bigint NOT NULL,
-  -- Until then nothing is granted.
+  -- Until then nothing is granted but to claims that trust.
   open_at bigint NOT NULL,
   -- Above the numbers of all resources that have been swept away.
   highest bigint NOT NULL,
@@ -42,15 +46,6 @@ CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.witness (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   written xid
 );
-
--- Tables of before: only then, for it waits for whoever reads, and everybody waits behind it.
-DO $$ BEGIN
-  IF NOT EXISTS (
-    SELECT FROM pg_attribute WHERE attrelid = 'holdfast.witness'::regclass AND attname = 'written'
-  ) THEN
-    ALTER TABLE holdfast.witness ADD COLUMN written xid;
-  END IF;
-END $$;
 
 CREATE TABLE IF NOT EXISTS holdfast.resource (
   name text COLLATE "C" PRIMARY KEY,
@@ -98,8 +93,24 @@ CREATE TABLE IF NOT EXISTS holdfast.claim (
   -- How the hold before its own ended.
   ended text,
   ended_by bigint,
+  -- It is let in although data was lost. Claims from before there was this column do not say so.
+  trusts boolean,
   PRIMARY KEY (resource, number)
 ) WITH (fillfactor = 70);
+
+-- Tables of before: only then, for it waits for whoever reads, and everybody waits behind it.
+DO $$ BEGIN
+  IF NOT EXISTS (
+    SELECT FROM pg_attribute WHERE attrelid = 'holdfast.witness'::regclass AND attname = 'written'
+  ) THEN
+    ALTER TABLE holdfast.witness ADD COLUMN written xid;
+  END IF;
+  IF NOT EXISTS (
+    SELECT FROM pg_attribute WHERE attrelid = 'holdfast.claim'::regclass AND attname = 'trusts'
+  ) THEN
+    ALTER TABLE holdfast.claim ADD COLUMN trusts boolean;
+  END IF;
+END $$;
 
 -- What a late copy of a claim that has left is told.
 CREATE TABLE IF NOT EXISTS holdfast.grave (
@@ -208,7 +219,7 @@ BEGIN
     OR NOT intact AND (s.fast OR EXISTS (SELECT FROM holdfast.witness)
       OR s.max_ttl > 0 AND strpos(present, '?') > 0);
   s.max_ttl := greatest(s.max_ttl, (settings->>'maxTtl')::bigint * 1000);
-  IF lost AND NOT (settings->>'trust')::boolean THEN
+  IF lost THEN
     s.open_at := holdfast.micros() + s.max_ttl;
   END IF;
   IF NOT intact THEN
@@ -311,7 +322,7 @@ BEGIN
     WHERE w.resource = r.name AND NOT w.admitted AND w.number < c.number LIMIT 101
   ) AS counted;
   IF before > 100 THEN before := greatest(before, r.waiters - 1); END IF;
-  IF open_at > now THEN
+  IF open_at > now AND c.trusts IS NOT TRUE THEN
     RETURN format('w %s %s %s data-loss %s', left_ms, held.count + before,
       coalesce(capacity::text, '-'), ceil((open_at - now) / 1000.0));
   END IF;
@@ -383,7 +394,8 @@ BEGIN
       r.waiters := r.waiters - 1;
       CONTINUE;
     END IF;
-    IF NOT open OR held.used + next.permits > least(held.capacity, next.capacity) THEN
+    IF NOT (open OR next.trusts IS TRUE)
+      OR held.used + next.permits > least(held.capacity, next.capacity) THEN
       IF r.told IS DISTINCT FROM next.number THEN
         r.told := next.number;
         r.concerns := r.concerns || next.id;
@@ -524,7 +536,7 @@ BEGIN
       SELECT permits, capacity FROM holdfast.claim WHERE resource = r.name AND admitted
       UNION ALL SELECT r.permits, r.capacity WHERE r.id IS NOT NULL
     ) AS holders;
-    c.admitted := open AND r.waiters = 0
+    c.admitted := (open OR c.trusts IS TRUE) AND r.waiters = 0
       AND held.used + c.permits <= least(held.capacity, c.capacity);
     IF NOT c.admitted AND NOT waits THEN
       answer := 'g refused ';
@@ -565,6 +577,7 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   s holdfast.store := holdfast.begin(settings);
   open boolean := holdfast.micros() >= s.open_at;
+  trusts boolean := (settings->>'trust')::boolean;
   lines text[];
   taken record := holdfast.take(claims);
 BEGIN
@@ -604,7 +617,7 @@ BEGIN
   RETURN QUERY
   SELECT coalesce(lines[c.ordinality], holdfast.enter(
     ROW(c.resource, 0, c.id, false, 0, c.kind, c.permits, c."limit", c.ttl, c.address, c.tag,
-      c.holder, NULL, NULL, NULL, NULL)::holdfast.claim, c.queue, settings, s))
+      c.holder, NULL, NULL, NULL, NULL, trusts)::holdfast.claim, c.queue, settings, s))
   FROM ROWS FROM (json_to_recordset(claims) AS (resource text, id uuid, kind text, permits integer,
     "limit" integer, ttl integer, queue boolean, address text, tag text, holder text))
     WITH ORDINALITY AS c;
@@ -638,9 +651,9 @@ BEGIN
   END IF;
   c.number := greatest(r.number + 1, now, s.highest + 1);
   INSERT INTO holdfast.claim (resource, number, id, admitted, expires, kind, permits, capacity,
-    ttl, address, tag, holder)
+    ttl, address, tag, holder, trusts)
   VALUES (c.resource, c.number, c.id, false, now + c.ttl * 1000::bigint, c.kind, c.permits,
-    c.capacity, c.ttl, c.address, c.tag, c.holder)
+    c.capacity, c.ttl, c.address, c.tag, c.holder, c.trusts)
   ON CONFLICT (id) DO NOTHING;
   IF NOT FOUND THEN RETURN NULL; END IF;
   UPDATE holdfast.resource SET number = c.number, waiters = r.waiters + 1 WHERE name = c.resource;
@@ -680,7 +693,7 @@ BEGIN
   s := holdfast.begin(settings, patience, max_ttl, fast);
   locked := holdfast.lock(resource);
   c := ROW(resource, 0, id, false, 0, kind, permits, capacity, ttl, address, tag, holder,
-    NULL, NULL, NULL, NULL);
+    NULL, NULL, NULL, NULL, (settings::json->>'trust')::boolean);
   RETURN coalesce(
     CASE WHEN queue AND locked.waiters > 0 THEN holdfast.join(locked, c, settings, s) END,
     holdfast.enter(c, queue, settings::json, s));

@@ -15,8 +15,8 @@ export interface SqlOptions {
   readonly maxWaiters?: number;
   /**
    * Default `wait`: whenever the server may have lost claims, nothing is granted before all their
-   * leases are over. `trust` grants at once, so that two may hold the same lock for a while: for
-   * tests, and where only time is wasted then.
+   * leases are over. `trust` does not wait, and leaves it to others whether they do, so that two
+   * may hold the same lock for a while: for tests, and where only time is wasted then.
    */
   readonly afterDataLoss?: 'wait' | 'trust';
 }

@@ -1,10 +1,23 @@
 /** A store that has lost its memory grants nothing until whatever it granted before has ended. */
 import assert from 'node:assert/strict';
+import { MAX_PERMITS, type Store } from '../../contract/store.ts';
 import type { Case, Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
+import type { TestBed } from '../test-bed.ts';
 
 /** Long enough to be told from no quarantine, on a machine under load. */
 const QUARANTINE_MS = 2_000;
+
+/** Both have claimed before: a session's first time takes long, and the quarantine is short. */
+async function trustingBeside(bed: TestBed): Promise<Store> {
+  const trusting = await bed.trusting();
+  for (const store of [bed.store, trusting]) {
+    const claims = [bed.claim(), bed.claim()];
+    for (const claim of claims) await bed.enter(claim, store);
+    for (const claim of claims) await store.release([claim]);
+  }
+  return trusting;
+}
 
 const CASES: readonly Case[] = [
   {
@@ -106,6 +119,89 @@ const CASES: readonly Case[] = [
       assert.ok(lease.held);
       assert.ok(bed.clock.now() - from >= QUARANTINE_MS - bed.slackMs);
       assert.ok(told.length > 0 && told.every((leftMs) => leftMs <= QUARANTINE_MS + bed.slackMs));
+    },
+  },
+  {
+    name: 'who trusts is let in at once, and nobody else with it',
+    needs: ['trust'],
+    async run(bed) {
+      const trusting = await trustingBeside(bed);
+      await bed.forget();
+      held(await bed.enter(bed.claim(), trusting));
+      const both = [bed.claim({ resource: bed.name('b') }), bed.claim({ resource: bed.name('c') })];
+      for (const status of await bed.enterBatch(both, trusting)) held(status);
+      assert.equal(waiting(await bed.enter(bed.claim())).why, 'data-loss');
+      const other = bed.claim({ resource: bed.name('other') });
+      assert.equal(waiting(await bed.enter(other)).why, 'data-loss');
+      gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
+    },
+  },
+  {
+    name: 'who waits is not let in when one that trusts makes way, and no earlier than without it',
+    needs: ['queue', 'trust'],
+    async run(bed) {
+      const trusting = await trustingBeside(bed);
+      const from = bed.clock.now();
+      await bed.forget();
+      const [first, waiter] = [bed.claim(), bed.claim()];
+      const { token } = held(await bed.enter(first, trusting));
+      assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
+      await trusting.inspect(bed.name());
+      assert.deepEqual(await trusting.release([first]), [true]);
+      assert.equal(waiting(await bed.beat(waiter, trusting)).why, 'data-loss');
+      assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
+      assert.ok((await bed.untilHeld(waiter)).token > token);
+      const passed = bed.clock.now() - from;
+      assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
+    },
+  },
+  {
+    name: 'those that trust hand over to each other',
+    needs: ['queue', 'trust'],
+    async run(bed) {
+      const trusting = await trustingBeside(bed);
+      await bed.forget();
+      const all = [bed.claim(), bed.claim(), bed.claim()];
+      for (const each of all) await bed.enter(each, trusting);
+      for (const each of all) {
+        held(await bed.beat(each, trusting));
+        await trusting.release([each]);
+      }
+    },
+  },
+  {
+    name: 'who trusts passes nobody who waits: the later holder has the greater token',
+    needs: ['queue', 'trust'],
+    async run(bed) {
+      const trusting = await trustingBeside(bed);
+      await bed.forget();
+      const [before, stays, behind] = [bed.claim(), bed.claim(), bed.claim()];
+      assert.equal(waiting(await bed.enter(before)).why, 'data-loss');
+      assert.equal(waiting(await bed.enter(behind, trusting)).why, 'queue');
+      assert.equal(waiting(await bed.enter(stays)).why, 'data-loss');
+      gone(await bed.enter(bed.claim({ queue: false }), trusting));
+      await bed.leave(before);
+      held(await bed.beat(behind, trusting));
+      await trusting.release([behind]);
+      assert.equal(waiting(await bed.beat(stays)).why, 'data-loss');
+    },
+  },
+  {
+    name: 'nor do readers that trust pass a reader, nor permits that would fit',
+    needs: ['queue', 'permits', 'trust'],
+    async run(bed) {
+      const trusting = await trustingBeside(bed);
+      await bed.forget();
+      for (const [kind, limit] of [['read', MAX_PERMITS] as const, ['permits', 5] as const]) {
+        const of = () => bed.claim({ resource: bed.name(kind), kind, limit });
+        const [first, waiter, behind] = [of(), of(), of()];
+        held(await bed.enter(first, trusting));
+        assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
+        assert.equal(waiting(await bed.enter(behind, trusting)).why, 'queue');
+        await bed.leave(waiter);
+        held(await bed.beat(behind, trusting));
+        assert.equal((await bed.look(bed.name(kind))).holders.length, 2);
+      }
     },
   },
 ];

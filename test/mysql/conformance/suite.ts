@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** More than there are cases in which data is lost. */
-const PREFIXES = 12;
+const PREFIXES = 16;
 
 export function suite({ server, client, prefixes, close }: Place, given: MysqlOptions = {}): void {
   afterAll(close);
@@ -30,6 +30,7 @@ export function suite({ server, client, prefixes, close }: Place, given: MysqlOp
     traits: mysqlStore(client, given).traits,
     lacks: ['follow', 'raise'],
     forgets: true,
+    trusts: true,
   });
 
   /** In tables of its own, which can be as on a replica that was promoted before it had it all. */
@@ -43,6 +44,7 @@ export function suite({ server, client, prefixes, close }: Place, given: MysqlOp
     const losses = tables.map((table) => `TRUNCATE TABLE ${prefix}${table}`);
     return {
       connect: () => mysqlStore(client, options),
+      trusting: () => mysqlStore(client, { ...options, afterDataLoss: 'trust' }),
       forget: async () => {
         const another = `UPDATE ${prefix}store SET history = 'another server'`;
         await server.query([another, ...losses].join('; '));

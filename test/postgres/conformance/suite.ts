@@ -45,6 +45,7 @@ export function suite({ server, client, deaf, close }: Place, given: PostgresOpt
     traits: postgresStore(client, given).traits,
     lacks: ['follow', 'raise'],
     forgets: true,
+    trusts: true,
   });
 
   /** In tables of its own, which can be as after a crash that lost what nobody had waited for. */
@@ -59,6 +60,7 @@ export function suite({ server, client, deaf, close }: Place, given: PostgresOpt
     const tables = ['resource', 'claim', 'grave', 'witness'].map((table) => `${schema}.${table}`);
     return {
       connect: () => opened(client, options),
+      trusting: () => opened(client, { ...options, afterDataLoss: 'trust' }),
       forget: () => server.query(`TRUNCATE ${tables.join(', ')}`).then(() => {}),
       dispose: () => server.query(`DROP SCHEMA ${schema} CASCADE`).then(() => {}),
     };

@@ -80,6 +80,7 @@ export function onPlace(
     create: (options) =>
       options.quarantineMs && another ? forgetful(another, connect, options) : shared(options),
     forgets: another !== undefined,
+    trusts: another !== undefined,
   };
 }
 
@@ -98,8 +99,10 @@ async function forgetful(
     );
     return Math.min(...upMs) >= quarantineMs + 1000;
   });
+  const given = { maxTtl: quarantineMs, ...(maxWaiters && { maxWaiters }) };
   return {
-    connect: () => connect(client, { maxTtl: quarantineMs, ...(maxWaiters && { maxWaiters }) }),
+    connect: () => connect(client, given),
+    trusting: () => connect(client, { ...given, afterDataLoss: 'trust' }),
     forget: () => forget(servers).then(() => {}),
     dispose: () => close().then(() => {}),
   };

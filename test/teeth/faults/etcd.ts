@@ -172,4 +172,27 @@ export const ETCD_FAULTS: readonly Fault[] = [
     replace: 'if (this.until) return undefined;',
     why: 'a successor is told of a release where there is unfinished work',
   },
+  {
+    ...at('rpc-stream'),
+    name: 'etcd: a stream is reset in the course of an event',
+    find: 'setImmediate(() => this.#http.close(constants.NGHTTP2_CANCEL));',
+    replace: 'this.#http.close(constants.NGHTTP2_CANCEL);',
+    why: 'on Node 20, a server without a leader may send the process into an endless loop',
+  },
+  {
+    ...at('channel'),
+    name: 'etcd: a session is destroyed in the course of an event',
+    find: '    this.#socket.destroy();',
+    replace: '    this.#session.destroy();\n    this.#socket.destroy();',
+    why: 'on Node 20, whoever closes its locks because of a loss may stand still for ever',
+  },
+  {
+    file: 'src/stores/etcd/etcd-store.ts',
+    name: 'etcd: a lease that cannot be had holds up claims on others',
+    find: 'const entering = groups.map(async (group) => {',
+    replace: `const entering: Promise<void>[] = groups.map(async (group, at) => {
+        await Promise.resolve();
+        await entering[at - 1];`,
+    why: 'one claim without an answer costs those of all other TTLs',
+  },
 ];

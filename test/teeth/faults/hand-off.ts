@@ -2,7 +2,6 @@ import type { Fault } from '../fault.ts';
 
 const queue = { file: 'src/core/local-queue.ts' };
 const waiter = { file: 'src/core/waiter.ts' };
-const lease = { file: 'src/core/lease.ts' };
 const spec = { file: 'src/primitives/lock-spec.ts' };
 
 /** Tasks of one process that share a claim, and its tokens. */

@@ -87,4 +87,18 @@ export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
     replace: 'else if (!there.has(name))',
     why: 'a mended package leaves the fault in the database',
   },
+  {
+    file: 'src/stores/mysql/mariadb-connection.ts',
+    name: 'mysql: a pool of mariadb that lends no connection is waited for without a word',
+    find: 'const LOAN_MS = 500;',
+    replace: 'const LOAN_MS = 3_600_000;',
+    why: 'a program that waits for its own transaction does not learn it',
+  },
+  {
+    file: 'src/stores/mysql/bell.ts',
+    name: 'mysql: named locks are asked for wherever a proxy reads',
+    find: "export const ON_PRIMARY = 'FOR UPDATE';",
+    replace: "export const ON_PRIMARY = '';",
+    why: 'behind a proxy that reads from replicas no waiter is woken',
+  },
 ];

@@ -57,7 +57,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   {
     ...schema,
     name: 'mysql: whoever asks first is let in past those who wait',
-    find: 'SET _admitted = _now >= _open_at AND _waiters = 0\n',
+    find: 'SET _admitted = (_now >= _open_at OR _trusts) AND _waiters = 0\n',
     replace: 'SET _admitted = _now >= _open_at\n',
     why: 'a writer waits for ever while readers come and go',
   },
@@ -92,8 +92,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   {
     ...schema,
     name: 'mysql: only what was recorded tells that commits are not waited for',
-    find: 'IF (_was_fast OR _fast\n',
-    replace: 'IF (_was_fast\n',
+    find: 'IF _was_fast OR _fast\n',
+    replace: 'IF _was_fast\n',
     why: 'after a crash that lost the record, too, two hold what was not on disk',
   },
   {

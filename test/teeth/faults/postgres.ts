@@ -29,8 +29,8 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   {
     ...schema,
     name: 'postgres: whoever asks first is let in past those who wait',
-    find: 'c.admitted := open AND r.waiters = 0\n      AND',
-    replace: 'c.admitted := open\n      AND',
+    find: 'IS TRUE) AND r.waiters = 0\n      AND',
+    replace: 'IS TRUE)\n      AND',
     why: 'a writer waits for ever while readers come and go',
   },
   {

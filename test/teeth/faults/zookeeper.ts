@@ -277,4 +277,11 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
     replace: '',
     why: 'who lists is told to try again, in vain, and not that there are too many names',
   },
+  {
+    file: 'src/stores/zookeeper/kept-session.ts',
+    name: 'ZooKeeper: a session is asked for that the protocol has no number for',
+    find: 'parts.client.start(Math.min(askedMs, LONGEST_MS))',
+    replace: 'parts.client.start(askedMs)',
+    why: 'a TTL of weeks fails, and the reason is not told',
+  },
 ];
