@@ -267,20 +267,21 @@ export class Locks {
 
   async #close(drainMs: number): Promise<void> {
     const engine = this.#engine;
+    const { calls, clock } = engine.services;
     this.#forgetSignals();
     engine.refuse();
     for (const candidate of engine.closables) candidate.close();
     for (const queue of engine.queues) queue.rejectAll(new ClosedError());
     const drained = new AbortController();
     void engine.idle().then(() => drained.abort());
-    await sleep(engine.services.clock, drainMs, drained.signal);
+    await sleep(clock, drainMs, drained.signal);
     if (engine.queues.size > 0) {
       for (const queue of engine.queues) queue.lose('closed');
       // What reacts to its signal at once still gets to tell the store.
-      await sleep(engine.services.clock, LAST_WORDS_MS);
+      await sleep(clock, LAST_WORDS_MS);
     }
-    const left = (users().get(engine.services.calls.store) ?? 1) - 1;
-    users().set(engine.services.calls.store, left);
+    const left = (users().get(calls.store) ?? 1) - 1;
+    users().set(calls.store, left);
     await engine.closeStore(left <= 0);
   }
 
@@ -296,6 +297,4 @@ export class Locks {
 /** How long `close` waits for releases after it has aborted the work, in ms. */
 const LAST_WORDS_MS = 100;
 
-function same<T>(answer: T): T {
-  return answer;
-}
+const same = <T>(reply: T): T => reply;

@@ -5,7 +5,8 @@
  * The first request of an acquisition stays in the context of its caller, whose business it is.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
+import { MAX_DURATION_MS } from './duration.ts';
 
 /** Runs the work in the context in which this file was loaded: normally that of no request. */
 export const detached: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
@@ -63,4 +64,29 @@ export function afterInput(
   clock: Pick<Clock, 'setImmediate'> = { setImmediate },
 ): void {
   clock.setImmediate(judge);
+}
+
+/** Keeps the process alive while anything in it waits: it must not end for lack of other work. */
+export class KeepAlive {
+  readonly #clock: Clock;
+  #waiting = 0;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(): void {
+    if (this.#waiting++ > 0) return;
+    if (this.#timer) this.#timer.ref();
+    else this.#timer = detached(() => this.#clock.setTimeout(() => {}, MAX_DURATION_MS));
+  }
+
+  remove(): void {
+    if (--this.#waiting === 0) this.#timer?.unref();
+  }
+
+  close(): void {
+    if (this.#timer) this.#clock.clearTimeout(this.#timer);
+  }
 }

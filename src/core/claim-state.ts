@@ -2,7 +2,7 @@ import type { Loss, StoreError } from '../contract/errors.ts';
 import type { GoneStatus, Takeover } from '../contract/store.ts';
 
 /** Who is told what becomes of a claim; each of these calls ends it, but for `granted`. */
-export interface Owner {
+export interface Claimant {
   granted(now: number): void;
   /** The store does not know the claim, or does not want it. */
   gone(status: GoneStatus): void;

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { EventLoop } from '../base/event-loop.ts';
+import { EventLoop, KeepAlive } from '../base/event-loop.ts';
 import { ClosedError, toStoreError } from '../contract/errors.ts';
 import type { Queue, Store } from '../contract/store.ts';
 import { Looks } from '../store-calls/looks.ts';
@@ -8,7 +8,6 @@ import { Events, noticeHeartbeat } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { LocalQueue, type Registry, type Spec } from './local-queue.ts';
 import type { Services, Settings } from './services.ts';
-import { KeepAlive } from './waiter.ts';
 
 /** The queues of one `Locks` by key, and whether it is open. Nothing else in core knows it. */
 export class Engine implements Registry {

@@ -28,6 +28,7 @@ export interface Issuer {
 interface LeaseParts {
   /** Held. */
   readonly live: LiveClaim;
+  readonly grant: Grant;
   readonly issuer: Issuer;
   readonly acquisition: Acquisition | undefined;
 }
@@ -60,13 +61,13 @@ export class Lease implements FencingToken, AsyncDisposable {
   /** @internal */
   constructor(
     services: Services,
-    { live, issuer, acquisition }: LeaseParts,
+    { live, grant, issuer, acquisition }: LeaseParts,
     { nth, since }: { readonly nth: number; readonly since: number },
   ) {
     this.#services = services;
     this.live = live;
     this.#issuer = issuer;
-    this.#grant = live.grant as Grant;
+    this.#grant = grant;
     this.#nth = nth;
     this.since = since;
     this.#acquisition = acquisition;
@@ -266,7 +267,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     queueMicrotask(() => detached(() => this.live.check()));
   }
 
-  /** One error, whether a reader finds the loss first or the owner is told of it. */
+  /** One error, whether a reader finds the loss first or the claimant is told of it. */
   #lossOf(loss: Loss | undefined): LeaseLostError | undefined {
     if (loss) this.#loss ??= new LeaseLostError(this.resource, loss.reason, loss);
     return this.#loss;

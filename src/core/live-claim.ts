@@ -7,15 +7,13 @@
  * concern a place that is lost. A reply to a request sent before a hint cannot take the grant back;
  * `waiting` in reply to a later one means that the store forgot. Doubt is not loss: a failed
  * heartbeat leaves the claim `unconfirmed`, with a timer at its deadline.
- * Reading calls nobody; the owner is told of a loss by the timer or the heartbeat, whichever comes
- * first.
+ * Reading calls nobody: the timer or the heartbeat tells the claimant of a loss.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
 
 import { OneTimer } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
-import type { StoreError } from '../contract/errors.ts';
-import { type Loss, lossOf } from '../contract/errors.ts';
+import { type Loss, lossOf, type StoreError } from '../contract/errors.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -27,7 +25,7 @@ import type { Caller } from '../store-calls/batcher.ts';
 import { pauseBefore } from '../store-calls/release.ts';
 import { checkStatus, lineageOf, NO_REPLY } from '../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
-import { type Grant, OVER, type Owner, type State, type Terms } from './claim-state.ts';
+import { type Claimant, OVER, type State, type Terms } from './claim-state.ts';
 import { Deadline } from './deadline.ts';
 import { noticeDoubt, noticeLimit, noticeQuarantine } from './events.ts';
 import type { Member } from './heartbeat.ts';
@@ -50,15 +48,14 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   readonly #timer: OneTimer;
   readonly #services: Services;
   readonly #terms: Terms;
-  readonly #owner: Owner;
+  readonly #claimant: Claimant;
 
-  constructor(services: Services, claim: Claim, terms: Terms, owner: Owner) {
+  constructor(services: Services, claim: Claim, terms: Terms, claimant: Claimant) {
     this.#services = services;
     this.claim = claim;
     this.#terms = terms;
-    this.#owner = owner;
-    const { beatTtlMs } = terms;
-    this.deadline = new Deadline(services, { ttlMs: claim.ttlMs, beatTtlMs }, services.clock.now());
+    this.#claimant = claimant;
+    this.deadline = new Deadline(services, { ...terms, ttlMs: claim.ttlMs }, services.clock.now());
     this.#timer = new OneTimer(services.clock);
   }
 
@@ -66,13 +63,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     return this.#terms.beatTtlMs;
   }
 
-  get ahead(): number | undefined {
-    return this.#state.at === 'waiting' ? this.#state.ahead : undefined;
-  }
-
-  /** What the store said when it let the claim in; undefined if it is not held. */
-  get grant(): Grant | undefined {
-    return this.#state.at === 'held' ? this.#state.grant : undefined;
+  get state(): State {
+    return this.#state;
   }
 
   /** A claim that has been given up is not sent any more: it might come after its own release. */
@@ -83,23 +75,22 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   /** Subscribes, then claims: a hint cannot fall between the two. */
   start(): void {
     const { calls, clock } = this.#services;
-    const enter = (): void => {
+    const ready = (): void => {
       if (this.wanted) calls.claim.send(this.claim, this);
     };
-    const parts = { claim: this.claim, wake: this.#wake, ready: enter };
-    this.#unwatch = watch(calls.store, clock, parts);
+    this.#unwatch = watch(calls.store, clock, { claim: this.claim, wake: this.#wake, ready });
   }
 
   /** Enough life for another hand-off. */
   fresh(now: number): boolean {
-    return this.#state.at === 'held' && !this.deadline.loss(now) && this.deadline.fresh(now);
+    return this.isHeld(now) && this.deadline.fresh(now);
   }
 
   isHeld(now: number): boolean {
     return this.#state.at === 'held' && this.deadline.remaining(now) > 0;
   }
 
-  /** True while held; otherwise the owner has been told. */
+  /** True while held; otherwise the claimant has been told. */
   check(now: number = this.#services.clock.now()): boolean {
     if (this.#state.at !== 'held') return false;
     const loss = this.deadline.loss(now);
@@ -107,15 +98,11 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     return !loss;
   }
 
-  /** Heartbeat and question in one. */
+  /** Heartbeat and question in one; without heartbeats, a held claim is not asked about. */
   beat(): void {
     const { at } = this.#state;
     if (at === 'over' || at === 'asking') return;
-    if (at === 'held') {
-      if (!this.awaitDeadline()) return;
-      // Every question is a heartbeat.
-      if (!this.#terms.heartbeat) return;
-    }
+    if (at === 'held' && !(this.awaitDeadline() && this.#terms.heartbeat)) return;
     if (this.#question !== 'none') {
       this.#question = 'again';
       return;
@@ -139,7 +126,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   lose(loss: Loss): void {
     if (!this.wanted) return;
     this.#end();
-    this.#owner.lost(loss);
+    this.#claimant.lost(loss);
   }
 
   /**
@@ -216,11 +203,11 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     if (!this.fresh(now)) {
       // It came too late to be worth anything; the place in the queue goes with it.
       void this.release();
-      return this.#owner.gone({ state: 'gone', why: 'expired' });
+      return this.#claimant.gone({ state: 'gone', why: 'expired' });
     }
     if (this.#terms.heartbeat) heartbeat.add(this);
     else heartbeat.remove(this);
-    this.#owner.granted(now);
+    this.#claimant.granted(now);
     // After a pause since `now`, the heartbeat that is arranged by now may come too late.
     this.awaitDeadline();
     noticeLimit(this.#services.events, this.claim, limit);
@@ -238,9 +225,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#wait({ admitted: false, ahead: status.ahead });
     this.#askWhenDue(status);
     // Last, for a listener may end the claim.
-    const { events } = this.#services;
-    if (state.at === 'asking') noticeLimit(events, this.claim, status.limit);
-    noticeQuarantine(events, this.claim, status);
+    if (state.at === 'asking') noticeLimit(this.#services.events, this.claim, status.limit);
+    noticeQuarantine(this.#services.events, this.claim, status);
   }
 
   #wait(parts: { readonly admitted: boolean; readonly ahead: number | undefined }): void {
@@ -255,7 +241,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
       return;
     }
     this.#end();
-    this.#owner.gone(status);
+    this.#claimant.gone(status);
   }
 
   #failed(error: StoreError): void {
@@ -265,7 +251,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     if (this.#state.at === 'held') return this.doubt(error);
     if (!error.retryable || this.deadline.hopeless(clock.now()) || !this.claim.queue) {
       void this.release();
-      return this.#owner.failed(error);
+      return this.#claimant.failed(error);
     }
     const asking = this.#state.at === 'asking';
     const retry = asking ? () => calls.claim.send(this.claim, this) : () => this.beat();
@@ -284,7 +270,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     if (!this.claim.unanswered) this.claim = { ...this.claim, unanswered: true };
   }
 
-  /** Claims before this one may be dead by `retryInMs`; a heartbeat that comes sooner will tell. */
+  /** Claims before this one may be dead by `retryInMs`; a heartbeat may come sooner. */
   #askWhenDue({ retryInMs }: WaitingStatus): void {
     if (this.#state.at === 'waiting' && this.#state.admitted) return;
     if (retryInMs >= this.beatTtlMs / TRIES_PER_TTL) return;
@@ -292,8 +278,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   /**
-   * Tells the owner at the deadline, and whether it has not passed. While half of the TTL is left,
-   * the next heartbeat comes first.
+   * Tells the claimant at the deadline; false if it has passed. While half of the TTL is left, the
+   * next heartbeat comes first.
    */
   awaitDeadline(): boolean {
     const now = this.#services.clock.now();

@@ -2,18 +2,17 @@
  * The waiters of this process that want the same lock, and the one claim it holds for them.
  *
  * Invariant: at most one lease is out, only the claim's holder has it, and leases come in the order
- * of the waiters. Mutexes and write locks with equal terms share a queue: on release the lease passes
- * to the next waiter without a trip to the server, with the next token inside STEP, so that tokens
- * grow with every holder. Others get a queue of their own for each waiter. As soon as another process
- * waits, at most a batch bounded in count and time passes before the claim is given up, so nobody
- * outside starves; and never a lease with too little life left.
+ * of the waiters. Mutexes and write locks with equal terms share a queue: on release the lease
+ * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
+ * tokens grow with every holder. Others get a queue of their own for each waiter. As soon as
+ * another process waits, at most a batch bounded in count and time passes before the claim is given
+ * up, so that no other process starves; and never a lease with too little life left.
  * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
  */
 
 import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
-import type { StoreError } from '../contract/errors.ts';
 import {
   AcquireTimeoutError,
   LeaseLostError,
@@ -21,15 +20,15 @@ import {
   type LossReason,
   MismatchError,
   QueueFullError,
+  type StoreError,
 } from '../contract/errors.ts';
 import type { Claim, GoneStatus, Holder, Kind } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
-import type { Owner } from './claim-state.ts';
+import type { Claimant } from './claim-state.ts';
 import { type Issuer, Lease } from './lease.ts';
 import { LiveClaim } from './live-claim.ts';
 import type { Services } from './services.ts';
-import type { AcquireOptions } from './waiter.ts';
-import { type Outlook, type Subject, Waiter } from './waiter.ts';
+import { type AcquireOptions, type Outlook, type Subject, Waiter } from './waiter.ts';
 
 /** What a primitive asks for, checked and complete. */
 export interface Spec {
@@ -61,7 +60,7 @@ export interface Registry {
   remove(queue: LocalQueue): void;
 }
 
-export class LocalQueue implements Owner, Subject, Issuer {
+export class LocalQueue implements Claimant, Subject, Issuer {
   readonly spec: Spec;
   lease: Lease | undefined;
   #live: LiveClaim | undefined;
@@ -92,8 +91,8 @@ export class LocalQueue implements Owner, Subject, Issuer {
   }
 
   outlook(): Outlook {
-    const { ahead, failure } = this.#live ?? {};
-    return { ahead, failure };
+    const { state, failure } = this.#live ?? {};
+    return { ahead: state?.at === 'waiting' ? state.ahead : undefined, failure };
   }
 
   /** Resolves with null if `waits` is false and the lock is not free. */
@@ -248,12 +247,12 @@ export class LocalQueue implements Owner, Subject, Issuer {
   #hand(now: number): void {
     const waiter = this.#line.shift();
     const live = this.#live;
-    if (!waiter || !live) return this.#leaveIfIdle();
+    if (!waiter || live?.state.at !== 'held') return this.#leaveIfIdle();
     this.#trying = undefined;
     const { maxHoldMs } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { acquisition } = waiter.options;
-    const parts = { live, issuer: this, acquisition };
+    const parts = { live, grant: live.state.grant, issuer: this, acquisition };
     const lease = new Lease(this.#services, parts, { nth: this.#issued++, since: now });
     this.lease = lease;
     // First, for a listener may abort the wait that is over.

@@ -1,10 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import type { EventLoop } from '../base/event-loop.ts';
+import type { EventLoop, KeepAlive } from '../base/event-loop.ts';
 import type { Looks } from '../store-calls/looks.ts';
 import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { Events } from './events.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import type { KeepAlive } from './waiter.ts';
 
 /** What `createLocks` was told, checked. */
 export interface Settings {

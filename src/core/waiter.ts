@@ -1,8 +1,7 @@
 import { onAbort } from '../base/aborts.ts';
-import type { Clock, Timer } from '../base/clock.ts';
-import { type Duration, MAX_DURATION_MS, parseDuration } from '../base/duration.ts';
+import type { Timer } from '../base/clock.ts';
+import { type Duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
-import { detached } from '../base/event-loop.ts';
 import type { Linked } from '../base/fifo.ts';
 import { readOptions } from '../base/options.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -117,31 +116,6 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     }, SLOW_MS);
     timer.unref();
     this.#slowTimer = timer;
-  }
-}
-
-/** Keeps the process alive while anything in it waits: it must not end for lack of other work. */
-export class KeepAlive {
-  readonly #clock: Clock;
-  #waiting = 0;
-  #timer: Timer | undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  add(): void {
-    if (this.#waiting++ > 0) return;
-    if (this.#timer) this.#timer.ref();
-    else this.#timer = detached(() => this.#clock.setTimeout(() => {}, MAX_DURATION_MS));
-  }
-
-  remove(): void {
-    if (--this.#waiting === 0) this.#timer?.unref();
-  }
-
-  close(): void {
-    if (this.#timer) this.#clock.clearTimeout(this.#timer);
   }
 }
 

@@ -2,8 +2,8 @@
  * Batches by the part of the store that they are for.
  *
  * Invariant: what is sent to one part of the store never waits for another part. Each part has a
- * batcher of its own for each verb, and no batch crosses parts. A batcher with nothing left in it is
- * forgotten, so that many parts in use one after the other cost no memory.
+ * batcher of its own for each verb, and no batch crosses parts. A batcher with nothing left in it
+ * is forgotten, so that many parts in use one after the other cost no memory.
  * What would break it: to forget a batcher with something in it, whose ids could overtake
  * themselves.
  */

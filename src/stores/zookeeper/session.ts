@@ -1,19 +1,18 @@
 /**
  * One session, over as many connections as it takes.
- *
  * Nodes and watches belong to a session, and so does each request: it is sent in the session that
- * it was made in, or not at all. After its end a session stays ended, and whoever wants another
- * starts a new one, so that nothing that was meant for the old can reach the new.
+ * it was made in, or not at all. An ended session stays ended; another is a new one, so that
+ * nothing that was meant for the old can reach it.
  *
  * It is `connected`; `suspended` at once when its connection ends, while its nodes live on at the
  * servers; `reconnected` when a server has taken it over again; `expired` when a server says so, or
- * when our own clock has counted its whole timeout since the last request that was answered was
- * sent. A server counts from later than that, so it is never told alive for longer than it is,
- * unless the server that answers has itself lost its leader: see Confirmations.
+ * when our own clock has counted its whole timeout since the last answered request was sent. A
+ * server counts from later than that, so it is never told alive for longer than it is, unless the
+ * server that answers has itself lost its leader: see Confirmations.
  *
  * The last transaction seen goes along to each server: one that lags behind refuses the connection,
- * so what was read once is never unread. When a connection is asked for a sign of life, and when it
- * is given up, says Vigil. Only a pending request keeps the process alive, by its timer.
+ * so what was read once is never unread. Vigil says when a connection is asked for a sign of life
+ * and given up. Only a pending request keeps the process alive, by its timer.
  */
 import type { Clock } from '../../base/clock.ts';
 import { isLockError } from '../../base/errors.ts';

@@ -11,8 +11,8 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'a claim that failed is not released',
-    find: 'void this.release();\n      return this.#owner.failed(error);',
-    replace: 'this.#end();\n      return this.#owner.failed(error);',
+    find: 'void this.release();\n      return this.#claimant.failed(error);',
+    replace: 'this.#end();\n      return this.#claimant.failed(error);',
     why: 'after a time-out the lock may be taken, by nobody, for its TTL',
   },
   {

@@ -82,8 +82,10 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     ...live,
     name: 'a hint moves the deadline',
     find: "if (grants && hint?.state === 'held') this.#grant(hint, now);",
-    replace:
-      "if (sure && calls.store.traits.hintsGrant && hint?.state === 'held') {\n        this.#confirmed(hint.leftMs, now);\n        this.#grant(hint, now);\n      }",
+    replace: `if (sure && calls.store.traits.hintsGrant && hint?.state === 'held') {
+        this.#confirmed(hint.leftMs, now);
+        this.#grant(hint, now);
+      }`,
     why: 'a hint that was long under way makes two holders',
   },
   {
@@ -140,8 +142,10 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     file: 'src/core/heartbeat.ts',
     name: 'the next heartbeat is arranged after this one has asked',
     find: 'member.beat();\n    group.tickedAt = now;',
-    replace:
-      'member.beat();\n    this.#clock.clearTimeout(group.timer);\n    group.timer = this.#arm(group.tick, group.everyMs);\n    group.tickedAt = now;',
+    replace: `member.beat();
+    this.#clock.clearTimeout(group.timer);
+    group.timer = this.#arm(group.tick, group.everyMs);
+    group.tickedAt = now;`,
     why: 'a pause amid the questions delays the news of a loss by a third of the TTL',
   },
   {

@@ -154,7 +154,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'listeners pile up on a signal that outlives the tasks',
   },
   {
-    ...waiter,
+    file: 'src/base/event-loop.ts',
     name: 'waiting keeps no process alive',
     find: 'else this.#timer = detached(',
     replace: 'else if (this.#waiting < 0) this.#timer = detached(',

@@ -10,7 +10,9 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     file: 'src/jobs/once/once.ts',
     name: 'whoever waited for the key does not look whether it is done',
-    find: '    answer = await doneBefore<T>(engine, lock.resource);\n    if (answer) return answer;\n    const value',
+    find: `    answer = await doneBefore<T>(engine, lock.resource);
+    if (answer) return answer;
+    const value`,
     replace: '    const value',
     why: 'the work is done once by each of those who came at the same time',
   },

@@ -230,7 +230,7 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...locks,
     name: 'closing releases under running work',
-    find: 'await sleep(engine.services.clock, drainMs, drained.signal);',
+    find: 'await sleep(clock, drainMs, drained.signal);',
     replace: 'for (const queue of engine.queues) void queue.lease?.release();',
     why: 'another process enters while the work goes on',
   },
