@@ -113,7 +113,9 @@ export class ScriptRunner {
   }
 
   #read({ keys }: Call, reply: Reply, sentAt: number): readonly Reply[] {
-    const stamp = Array.isArray(reply) ? /^(\d+)(?: (\d+))?$/.exec(String(reply[0])) : undefined;
+    if (!Array.isArray(reply)) throw garbled(reply);
+    const [first] = reply as readonly Reply[];
+    const stamp = typeof first !== 'object' && /^(\d+)(?: (\d+))?$/.exec(`${first}`);
     if (!stamp) throw garbled(reply);
     const { places, clockWatch, exceeded } = this.#parts;
     clockWatch.see(places.recordOf(keys[0] as string), Number(stamp[1]), sentAt);
