@@ -6,11 +6,16 @@ type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[numb
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
 const MODELS = 'test/models/**/*.test.ts';
 const LEAKS = 'test/leaks/**/*.test.ts';
+const COMMANDS = 'test/cli/servers/*.test.ts';
 const PROCESSES = 'test/{processes,cli,examples}/**/*.test.ts';
 const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql,etcd,zookeeper,s3}/**/*.test.ts';
 
-/** Fetches the servers that the machine lacks. */
+/** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */
 const PROGRAMS = 'test/servers/programs.ts';
+/** In the others no test finds one, not even one that an earlier run has fetched. */
+const NO_SERVERS = { env: { HOLDFAST_TESTS: 'without servers' } };
+
+const CLI = 'test/cli/build.ts';
 
 /** As the bundler does. */
 const filesAsText = {
@@ -34,14 +39,19 @@ const config: ViteUserConfig = {
     maxConcurrency: 20,
     projects: [
       project('units', {
+        ...NO_SERVERS,
         include: ['test/**/*.test.ts'],
         exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, SERVERS],
       }),
-      project('conformance', { include: [CONFORMANCE] }),
+      project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
+      project('processes', {
+        ...{ ...NO_SERVERS, globalSetup: [CLI] },
+        ...{ include: [PROCESSES], exclude: [COMMANDS] },
+      }),
       // The checker takes a whole core: nothing that counts on the clock runs beside it.
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
-      project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts', PROGRAMS] }),
+      project('commands', { include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
       // They wait more than they work; a number of its own needs a place in the order.
       project('servers', {
         ...{ include: [SERVERS], globalSetup: [PROGRAMS] },

@@ -2,8 +2,8 @@
  * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of test/teeth, or
  * the new ones, or those with one of the words in their names, and lets every kind of run look for
  * it; processes, the dearest, only for what nothing else notices. Records what noticed it, for
- * `npm test` to do the same with that alone, and puts the tables into the evidence. Fails if a
- * fault survives, or if a run fails with none planted.
+ * `npm run test:all` to do the same with that alone, and puts the tables into the evidence. Fails
+ * if a fault survives, or if a run fails with none planted.
  */
 import { parseArgs } from 'node:util';
 import { load, machine } from '../bench/machine.ts';

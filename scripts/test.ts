@@ -1,47 +1,67 @@
 /**
- * `npm test`: everything that this machine can check, in order, cheapest first. Arguments choose
- * steps by the beginning of their names. With CI=true, a skipped test is a failure, unless what it
- * would have tested is not promised.
+ * `npm test`: what needs nothing but `npm ci`, in a few minutes. `npm run test:all`: everything, on
+ * real servers and other runtimes, which are fetched; with `--beside`, what `npm test` has not just
+ * done. Cheapest first; arguments choose steps by the beginning of their names. With CI=true, a
+ * skipped test is a failure, unless what it would have tested is not promised.
  */
+import { parseArgs } from 'node:util';
+import { FAULTS } from '../test/teeth/catalogue.ts';
 import { packageSteps } from './package-steps.ts';
-import { program, type Skip, type Step, StepError, type Tally } from './steps.ts';
+import { program, type Skip, type Step, StepError, script, type Tally } from './steps.ts';
 import { teethStep } from './teeth-step.ts';
 import { timedVitestStep, vitestStep } from './vitest-step.ts';
 
-const STEPS: readonly Step[] = [
+/** Alike in both. */
+const ALIKE: readonly Step[] = [
   program('format', 'biome', 'ci', '--error-on-warnings', '.'),
   program('types', 'tsc'),
   vitestStep('units'),
   timedVitestStep('conformance'),
-  vitestStep('models'),
-  program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
-  program(
-    'fuzz',
-    'node',
-    '--import',
-    './scripts/sources.mjs',
-    'scripts/fuzz.ts',
-    '--calls',
-    '500000',
-  ),
-  vitestStep('leaks'),
   timedVitestStep('processes'),
+];
+
+/** Less of what the full run does more of. */
+const SHORT: readonly Step[] = [
+  script('simulation', 'scripts/sim.ts', '--runs', '1000'),
+  script('fuzz', 'scripts/fuzz.ts', '--calls', '50000'),
+  ...packageSteps({ fetch: false }),
+];
+
+const FULL: readonly Step[] = [
+  vitestStep('models'),
+  script('simulation', 'scripts/sim.ts', '--runs', '10000'),
+  script('fuzz', 'scripts/fuzz.ts', '--calls', '500000'),
+  vitestStep('leaks'),
+  timedVitestStep('commands'),
   timedVitestStep('servers'),
   teethStep,
-  ...packageSteps(),
+  ...packageSteps({ fetch: true }),
 ];
+
+/** What who has not run it should know. */
+const BESIDE = `
+npm run test:all has beside this, in about 25 minutes on two cores, and fetches what the machine lacks:
+  every store on real servers, their faults, and what leaks; the models; ten times the worlds and
+  the calls; ${FAULTS.length} planted faults; other versions of Node, Bun, Deno, TypeScript; Jest`;
 
 /** How the conformance suite begins its reason for leaving out what a store does not promise. */
 const NOT_PROMISED = 'not promised: ';
 
-const good = await runSteps(process.argv.slice(2));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' }, beside: { type: 'boolean' } },
+});
+const full = values.beside ? FULL : [...ALIKE, ...FULL];
+const good = await runSteps(values.all ? full : [...ALIKE, ...SHORT], positionals);
+if (!values.all && positionals.length === 0) console.log(BESIDE);
 process.exit(good ? 0 : 1);
 
-async function runSteps(chosen: readonly string[]): Promise<boolean> {
-  const steps = STEPS.filter(
+async function runSteps(all: readonly Step[], chosen: readonly string[]): Promise<boolean> {
+  const steps = all.filter(
     ({ name }) => chosen.length === 0 || chosen.some((start) => name.startsWith(start)),
   );
-  if (steps.length === 0) throw new Error(`No step begins with ${chosen.join(' or ')}.`);
+  if (steps.length === 0)
+    throw new Error(`None of ${all.map(({ name }) => name).join(', ')} begins so.`);
   const total = {
     passed: 0,
     failed: [] as string[],
