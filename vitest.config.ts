@@ -45,7 +45,7 @@ const config: ViteUserConfig = {
         include: ['test/**/*.test.ts'],
         exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, SERVERS],
       }),
-      project('conformance', { ...NO_SERVERS, ...TIMED, include: [CONFORMANCE] }),
+      project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
       project('processes', {
         ...{ ...NO_SERVERS, ...TIMED, globalSetup: [CLI] },
         ...{ include: [PROCESSES], exclude: [COMMANDS] },
