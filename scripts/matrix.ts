@@ -1,4 +1,4 @@
-/** `npm run matrix`: tries the package as the full run does, and puts what came out into its page. */
+/** `npm run matrix`: tries the package as `test:all` does, and puts what came out into its page. */
 import { packageSteps } from './package-steps.ts';
 import { putText } from './put-text.ts';
 
