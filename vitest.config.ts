@@ -6,11 +6,19 @@ type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[numb
 const CONFORMANCE = 'test/conformance/**/*.test.ts';
 const MODELS = 'test/models/**/*.test.ts';
 const LEAKS = 'test/leaks/**/*.test.ts';
+const COMMANDS = 'test/cli/servers/*.test.ts';
 const PROCESSES = 'test/{processes,cli,examples}/**/*.test.ts';
 const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql,etcd,zookeeper,s3}/**/*.test.ts';
 
-/** Fetches the servers that the machine lacks. */
+/** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */
 const PROGRAMS = 'test/servers/programs.ts';
+/** In the others no test finds one, not even one that an earlier run has fetched. */
+const NO_SERVERS = { env: { HOLDFAST_TESTS: 'without servers' } };
+
+/** They wait more than they work. A number of their own needs a place in the order. */
+const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 } };
+
+const CLI = 'test/cli/build.ts';
 
 /** As the bundler does. */
 const filesAsText = {
@@ -29,24 +37,24 @@ const config: ViteUserConfig = {
     // A time-out must mean a hang, never a slow start on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // Most of the time is spent waiting: for TTLs, and for processes that stand still.
     maxWorkers: 2,
     maxConcurrency: 20,
     projects: [
       project('units', {
+        ...NO_SERVERS,
         include: ['test/**/*.test.ts'],
         exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, SERVERS],
       }),
-      project('conformance', { include: [CONFORMANCE] }),
+      project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
+      project('processes', {
+        ...{ ...NO_SERVERS, ...TIMED, globalSetup: [CLI] },
+        ...{ include: [PROCESSES], exclude: [COMMANDS] },
+      }),
       // The checker takes a whole core: nothing that counts on the clock runs beside it.
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
-      project('processes', { include: [PROCESSES], globalSetup: ['test/cli/build.ts', PROGRAMS] }),
-      // They wait more than they work; a number of its own needs a place in the order.
-      project('servers', {
-        ...{ include: [SERVERS], globalSetup: [PROGRAMS] },
-        ...{ maxWorkers: 3, sequence: { groupOrder: 1 } },
-      }),
+      project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
+      project('servers', { ...TIMED, include: [SERVERS], globalSetup: [PROGRAMS] }),
     ],
   },
 };

@@ -12,12 +12,17 @@ import { PASSED, type Step, StepError } from './steps.ts';
 
 const OTHERS = 'other runtimes';
 
-/** What people should read of the results, in Markdown, by name. */
-export type Report = (name: string, text: string) => Promise<void>;
+export interface PackageOptions {
+  /** Fetches other runtimes and compilers, and Jest; otherwise this Node has to do. */
+  readonly fetch: boolean;
+  /** What people should read of the results, in Markdown, by name. */
+  readonly report?: (name: string, text: string) => Promise<void>;
+}
 
-export function packageSteps(report: Report = async () => {}): readonly Step[] {
+export function packageSteps(options: PackageOptions): readonly Step[] {
+  const { fetch, report = async () => {} } = options;
   let scratch: Scratch;
-  let fetching: Promise<Tools | string>;
+  let fetching: Promise<Tools | string | undefined>;
   const step = (name: string, act: () => Promise<unknown>): Step => ({
     name: `package: ${name}`,
     group: 'package',
@@ -40,7 +45,7 @@ export function packageSteps(report: Report = async () => {}): readonly Step[] {
   return [
     step('build', async () => {
       // Meanwhile, because the network is not the processor.
-      fetching = fetchTools().catch(reasonOf);
+      fetching = fetch ? fetchTools().catch(reasonOf) : Promise.resolve(undefined);
       scratch = await Scratch.make();
       await scratch.pack();
     }),
@@ -69,7 +74,7 @@ export function packageSteps(report: Report = async () => {}): readonly Step[] {
     step('bundles and Jest', async () => {
       await scratch.bundle();
       const tools = await fetching;
-      if (typeof tools !== 'string') await scratch.configureJest(tools);
+      if (typeof tools === 'object') await scratch.configureJest(tools);
     }),
     matrix('each style and runtime', (tools) => styleCells(scratch, tools)),
   ];

@@ -77,3 +77,8 @@ export function program(name: string, ...command: string[]): Step {
     },
   };
 }
+
+/** The same for a script of this project. */
+export function script(name: string, file: string, ...args: string[]): Step {
+  return program(name, 'node', '--import', './scripts/sources.mjs', file, ...args);
+}

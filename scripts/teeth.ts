@@ -2,9 +2,10 @@
  * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of test/teeth, or
  * the new ones, or those with one of the words in their names, and lets every kind of run look for
  * it; processes, the dearest, only for what nothing else notices. Records what noticed it, for
- * `npm test` to do the same with that alone, and puts the tables into the evidence. Fails if a
- * fault survives, or if a run fails with none planted.
+ * `npm run test:all` to do the same with that alone, and puts the tables into the evidence. Fails
+ * if a fault survives, or if a run fails with none planted.
  */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { load, machine } from '../bench/machine.ts';
 import { FAULTS } from '../test/teeth/catalogue.ts';
@@ -41,8 +42,8 @@ let done = 0;
 // A run that fails anyway would notice everything.
 const sources = [...new Map(chosen.map(({ file }) => [partOf(file), file])).values()];
 const pairs = kinds.flatMap((kind) => sources.map((source) => ({ kind, source })));
-await inTrials(pairs, checkSound);
-await inTrials(chosen, look);
+await inTrials(pairs, availableParallelism(), checkSound);
+await inTrials(chosen, availableParallelism(), look);
 await run(['biome', 'format', '--write', 'test/teeth/record.json']);
 console.log(`\n${summary(record)}`);
 const given = `The simulation was given ${seeds.toLocaleString('en')} seeds. `;

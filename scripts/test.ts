@@ -1,67 +1,114 @@
 /**
- * `npm test`: everything that this machine can check, in order, cheapest first. Arguments choose
- * steps by the beginning of their names. With CI=true, a skipped test is a failure, unless what it
- * would have tested is not promised.
+ * `npm test`: what needs nothing but `npm ci`, in a few minutes. `npm run test:all`: everything, on
+ * real servers and other runtimes, which are fetched; with `--beside`, what `npm test` has not just
+ * done. Cheapest first; arguments choose steps by the beginning of their names. With CI=true, a
+ * skipped test is a failure, unless what it would have tested is not promised.
  */
+import { parseArgs } from 'node:util';
+import { FAULTS } from '../test/teeth/catalogue.ts';
 import { packageSteps } from './package-steps.ts';
-import { program, type Skip, type Step, StepError, type Tally } from './steps.ts';
+import { program, type Skip, type Step, StepError, script, type Tally } from './steps.ts';
 import { teethStep } from './teeth-step.ts';
 import { timedVitestStep, vitestStep } from './vitest-step.ts';
 
-const STEPS: readonly Step[] = [
+/** Steps one after the other. */
+type Lane = readonly Step[];
+/** Lanes at once, where one takes no more than a core; but alone what counts on real clocks. */
+type Stage = readonly Lane[];
+
+const units = vitestStep('units');
+const cheap = [
   program('format', 'biome', 'ci', '--error-on-warnings', '.'),
   program('types', 'tsc'),
-  vitestStep('units'),
-  timedVitestStep('conformance'),
-  vitestStep('models'),
-  program('simulation', 'node', '--import', 'tsx', 'scripts/sim.ts', '--runs', '10000'),
-  program(
-    'fuzz',
-    'node',
-    '--import',
-    './scripts/sources.mjs',
-    'scripts/fuzz.ts',
-    '--calls',
-    '500000',
-  ),
-  vitestStep('leaks'),
-  timedVitestStep('processes'),
-  timedVitestStep('servers'),
-  teethStep,
-  ...packageSteps(),
 ];
+const timed: readonly Stage[] = [
+  [[timedVitestStep('conformance')]],
+  [[timedVitestStep('processes')]],
+];
+
+/** A little of what the full run does more of. */
+const little: Lane = [
+  script('simulation', 'scripts/sim.ts', '--runs', '1000'),
+  script('fuzz', 'scripts/fuzz.ts', '--calls', '50000'),
+  ...packageSteps({ fetch: false }),
+];
+
+const REST: readonly Stage[] = [
+  [[script('simulation', 'scripts/sim.ts', '--runs', '10000')]],
+  [
+    [script('fuzz', 'scripts/fuzz.ts', '--calls', '500000')],
+    [vitestStep('models'), ...packageSteps({ fetch: true })],
+  ],
+  [[vitestStep('leaks')]],
+  [[timedVitestStep('commands')]],
+  [[timedVitestStep('servers')]],
+  [[teethStep]],
+];
+const ALL: readonly Stage[] = [[[units], cheap], ...timed, ...REST];
+const SHORT: readonly Stage[] = [[[units], [...cheap, ...little]], ...timed];
+
+/** What who has not run it should know. */
+const BESIDE = `
+npm run test:all has beside this, in about 25 minutes on two cores, fetching what the machine lacks:
+  every store on real servers, their faults, and what leaks; the models; ten times the worlds and
+  the calls; ${FAULTS.length} planted faults; other versions of Node, Bun, Deno, TypeScript; Jest`;
 
 /** How the conformance suite begins its reason for leaving out what a store does not promise. */
 const NOT_PROMISED = 'not promised: ';
 
-const good = await runSteps(process.argv.slice(2));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' }, beside: { type: 'boolean' } },
+});
+const full = values.beside ? REST : ALL;
+const good = await runStages(values.all ? full : SHORT, positionals);
+if (!values.all && positionals.length === 0) console.log(BESIDE);
 process.exit(good ? 0 : 1);
 
-async function runSteps(chosen: readonly string[]): Promise<boolean> {
-  const steps = STEPS.filter(
-    ({ name }) => chosen.length === 0 || chosen.some((start) => name.startsWith(start)),
-  );
-  if (steps.length === 0) throw new Error(`No step begins with ${chosen.join(' or ')}.`);
-  const total = {
-    passed: 0,
-    failed: [] as string[],
-    onlyAlone: [] as string[],
-    skipped: [] as Skip[],
-  };
+interface Total extends Tally {
+  passed: number;
+  readonly failed: string[];
+  readonly onlyAlone: string[];
+  readonly skipped: Skip[];
+}
+
+async function runStages(all: readonly Stage[], chosen: readonly string[]): Promise<boolean> {
+  const isChosen = ({ name }: Step): boolean =>
+    chosen.length === 0 || chosen.some((start) => name.startsWith(start));
+  const total: Total = { passed: 0, failed: [], onlyAlone: [], skipped: [] };
+  let count = 0;
+  for (const stage of all) {
+    const lanes = stage.map((lane) => lane.filter(isChosen)).filter(({ length }) => length > 0);
+    count += lanes.length;
+    await Promise.all(lanes.map((lane) => runLane(lane, { alone: lanes.length === 1, total })));
+  }
+  if (count === 0) {
+    const names = all.flat(2).map(({ name }) => name);
+    throw new Error(`None of these begins with ${chosen.join(' or ')}: ${names.join(', ')}.`);
+  }
+  return summarize(total);
+}
+
+async function runLane(
+  lane: Lane,
+  { alone, total }: { readonly alone: boolean; readonly total: Total },
+): Promise<void> {
   const brokenGroups = new Set<string>();
-  for (const step of steps) {
-    const tally = await runStep(step, brokenGroups);
+  for (const step of lane) {
+    const tally = await runStep(step, { alone, brokenGroups });
     if (tally.failed.length > 0 && step.group !== undefined) brokenGroups.add(step.group);
     total.passed += tally.passed;
     total.failed.push(...tally.failed);
     total.onlyAlone.push(...(tally.onlyAlone ?? []));
     total.skipped.push(...tally.skipped);
   }
-  return summarize(total);
 }
 
 /** Runs one step and prints a line about it, after its complaints if it has any. */
-async function runStep(step: Step, brokenGroups: ReadonlySet<string>): Promise<Tally> {
+async function runStep(
+  step: Step,
+  { alone, brokenGroups }: { readonly alone: boolean; readonly brokenGroups: ReadonlySet<string> },
+): Promise<Tally> {
   const failed: Tally = { passed: 0, failed: [step.name], skipped: [] };
   if (step.group !== undefined && brokenGroups.has(step.group)) {
     console.log(`- ${step.name}: not run, a step before it failed`);
@@ -69,7 +116,7 @@ async function runStep(step: Step, brokenGroups: ReadonlySet<string>): Promise<T
   }
   const start = performance.now();
   const seconds = (): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
-  const stopClock = showClock(step, seconds);
+  const stopClock = alone ? showClock(step, seconds) : () => {};
   try {
     const tally = await step.run();
     stopClock();
@@ -83,7 +130,7 @@ async function runStep(step: Step, brokenGroups: ReadonlySet<string>): Promise<T
   }
 }
 
-/** On a terminal, a silent step shows that it is alive. */
+/** On a terminal, a silent step with none beside it shows that it is alive. */
 function showClock(step: Step, seconds: () => string): () => void {
   if (!process.stdout.isTTY || step.live) return () => {};
   const draw = (): void => {

@@ -7,7 +7,7 @@ import { lockServerStore } from '../../examples/lock-server/store.ts';
 
 conformance({
   test: test.concurrent,
-  skip: (name, reason) => test(name, (context) => context.skip(reason)),
+  skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
   async create({ maxWaiters = 10_000 }) {
     const server = await lockServer({ port: 0, maxWaiters, quarantineMs: 0 });
     const { port } = server.address() as AddressInfo;

@@ -18,7 +18,7 @@ let fixtures = 0;
 
 conformance({
   test: test.concurrent,
-  skip: (name, reason) => test(name, (context) => context.skip(reason)),
+  skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
   create({ maxWaiters = 10_000 }) {
     const directory = mkdtempSync(join(tmpdir(), 'holdfast-'));
     const { random } = simulatedClock(++fixtures);

@@ -7,7 +7,7 @@ import { test } from 'vitest';
 
 conformance({
   test: test.concurrent,
-  skip: (name, reason) => test(name, (context) => context.skip(reason)),
+  skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
   create({ maxWaiters }) {
     const directory = mkdtempSync(join(tmpdir(), 'holdfast-'));
     return {

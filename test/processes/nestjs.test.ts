@@ -49,6 +49,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A hang, not a busy machine, takes longer to start, to begin its work and to stop listening. */
+const PATIENCE = { timeout: 20_000 };
+
 it.each<[NodeJS.Signals, unknown[]]>([
   // NestJS sends itself the signal again when everything is closed.
   ['SIGTERM', [null, 'SIGTERM']],
@@ -63,18 +66,18 @@ it.each<[NodeJS.Signals, unknown[]]>([
   started.stdout.on('data', (text) => (output += text));
   started.stderr.on('data', (text) => (complaints += text));
   const exited = once(started, 'exit');
-  await expect.poll(() => output + complaints, { timeout: 20_000 }).toMatch(/^http:.*\n/);
+  await expect.poll(() => output + complaints, PATIENCE).toMatch(/^http:.*\n/);
 
   const [url = ''] = output.split('\n');
   const answers = ['a', 'a'].map((id) => fetch(`${url}/orders/${id}/ship`, { method: 'POST' }));
-  await expect.poll(() => output).toContain('entered');
+  await expect.poll(() => output, PATIENCE).toContain('entered');
   started.kill(signal);
   const refused = (): Promise<boolean> =>
     fetch(url).then(
       () => false,
       () => true,
     );
-  await expect.poll(refused).toBe(true);
+  await expect.poll(refused, PATIENCE).toBe(true);
   started.stdin.end('go on\n');
 
   const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));

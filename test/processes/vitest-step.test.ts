@@ -1,4 +1,4 @@
-/** The steps of `npm test` that ask a failed test again, on small projects. */
+/** The steps of `npm test`: those that ask a failed test again, on small projects. */
 import { fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { remember } from '../../scripts/asked-again.ts';
 import { ROOT, type Tally } from '../../scripts/steps.ts';
+import { findProgram } from '../servers/programs.ts';
 
 /** A runner of its own has to start, on a machine that may be busy. */
 const PATIENCE = { timeout: 120_000 };
@@ -122,4 +123,8 @@ describe('what was asked again', () => {
     expect(remember(join(place, 'garbage/below'), 'servers', ['a']).size).toBe(0);
     expect(JSON.parse(readFileSync(join(place, 'garbage'), 'utf8'))).toEqual({ servers: [['a']] });
   });
+});
+
+it('no server is found, whether or not the machine has it: npm test must do without', async () => {
+  await expect(findProgram('redis')).rejects.toThrow(/vitest\.config\.ts/);
 });

@@ -1,7 +1,9 @@
 /** Servers that may lose locks, or take none: noticed before the first grant, or typed. */
 import { isLockError, type Store } from 'holdfast';
+import { plainRedisStore, redisStore } from 'holdfast/redis';
+import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { claimOf, sleep, TTL_MS } from '../faults/bed.ts';
+import { claimOf, MAX_TTL_MS, sleep, TTL_MS } from '../faults/bed.ts';
 import { patiently, Scene } from '../faults/scene.ts';
 import { hearWarnings } from '../faults/warnings.ts';
 import { RedisServer } from '../servers/redis-server.ts';
@@ -58,6 +60,40 @@ describe('a server', () => {
     const server = bed.serve(await RedisServer.start({ config: ['cluster-enabled yes'] }));
     await expect(bed.patientLocks(server).mutex('a').acquire()).rejects.toMatchObject(REFUSED);
   });
+});
+
+describe('programs with different maxTtl', () => {
+  const calls: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+    claim: (store) => store.claim([claimOf('a')]),
+    renew: (store) => store.renew([claimOf('a')]),
+    inspect: (store) => store.inspect('a'),
+  };
+
+  test.each(Object.entries({ redisStore, plainRedisStore }))(
+    '%s: the one with the smaller one is told when it claims, renews or looks',
+    async (_, form) => {
+      await using bed = new Bed();
+      const { host, port } = await bed.server();
+      const open = (maxTtl: number): Store =>
+        bed.use(form(new Redis({ host, port, lazyConnect: true }), { maxTtl }));
+      const heard = bed.use(hearWarnings());
+      const before = open(MAX_TTL_MS);
+      await before.inspect('a');
+      await open(2 * MAX_TTL_MS).inspect('a');
+      await sleep(0);
+      expect(heard.codes).toEqual([]);
+      await before.inspect('a');
+      await before.inspect('a');
+      await sleep(0);
+      expect(heard.codes).toEqual(['HOLDFAST_MAX_TTL']);
+      for (const [verb, call] of Object.entries(calls)) {
+        heard.codes.length = 0;
+        await call(open(MAX_TTL_MS));
+        await sleep(0);
+        expect(heard.codes, verb).toEqual(['HOLDFAST_MAX_TTL']);
+      }
+    },
+  );
 });
 
 describe('memory is full', () => {

@@ -133,7 +133,10 @@ const PATIENCE_MS = 20_000;
 const found = new Map<ProgramName, Promise<Command>>();
 
 /** The first call may fetch it, which takes seconds. Rejects if it is not to be had. */
-export function findProgram(name: ProgramName): Promise<Command> {
+export async function findProgram(name: ProgramName): Promise<Command> {
+  if (process.env.HOLDFAST_TESTS === 'without servers') {
+    throw new Error(`what starts ${name} is no test of this project: see vitest.config.ts`);
+  }
   const program = found.get(name) ?? findProgramIn(PLACES, name);
   found.set(name, program);
   return program;

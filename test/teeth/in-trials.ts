@@ -1,9 +1,9 @@
-import { availableParallelism } from 'node:os';
 import { Trial } from './trial.ts';
 
-/** Does this for each item in turn, in as many copies of the project as there are cores. */
+/** Does this for each item in turn, in so many copies of the project at once. */
 export async function inTrials<T>(
   items: readonly T[],
+  copies: number,
   act: (trial: Trial, item: T) => Promise<void>,
 ): Promise<void> {
   const left = items[Symbol.iterator]();
@@ -15,5 +15,5 @@ export async function inTrials<T>(
       await trial.close();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), items.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(copies, items.length) }, work));
 }

@@ -51,6 +51,11 @@ const TIMED = ['processes', 'servers'];
 const LEFT_OUT = /\/test\/(teeth|tidy)/;
 const TAKEN = ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
+const folders: string[] = [];
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 export class Trial implements Planted {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-teeth-'));
   #vitest: Vitest | undefined;
@@ -76,7 +81,7 @@ export class Trial implements Planted {
   }
 
   private constructor() {
-    process.once('exit', () => rmSync(this.#folder, { recursive: true, force: true }));
+    folders.push(this.#folder);
     const filter = (path: string): boolean => !LEFT_OUT.test(path);
     for (const name of TAKEN) {
       cpSync(join(ROOT, name), join(this.#folder, name), { recursive: true, filter });

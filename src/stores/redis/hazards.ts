@@ -18,6 +18,7 @@ export type HazardName =
   | 'HOLDFAST_EVICTION'
   | 'HOLDFAST_SPLIT_PRIMARY'
   | 'HOLDFAST_CLOCK_JUMP'
+  | 'HOLDFAST_MAX_TTL'
   | 'HOLDFAST_NO_WAKE'
   | 'HOLDFAST_UNKNOWN_SERVER';
 
@@ -53,6 +54,15 @@ export class Hazards {
     const way = ms > 0 ? `${Math.round(ms)} ms ahead` : `back by ${Math.round(-ms)} ms`;
     const harm = ms > 0 ? 'have ended before their time' : 'live longer than their holders';
     this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
+  };
+
+  /** Another program has this `maxTtl`. The server is not to blame, so it is not refused. */
+  readonly exceeded = (maxTtlMs: number): void => {
+    const message =
+      `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
+      ' one. After a flush this one may end the wait while leases of the other are alive.' +
+      ' Set the same maxTtl in all programs.';
+    this.#warn('HOLDFAST_MAX_TTL', message);
   };
 
   /** Waits are safe but slow. A server that refuses this for another reason refuses claims, too. */

@@ -18,7 +18,7 @@ export interface ServerOptions {
   /**
    * Longest ttl that any program asks for, the same for all who use these locks; default 30 s.
    * After a loss of data nothing is granted for so long. A smaller one than others have may end
-   * that too early.
+   * that too early, and is warned of.
    */
   readonly maxTtl?: Duration;
   /**
@@ -61,6 +61,7 @@ export function partsOf(client: RedisClient, options: ServerOptions): Parts {
     ...{ link: linkOf(client, hazards.look), namespace, replicas },
     clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
     deaf: hazards.deaf,
+    exceeded: hazards.exceeded,
     maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
     trust: afterDataLoss === 'trust',
   };

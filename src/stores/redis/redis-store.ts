@@ -25,6 +25,7 @@ export interface RedisStoreParts {
   readonly clockWatch: ClockWatch;
   /** Told once why nobody may listen. */
   readonly deaf: (error: StoreError) => void;
+  readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
   readonly maxTtlMs: number;
   readonly maxWaiters: number;

@@ -19,6 +19,8 @@ export interface ScriptRunnerParts {
   readonly link: Link;
   readonly places: Places;
   readonly clockWatch: ClockWatch;
+  /** Told that another program has this `maxTtl`, which is greater than our own. */
+  readonly exceeded: (maxTtlMs: number) => void;
   /** What a script is told (lua/record.lua), with one word about what is known of the server. */
   readonly settings: (word: string) => string;
 }
@@ -111,9 +113,13 @@ export class ScriptRunner {
   }
 
   #read({ keys }: Call, reply: Reply, sentAt: number): readonly Reply[] {
-    if (!Array.isArray(reply) || typeof reply[0] !== 'number') throw garbled(reply);
-    const { places, clockWatch } = this.#parts;
-    clockWatch.see(places.recordOf(keys[0] as string), reply[0], sentAt);
+    if (!Array.isArray(reply)) throw garbled(reply);
+    const [first] = reply as readonly Reply[];
+    const stamp = typeof first !== 'object' && /^(\d+)(?: (\d+))?$/.exec(`${first}`);
+    if (!stamp) throw garbled(reply);
+    const { places, clockWatch, exceeded } = this.#parts;
+    clockWatch.see(places.recordOf(keys[0] as string), Number(stamp[1]), sentAt);
+    if (stamp[2]) exceeded(Number(stamp[2]));
     return reply.slice(1);
   }
 

@@ -15,7 +15,7 @@ export async function suite(options?: EtcdOptions): Promise<void> {
   const keys = new KeySpace('holdfast/');
   conformance({
     test: test.concurrent,
-    skip: (name, reason) => test(name, (context) => context.skip(reason)),
+    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
     create({ maxWaiters = 10_000 }) {
       // The server's leases go on as they are; what this process believes of them leaps.
       const clock = movableClock();

@@ -21,7 +21,7 @@ export function suite({ server, client, prefixes, close }: Place, given: MysqlOp
   afterAll(close);
   conformance({
     test: test.concurrent,
-    skip: (name, reason) => test(name, (context) => context.skip(reason)),
+    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
     create: ({ maxWaiters, quarantineMs }) => {
       const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });

@@ -25,7 +25,7 @@ export interface Place {
 const TOLD = /^hints: |: the evicted is woken|: downgrading tells/;
 
 function skip(name: string, reason: string): void {
-  test(name, (context) => context.skip(reason));
+  test.concurrent(name, (context) => context.skip(reason));
 }
 
 export function suite({ server, client, deaf, close }: Place, given: PostgresOptions = {}): void {

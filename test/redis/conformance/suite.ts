@@ -76,7 +76,7 @@ export function onPlace(
   });
   return {
     test: test.concurrent,
-    skip: (name, reason) => test(name, (context) => context.skip(reason)),
+    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
     create: (options) =>
       options.quarantineMs && another ? forgetful(another, connect, options) : shared(options),
     forgets: another !== undefined,

@@ -65,6 +65,13 @@ export const REDIS_LOSS_FAULTS: readonly Fault[] = [
   },
   {
     ...record,
+    name: 'Redis: nobody hears that others have a greater maxTtl',
+    find: 'if maxTtl > longest then stamp',
+    replace: 'if maxTtl < longest then stamp',
+    why: 'after a flush the program with the smaller one lets others in beside a live lease',
+  },
+  {
+    ...record,
     name: 'Redis: numbers that are exact no more are given',
     find: 'if highest >= 2 ^ 53 - 1 then',
     replace: 'if highest < 0 then',

@@ -20,7 +20,8 @@ export async function suite({
   afterAll(() => server.close());
   const address = server.url;
   const tree = new Tree('/holdfast');
-  const skip = (name: string, reason: string) => test(name, (context) => context.skip(reason));
+  const skip = (name: string, reason: string) =>
+    test.concurrent(name, (context) => context.skip(reason));
   conformance({
     test(name, body) {
       if (name === FOR_WEEKS) skip(name, 'not promised: servers keep no session for so long');

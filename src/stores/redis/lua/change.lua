@@ -75,4 +75,4 @@ end
 save(q)
 if q.evicted then send(q.evicted.address, q.evicted.tag .. ' ?') end
 keep()
-return { now, answer }
+return { stamp, answer }

@@ -3,7 +3,7 @@
 -- include record.lua
 -- Enters the queue, or tells where an id already in it stands. Never extends it.
 -- ARGV for each claim: its id, 'q' to wait or 't' to try, and its terms, in one.
-local answers, rest = { now }, {}
+local answers, rest = { stamp }, {}
 local number = fresh(0)
 local numberText = format('%016.0f', number)
 local ttl, expires, keepFor

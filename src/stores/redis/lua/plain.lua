@@ -82,7 +82,7 @@ local function inspect(key)
   return { format('h 0 m 1 1 %.0f %.0f %s', left, left, another) }
 end
 
-local answers = { now }
+local answers = { stamp }
 if VERB == 'inspect' then
   answers[2] = inspect(KEYS[2])
 elseif VERB == 'keep' then

@@ -48,6 +48,9 @@ if maxTtl < longest then
   -- Also a wait that began, or was over, before this program came.
   openAt, maxTtl, write = openAt + longest - maxTtl, longest, true
 end
+-- What a reply begins with: the time, and for a program whose maxTtl is smaller, the longest.
+local stamp = now
+if maxTtl > longest then stamp = format('%.0f %.0f', now, maxTtl) end
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end

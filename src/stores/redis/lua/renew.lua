@@ -3,7 +3,7 @@
 -- include record.lua
 -- Heartbeat and status in one. Never revives a claim. ARGV for each claim: its id and
 -- its ttl, in one.
-local answers, rest = { now }, {}
+local answers, rest = { stamp }, {}
 for i = 2, #KEYS do
   local asked = ARGV[ARGS + i - 1]
   local text = call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])

@@ -1,7 +1,7 @@
 /** The command line on PostgreSQL; the rest of it is the same on every store. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PostgresServer, startPostgres } from '../servers/postgres-server.ts';
-import { Place } from './program.ts';
+import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+import { Place } from '../program.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** The command line on Redis; the rest of it is the same on every store. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RedisServer } from '../servers/redis-server.ts';
-import { Place } from './program.ts';
+import { RedisServer } from '../../servers/redis-server.ts';
+import { Place } from '../program.ts';
 
 let server: RedisServer;
 beforeAll(async () => {

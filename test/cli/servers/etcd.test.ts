@@ -1,8 +1,8 @@
 /** The command line on etcd; the rest of it is the same on every store. */
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type EtcdServer, startEtcd } from '../servers/etcd-server.ts';
-import { Place } from './program.ts';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { Place } from '../program.ts';
 
 const SECRET = 'canary-4711';
 

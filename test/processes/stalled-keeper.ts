@@ -1,0 +1,24 @@
+/** Who has stalled past its lease records nothing, although it looked at the lease before. */
+import { createLocks } from 'holdfast';
+import { openStore } from 'holdfast/connect';
+import { expect, onTestFinished } from 'vitest';
+import { Child } from './child.ts';
+import type { KeeperOptions, Kept } from './children/keeper.ts';
+
+/** A busy machine gets to the record in less. */
+const TTL_MS = 3000;
+
+/** SIGSTOP between the work and its record, on the store with this URL. */
+export async function stallBeforeTheRecord(url: string): Promise<void> {
+  const child = new Child('keeper', { store: url, ttl: TTL_MS } satisfies KeeperOptions);
+  await child.next('keeping');
+  const locks = createLocks(await openStore(url));
+  onTestFinished(() => locks.close({ drain: 0 }));
+  const options = { keepFor: '1h', keepResult: true } as const;
+  const second = await locks.once('report', options, () => 'the second');
+  expect(second).toEqual({ state: 'ran', value: 'the second' });
+  child.kill('SIGCONT');
+  expect(await child.next<Kept>('kept')).toMatchObject({ answers: [false], end: 'LEASE_LOST' });
+  const done = await locks.once('report', options, () => 'the third');
+  expect(done).toMatchObject({ state: 'done', value: 'the second' });
+}
