@@ -2,6 +2,10 @@ import type { UserConfig } from 'tsdown';
 
 const entry = {
   index: 'src/index.ts',
+  election: 'src/jobs/election/index.ts',
+  once: 'src/jobs/once/index.ts',
+  refresh: 'src/jobs/refresh/index.ts',
+  store: 'src/contract/index.ts',
   memory: 'src/stores/memory/index.ts',
   sqlite: 'src/stores/sqlite/index.ts',
   redis: 'src/stores/redis/index.ts',

@@ -3,9 +3,11 @@
  * which takes a claim, two looks, a record and a release. A mutex that nobody else wants is beside
  * them.
  */
+
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createLocks, type Locks } from 'holdfast';
+import { once } from 'holdfast/once';
 import { redisStore } from 'holdfast/redis';
 import { sqliteStore } from 'holdfast/sqlite';
 import { Redis } from 'ioredis';
@@ -28,13 +30,13 @@ await measure('Redis', createLocks(redisStore(client)));
 await client.quit();
 
 async function measure(store: string, locks: Locks): Promise<void> {
-  await locks.once('done', DONE, () => 1);
+  await once(locks, 'done', DONE, () => 1);
   let keys = 0;
   const deeds: Readonly<Record<string, (task: number) => Promise<unknown>>> = {
     'mutex, acquire and release': async (task) =>
       (await locks.mutex(`mutex:${task}`).acquire()).release(),
-    'once, a key that is done': () => locks.once('done', DONE, () => 1),
-    'once, a new key': () => locks.once(`new:${keys++}`, OPTIONS, () => 1),
+    'once, a key that is done': () => once(locks, 'done', DONE, () => 1),
+    'once, a new key': () => once(locks, `new:${keys++}`, OPTIONS, () => 1),
   };
   for (const [way, tasks] of [
     ['one after another', 1],

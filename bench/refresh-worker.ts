@@ -1,7 +1,9 @@
 /** A process whose many callers all want the value of the period at the moment when it begins. */
+
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { connect } from 'holdfast/connect';
+import { refresh } from 'holdfast/refresh';
 import { giveAnswer, sleep, theWord, workerOptions } from './processes.ts';
 
 export interface RefreshOptions {
@@ -39,7 +41,7 @@ giveAnswer({ micros } satisfies Refreshed);
 
 async function ask(period: number): Promise<void> {
   const since = performance.now();
-  await locks.refresh('value', {
+  await refresh(locks, 'value', {
     read: () => {
       const known = Number(readFileSync(value, 'utf8'));
       return known >= period ? known : undefined;

@@ -36,21 +36,9 @@ export {
   type LockedOptions,
   locked,
 } from './integrations/decorator/locked.ts';
-export type {
-  CampaignOptions,
-  Candidate,
-  CandidateState,
-  Election,
-  Term,
-} from './jobs/election/election.ts';
-export type { ObservedStandings, ObserveOptions, Standings } from './jobs/election/observing.ts';
-export type { Done, OnceOptions, OnceResult, Ran, Running } from './jobs/once/once.ts';
-export type { RefreshOptions } from './jobs/refresh/refresh.ts';
-export { RefreshError } from './jobs/refresh/refresh-error.ts';
 export { createLocks, Locks, type RwLock } from './locks.ts';
 export type { Held, TryResult, Work } from './primitives/lock.ts';
 export type {
-  ElectionOptions,
   EvictOptions,
   LockOptions,
   LocksOptions,

@@ -2,36 +2,18 @@ import { sleep, systemClock } from './base/clock.ts';
 import { type Duration, parseDuration } from './base/duration.ts';
 import { UsageError } from './base/errors.ts';
 import { checkName, MAX_NAME_BYTES } from './base/names.ts';
-import { readOptions } from './base/options.ts';
+import { reading, readOptions } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
 import { ClosedError, UnsupportedError } from './contract/errors.ts';
 import { MAX_PERMITS, type Queue, type Store } from './contract/store.ts';
 import { numberOf } from './contract/token.ts';
 import { Engine } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
-import type { Lease } from './core/lease.ts';
-import { Election } from './jobs/election/election.ts';
-import {
-  ONCE_OPTIONS,
-  type OnceOptions,
-  type OnceResult,
-  once,
-  readOnce,
-} from './jobs/once/once.ts';
-import {
-  REFRESH_OPTIONS,
-  Refreshes,
-  type RefreshOptions,
-  readRefresh,
-} from './jobs/refresh/refresh.ts';
 import { closeOnSignal } from './primitives/close-on-signal.ts';
-import type { Work } from './primitives/lock.ts';
 import {
   checkLimit,
   checkLocks,
   checkStore,
-  ELECTION_OPTIONS,
-  type ElectionOptions,
   type EvictOptions,
   LOCK_OPTIONS,
   LOCKS_OPTIONS,
@@ -50,9 +32,6 @@ export interface RwLock {
   readonly read: SingleLock;
   readonly write: SingleLock;
 }
-
-/** Longest key in bytes of UTF-8: a name, with room for what the key is of. */
-const MAX_KEY_BYTES = MAX_NAME_BYTES - 'refresh:'.length;
 
 /** How many `Locks` use a store; the last one to close closes it. */
 function users(): WeakMap<Store, number> {
@@ -73,8 +52,8 @@ export function createLocks(store: Store, options: LocksOptions = {}): Locks {
 
 /** Made by `createLocks`: locks of all kinds on one store. */
 export class Locks {
-  readonly #engine: Engine;
-  readonly #refreshes: Refreshes;
+  /** @internal */
+  readonly engine: Engine;
   #closing: Promise<void> | undefined;
   #forgetSignals: () => void = () => {};
 
@@ -82,9 +61,8 @@ export class Locks {
   constructor(store: Store, given: LocksOptions) {
     checkStore(store);
     const options = readOptions(given, LOCKS_OPTIONS, 'createLocks');
-    this.#engine = new Engine(store, options.clock ?? systemClock(), checkLocks(options, store));
-    this.#refreshes = new Refreshes(this.#engine);
-    ttlOf(this.#engine, options.ttl);
+    this.engine = new Engine(store, options.clock ?? systemClock(), checkLocks(options, store));
+    ttlOf(this.engine, options.ttl);
     users().set(store, (users().get(store) ?? 0) + 1);
     if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
   }
@@ -125,77 +103,12 @@ export class Locks {
 
   /** Several locks at once, all or nothing. */
   all(locks: readonly SingleLock[]): MultiLock {
-    return new MultiLock(this.#engine, locks);
-  }
-
-  /** `seats` of all candidates lead, the others stand by. */
-  election(name: string, options: ElectionOptions = {}): Election {
-    const { seats = 1, ...rest } = readOptions(options, ELECTION_OPTIONS, 'election');
-    const limit = checkLimit(seats, 'seats');
-    return new Election(this.#engine, this.#lock(name, { ...rest, kind: 'permits', limit }));
-  }
-
-  /**
-   * Does the work unless it has been done: at most once successfully for each key, across processes
-   * and crashes, for as long as that is known. A failure frees the key at once, a crash with the
-   * TTL. It cannot promise that an attempt that was cut short had no effects elsewhere: give those
-   * the key, and the lease's token, to tell attempts apart.
-   * @example
-   * const { state } = await locks.once(`ship:${order.id}`, { keepFor: '7d' }, () => ship(order));
-   * @throws UsageError synchronously; as rejections what the work throws and what `run` of a mutex
-   *   does, UnsupportedError if the store keeps no records, and UsageError if the work is done and
-   *   its result cannot be kept. LeaseLostError and StoreError say if the work is done but may not
-   *   be on record.
-   */
-  once<T, const O extends OnceOptions>(
-    key: string,
-    options: O,
-    work: Work<Lease, T>,
-  ): Promise<OnceResult<T, O>> {
-    const { ttl, maxHold, ...rest } = readOptions<OnceOptions>(options, ONCE_OPTIONS, 'once');
-    const terms = readOnce(rest);
-    if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
-    const lock = this.#lockOf('once', key, { ttl, maxHold });
-    lock.read(terms.acquire);
-    const result = once<T>({ engine: this.#engine, lock, terms }, work);
-    return result as Promise<OnceResult<T, O>>;
-  }
-
-  /**
-   * A value that many use and one renews: of all who find it stale, in all processes, one loads it,
-   * and the others wait, or go on with the old one while it is usable. In one process the first to
-   * ask loads for all; those who wait share its failure, too.
-   * @example
-   * const read = async () => fresh(await cache.get('token'));
-   * const token = await locks.refresh('access-token', { read, load: fetchToken });
-   * @throws UsageError synchronously; as rejections what the functions throw and what `run` of a
-   *   mutex does, and RefreshError if another process has just failed.
-   */
-  refresh<T>(key: string, options: RefreshOptions<T>): Promise<T> {
-    const { ttl, maxHold, ...rest } = readOptions(options, REFRESH_OPTIONS, 'refresh');
-    const terms = readRefresh<T>(rest);
-    const lock = this.#lockOf('refresh', key, { ttl, maxHold });
-    lock.read(terms.acquire);
-    return this.#refreshes.refresh(lock, terms);
-  }
-
-  /** A mutex that no other primitive uses. */
-  #lockOf(
-    what: string,
-    key: string,
-    { ttl, maxHold }: { ttl: Duration | undefined; maxHold: Duration | undefined },
-  ): SingleLock {
-    const options = {
-      ...(ttl !== undefined && { ttl }),
-      ...(maxHold !== undefined && { maxHold }),
-    };
-    const name = `${what}:${checkName(key, 'key', MAX_KEY_BYTES)}`;
-    return this.#lock(name, { ...options, kind: 'mutex', limit: 1 });
+    return new MultiLock(this.engine, locks);
   }
 
   /** Who holds and who waits now, with tokens as leases have them. */
   inspect(name: string): Promise<Queue> {
-    return this.#engine.inspect(this.#resource(name));
+    return this.engine.inspect(this.#resource(name));
   }
 
   /** Names, without this prefix of ours, of resources that somebody holds or waits for. */
@@ -207,7 +120,7 @@ export class Locks {
   }
 
   async *#list(prefix: string): AsyncGenerator<string, void, void> {
-    const engine = this.#engine;
+    const engine = this.engine;
     engine.checkOpen();
     const { calls, settings } = engine.services;
     const { store } = calls;
@@ -234,16 +147,16 @@ export class Locks {
 
   async #evict(resource: string, options: Required<EvictOptions>): Promise<boolean> {
     const { token, reason, now } = options;
-    const { store } = this.#engine.services.calls;
-    this.#engine.checkOpen();
+    const { store } = this.engine.services.calls;
+    this.engine.checkOpen();
     if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
     const evict = store.evict.bind(store, resource, numberOf(token), { reason, now });
-    return this.#engine.services.calls.ask(evict, checkBoolean);
+    return this.engine.services.calls.ask(evict, checkBoolean);
   }
 
   /** Listens; returns the way to stop. See `LockEvents`. */
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
-    return this.#engine.services.events.on(name, listener);
+    return this.engine.services.events.on(name, listener);
   }
 
   /**
@@ -266,7 +179,7 @@ export class Locks {
   }
 
   async #close(drainMs: number): Promise<void> {
-    const engine = this.#engine;
+    const engine = this.engine;
     const { calls, clock } = engine.services;
     this.#forgetSignals();
     engine.refuse();
@@ -286,11 +199,11 @@ export class Locks {
   }
 
   #resource(name: string): string {
-    return this.#engine.services.settings.prefix + checkName(name, 'name', MAX_NAME_BYTES);
+    return this.engine.services.settings.prefix + checkName(name, 'name', MAX_NAME_BYTES);
   }
 
   #lock(name: string, options: Asked): SingleLock {
-    return new SingleLock(this.#engine, specOf(this.#engine, this.#resource(name), options));
+    return new SingleLock(this.engine, specOf(this.engine, this.#resource(name), options));
   }
 }
 
@@ -298,3 +211,13 @@ export class Locks {
 const LAST_WORDS_MS = 100;
 
 const same = <T>(reply: T): T => reply;
+
+/**
+ * @internal What jobs work with.
+ * @throws UsageError unless these are locks, of any copy of the library.
+ */
+export function engineOf(locks: Locks): Engine {
+  const { engine } = reading('The locks', () => ({ engine: locks?.engine }));
+  if (engine) return engine;
+  throw new UsageError('The first argument must be locks, as createLocks makes them.');
+}

@@ -1,7 +1,9 @@
 /** A process that needs a valid access token again and again. */
+
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'holdfast/connect';
+import { refresh } from 'holdfast/refresh';
 import { hearOrders, leave, readPlan, tell } from '../shared/member.ts';
 import type { Stage } from '../shared/stage.ts';
 import type { Token } from './endpoint.ts';
@@ -30,16 +32,16 @@ let working = true;
 
 /** The token that all share. Of all who find that it has run out, one gets the next. */
 async function accessToken(): Promise<string> {
-  return await locks.refresh('access-token', {
+  return await refresh(locks, 'access-token', {
     read: () => {
       const known = read();
       return isFresh(known) ? known.access : undefined;
     },
-    load: ({ signal }) => refresh(read(), signal),
+    load: ({ signal }) => fetchToken(read(), signal),
   });
 }
 
-async function refresh(old: Known, signal?: AbortSignal): Promise<string> {
+async function fetchToken(old: Known, signal?: AbortSignal): Promise<string> {
   const askedAt = Date.now();
   const options = { method: 'POST', body: old.refresh, ...(signal && { signal }) };
   const response = await fetch(endpoint, options);
@@ -63,7 +65,7 @@ function isFresh({ until }: Known): boolean {
 hearOrders<'rush' | 'work' | 'stop'>({
   // What happens without the lock: everybody who finds the token stale asks for the next one.
   rush: async () => {
-    await refresh(read()).then(
+    await fetchToken(read()).then(
       (access) => report({ event: 'used', access }),
       () => report({ event: 'refused' }),
     );

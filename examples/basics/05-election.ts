@@ -1,11 +1,13 @@
 /** An election: two of three workers are active, the third stands by for the next free seat. */
+
 import { once } from 'node:events';
-import { type Candidate, createLocks, type Member } from 'holdfast';
+import { createLocks, type Member } from 'holdfast';
+import { type Candidate, createElection } from 'holdfast/election';
 import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
 await using locks = createLocks(store);
-const election = locks.election('worker', { seats: 2 });
+const election = createElection(locks, 'worker', { seats: 2 });
 
 /** What each process does, term by term. Leaving the loop would resign. */
 async function work(name: string, candidate: Candidate): Promise<void> {

@@ -1,6 +1,9 @@
 /** Four workers for two seats: one that is active is killed, and the first standby takes over. */
-import type { Election, Member, Standings } from 'holdfast';
+
+import type { Member } from 'holdfast';
 import { connect } from 'holdfast/connect';
+import type { Election, Standings } from 'holdfast/election';
+import { createElection } from 'holdfast/election';
 import { Crew, PATIENCE_MS } from '../shared/crew.ts';
 import * as screen from '../shared/screen.ts';
 import type { Stage } from '../shared/stage.ts';
@@ -22,7 +25,7 @@ const READING_MS = screen.isLive ? 1500 : 0;
 export async function electWorkers(stage: Stage): Promise<Outcome> {
   screen.heading('4  An election: four workers, two seats, and one who is active is killed');
   await using locks = await connect(stage.store, { prefix: stage.prefix });
-  const election = locks.election(ELECTION, { seats: SEATS, ttl: TTL_MS });
+  const election = createElection(locks, ELECTION, { seats: SEATS, ttl: TTL_MS });
   return await new ElectionRound(election, { stage, ttlMs: TTL_MS }).run();
 }
 

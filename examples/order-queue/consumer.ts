@@ -1,6 +1,8 @@
 /** A process that ships what was paid. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'holdfast/connect';
+import { once } from 'holdfast/once';
 import { hearOrders, leave, readPlan, tell } from '../shared/member.ts';
 import type { Stage } from '../shared/stage.ts';
 import { OrderQueue } from './queue.ts';
@@ -33,7 +35,7 @@ let shipped = 0;
 /** Ships each order once, whoever asks and how often; true if it was done now. */
 async function shipOnce(orderNumber: number): Promise<boolean> {
   const options = { keepFor: KEEP_FOR };
-  const { state } = await locks.once(`order:${orderNumber}`, options, () => ship(orderNumber));
+  const { state } = await once(locks, `order:${orderNumber}`, options, () => ship(orderNumber));
   return state === 'ran';
 }
 

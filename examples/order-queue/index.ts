@@ -3,7 +3,7 @@
  *
  * Its callback puts the order on a queue, every time. Three consumers take from it; one is killed
  * in the middle of its work, and its message comes to another one. What makes that harmless is a
- * consumer that does each order once: `locks.once` in consumer.ts lets one at a time at an order,
+ * consumer that does each order once: `once` in consumer.ts lets one at a time at an order,
  * and records in the store of the locks which ones are done.
  */
 import { join } from 'node:path';

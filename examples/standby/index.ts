@@ -5,9 +5,11 @@
  * kill a worker, or start it again; q ends it all. Elsewhere leaders are killed by themselves, and
  * at any time exactly two have to lead.
  */
+
 import { emitKeypressEvents } from 'node:readline';
-import type { Standings } from 'holdfast';
 import { connect } from 'holdfast/connect';
+import type { Standings } from 'holdfast/election';
+import { createElection } from 'holdfast/election';
 import { check } from '../shared/check.ts';
 import { Crew, PATIENCE_MS } from '../shared/crew.ts';
 import * as screen from '../shared/screen.ts';
@@ -22,7 +24,7 @@ const LOOK_EVERY_MS = 50;
 
 const stage = openSharedStage();
 await using locks = await connect(stage.store, { prefix: stage.prefix });
-const election = locks.election('worker', { seats: SEATS, ttl: TTL_MS });
+const election = createElection(locks, 'worker', { seats: SEATS, ttl: TTL_MS });
 const crew = new Crew<WorkerOrder, WorkerReport>(new URL('./worker.ts', import.meta.url), () => {});
 
 const killed = new Set<number>();

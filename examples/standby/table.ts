@@ -1,5 +1,6 @@
 /** Who leads and who stands by, as a table for the terminal. */
-import type { Member, Standings } from 'holdfast';
+import type { Member } from 'holdfast';
+import type { Standings } from 'holdfast/election';
 import * as screen from '../shared/screen.ts';
 
 export function standingsTable(

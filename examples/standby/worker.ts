@@ -1,6 +1,8 @@
 /** A process that works while it has a seat, and else stands by for the next free one. */
+
 import { once } from 'node:events';
 import { connect } from 'holdfast/connect';
+import { createElection } from 'holdfast/election';
 import { hearOrders, leave, readPlan, tell } from '../shared/member.ts';
 import type { Stage } from '../shared/stage.ts';
 
@@ -22,7 +24,7 @@ export interface WorkerReport {
 
 const { stage, name: label, ttlMs: ttl, election, seats } = readPlan<WorkerPlan>();
 const locks = await connect(stage.store, { prefix: stage.prefix, label, ttl });
-const candidate = locks.election(election, { seats }).campaign();
+const candidate = createElection(locks, election, { seats }).campaign();
 
 hearOrders<WorkerOrder>({ stop: () => void candidate.resign() });
 

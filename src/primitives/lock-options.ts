@@ -56,11 +56,6 @@ export interface SemaphoreOptions extends LockOptions {
   readonly limit: number;
 }
 
-export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'> {
-  /** How many lead at a time; default 1. */
-  readonly seats?: number;
-}
-
 /**
  * @example
  * const [holder] = (await locks.inspect('report')).holders;
@@ -96,13 +91,6 @@ export const LOCK_OPTIONS: readonly string[] = [
   'heartbeat',
 ];
 export const SEMAPHORE_OPTIONS: readonly string[] = [...LOCK_OPTIONS, 'limit'];
-export const ELECTION_OPTIONS: readonly string[] = [
-  'ttl',
-  'minHold',
-  'maxHold',
-  'heartbeat',
-  'seats',
-];
 export const LOCKS_OPTIONS: readonly string[] = [
   ...['prefix', 'label', 'ttl', 'wait', 'maxTtl', 'drift', 'releaseOnSignal', 'clock'],
 ];

@@ -36,7 +36,7 @@ import { input } from './locks/input.ts';
 import { lease } from './locks/lease.ts';
 import { loss } from './locks/loss.ts';
 import { nesting } from './locks/nesting.ts';
-import { once, refresh } from './locks/once.ts';
+import { onceCases, refreshCases } from './locks/once.ts';
 import { outlook } from './locks/outlook.ts';
 import { parts } from './locks/parts.ts';
 import { rwLock } from './locks/rw-lock.ts';
@@ -78,7 +78,7 @@ const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closin
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
-  ...[dataLoss, semaphore, rwLock, all, election, once, refresh, outlook, input, parts],
+  ...[dataLoss, semaphore, rwLock, all, election, onceCases, refreshCases, outlook, input, parts],
 ];
 
 /**

@@ -1,5 +1,7 @@
 /** Locks and elections that are shared with etcd's own program, and so with programs in Go. */
+
 import type { Locks } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import type { EtcdOptions } from 'holdfast/etcd';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../faults/bed.ts';
@@ -179,20 +181,20 @@ test.concurrent('etcdctl sees our leader and our campaign, and we see its candid
   const enough = new AbortController();
   const observing = (async () => {
     const options = { every: 20, signal: enough.signal };
-    for await (const { leaders } of bed.ours().election(name).observe(options)) {
+    for await (const { leaders } of createElection(bed.ours(), name).observe(options)) {
       const [leader] = leaders;
       if (told.at(-1) !== leader?.holder.label) told.push(leader?.holder.label);
     }
   })();
-  const ours = locks.election(name).campaign({ label: 'ours' });
+  const ours = createElection(locks, name).campaign({ label: 'ours' });
   await until('did it lead', async () => ours.state === 'leader');
   await observer.says((text) => text.includes('"label":"ours"'));
   await tells('ours');
   const theirs = bed.theirs('elect', name, 'theirs');
   await stand(locks, name, 1, 1);
-  const again = bed.ours().election(name).campaign({ label: 'again' });
+  const again = createElection(bed.ours(), name).campaign({ label: 'again' });
   await stand(locks, name, 1, 2);
-  const { leaders, standbys } = await locks.election(name).standings();
+  const { leaders, standbys } = await createElection(locks, name).standings();
   expect([...leaders, ...standbys].map(({ holder }) => holder.label)).toEqual([
     ...['ours', 'theirs', 'again'],
   ]);

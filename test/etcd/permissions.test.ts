@@ -1,8 +1,11 @@
 /** The user of the page may do what is needed, and nothing else. */
+
 import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
+import { once } from 'holdfast/once';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type EtcdServer, startEtcd } from '../servers/etcd-server.ts';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
@@ -41,7 +44,7 @@ test('all verbs', async () => {
   const config = await locks.rwLock('config').write.acquire();
   await config.downgrade();
   await config.release();
-  const work = () => locks.once('work', { keepFor: '1m' }, () => 'done');
+  const work = () => once(locks, 'work', { keepFor: '1m' }, () => 'done');
   expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
   const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
   await slow.release();
@@ -63,7 +66,7 @@ test('who observes, and may do so no more, is told', async () => {
   await using locks = createLocks(
     etcdStore({ endpoints: [`${proxy.host}:${proxy.port}`], ...LOGIN }),
   );
-  const standings = locks.election('observed').observe();
+  const standings = createElection(locks, 'observed').observe();
   expect((await standings.next()).value).toMatchObject({ leaders: [] });
   const next = standings.next();
   next.catch(() => {});

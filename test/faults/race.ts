@@ -1,13 +1,8 @@
 /** Who stands for an election in this process, where too many who lead at once are seen at once. */
+
 import { once } from 'node:events';
-import {
-  type Candidate,
-  isLockError,
-  type Lease,
-  type Locks,
-  type Member,
-  type ObservedStandings,
-} from 'holdfast';
+import { isLockError, type Lease, type Locks, type Member } from 'holdfast';
+import { type Candidate, createElection, type ObservedStandings } from 'holdfast/election';
 import { expect } from 'vitest';
 import { until } from '../servers/until.ts';
 import { type Bed, LONG_TTL_MS, type Place, type StoreOptions } from './bed.ts';
@@ -48,7 +43,7 @@ export class Race<Options extends StoreOptions, At extends Place> {
 
   /** It has its place in the queue. */
   async stand(label: string, options: Stand = {}): Promise<Candidate> {
-    const election = this.#locks(options).election(this.name, { seats: this.seats });
+    const election = createElection(this.#locks(options), this.name, { seats: this.seats });
     const candidate = election.campaign({ label });
     this.#candidates.add(candidate);
     this.#campaigns.push(this.#lead(label, candidate).catch(closed));
@@ -58,7 +53,7 @@ export class Race<Options extends StoreOptions, At extends Place> {
 
   observe(at: Place): Observer {
     // The first look has a third of the ttl, and is waited for by all tests at once.
-    const election = this.#locks({ at }).election(this.name);
+    const election = createElection(this.#locks({ at }), this.name);
     const aborter = new AbortController();
     const { signal } = aborter;
     const observer = new Observer(election.observe({ signal }));

@@ -3,8 +3,11 @@
  * documented error; a lease is held only as long as the store really has it; nothing is left; and
  * once the store is honest again, everything works.
  */
+
 import fc from 'fast-check';
 import { createLocks, type Lease, type LockErrorCode, type Locks } from 'holdfast';
+import { once } from 'holdfast/once';
+import { refresh } from 'holdfast/refresh';
 import { FakeClock } from '../unit/fake-clock.ts';
 import { GarbledStore, type Garblings, garblings } from './garbled-store.ts';
 import { complain, type ProcessWatch, type Replay } from './process-watch.ts';
@@ -91,9 +94,9 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   'without heartbeat': (bed) => bed.keep(bed.locks.mutex('b', { heartbeat: false }).acquire(WAIT)),
   run: (bed, n) => bed.expect(bed.locks.mutex(`m${n % 2}`).run(WAIT, ({ token }) => token)),
   tryRun: (bed) => bed.expect(bed.locks.mutex('m0').tryRun(({ takeover }) => takeover)),
-  once: (bed, n) => bed.expect(bed.locks.once(`o${n % 2}`, { ...ONCE, ...WAIT }, () => n)),
+  once: (bed, n) => bed.expect(once(bed.locks, `o${n % 2}`, { ...ONCE, ...WAIT }, () => n)),
   refresh: (bed, n) =>
-    bed.expect(bed.locks.refresh('f', { ...WAIT, read: () => undefined, load: () => n })),
+    bed.expect(refresh(bed.locks, 'f', { ...WAIT, read: () => undefined, load: () => n })),
   renew: (bed, n) => bed.expect(bed.lease(n)?.renew() ?? Promise.resolve()),
   release: (bed, n) => bed.expect(bed.lease(n)?.release() ?? Promise.resolve()),
   downgrade: (bed) => {

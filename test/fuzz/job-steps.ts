@@ -1,6 +1,11 @@
 /** Work that is done once, and values that one loads for all. */
+
 import type fc from 'fast-check';
-import type { Lease, LockErrorCode, OnceOptions, RefreshOptions, Work } from 'holdfast';
+import type { Lease, LockErrorCode, Work } from 'holdfast';
+import type { OnceOptions } from 'holdfast/once';
+import { once } from 'holdfast/once';
+import type { RefreshOptions } from 'holdfast/refresh';
+import { refresh } from 'holdfast/refresh';
 import { acquireOptions, RUN_CODES, TERMS, work } from './lock-steps.ts';
 import { type Arg, made, options, plain, type Recipe, slot } from './recipes.ts';
 import { durationOf, isDuration, isFlag, isFunction, isKeepFor, isText, maybe } from './rules.ts';
@@ -75,13 +80,13 @@ export const JOB_STEPS: readonly Weighted[] = [
     'once',
     [key, onceOptions, work],
     (world, name: string, how: OnceOptions, job: Work<Lease, unknown>) =>
-      world.locks[0]?.once(name, how, job),
+      once(world.locks[0]!, name, how, job),
     { codes: ONCE_CODES, weight: 8 },
   ),
   step(
     'refresh',
     [key, refreshOptions],
-    (world, name: string, how: RefreshOptions<unknown>) => world.locks[0]?.refresh(name, how),
+    (world, name: string, how: RefreshOptions<unknown>) => refresh(world.locks[0]!, name, how),
     { codes: REFRESH_CODES, weight: 8 },
   ),
 ];

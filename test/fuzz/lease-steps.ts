@@ -1,17 +1,14 @@
 /** What is done with leases, candidates, events, queues, and the locks themselves. */
+
 import type {
-  CampaignOptions,
-  Candidate,
-  Election,
   EvictOptions,
   Lease,
   LockErrorCode,
   LockEventName,
   Locks,
   MultiLease,
-  ObserveOptions,
-  Term,
 } from 'holdfast';
+import type { CampaignOptions, Candidate, Election, ObserveOptions, Term } from 'holdfast/election';
 import { acquireOptions, duration, name, signal } from './lock-steps.ts';
 import { complain } from './process-watch.ts';
 import { made, options, plain, Recipe, slot } from './recipes.ts';

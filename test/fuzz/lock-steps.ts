@@ -1,8 +1,8 @@
 /** Making locks, and taking them. */
+
 import fc from 'fast-check';
 import type {
   AcquireOptions,
-  ElectionOptions,
   Lease,
   LockErrorCode,
   LockOptions,
@@ -11,6 +11,8 @@ import type {
   SingleLock,
   Work,
 } from 'holdfast';
+import type { ElectionOptions } from 'holdfast/election';
+import { createElection } from 'holdfast/election';
 import { type Arg, made, ODD, options, plain, Recipe, slot } from './recipes.ts';
 import {
   holdsAgree,
@@ -121,7 +123,7 @@ const MAKERS = [
       ),
     ],
     (world, text: string, said: ElectionOptions) =>
-      world.keep('election', world.locks[0]?.election(text, said)),
+      world.keep('election', createElection(world.locks[0]!, text, said)),
   ),
   step('all', [lists()], (world, parts: SingleLock[]) =>
     world.keep('multi', world.locks[0]?.all(parts)),

@@ -7,6 +7,7 @@
  * leases that exclude each other are held at once; and when all is closed, nothing is left: no
  * promise unsettled but for work that never ends, no timer, no listener, no watch, no claim.
  */
+
 import { getEventListeners } from 'node:events';
 import {
   createLocks,
@@ -18,6 +19,7 @@ import {
   type MultiLease,
   type SingleLock,
 } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import type { SqliteConnection } from 'holdfast/fence';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
 import { type CountingStore, countingStore } from 'holdfast/testkit';
@@ -88,7 +90,7 @@ export class World {
     for (const lock of this.lockables.slice(0, -1)) this.own.add(lock);
     this.keep('semaphore', own.semaphore('s', { limit: 3 }));
     this.keep('semaphore', own.semaphore('s', { limit: 2 }));
-    this.keep('election', own.election('e'));
+    this.keep('election', createElection(own, 'e'));
     this.keep('multi', own.all([own.mutex('a'), own.mutex('b')]));
   }
 

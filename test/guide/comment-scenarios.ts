@@ -1,4 +1,5 @@
 /** The same for the examples in the comments of the sources. */
+import { createElection } from 'holdfast/election';
 import * as fence from 'holdfast/fence';
 import { expect } from 'vitest';
 import { ObjectServer } from '../fence/object-server.ts';
@@ -76,7 +77,7 @@ export const COMMENTS: readonly Scenario[] = [
     has: 'election.observe()',
     async meanwhile(world) {
       await printed(world, 'exactly []');
-      world.others.election('scheduler').campaign({ label: 'worker 3' });
+      createElection(world.others, 'scheduler').campaign({ label: 'worker 3' });
       await printed(world, "exactly [ 'worker 3' ]");
       await world.locks.close();
     },

@@ -1,5 +1,7 @@
 /** What a scenario is made of. */
+
 import type { LockErrorCode } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { expect, vi } from 'vitest';
 import type { Module, Place } from './blocks.ts';
 import type { World } from './world.ts';
@@ -56,7 +58,7 @@ export const loseReport = async ({ locks, others }: World): Promise<void> => {
 
 /** The third term is the last one. */
 export const resignInTime = (world: World): void => {
-  const campaigns = vi.spyOn(Object.getPrototypeOf(world.locks.election('any')), 'campaign');
+  const campaigns = vi.spyOn(Object.getPrototypeOf(createElection(world.locks, 'any')), 'campaign');
   world.led.call = async (term) => {
     const { value } = campaigns.mock.results[0] ?? {};
     if (term === 3) await (value as { resign(): Promise<void> }).resign();

@@ -1,4 +1,5 @@
 /** What happens around some blocks of the pages, and what is expected of them then. */
+import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { expect } from 'vitest';
 import { COMMENTS } from './comment-scenarios.ts';
@@ -73,7 +74,9 @@ const ELECTIONS: readonly Scenario[] = [
     page: 'docs/guide/elections-and-standbys.md',
     has: 'election.standings()',
     async before({ others }) {
-      const candidate = others.election('worker', { seats: 2 }).campaign({ label: 'worker-1' });
+      const candidate = createElection(others, 'worker', { seats: 2 }).campaign({
+        label: 'worker-1',
+      });
       await until(() => candidate.state === 'leader');
     },
     prints: 'worker-1',
@@ -83,7 +86,7 @@ const ELECTIONS: readonly Scenario[] = [
     has: 'election.observe()',
     async meanwhile(world) {
       await printed(world, '0 lead');
-      world.others.election('worker', { seats: 2 }).campaign();
+      createElection(world.others, 'worker', { seats: 2 }).campaign();
       await printed(world, '1 lead');
       await world.locks.close();
     },

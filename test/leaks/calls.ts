@@ -1,6 +1,10 @@
 /** Each public call that listens, waits, subscribes or opens something, as one round of a test. */
+
 import { createLocks, type Locks } from 'holdfast';
 import { connect } from 'holdfast/connect';
+import { createElection } from 'holdfast/election';
+import { once } from 'holdfast/once';
+import { refresh } from 'holdfast/refresh';
 import type { Lane } from './world.ts';
 
 export interface Call {
@@ -92,14 +96,14 @@ const primitives: Readonly<Record<string, Call['round']>> = {
   'locks.all': ({ locks, name, signal }) =>
     locks.all([locks.mutex(name), locks.mutex(`${name}-too`)]).run({ signal }, listen),
   'a campaign': async ({ locks, name, signal }) => {
-    for await (const term of locks.election(name).campaign({ signal })) {
+    for await (const term of createElection(locks, name).campaign({ signal })) {
       listen(term);
       break;
     }
   },
   'a term of a campaign that goes on': async ({ locks, name, signal, goingOn }) => {
     const terms = goingOn(() => {
-      const candidate = locks.election(name).campaign({ signal });
+      const candidate = createElection(locks, name).campaign({ signal });
       const all = candidate[Symbol.asyncIterator]();
       const next = (): ReturnType<typeof all.next> => all.next();
       return { next, [Symbol.asyncDispose]: () => all.return().then(() => {}) };
@@ -108,24 +112,24 @@ const primitives: Readonly<Record<string, Call['round']>> = {
     if (value) listen(value);
   },
   'a standby that resigns': async ({ locks, name, signal }) => {
-    const election = locks.election(`${name}-seat`, { ttl: BRIEF.ttl });
+    const election = createElection(locks, `${name}-seat`, { ttl: BRIEF.ttl });
     await using _ = election.campaign();
     await election.campaign({ signal }).resign();
   },
   observe: async ({ locks, name, signal }) => {
-    for await (const _ of locks.election(name).observe({ signal })) break;
+    for await (const _ of createElection(locks, name).observe({ signal })) break;
   },
 };
 
 const jobs: Readonly<Record<string, Call['round']>> = {
-  once: ({ locks, name, signal }) => locks.once(name, { keepFor: 1, signal }, listen),
+  once: ({ locks, name, signal }) => once(locks, name, { keepFor: 1, signal }, listen),
   'once that fails': ({ locks, name, signal }) =>
-    refused(locks.once(name, { keepFor: '1m', signal }, () => Promise.reject(new Error('no')))),
+    refused(once(locks, name, { keepFor: '1m', signal }, () => Promise.reject(new Error('no')))),
   refresh: ({ locks, name, signal }) =>
-    locks.refresh(name, { signal, read: () => undefined, load: async () => 'value' }),
+    refresh(locks, name, { signal, read: () => undefined, load: async () => 'value' }),
   'refresh that fails': ({ locks, name, signal }) =>
     refused(
-      locks.refresh(name, {
+      refresh(locks, name, {
         ...{ signal, retryAfter: 0, read: () => undefined },
         load: () => Promise.reject(new Error('no')),
       }),

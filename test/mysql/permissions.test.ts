@@ -1,7 +1,9 @@
 /** The user of the page may do what the page says, and nothing else. */
+
 import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { migrateMysql, mysqlStore } from 'holdfast/mysql';
+import { once } from 'holdfast/once';
 import { createPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -78,7 +80,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const config = await locks.rwLock('config').write.acquire();
     await config.downgrade();
     await config.release();
-    const work = () => locks.once('a', { keepFor: '1m' }, () => 'done');
+    const work = () => once(locks, 'a', { keepFor: '1m' }, () => 'done');
     expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
     await locks.close();
     client.end();

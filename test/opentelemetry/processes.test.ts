@@ -1,5 +1,7 @@
 /** Another process gives the lock back, or dies with it: nothing is made up about its trace. */
+
 import { createLocks } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { Child, databaseFile } from '../processes/child.ts';
@@ -14,7 +16,7 @@ async function takesOver(end: (child: Child) => void): Promise<Told> {
   const locks = createLocks(sqliteStore(file), { ttl: 500 });
   onTestFinished(() => locks.close({ drain: 0 }));
   const told = tell({ locks });
-  const election = locks.election('e');
+  const election = createElection(locks, 'e');
   const candidate = await told.inSpan('start', async () => election.campaign());
   for await (const { standbys } of election.observe({ every: 10 })) {
     if (standbys.length > 0) break;

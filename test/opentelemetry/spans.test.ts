@@ -1,6 +1,8 @@
 /** Spans of waits and holds, and whose children they are. */
+
 import * as api from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { createElection } from 'holdfast/election';
 import { describe, expect, it } from 'vitest';
 import { type Told, tell } from './sdk.ts';
 
@@ -127,7 +129,9 @@ describe('every kind has spans', () => {
 
   it('elections: standing by and leading', async () => {
     const told = tell();
-    const candidate = await told.inSpan('start', async () => told.locks.election('e').campaign());
+    const candidate = await told.inSpan('start', async () =>
+      createElection(told.locks, 'e').campaign(),
+    );
     for await (const term of candidate) {
       expect(term.lease.held).toBe(true);
       break;

@@ -1,5 +1,7 @@
 /** The tables and functions are made once, whole, and by whoever may. */
+
 import { createLocks } from 'holdfast';
+import { once } from 'holdfast/once';
 import { migratePostgres, postgresMigration, postgresStore } from 'holdfast/postgres';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -86,13 +88,13 @@ test('tables from before there were records keep locks; who wants records is tol
   }
   await works(server.url, schema);
   await using locks = createLocks(postgresStore(clientOf('pg', server.url), { schema }));
-  const once = (): Promise<unknown> => locks.once('work', { keepFor: '1m' }, () => 'done');
-  expect(await failureOf(once())).toMatchObject({
+  const work = (): Promise<unknown> => once(locks, 'work', { keepFor: '1m' }, () => 'done');
+  expect(await failureOf(work())).toMatchObject({
     ...{ code: 'STORE', retryable: false },
     message: expect.stringMatching(/holdfast migrate/),
   });
   await migratePostgres(clientOf('pg', server.url), { schema });
-  expect(await once()).toMatchObject({ state: 'ran' });
+  expect(await work()).toMatchObject({ state: 'ran' });
 });
 
 test('tables from before the witness told who wrote it', async () => {

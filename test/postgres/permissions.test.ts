@@ -1,6 +1,8 @@
 /** The user of the page may do what is needed, and nothing else. */
+
 import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
+import { once } from 'holdfast/once';
 import { postgresStore } from 'holdfast/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PostgresServer } from '../servers/postgres-server.ts';
@@ -35,7 +37,7 @@ test.each(CLIENTS)('%s: all verbs', async (client) => {
   const config = await locks.rwLock(`${name} config`).write.acquire();
   await config.downgrade();
   await config.release();
-  const work = () => locks.once(name, { keepFor: '1m' }, () => 'done');
+  const work = () => once(locks, name, { keepFor: '1m' }, () => 'done');
   expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
   // What waits through a pooler asks, and now and then somebody sweeps.
   await bed.query({ url: server.urlOf(LOGIN) }, `SELECT holdfast.look('[]'), holdfast.sweep()`);

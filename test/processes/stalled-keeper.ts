@@ -1,6 +1,8 @@
 /** Who has stalled past its lease records nothing, although it looked at the lease before. */
+
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
+import { once } from 'holdfast/once';
 import { expect, onTestFinished } from 'vitest';
 import { Child } from './child.ts';
 import type { KeeperOptions, Kept } from './children/keeper.ts';
@@ -15,10 +17,10 @@ export async function stallBeforeTheRecord(url: string): Promise<void> {
   const locks = createLocks(await openStore(url));
   onTestFinished(() => locks.close({ drain: 0 }));
   const options = { keepFor: '1h', keepResult: true } as const;
-  const second = await locks.once('report', options, () => 'the second');
+  const second = await once(locks, 'report', options, () => 'the second');
   expect(second).toEqual({ state: 'ran', value: 'the second' });
   child.kill('SIGCONT');
   expect(await child.next<Kept>('kept')).toMatchObject({ answers: [false], end: 'LEASE_LOST' });
-  const done = await locks.once('report', options, () => 'the third');
+  const done = await once(locks, 'report', options, () => 'the third');
   expect(done).toMatchObject({ state: 'done', value: 'the second' });
 }

@@ -1,5 +1,7 @@
 /** What the users of the page may do is what is needed: no less, and no more. */
+
 import { createLocks } from 'holdfast';
+import { once } from 'holdfast/once';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
 import { Cluster, type Redis } from 'ioredis';
 import { createCluster } from 'redis';
@@ -27,8 +29,8 @@ describe('the user of the page', () => {
     const waiting = locks.mutex('a', { fair: true }).acquire();
     await lease.release();
     await (await waiting).release();
-    const once = () => locks.once('done', { keepFor: '1m' }, () => 1);
-    expect([(await once()).state, (await once()).state]).toEqual(['ran', 'done']);
+    const work = () => once(locks, 'done', { keepFor: '1m' }, () => 1);
+    expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
     for await (const _name of locks.list()) expect.fail('nobody is left');
     await locks.close();
     expect(await refusals(server)).toEqual([]);
@@ -46,7 +48,7 @@ describe('the user of the page', () => {
       const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
       const all = ['a', 'b', 'c', 'd'].map((name) => locks.mutex(name));
       await locks.all(all).run(() => {});
-      expect(await locks.once('e', { keepFor: '1m' }, () => 1)).toBeDefined();
+      expect(await once(locks, 'e', { keepFor: '1m' }, () => 1)).toBeDefined();
       await locks.close();
     }
     for (const node of cluster.nodes) expect(await refusals(node)).toEqual([]);
@@ -119,8 +121,8 @@ describe('the user of the page', () => {
     expect(await locks.mutex('a', { fair: true }).tryAcquire()).toBeNull();
     await lease.renew();
     expect((await locks.inspect('a')).holders).toHaveLength(1);
-    const once = () => locks.once('done', { keepFor: '1m' }, () => 1);
-    expect([(await once()).state, (await once()).state]).toEqual(['ran', 'done']);
+    const work = () => once(locks, 'done', { keepFor: '1m' }, () => 1);
+    expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
     await lease.release();
     await locks.close();
     expect(await refusals(server)).toEqual([]);

@@ -3,7 +3,9 @@
  * chance. Whoever holds something looks at it again and again, writes to the ledger under it, and
  * sometimes goes on although its signal has aborted, as real work does.
  */
+
 import { isLockError, type Lease, type LockOptions, type SingleLock } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
 import type { Ledger } from './ledger.ts';
@@ -244,7 +246,7 @@ async function evict(scene: Scene, process: Process, chance: Chance): Promise<vo
 /** Stands for election, leads a few terms, and resigns or leaves. */
 async function campaign(act: Act): Promise<string> {
   const { chance, scene, process } = act;
-  const election = process.locks.election('seat', {
+  const election = createElection(process.locks, 'seat', {
     ttl: chance.one(scene.ttls),
     seats: chance.one([1, 1, 1, 2]),
   });

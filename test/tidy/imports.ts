@@ -12,8 +12,8 @@ const CONTRACT = ['contract', ...BASE];
 const CALLS = ['store-calls', ...CONTRACT];
 const CORE = ['core', ...CALLS];
 const PRIMITIVES = ['primitives', ...CORE];
-const LOCKS = ['locks.ts', 'jobs', ...PRIMITIVES];
-const FACES = ['index.ts', 'connect.ts', ...LOCKS];
+const LOCKS = ['locks.ts', ...PRIMITIVES];
+const FACES = ['index.ts', 'connect.ts', 'jobs', ...LOCKS];
 /** What speaks with a server; fences are entered over the same clients as locks. */
 const CLIENTS = ['stores/redis', 'stores/etcd', 'stores/zookeeper', 'database-locks'];
 
@@ -24,8 +24,8 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['store-calls', CONTRACT],
   ['core', CALLS],
   ['primitives', CORE],
-  ['jobs', PRIMITIVES],
-  ['locks.ts', LOCKS],
+  ['locks.ts', PRIMITIVES],
+  ['jobs', LOCKS],
   ['index.ts', ['fences', 'database-locks', 'integrations/decorator', ...LOCKS]],
   ['stores/*.ts', CONTRACT],
   ['stores/*', ['stores/*.ts', 'stores/sql', ...CONTRACT]],

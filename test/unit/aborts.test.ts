@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { createElection } from 'holdfast/election';
 import { describe, expect, it, vi } from 'vitest';
 import { firstOf, onAbort } from '../../src/base/aborts.ts';
 import { setUp, waiting, watchOutcome } from './scripted-store.ts';
@@ -15,7 +16,7 @@ describe('a signal that many wait with', () => {
     const aborter = new AbortController();
     const { signal } = aborter;
     const candidates = Array.from({ length: 20 }, (_, i) =>
-      locks.election(`e${i}`).campaign({ signal }),
+      createElection(locks, `e${i}`).campaign({ signal }),
     );
     const waits = Array.from({ length: 20 }, (_, i) =>
       watchOutcome(locks.mutex(`m${i}`).acquire({ signal })),
@@ -69,7 +70,7 @@ describe('the first of several signals', () => {
     const both = locks.all([locks.mutex('a'), locks.mutex('b')]);
     for (let i = 0; i < 5; i++) await both.run(listen);
     let kept = 0;
-    for await (const term of locks.election('e').campaign()) {
+    for await (const term of createElection(locks, 'e').campaign()) {
       listen(term);
       if (signals.length < 10) continue;
       // In a job of its own, for what a job has seen lives as long as it does.

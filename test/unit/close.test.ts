@@ -1,4 +1,5 @@
 import { ClosedError, createLocks, type Lease } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { describe, expect, it } from 'vitest';
 import {
   type Bed,
@@ -108,9 +109,9 @@ describe('close', () => {
       ...[mutex.acquire(), mutex.tryAcquire(), mutex.run(() => 1), mutex.tryRun(() => 1)],
       ...[locks.all([mutex]).acquire(), locks.inspect('a'), locks.list().next()],
       locks.evict('a', { token: 1n, reason: 'test' }),
-      locks.election('e').standings(),
-      locks.election('e').observe().next(),
-      locks.election('e').campaign()[Symbol.asyncIterator]().next(),
+      createElection(locks, 'e').standings(),
+      createElection(locks, 'e').observe().next(),
+      createElection(locks, 'e').campaign()[Symbol.asyncIterator]().next(),
     ];
     for (const promise of refused) await expect(promise).rejects.toBeInstanceOf(ClosedError);
     expect(store.calls).toHaveLength(0);

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Candidate, Standings, Term } from 'holdfast';
+import type { Candidate, Standings, Term } from 'holdfast/election';
+import { createElection } from 'holdfast/election';
 import { describe, expect, it } from 'vitest';
 import { type Bed, failure, held, setUp, waiting, watchOutcome } from './scripted-store.ts';
 
@@ -28,7 +29,7 @@ describe('a candidate', () => {
   it('stands by until it is elected: a claim of one of the seats', async () => {
     const bed = setUp();
     bed.store.onClaim = bed.store.onRenew = () => waiting();
-    const candidate = bed.locks.election('e', { seats: 2 }).campaign({ label: 'worker 1' });
+    const candidate = createElection(bed.locks, 'e', { seats: 2 }).campaign({ label: 'worker 1' });
     await bed.clock.rest();
     expect([candidate.state, candidate.lease]).toEqual(['standby', undefined]);
     expect(bed.store.entered[0]).toMatchObject({ kind: 'permits', permits: 1, limit: 2 });
@@ -44,7 +45,7 @@ describe('a candidate', () => {
     const collect = runInNewContext('gc') as () => void;
     const { locks, clock } = setUp();
     const { signal } = new AbortController();
-    const candidates = ['e', 'f'].map((name) => locks.election(name).campaign({ signal }));
+    const candidates = ['e', 'f'].map((name) => createElection(locks, name).campaign({ signal }));
     await clock.rest();
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     collect();
@@ -55,7 +56,7 @@ describe('a candidate', () => {
 
   it('leads term by term: the seat is given up after each, and it stands again', async () => {
     const bed = setUp();
-    const candidate = bed.locks.election('e').campaign();
+    const candidate = createElection(bed.locks, 'e').campaign();
     const { terms } = lead(bed, candidate, 1_000);
     await bed.clock.advance(3_500);
     expect(terms).toHaveLength(4);
@@ -67,7 +68,7 @@ describe('a candidate', () => {
 
   it('stands again when a term was lost, and the signal of the term says why', async () => {
     const bed = setUp();
-    const { terms } = lead(bed, bed.locks.election('e').campaign(), 5_000);
+    const { terms } = lead(bed, createElection(bed.locks, 'e').campaign(), 5_000);
     await bed.clock.rest();
     bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
     await bed.clock.advance(3_400);
@@ -80,7 +81,7 @@ describe('a candidate', () => {
 
   it('gives a lost seat back when its body is done, so that nobody begins beside it', async () => {
     const bed = setUp();
-    const seen = lead(bed, bed.locks.election('e', { maxHold: '2s' }).campaign(), 5_000);
+    const seen = lead(bed, createElection(bed.locks, 'e', { maxHold: '2s' }).campaign(), 5_000);
     await bed.clock.advance(4_900);
     expect(seen.terms[0]?.signal.reason).toMatchObject({ reason: 'max-hold' });
     expect(bed.store.sent('release')).toHaveLength(0);
@@ -90,7 +91,7 @@ describe('a candidate', () => {
 
   it('stands again for a lost seat only when its body is done', async () => {
     const bed = setUp();
-    const candidate = bed.locks.election('e', { maxHold: '2s' }).campaign();
+    const candidate = createElection(bed.locks, 'e', { maxHold: '2s' }).campaign();
     const { terms } = lead(bed, candidate, 60_000);
     await bed.clock.advance(59_000);
     expect(terms[0]?.signal.reason).toMatchObject({ reason: 'max-hold' });
@@ -102,7 +103,7 @@ describe('a candidate', () => {
   it('with a body that hangs in a lost term resigns, and so does closing the locks', async () => {
     for (const way of ['resign', 'close'] as const) {
       const bed = setUp();
-      const candidate = bed.locks.election('e', { maxHold: '2s' }).campaign();
+      const candidate = createElection(bed.locks, 'e', { maxHold: '2s' }).campaign();
       lead(bed, candidate, 60_000);
       await bed.clock.advance(3_000);
       const over = watchOutcome(way === 'resign' ? candidate.resign() : bed.locks.close());
@@ -113,7 +114,7 @@ describe('a candidate', () => {
 
   it('gives back a lost seat and stands no more, when its body throws', async () => {
     const bed = setUp();
-    const candidate = bed.locks.election('e', { seats: 2, maxHold: '2s' }).campaign();
+    const candidate = createElection(bed.locks, 'e', { seats: 2, maxHold: '2s' }).campaign();
     const loop = (async () => {
       for await (const _ of candidate) {
         await new Promise<void>((resolve) => bed.clock.setTimeout(resolve, 3_000));
@@ -129,7 +130,7 @@ describe('a candidate', () => {
 
   it('that leaves the loop has resigned', async () => {
     const bed = setUp();
-    const candidate = bed.locks.election('e').campaign();
+    const candidate = createElection(bed.locks, 'e').campaign();
     const loop = (async () => {
       for await (const _ of candidate) break;
     })();
@@ -145,7 +146,7 @@ describe('a candidate', () => {
     it(`gives its seat up at once and for good by ${way}, and the term hears of it`, async () => {
       const bed = setUp();
       const aborter = new AbortController();
-      const candidate = bed.locks.election('e').campaign({ signal: aborter.signal });
+      const candidate = createElection(bed.locks, 'e').campaign({ signal: aborter.signal });
       const seen = lead(bed, candidate, 5_000);
       await bed.clock.rest();
       const { resign } = candidate;
@@ -165,7 +166,7 @@ describe('a candidate', () => {
   it('that resigns while it stands by leaves the queue', async () => {
     const bed = setUp();
     bed.store.onClaim = bed.store.onRenew = () => waiting();
-    const candidate = bed.locks.election('e').campaign();
+    const candidate = createElection(bed.locks, 'e').campaign();
     const seen = lead(bed, candidate, 1);
     await bed.clock.advance(1_000);
     const resigned = watchOutcome(candidate.resign());
@@ -177,7 +178,7 @@ describe('a candidate', () => {
   it('that resigns just when it is elected keeps no seat', async () => {
     for (let delay = 0; delay < 40; delay++) {
       const bed = setUp();
-      const candidate = bed.locks.election('e').campaign();
+      const candidate = createElection(bed.locks, 'e').campaign();
       for (let i = 0; i < delay; i++) await undefined;
       const resigned = watchOutcome(candidate.resign());
       await bed.clock.advance(1_000);
@@ -191,7 +192,7 @@ describe('a candidate', () => {
 
   it('whose signal is aborted already never stands', async () => {
     const bed = setUp();
-    const candidate = bed.locks.election('e').campaign({ signal: AbortSignal.abort() });
+    const candidate = createElection(bed.locks, 'e').campaign({ signal: AbortSignal.abort() });
     const seen = lead(bed, candidate, 1);
     await bed.clock.advance(1_000);
     expect([candidate.state, seen.done, seen.error]).toEqual(['resigned', true, undefined]);
@@ -201,7 +202,7 @@ describe('a candidate', () => {
   it('stands again after the store has failed', async () => {
     const bed = setUp();
     bed.store.onClaim = () => Promise.reject(failure());
-    const candidate = bed.locks.election('e').campaign();
+    const candidate = createElection(bed.locks, 'e').campaign();
     await bed.clock.advance(25_000);
     expect(candidate.state).toBe('standby');
     bed.store.onClaim = () => held();
@@ -216,7 +217,7 @@ describe('a candidate', () => {
     it(`that can never be elected tells whoever listens: ${code}`, async () => {
       const bed = setUp();
       bed.store.onClaim = () => ({ state: 'gone', why, detail: 'odd' });
-      const candidate = bed.locks.election('e').campaign();
+      const candidate = createElection(bed.locks, 'e').campaign();
       const seen = lead(bed, candidate, 1);
       await bed.clock.advance(1_000);
       expect(seen.error).toMatchObject({ code });
@@ -227,7 +228,7 @@ describe('a candidate', () => {
   it('waits without end, whatever the default wait is', async () => {
     const bed = setUp({}, { wait: '1s' });
     bed.store.onClaim = bed.store.onRenew = () => waiting();
-    const candidate = bed.locks.election('e').campaign();
+    const candidate = createElection(bed.locks, 'e').campaign();
     await bed.clock.advance(60_000);
     expect([candidate.state, bed.store.entered.length]).toEqual(['standby', 1]);
   });
@@ -238,8 +239,8 @@ describe('closing the locks', () => {
     const bed = setUp();
     bed.store.onClaim = (claim) =>
       claim.resource === 'lead' ? held({ token: bed.store.next() }) : waiting();
-    const leader = lead(bed, bed.locks.election('lead').campaign(), 3_000);
-    const standby = lead(bed, bed.locks.election('stand').campaign(), 3_000);
+    const leader = lead(bed, createElection(bed.locks, 'lead').campaign(), 3_000);
+    const standby = lead(bed, createElection(bed.locks, 'stand').campaign(), 3_000);
     await bed.clock.advance(1_000);
     const closed = watchOutcome(bed.locks.close());
     await bed.clock.rest();
@@ -260,7 +261,7 @@ describe('the standings', () => {
   it('are who leads and who stands by, with tokens as leases have them', async () => {
     const { locks, store } = setUp();
     store.onInspect = async () => ({ holders: [member(1n)], waiters: [member(2n)] });
-    const { leaders, standbys } = await locks.election('e').standings();
+    const { leaders, standbys } = await createElection(locks, 'e').standings();
     expect([leaders[0]?.number, standbys[0]?.number]).toEqual([1024n, 2048n]);
   });
 
@@ -272,7 +273,8 @@ describe('the standings', () => {
     const seen: Standings[] = [];
     const loop = (async () => {
       const options = { every: 100, signal: aborter.signal };
-      for await (const standings of locks.election('e').observe(options)) seen.push(standings);
+      for await (const standings of createElection(locks, 'e').observe(options))
+        seen.push(standings);
     })();
     await clock.advance(1_000);
     expect(seen).toHaveLength(1);
@@ -292,7 +294,7 @@ describe('the standings', () => {
       if (away) throw failure();
       return { holders: [member(1n)], waiters: [] };
     };
-    const standings = locks.election('e').observe({ every: 100 });
+    const standings = createElection(locks, 'e').observe({ every: 100 });
     await standings.next();
     away = true;
     const next = standings.next();

@@ -1,4 +1,5 @@
 import * as holdfast from 'holdfast';
+import { RefreshError } from 'holdfast/refresh';
 import { describe, expect, it, vi } from 'vitest';
 
 const { isLockError, LockError, StoreError } = holdfast;
@@ -14,7 +15,7 @@ const ERRORS = [
   [new holdfast.ConflictError('again'), 'CONFLICT'],
   [new holdfast.DeadlockError('a', 'odd'), 'DEADLOCK'],
   [new holdfast.QueueFullError('a', 'full'), 'QUEUE_FULL'],
-  [new holdfast.RefreshError('a', { by: HOLDER, retryInMs: 5 }), 'REFRESH'],
+  [new RefreshError('a', { by: HOLDER, retryInMs: 5 }), 'REFRESH'],
   [new holdfast.ClosedError(), 'CLOSED'],
   [new StoreError('down', { retryable: true, outcome: 'failed' }), 'STORE'],
   [new holdfast.TransactionError('no', { reason: 'deadlock', retryable: true }), 'TRANSACTION'],

@@ -1,4 +1,5 @@
-import { createLocks, type Member, type ObservedStandings, StoreError } from 'holdfast';
+import { createLocks, type Member, StoreError } from 'holdfast';
+import { createElection, type ObservedStandings } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import type { Claim, Follower } from 'holdfast/store';
 import { expect, it } from 'vitest';
@@ -39,7 +40,7 @@ const shown = ({ value }: IteratorResult<ObservedStandings, void>): string => {
 
 it('each change is told once and in order, however slow its reader', async () => {
   const { locks, tell, nonsense, following } = told();
-  const standings = locks.election('e').observe();
+  const standings = createElection(locks, 'e').observe();
   expect(shown(await standings.next())).toBe('');
   tell(1);
   tell(1);
@@ -59,7 +60,7 @@ it('each change is told once and in order, however slow its reader', async () =>
 
 it('of a thousand changes and more the oldest go, and the next says so', async () => {
   const { locks, tell } = told();
-  const standings = locks.election('e').observe();
+  const standings = createElection(locks, 'e').observe();
   await standings.next();
   for (let n = 1; n <= 1003; n++) tell(n);
   expect(shown(await standings.next())).toBe('...4');
@@ -70,7 +71,7 @@ it('of a thousand changes and more the oldest go, and the next says so', async (
 it.each(['signal', 'locks'])('it ends with its %s, without an error', async (what) => {
   const { clock, locks, tell, following } = told();
   const aborter = new AbortController();
-  const standings = locks.election('e').observe({ signal: aborter.signal });
+  const standings = createElection(locks, 'e').observe({ signal: aborter.signal });
   await standings.next();
   const next = standings.next();
   await clock.rest();
@@ -83,7 +84,7 @@ it.each(['signal', 'locks'])('it ends with its %s, without an error', async (wha
 
 it('a failure that will not pass is thrown when all before it was told', async () => {
   const { locks, tell, fail } = told();
-  const standings = locks.election('e').observe();
+  const standings = createElection(locks, 'e').observe();
   await standings.next();
   tell(1);
   fail(new StoreError('It is another one.', { retryable: false, outcome: 'failed' }));
@@ -94,7 +95,7 @@ it('a failure that will not pass is thrown when all before it was told', async (
 it('where a store is looked at, every change after the first may have hidden others', async () => {
   const { clock, locks, store } = setUp();
   store.onInspect = async () => ({ holders: [member(1)], waiters: [] });
-  const standings = locks.election('e').observe({ every: 100 });
+  const standings = createElection(locks, 'e').observe({ every: 100 });
   expect(shown(await standings.next())).toBe('1');
   store.onInspect = async () => ({ holders: [member(2)], waiters: [] });
   const next = standings.next();
@@ -111,7 +112,7 @@ it('in memory a leader that dies is told though nobody asks, and no timer stays'
     ...{ ttlMs: 1000, queue: true, holder },
   };
   const locks = createLocks(store, { clock });
-  const standings = locks.election('e').observe();
+  const standings = createElection(locks, 'e').observe();
   await standings.next();
   await store.claim([claim]);
   expect(shown(await standings.next())).not.toBe('');

@@ -1,7 +1,9 @@
 /** Arguments are read once, and what cannot be read or shown is a usage error like any other. */
+
 import { inspect } from 'node:util';
 import { createLocks, isLockError, type Locks, parseDuration, type SingleLock } from 'holdfast';
 import { openStore } from 'holdfast/connect';
+import { createElection } from 'holdfast/election';
 import { sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
@@ -35,12 +37,12 @@ describe('options', () => {
   const calls: Record<string, [object, (locks: Locks, options: never) => unknown]> = {
     mutex: [{ ttl: '1s', minHold: 5 }, (locks, how) => locks.mutex('a', how)],
     semaphore: [{ limit: 2, ttl: '1s' }, (locks, how) => locks.semaphore('a', how)],
-    election: [{ seats: 2 }, (locks, how) => locks.election('a', how)],
+    election: [{ seats: 2 }, (locks, how) => createElection(locks, 'a', how)],
     acquire: [{ wait: '1s', label: 'x' }, (locks, how) => locks.mutex('a').acquire(how)],
     run: [{ wait: '1s' }, (locks, how) => locks.mutex('a').run(how, () => 1)],
     'run of all': [{ wait: 9 }, (locks, how) => locks.all([locks.mutex('a')]).run(how, () => 1)],
-    campaign: [{ label: 'x' }, (locks, how) => locks.election('a').campaign(how)],
-    observe: [{ every: '1s' }, (locks, how) => locks.election('a').observe(how)],
+    campaign: [{ label: 'x' }, (locks, how) => createElection(locks, 'a').campaign(how)],
+    observe: [{ every: '1s' }, (locks, how) => createElection(locks, 'a').observe(how)],
     evict: [{ token: 1n, reason: 'x', now: true }, (locks, how) => locks.evict('a', how)],
     close: [{ drain: 0 }, (locks, how) => locks.close(how)],
   };
@@ -186,7 +188,7 @@ describe('refused', () => {
     const { store, locks } = setUp();
     const signal = Object.create(AbortSignal.prototype) as AbortSignal;
     refused(() => locks.mutex('a').acquire({ signal }));
-    refused(() => locks.election('a').observe({ signal }));
+    refused(() => createElection(locks, 'a').observe({ signal }));
     refused(() => locks.list('\ud800'));
     refused(() => createLocks(store, { clock: { now: () => 0 } as never }));
   });

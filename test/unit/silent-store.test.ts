@@ -1,4 +1,5 @@
 import { createLocks } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore, faultyStore, type Verb } from 'holdfast/testkit';
 import { expect, it } from 'vitest';
@@ -32,7 +33,7 @@ it('evict ends although the store is silent', async () => {
 
 it('whoever observes an election hears that the store is silent', async () => {
   const { clock, locks } = silent('follow');
-  const first = locks.election('a').observe().next();
+  const first = createElection(locks, 'a').observe().next();
   const rejected = expect(first).rejects.toMatchObject(UNKNOWN);
   await clock.advance(10_000);
   await rejected;

@@ -7,6 +7,7 @@ import {
   parseDuration,
   type Store,
 } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { describe, expect, it } from 'vitest';
 import { setUp } from './scripted-store.ts';
 
@@ -51,8 +52,8 @@ const CALLS: Record<string, (locks: Locks, value: never, store: Store) => unknow
   'semaphore limit': (locks, limit) => locks.semaphore('a', { limit }),
   'rwLock name': (locks, name) => locks.rwLock(name),
   'rwLock options': (locks, options) => locks.rwLock('a', options),
-  'election name': (locks, name) => locks.election(name),
-  'election seats': (locks, seats) => locks.election('a', { seats }),
+  'election name': (locks, name) => createElection(locks, name),
+  'election seats': (locks, seats) => createElection(locks, 'a', { seats }),
   'all locks': (locks, parts) => locks.all(parts),
   'all element': (locks, part) => locks.all([locks.mutex('a'), part]),
   'inspect name': (locks, name) => locks.inspect(name),
@@ -64,10 +65,10 @@ const CALLS: Record<string, (locks: Locks, value: never, store: Store) => unknow
   'evict now': (locks, now) => locks.evict('a', { token: 1n, reason: 'test', now }),
   'on name': (locks, name) => locks.on(name, () => {}),
   'on listener': (locks, listener) => locks.on('lost', listener),
-  'campaign options': (locks, options) => locks.election('e').campaign(options),
-  'campaign signal': (locks, signal) => locks.election('e').campaign({ signal }),
-  'observe options': (locks, options) => locks.election('e').observe(options),
-  'observe every': (locks, every) => locks.election('e').observe({ every }),
+  'campaign options': (locks, options) => createElection(locks, 'e').campaign(options),
+  'campaign signal': (locks, signal) => createElection(locks, 'e').campaign({ signal }),
+  'observe options': (locks, options) => createElection(locks, 'e').observe(options),
+  'observe every': (locks, every) => createElection(locks, 'e').observe({ every }),
   'close options': (locks, options) => locks.close(options),
   'close drain': (locks, drain) => locks.close({ drain }),
   'acquire options': (locks, options) => locks.mutex('a').acquire(options),
@@ -159,8 +160,8 @@ describe('bad input', () => {
       () => locks.all([]),
       () => locks.all([mutex, locks.mutex('a', { fair: true })]),
       () => locks.all([setUp().locks.mutex('b')]),
-      () => locks.election('e').campaign({ wait: '5s' } as never),
-      () => locks.election('e').observe({ every: 0 }),
+      () => createElection(locks, 'e').campaign({ wait: '5s' } as never),
+      () => createElection(locks, 'e').observe({ every: 0 }),
       () => locks.evict('a', { token: 5 as never, reason: 'test' }),
       () => locks.on('losst' as never, () => {}),
       () => locks.close({ drain: 'soon' }),

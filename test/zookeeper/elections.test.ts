@@ -1,5 +1,7 @@
 /** Leaders and standbys. */
+
 import { createLocks } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import type { Claim } from 'holdfast/store';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sleep } from '../faults/bed.ts';
@@ -59,7 +61,7 @@ describe('an observer', () => {
     const proxy = bed.serve(await TcpProxy.start(strict.port));
     const locks = createLocks(bed.store(proxy));
     bed.use({ close: () => locks.close({ drain: 0 }) });
-    const observer = new Observer(locks.election('office').observe());
+    const observer = new Observer(createElection(locks, 'office').observe());
     const store = bed.store(strict);
     const [a, b, c] = [mortal('a'), mortal('b'), mortal('c')];
     await observer.sees('|');

@@ -1,7 +1,10 @@
 /** The user of the page may do what is needed, and nothing else; whoever may not is told so. */
+
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createLocks, type Locks } from 'holdfast';
+import { createElection } from 'holdfast/election';
+import { once } from 'holdfast/once';
 import {
   type Acl,
   type ZookeeperOptions,
@@ -86,11 +89,11 @@ async function useAll(locks: Locks): Promise<void> {
   const [two, one] = await Promise.all([permits.acquire({ permits: 2 }), permits.acquire()]);
   await Promise.all([two.release(), one.release()]);
   expect(await locks.mutex('config2').tryAcquire()).not.toBeNull();
-  const work = () => locks.once('work', { keepFor: '1m' }, () => 'done');
+  const work = () => once(locks, 'work', { keepFor: '1m' }, () => 'done');
   expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
   const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
   await slow.release();
-  const standings = locks.election('observed').observe();
+  const standings = createElection(locks, 'observed').observe();
   expect((await standings.next()).value).toMatchObject({ leaders: [], missed: false });
   await standings.return();
 }

@@ -20,6 +20,8 @@ import { ClosedError } from '../../contract/errors.ts';
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { AcquireOptions } from '../../core/waiter.ts';
+import { engineOf, type Locks } from '../../locks.ts';
+import { checkLimit, type LockOptions } from '../../primitives/lock-options.ts';
 import type { SingleLock } from '../../primitives/single-lock.ts';
 import {
   type ObservedStandings,
@@ -29,9 +31,16 @@ import {
   type Standings,
 } from './observing.ts';
 
+export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'> {
+  /** How many lead at a time; default 1. */
+  readonly seats?: number;
+}
+
 export type CandidateState = 'standby' | 'leader' | 'resigned';
 
 export type CampaignOptions = Pick<AcquireOptions, 'label' | 'signal'>;
+
+const ELECTION_OPTIONS = ['ttl', 'minHold', 'maxHold', 'heartbeat', 'seats'];
 
 const CAMPAIGN_OPTIONS = ['label', 'signal'];
 
@@ -39,12 +48,28 @@ const CAMPAIGN_OPTIONS = ['label', 'signal'];
 const RETRY_MS = 500;
 
 /**
- * An election, made by `locks.election`: `seats` of all candidates lead, the others stand by.
+ * An election: `seats` of all candidates lead, the others stand by.
  *
  * @example
- * const election = locks.election('scheduler', { seats: 2 });
+ * import { createElection } from 'holdfast/election';
+ *
+ * const election = createElection(locks, 'scheduler', { seats: 2 });
  * const { leaders } = await election.standings();
+ *
+ * @throws UsageError
  */
+export function createElection(
+  locks: Locks,
+  name: string,
+  options: ElectionOptions = {},
+): Election {
+  const engine = engineOf(locks);
+  const { seats = 1, ...rest } = readOptions(options, ELECTION_OPTIONS, 'createElection');
+  const limit = checkLimit(seats, 'seats');
+  return new Election(engine, locks.semaphore(name, { ...rest, limit }));
+}
+
+/** Made by `createElection`. */
 export class Election {
   readonly #engine: Engine;
   readonly #seat: SingleLock;
@@ -65,7 +90,9 @@ export class Election {
    * taken a term that was lost, it stands again when the loop asks for the next one.
    *
    * @example
-   * const candidate = locks.election('scheduler').campaign({ label: 'worker 3' });
+   * import { createElection } from 'holdfast/election';
+   *
+   * const candidate = createElection(locks, 'scheduler').campaign({ label: 'worker 3' });
    * for await (const term of candidate) await lead(term.signal);
    */
   campaign(options: CampaignOptions = {}): Candidate {
@@ -87,7 +114,9 @@ export class Election {
    * @throws StoreError, also later if it will not pass; ClosedError
    *
    * @example
-   * const election = locks.election('scheduler');
+   * import { createElection } from 'holdfast/election';
+   *
+   * const election = createElection(locks, 'scheduler');
    * for await (const { leaders, missed } of election.observe()) {
    *   console.log(missed ? 'at least' : 'exactly', leaders.map(({ holder }) => holder.label));
    * }

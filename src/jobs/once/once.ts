@@ -15,6 +15,7 @@
 import { Buffer } from 'node:buffer';
 import { type Duration, millisecondsOf } from '../../base/duration.ts';
 import { isLockError, type LockError, UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import { LeaseLostError, StoreError, toStoreError } from '../../contract/errors.ts';
 import { MAX_KEPT_MS } from '../../contract/records.ts';
@@ -22,9 +23,11 @@ import type { Holder, Member } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { AcquireOptions } from '../../core/waiter.ts';
+import { engineOf, type Locks } from '../../locks.ts';
 import type { Work } from '../../primitives/lock.ts';
 import type { LockOptions } from '../../primitives/lock-options.ts';
 import type { SingleLock } from '../../primitives/single-lock.ts';
+import { checkKey, keyLock } from '../key-lock.ts';
 import { keepSurely, recall } from '../records.ts';
 
 export interface OnceOptions
@@ -75,7 +78,7 @@ export type OnceResult<T, O extends OnceOptions> =
   | Done<O extends { readonly keepResult: true } ? T : T | undefined>
   | ('ifRunning' extends keyof O ? ('skip' extends O['ifRunning'] ? Running : never) : never);
 
-export const ONCE_OPTIONS: readonly string[] = [
+const ONCE_OPTIONS = [
   ...['keepFor', 'ifRunning', 'keepResult', 'wait', 'signal', 'label', 'ttl', 'maxHold'],
 ];
 
@@ -85,7 +88,7 @@ const MAX_RESULT_BYTES = 8192;
 /** A longer label is cut. */
 const MAX_LABEL = 256;
 
-export interface OnceTerms {
+interface OnceTerms {
   readonly keepForMs: number;
   readonly skip: boolean;
   readonly keepResult: boolean;
@@ -93,7 +96,7 @@ export interface OnceTerms {
 }
 
 /** @throws UsageError */
-export function readOnce(options: OnceOptions): OnceTerms {
+function readOnce(options: OnceOptions): OnceTerms {
   const { keepFor, ifRunning = 'wait', keepResult = false, wait, signal, label } = options;
   if (keepFor === undefined) {
     throw new UsageError("once needs keepFor: how long to know that it is done, such as '1d'.");
@@ -115,7 +118,39 @@ export function readOnce(options: OnceOptions): OnceTerms {
   return { keepForMs, skip: ifRunning === 'skip', keepResult, acquire };
 }
 
-export async function once<T>(
+/**
+ * Does the work unless it has been done: at most once successfully for each key, across processes
+ * and crashes, for as long as that is known. A failure frees the key at once, a crash with the
+ * TTL. It cannot promise that an attempt that was cut short had no effects elsewhere: give those
+ * the key, and the lease's token, to tell attempts apart.
+ *
+ * @example
+ * import { once } from 'holdfast/once';
+ *
+ * const options = { keepFor: '7d' };
+ * const { state } = await once(locks, `ship:${order.id}`, options, () => ship(order));
+ *
+ * @throws UsageError synchronously; as rejections what the work throws and what `run` of a mutex
+ *   does, UnsupportedError if the store keeps no records, and UsageError if the work is done and
+ *   its result cannot be kept. LeaseLostError and StoreError say if the work is done but may not
+ *   be on record.
+ */
+export function once<T, const O extends OnceOptions>(
+  locks: Locks,
+  key: string,
+  options: O,
+  work: Work<Lease, T>,
+): Promise<OnceResult<T, O>> {
+  const engine = engineOf(locks);
+  const { ttl, maxHold, ...rest } = readOptions<OnceOptions>(options, ONCE_OPTIONS, 'once');
+  const terms = readOnce(rest);
+  if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
+  const lock = keyLock(locks, `once:${checkKey(key)}`, { ttl, maxHold });
+  lock.read(terms.acquire);
+  return doOnce<T>({ engine, lock, terms }, work) as Promise<OnceResult<T, O>>;
+}
+
+async function doOnce<T>(
   { engine, lock, terms }: { readonly engine: Engine; readonly lock: SingleLock; terms: OnceTerms },
   work: Work<Lease, T>,
 ): Promise<Ran<T> | Done<T | undefined> | Running> {

@@ -15,14 +15,16 @@
 
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
 import { AcquireTimeoutError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { AcquireOptions } from '../../core/waiter.ts';
-import { Waiter } from '../../core/waiter.ts';
+import { type AcquireOptions, Waiter } from '../../core/waiter.ts';
+import { engineOf, type Locks } from '../../locks.ts';
 import type { LockOptions } from '../../primitives/lock-options.ts';
 import type { SingleLock } from '../../primitives/single-lock.ts';
+import { checkKey, keyLock } from '../key-lock.ts';
 import { keep, recall } from '../records.ts';
 import { RefreshError } from './refresh-error.ts';
 
@@ -45,7 +47,7 @@ export interface RefreshOptions<T>
   readonly retryAfter?: Duration;
 }
 
-export const REFRESH_OPTIONS: readonly string[] = [
+const REFRESH_OPTIONS = [
   ...['read', 'load', 'staleWhileRefreshing', 'retryAfter'],
   ...['wait', 'signal', 'label', 'ttl', 'maxHold'],
 ];
@@ -58,7 +60,7 @@ interface Failure {
   readonly failed: Holder;
 }
 
-export interface RefreshTerms<T> {
+interface RefreshTerms<T> {
   readonly read: () => Promise<T | undefined>;
   readonly old: (() => Promise<T | undefined>) | undefined;
   readonly load: (lease: Lease) => Promise<T>;
@@ -67,7 +69,7 @@ export interface RefreshTerms<T> {
 }
 
 /** @throws UsageError */
-export function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
+function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
   const { read, load, staleWhileRefreshing: old, retryAfter = 1000 } = options;
   const { wait, signal, label } = options;
   for (const [what, each] of Object.entries({
@@ -94,8 +96,35 @@ export function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
   };
 }
 
+const refreshesOf = new WeakMap<Engine, Refreshes>();
+
+/**
+ * A value that many use and one renews: of all who find it stale, in all processes, one loads it,
+ * and the others wait, or go on with the old one while it is usable. In one process the first to
+ * ask loads for all; those who wait share its failure, too.
+ *
+ * @example
+ * import { refresh } from 'holdfast/refresh';
+ *
+ * const read = async () => fresh(await cache.get('token'));
+ * const token = await refresh(locks, 'access-token', { read, load: fetchToken });
+ *
+ * @throws UsageError synchronously; as rejections what the functions throw and what `run` of a
+ *   mutex does, and RefreshError if another process has just failed.
+ */
+export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>): Promise<T> {
+  const engine = engineOf(locks);
+  const { ttl, maxHold, ...rest } = readOptions(options, REFRESH_OPTIONS, 'refresh');
+  const terms = readRefresh<T>(rest);
+  const lock = keyLock(locks, `refresh:${checkKey(key)}`, { ttl, maxHold });
+  lock.read(terms.acquire);
+  const refreshes = refreshesOf.get(engine) ?? new Refreshes(engine);
+  refreshesOf.set(engine, refreshes);
+  return refreshes.refresh(lock, terms);
+}
+
 /** All refreshes of one `Locks`. */
-export class Refreshes {
+class Refreshes {
   readonly #engine: Engine;
   readonly #flights = new Map<string, Flight<unknown>>();
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Candidate } from '../../jobs/election/election.ts';
+import { createElection } from '../../jobs/election/election.ts';
 import type { Topic } from '../case.ts';
 
 export const election: Topic = {
@@ -9,7 +10,7 @@ export const election: Topic = {
     {
       name: 'the first candidate leads, the others stand by in order',
       async run(bed) {
-        const election = bed.locks().election(bed.name());
+        const election = createElection(bed.locks(), bed.name());
         const labels = ['first', 'second', 'third'];
         const candidates: Candidate[] = [];
         for (const label of labels) {
@@ -35,7 +36,7 @@ export const election: Topic = {
       name: 'as many lead as there are seats',
       needs: ['permits'],
       async run(bed) {
-        const election = bed.locks().election(bed.name(), { seats: 2 });
+        const election = createElection(bed.locks(), bed.name(), { seats: 2 });
         const candidates = [1, 2, 3, 4].map(() => election.campaign());
         const leading = () => candidates.filter(({ state }) => state === 'leader').length;
         await bed.until('two led', () => leading() === 2);
@@ -50,9 +51,9 @@ export const election: Topic = {
       needs: ['tokens'],
       async run(bed) {
         const [one, other] = [bed.locks(), bed.locks({}, await bed.connect())];
-        const first = one.election(bed.name()).campaign();
+        const first = createElection(one, bed.name()).campaign();
         await bed.until('it led', () => first.state === 'leader');
-        const second = other.election(bed.name()).campaign();
+        const second = createElection(other, bed.name()).campaign();
         const { token = 0n } = first.lease ?? {};
         await first.resign();
         assert.deepEqual([first.state, first.lease], ['resigned', undefined]);
@@ -65,7 +66,7 @@ export const election: Topic = {
     {
       name: 'a standby that resigns leaves the queue',
       async run(bed) {
-        const election = bed.locks().election(bed.name());
+        const election = createElection(bed.locks(), bed.name());
         const leader = election.campaign();
         await bed.until('it led', () => leader.state === 'leader');
         const standby = election.campaign();
@@ -81,7 +82,7 @@ export const election: Topic = {
       needs: ['evict', 'tokens'],
       async run(bed) {
         const locks = bed.locks();
-        const election = locks.election(bed.name());
+        const election = createElection(locks, bed.name());
         const candidate = election.campaign();
         await bed.until('it led', () => candidate.state === 'leader');
         const { token = 0n, signal } = candidate.lease ?? assert.fail();
@@ -95,7 +96,7 @@ export const election: Topic = {
       needs: ['evict', 'tokens'],
       async run(bed) {
         const locks = bed.locks();
-        const election = locks.election(bed.name());
+        const election = createElection(locks, bed.name());
         const candidate = election.campaign();
         let finish = (): void => {};
         const tokens: bigint[] = [];
@@ -126,7 +127,7 @@ export const election: Topic = {
       name: 'terms come one after the other until the loop is left',
       needs: ['tokens'],
       async run(bed) {
-        const candidate = bed.locks().election(bed.name()).campaign();
+        const candidate = createElection(bed.locks(), bed.name()).campaign();
         const tokens: bigint[] = [];
         for await (const { lease, signal } of candidate) {
           assert.deepEqual([lease.held, signal.aborted], [true, false]);
@@ -141,7 +142,7 @@ export const election: Topic = {
     {
       name: 'a term ends when its leader resigns, and with it the loop',
       async run(bed) {
-        const candidate = bed.locks().election(bed.name()).campaign();
+        const candidate = createElection(bed.locks(), bed.name()).campaign();
         let terms = 0;
         for await (const { signal } of candidate) {
           terms++;
@@ -154,7 +155,7 @@ export const election: Topic = {
     {
       name: 'the end of a block resigns',
       async run(bed) {
-        const election = bed.locks().election(bed.name());
+        const election = createElection(bed.locks(), bed.name());
         {
           await using candidate = election.campaign();
           await bed.until('it led', () => candidate.state === 'leader');
@@ -166,12 +167,14 @@ export const election: Topic = {
       name: 'an aborted signal resigns',
       async run(bed) {
         const aborter = new AbortController();
-        const candidate = bed.locks().election(bed.name()).campaign({ signal: aborter.signal });
+        const candidate = createElection(bed.locks(), bed.name()).campaign({
+          signal: aborter.signal,
+        });
         await bed.until('it led', () => candidate.state === 'leader');
         aborter.abort();
         assert.equal(candidate.state, 'resigned');
         await bed.until('the seat was free', async () => (await bed.look()).holders.length === 0);
-        const late = bed.locks().election(bed.name()).campaign({ signal: aborter.signal });
+        const late = createElection(bed.locks(), bed.name()).campaign({ signal: aborter.signal });
         assert.equal(late.state, 'resigned');
       },
     },
@@ -179,7 +182,7 @@ export const election: Topic = {
       name: 'observers see who leads, and every change',
       async run(bed) {
         const locks = bed.locks();
-        const election = locks.election(bed.name());
+        const election = createElection(locks, bed.name());
         const aborter = new AbortController();
         const seen: string[] = [];
         const observing = (async () => {
@@ -205,7 +208,7 @@ export const election: Topic = {
       name: 'closing the locks ends campaigns',
       async run(bed) {
         const locks = bed.locks({}, await bed.connect());
-        const candidate = locks.election(bed.name()).campaign();
+        const candidate = createElection(locks, bed.name()).campaign();
         await bed.until('it led', () => candidate.state === 'leader');
         await locks.close();
         assert.equal(candidate.state, 'resigned');
@@ -218,7 +221,7 @@ export const election: Topic = {
       async run(bed) {
         const locks = bed.locks();
         await locks.mutex(bed.name()).acquire();
-        const candidate = locks.election(bed.name()).campaign();
+        const candidate = createElection(locks, bed.name()).campaign();
         const terms = candidate[Symbol.asyncIterator]();
         await assert.rejects(terms.next(), { code: 'MISMATCH' });
         assert.equal(candidate.state, 'resigned');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createElection } from '../../jobs/election/election.ts';
 import { createLocks, type Locks } from '../../locks.ts';
 import type { LockOptions, LocksOptions } from '../../primitives/lock-options.ts';
 import type { Case, Topic } from '../case.ts';
@@ -42,7 +43,7 @@ const ATTEMPTS: readonly Attempt[] = [
     ],
   ),
   ['no options for a semaphore', (locks) => locks.semaphore('a', wrong(undefined))],
-  ['0 seats', (locks) => locks.election('a', { seats: 0 })],
+  ['0 seats', (locks) => createElection(locks, 'a', { seats: 0 })],
   ...[0, -1, 1.5, Number.NaN, 6, '1'].map(
     (permits): Attempt => [
       `${String(permits)} (${typeof permits}) of 5 permits`,

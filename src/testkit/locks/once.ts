@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { isLockError } from '../../base/errors.ts';
+import { once } from '../../jobs/once/once.ts';
+import { refresh } from '../../jobs/refresh/refresh.ts';
 import type { Topic } from '../case.ts';
 import { gate, Occupancy } from '../gate.ts';
 
-export const once: Topic = {
+export const onceCases: Topic = {
   topic: 'once',
   needs: ['keep', 'recall'],
   cases: [
@@ -19,7 +21,7 @@ export const once: Topic = {
         };
         const options = { keepFor: '1m', keepResult: true } as const;
         const asked = Array.from({ length: 20 }, (_, i) =>
-          locks[i % 2]?.once(bed.name(), options, work),
+          once(locks[i % 2]!, bed.name(), options, work),
         );
         const results = await Promise.all(asked);
         assert.equal(runs, 1);
@@ -34,12 +36,12 @@ export const once: Topic = {
       async run(bed) {
         const locks = bed.locks({ label: 'the first' });
         let token = 0n;
-        const ran = await locks.once(bed.name(), { keepFor: '1m' }, (lease) => {
+        const ran = await once(locks, bed.name(), { keepFor: '1m' }, (lease) => {
           token = lease.token;
           return 5;
         });
         assert.deepEqual(ran, { state: 'ran', value: 5 });
-        const again = await bed.locks().once(bed.name(), { keepFor: '1m' }, () => assert.fail());
+        const again = await once(bed.locks(), bed.name(), { keepFor: '1m' }, () => assert.fail());
         assert.equal(again.state, 'done');
         assert.deepEqual([again.value, again.token], [undefined, token]);
         assert.equal(again.by.label, 'the first');
@@ -53,13 +55,13 @@ export const once: Topic = {
       async run(bed) {
         const locks = bed.locks();
         const [begun, go] = [gate(), gate()];
-        const first = locks.once(bed.name(), { keepFor: '1m' }, async () => {
+        const first = once(locks, bed.name(), { keepFor: '1m' }, async () => {
           begun.open();
           await go.opened;
           throw new Error('no stock');
         });
         await begun.opened;
-        const second = bed.locks().once(bed.name(), { keepFor: '1m' }, () => 'second');
+        const second = once(bed.locks(), bed.name(), { keepFor: '1m' }, () => 'second');
         go.open();
         await assert.rejects(first, /no stock/);
         assert.deepEqual(await second, { state: 'ran', value: 'second' });
@@ -69,19 +71,24 @@ export const once: Topic = {
       name: 'who does not want to wait is told that it runs, and later that it is done',
       async run(bed) {
         const [begun, go] = [gate(), gate()];
-        const first = bed.locks({ label: 'busy' }).once(bed.name(), { keepFor: '1m' }, async () => {
-          begun.open();
-          await go.opened;
-        });
+        const first = once(
+          bed.locks({ label: 'busy' }),
+          bed.name(),
+          { keepFor: '1m' },
+          async () => {
+            begun.open();
+            await go.opened;
+          },
+        );
         await begun.opened;
         const options = { keepFor: '1m', ifRunning: 'skip' } as const;
         const other = bed.locks();
-        const now = await other.once(bed.name(), options, () => assert.fail());
+        const now = await once(other, bed.name(), options, () => assert.fail());
         assert.equal(now.state, 'running');
         assert.equal(now.holders[0]?.holder.label, 'busy');
         go.open();
         await first;
-        const later = await other.once(bed.name(), options, () => assert.fail());
+        const later = await once(other, bed.name(), options, () => assert.fail());
         assert.equal(later.state, 'done');
       },
     },
@@ -90,9 +97,9 @@ export const once: Topic = {
       async run(bed) {
         const locks = bed.locks();
         const keepFor = 2 * bed.ttlMs;
-        await locks.once(bed.name(), { keepFor }, () => 1);
+        await once(locks, bed.name(), { keepFor }, () => 1);
         await bed.until('it was done anew', async () => {
-          return (await locks.once(bed.name(), { keepFor: '1m' }, () => 2)).state === 'ran';
+          return (await once(locks, bed.name(), { keepFor: '1m' }, () => 2)).state === 'ran';
         });
       },
     },
@@ -101,21 +108,21 @@ export const once: Topic = {
       needs: ['evict', 'tokens'],
       async run(bed) {
         const locks = bed.locks();
-        const late = locks.once(bed.name(), { keepFor: '1m' }, async (lease) => {
+        const late = once(locks, bed.name(), { keepFor: '1m' }, async (lease) => {
           await locks.evict(`once:${bed.name()}`, {
             ...{ token: lease.token, reason: 'test', now: true },
           });
           return 'late';
         });
         await assert.rejects(late, (error) => isLockError(error, 'LEASE_LOST'));
-        const next = await locks.once(bed.name(), { keepFor: '1m' }, () => 'next');
+        const next = await once(locks, bed.name(), { keepFor: '1m' }, () => 'next');
         assert.deepEqual(next, { state: 'ran', value: 'next' });
       },
     },
   ],
 };
 
-export const refresh: Topic = {
+export const refreshCases: Topic = {
   topic: 'refresh',
   needs: [],
   cases: [
@@ -138,7 +145,7 @@ export const refresh: Topic = {
         for (let round = 1; round <= 3; round++) {
           value = undefined;
           const asked = Array.from({ length: 20 }, (_, i) =>
-            locks[i % 2]?.refresh(bed.name(), options),
+            refresh(locks[i % 2]!, bed.name(), options),
           );
           for (const got of await Promise.all(asked)) assert.equal(got, round);
         }
@@ -162,7 +169,7 @@ export const refresh: Topic = {
           retryAfter: '20s',
         };
         const asked = Array.from({ length: 20 }, (_, i) =>
-          locks[i % 2]?.refresh(bed.name(), options),
+          refresh(locks[i % 2]!, bed.name(), options),
         );
         const results = await Promise.allSettled(asked);
         assert.equal(loads, 1);
@@ -189,14 +196,14 @@ export const refresh: Topic = {
           staleWhileRefreshing: () => 'old',
         };
         const first = bed.locks();
-        const loading = first.refresh(bed.name(), options);
+        const loading = refresh(first, bed.name(), options);
         await begun.opened;
-        assert.equal(await first.refresh(bed.name(), options), 'old');
+        assert.equal(await refresh(first, bed.name(), options), 'old');
         const other = bed.locks({}, await bed.connect());
-        assert.equal(await other.refresh(bed.name(), options), 'old');
+        assert.equal(await refresh(other, bed.name(), options), 'old');
         go.open();
         assert.equal(await loading, 'new');
-        assert.equal(await other.refresh(bed.name(), options), 'new');
+        assert.equal(await refresh(other, bed.name(), options), 'new');
       },
     },
   ],

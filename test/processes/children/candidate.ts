@@ -1,6 +1,8 @@
 /** Stands for election and tells of its terms, until the test says enough. */
+
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
+import { createElection } from 'holdfast/election';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
 export interface CandidateOptions {
@@ -25,7 +27,7 @@ export interface Led {
 
 const { store, name, label, ttl } = given<CandidateOptions>();
 const locks = createLocks(await openStore(store), { ttl });
-const candidate = locks.election(name).campaign({ label });
+const candidate = createElection(locks, name).campaign({ label });
 void hear().then(candidate.resign);
 for await (const { lease } of candidate) {
   await tell({ type: 'leads', token: lease.token } satisfies Leads);

@@ -2,6 +2,7 @@
 
 import { createLocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
+import { once } from 'holdfast/once';
 import { aroundStore } from 'holdfast/testkit';
 import { given, tell } from './talk.ts';
 
@@ -31,7 +32,7 @@ const stopping = aroundStore(await openStore(store), async ({ verb }, next) => {
   return answer;
 });
 const locks = createLocks(stopping, { ttl });
-const result = locks.once('report', { keepFor: '1h', keepResult: true }, () => 'the first');
+const result = once(locks, 'report', { keepFor: '1h', keepResult: true }, () => 'the first');
 const end = await result.then(
   ({ state }) => state,
   (error: unknown) => (isLockError(error) ? error.code : String(error)),

@@ -1,12 +1,6 @@
-import {
-  createLocks,
-  type Lease,
-  type OnceOptions,
-  type Store,
-  StoreError,
-  UnsupportedError,
-} from 'holdfast';
+import { createLocks, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
+import { type OnceOptions, once } from 'holdfast/once';
 import { describe, expect, it } from 'vitest';
 import { watchOutcome } from '../scripted-store.ts';
 import { lost, setUp } from './bed.ts';
@@ -16,34 +10,34 @@ const DAY = { keepFor: '1d' } as const;
 describe('once', () => {
   it('counts the time from when the work was done', async () => {
     const { clock, locks, other } = setUp();
-    const slow = locks.once('a', { keepFor: '1m' }, async () => {
+    const slow = once(locks, 'a', { keepFor: '1m' }, async () => {
       await new Promise<void>((resolve) => clock.setTimeout(resolve, 300_000));
     });
     await clock.advance(300_000);
     await slow;
     await clock.advance(59_000);
-    expect(await other.once('a', DAY, () => 'anew')).toMatchObject({ state: 'done' });
+    expect(await once(other, 'a', DAY, () => 'anew')).toMatchObject({ state: 'done' });
     await clock.advance(1_000);
-    expect(await other.once('a', DAY, () => 'anew')).toEqual({ state: 'ran', value: 'anew' });
+    expect(await once(other, 'a', DAY, () => 'anew')).toEqual({ state: 'ran', value: 'anew' });
   });
 
   it('has keys of its own', async () => {
     const { locks } = setUp();
     await using lease = await locks.mutex('a').acquire();
     expect(lease.held).toBe(true);
-    const inside = await locks.once('a', DAY, ({ resource }) => resource);
+    const inside = await once(locks, 'a', DAY, ({ resource }) => resource);
     expect(inside).toEqual({ state: 'ran', value: 'once:a' });
   });
 
   it('asks the store twice for a key that is done, and not for its lock', async () => {
     const bed = setUp();
-    await bed.locks.once('a', DAY, () => 1);
+    await once(bed.locks, 'a', DAY, () => 1);
     const verbs: string[] = [];
     bed.around = ({ verb }, next) => {
       verbs.push(verb);
       return next();
     };
-    await bed.locks.once('a', DAY, () => 2);
+    await once(bed.locks, 'a', DAY, () => 2);
     expect(verbs).toEqual(['recall']);
   });
 
@@ -53,8 +47,8 @@ describe('once', () => {
       .mutex('once:a', { heartbeat: false })
       .acquire();
     expect(dead.held).toBe(true);
-    const next = watchOutcome(other.once('a', DAY, () => 'next'));
-    const skipped = await locks.once('a', { ...DAY, ifRunning: 'skip' }, () => 'never');
+    const next = watchOutcome(once(other, 'a', DAY, () => 'next'));
+    const skipped = await once(locks, 'a', { ...DAY, ifRunning: 'skip' }, () => 'never');
     expect(skipped.state).toBe('running');
     await clock.advance(10_100);
     expect(next.value).toEqual({ state: 'ran', value: 'next' });
@@ -63,7 +57,7 @@ describe('once', () => {
   it('is not done when its lease was lost, and the next one does it', async () => {
     const { clock, locks, other } = setUp();
     const stalled = watchOutcome(
-      locks.once('a', DAY, async () => {
+      once(locks, 'a', DAY, async () => {
         clock.stall(60_000);
         return 'late';
       }),
@@ -73,14 +67,14 @@ describe('once', () => {
       ...{ code: 'LEASE_LOST', reason: 'stalled' },
       message: expect.stringContaining('the work is done, but may not be on record'),
     });
-    expect(await other.once('a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+    expect(await once(other, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
   it('that lost its lease and failed as well has its own error as the cause', async () => {
     const { clock, locks } = setUp();
     const failure = new Error('no stock');
     const stalled = watchOutcome(
-      locks.once('a', DAY, async () => {
+      once(locks, 'a', DAY, async () => {
         clock.stall(60_000);
         throw failure;
       }),
@@ -93,7 +87,7 @@ describe('once', () => {
   it('says that the work is done when its attempt was evicted, and why it was', async () => {
     const { clock, locks, other } = setUp();
     const evicted = watchOutcome(
-      locks.once('a', DAY, async ({ token, resource }) => {
+      once(locks, 'a', DAY, async ({ token, resource }) => {
         await other.evict(resource, { token, reason: 'it hangs' });
       }),
     );
@@ -102,7 +96,7 @@ describe('once', () => {
       ...{ code: 'LEASE_LOST', reason: 'evicted' },
       message: expect.stringContaining('it hangs; the work is done, but may not be on record'),
     });
-    expect(await locks.once('a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+    expect(await once(locks, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
   it('says that the work is done when its record is refused', async () => {
@@ -111,7 +105,7 @@ describe('once', () => {
     bed.around = ({ verb }, next) => {
       return verb === 'keep' ? Promise.reject(new StoreError('no room', full)) : next();
     };
-    const refused = bed.locks.once('a', DAY, () => 1);
+    const refused = once(bed.locks, 'a', DAY, () => 1);
     await expect(refused).rejects.toMatchObject({
       ...{ code: 'STORE', ...full, resource: 'once:a' },
       message: 'The work is done, but may not be on record: no room',
@@ -126,11 +120,11 @@ describe('once', () => {
       if (verb === 'keep') {
         // The request is on its way for longer than the claim lives.
         clock.stall(60_000);
-        second = await other.once('a', DAY, () => 'second');
+        second = await once(other, 'a', DAY, () => 'second');
       }
       return next();
     };
-    const first = watchOutcome(locks.once('a', DAY, () => 'first'));
+    const first = watchOutcome(once(locks, 'a', DAY, () => 'first'));
     await clock.advance(1_000);
     expect(second).toEqual({ state: 'ran', value: 'second' });
     expect(first.error).toMatchObject({ code: 'LEASE_LOST' });
@@ -145,7 +139,7 @@ describe('once', () => {
       if (verb === 'keep' && ++keeps < 3) throw lost();
       return answer;
     };
-    const ran = watchOutcome(locks.once('a', DAY, () => 1));
+    const ran = watchOutcome(once(locks, 'a', DAY, () => 1));
     await clock.advance(500);
     expect(ran.value).toEqual({ state: 'ran', value: 1 });
     expect(keeps).toBe(3);
@@ -159,7 +153,7 @@ describe('once', () => {
       if (verb === 'keep') clock.stall(60_000);
       return answer;
     };
-    const ran = watchOutcome(locks.once('a', DAY, () => 1));
+    const ran = watchOutcome(once(locks, 'a', DAY, () => 1));
     await clock.advance(1_000);
     expect(ran.value).toEqual({ state: 'ran', value: 1 });
   });
@@ -172,14 +166,14 @@ describe('once', () => {
       if (verb !== 'recall') return next();
       if (++recalls === 1) {
         const unknown = await next();
-        await other.once('a', DAY, () => 'other');
+        await once(other, 'a', DAY, () => 'other');
         return unknown;
       }
       const known = await next();
       clock.stall(60_000);
       return known;
     };
-    const late = watchOutcome(locks.once('a', DAY, () => 'late'));
+    const late = watchOutcome(once(locks, 'a', DAY, () => 'late'));
     await clock.advance(1_000);
     expect(late.value).toMatchObject({ state: 'done' });
     expect(recalls).toBe(2);
@@ -191,7 +185,7 @@ describe('once', () => {
     bed.around = ({ verb }, next) => {
       return verb === 'keep' || verb === 'renew' ? Promise.reject(lost()) : next();
     };
-    const ran = watchOutcome(locks.once('a', DAY, () => 1));
+    const ran = watchOutcome(once(locks, 'a', DAY, () => 1));
     await clock.advance(11_000);
     expect(ran.error).toMatchObject({
       ...{ code: 'LEASE_LOST', cause: { code: 'STORE' } },
@@ -203,9 +197,9 @@ describe('once', () => {
     const { locks } = setUp();
     const tokens: bigint[] = [];
     const note = ({ token }: Lease): void => void tokens.push(token);
-    await locks.once('a', DAY, note);
-    await locks.once('b', DAY, note);
-    const done = await locks.once('a', DAY, note);
+    await once(locks, 'a', DAY, note);
+    await once(locks, 'b', DAY, note);
+    const done = await once(locks, 'a', DAY, note);
     expect(done).toMatchObject({ state: 'done', token: tokens[0] });
     expect(tokens).toHaveLength(2);
   });
@@ -213,38 +207,38 @@ describe('once', () => {
   it('is known for ten years, if that is asked for', async () => {
     const { clock, locks } = setUp();
     const day = 86_400_000;
-    await locks.once('a', { keepFor: '3660d' }, () => 1);
+    await once(locks, 'a', { keepFor: '3660d' }, () => 1);
     await clock.advance(3_659 * day);
-    const known = await locks.once('a', DAY, () => 2);
+    const known = await once(locks, 'a', DAY, () => 2);
     expect(known).toMatchObject({ state: 'done', leftMs: day });
     await clock.advance(day);
-    expect(await locks.once('a', DAY, () => 2)).toEqual({ state: 'ran', value: 2 });
+    expect(await once(locks, 'a', DAY, () => 2)).toEqual({ state: 'ran', value: 2 });
   });
 
   it('asks nothing of a store when its locks are closed, done or not', async () => {
     const { clock, store } = setUp();
     const locks = createLocks(store, { clock });
-    await locks.once('a', DAY, () => 1);
+    await once(locks, 'a', DAY, () => 1);
     await locks.close();
     for (const key of ['a', 'b']) {
-      await expect(locks.once(key, DAY, () => 2)).rejects.toMatchObject({ code: 'CLOSED' });
+      await expect(once(locks, key, DAY, () => 2)).rejects.toMatchObject({ code: 'CLOSED' });
     }
   });
 
   it('does not enter itself', async () => {
     const { locks } = setUp();
-    const nested = locks.once('a', DAY, () => locks.once('a', DAY, () => 1));
+    const nested = once(locks, 'a', DAY, () => once(locks, 'a', DAY, () => 1));
     await expect(nested).rejects.toMatchObject({ code: 'DEADLOCK' });
   });
 
   it('may be given up while it waits', async () => {
     const { clock, locks, other } = setUp();
     let go = (): void => {};
-    const first = locks.once('a', DAY, () => new Promise<void>((resolve) => (go = resolve)));
+    const first = once(locks, 'a', DAY, () => new Promise<void>((resolve) => (go = resolve)));
     await clock.rest();
-    const late = watchOutcome(other.once('a', { ...DAY, wait: '2s' }, () => 1));
+    const late = watchOutcome(once(other, 'a', { ...DAY, wait: '2s' }, () => 1));
     const stop = new AbortController();
-    const bored = watchOutcome(other.once('a', { ...DAY, signal: stop.signal }, () => 1));
+    const bored = watchOutcome(once(other, 'a', { ...DAY, signal: stop.signal }, () => 1));
     await clock.rest();
     stop.abort(new Error('bored'));
     await clock.advance(2_000);
@@ -267,8 +261,8 @@ describe('a result that is kept', () => {
     ['a list', [1, { a: [] }]],
   ])('is the same for all: %s', async (_, value) => {
     const { locks, other } = setUp();
-    expect(await locks.once('a', KEEP, () => value)).toEqual({ state: 'ran', value });
-    expect(await other.once('a', KEEP, () => 'never')).toMatchObject({ state: 'done', value });
+    expect(await once(locks, 'a', KEEP, () => value)).toEqual({ state: 'ran', value });
+    expect(await once(other, 'a', KEEP, () => 'never')).toMatchObject({ state: 'done', value });
   });
 
   const circle: { self?: unknown } = {};
@@ -280,19 +274,19 @@ describe('a result that is kept', () => {
     ['too long', 'é'.repeat(4096), 'it has 8194 bytes of JSON; at most 8192 are allowed'],
   ])('is refused when the work is done, which stays done: %s', async (_, value, why) => {
     const { locks, other } = setUp();
-    const refused = locks.once('a', KEEP, () => value);
+    const refused = once(locks, 'a', KEEP, () => value);
     await expect(refused).rejects.toMatchObject({
       ...{ code: 'USAGE', resource: 'once:a', message: expect.stringContaining(why) },
     });
-    const later = await other.once('a', KEEP, () => 'never');
+    const later = await once(other, 'a', KEEP, () => 'never');
     expect(later).toMatchObject({ state: 'done', value: undefined });
   });
 
   it('has room beside the longest label', async () => {
     const { clock, store } = setUp();
     const locks = createLocks(store, { clock, label: '\u0001'.repeat(5000) });
-    await locks.once('a', KEEP, () => 'x'.repeat(8190));
-    const later = await locks.once('a', KEEP, () => 'never');
+    await once(locks, 'a', KEEP, () => 'x'.repeat(8190));
+    const later = await once(locks, 'a', KEEP, () => 'never');
     expect(later).toMatchObject({ state: 'done', by: { label: '\u0001'.repeat(256) } });
   });
 });
@@ -320,14 +314,14 @@ describe('what is wrong is said before anything is sent', () => {
   ];
   it.each(wrong)('%s', (_, options, message) => {
     const { locks } = setUp();
-    expect(() => locks.once('a', options as OnceOptions, work)).toThrow(message);
+    expect(() => once(locks, 'a', options as OnceOptions, work)).toThrow(message);
   });
 
   it('the key, and the work', () => {
     const { locks } = setUp();
-    expect(() => locks.once('', DAY, work)).toThrow(/key must not be empty/);
-    expect(() => locks.once('x'.repeat(505), DAY, work)).toThrow(/key has 505 bytes/);
-    expect(() => locks.once('a', DAY, 5 as never)).toThrow(/must be a function/);
+    expect(() => once(locks, '', DAY, work)).toThrow(/key must not be empty/);
+    expect(() => once(locks, 'x'.repeat(505), DAY, work)).toThrow(/key has 505 bytes/);
+    expect(() => once(locks, 'a', DAY, 5 as never)).toThrow(/must be a function/);
   });
 
   it('a store that keeps no records, without doing the work', async () => {
@@ -343,7 +337,7 @@ describe('what is wrong is said before anything is sent', () => {
     }) as Store;
     const locks = createLocks(bare, { clock });
     let runs = 0;
-    const ran = locks.once('a', DAY, () => runs++);
+    const ran = once(locks, 'a', DAY, () => runs++);
     await expect(ran).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'records' });
     await expect(ran).rejects.toBeInstanceOf(UnsupportedError);
     expect(runs).toBe(0);
@@ -356,7 +350,7 @@ describe('what is wrong is said before anything is sent', () => {
       const lease = await locks.mutex('once:a').acquire();
       await store.keep?.(lease.live.claim, { text, ms: 1000 });
       await lease.release();
-      const ran = locks.once('a', DAY, work);
+      const ran = once(locks, 'a', DAY, work);
       await expect(ran).rejects.toMatchObject({ code: 'STORE', retryable: false });
     }
   });
@@ -366,8 +360,8 @@ it('the memory forgets records whose time is over', async () => {
   const { clock } = setUp();
   const locks = createLocks(memoryStore({ clock }), { clock });
   for (let i = 0; i < 1000; i++) {
-    await locks.once(`${i}`, { keepFor: 1 }, () => {});
+    await once(locks, `${i}`, { keepFor: 1 }, () => {});
     await clock.advance(2);
   }
-  expect(await locks.once('999', DAY, () => 1)).toMatchObject({ state: 'ran' });
+  expect(await once(locks, '999', DAY, () => 1)).toMatchObject({ state: 'ran' });
 });

@@ -1,4 +1,5 @@
-import { createLocks, type RefreshOptions } from 'holdfast';
+import { createLocks } from 'holdfast';
+import { type RefreshOptions, refresh } from 'holdfast/refresh';
 import { describe, expect, it } from 'vitest';
 import { watchOutcome } from '../scripted-store.ts';
 import { type Bed, lost, setUp } from './bed.ts';
@@ -51,13 +52,13 @@ describe('refresh', () => {
   it('asks nobody while the value is fresh', async () => {
     const bed = setUp();
     const token = new Token(bed);
-    await bed.locks.refresh('a', token.options());
+    await refresh(bed.locks, 'a', token.options());
     let requests = 0;
     bed.around = (_, next) => {
       requests++;
       return next();
     };
-    expect(await bed.locks.refresh('a', token.options())).toBe(1);
+    expect(await refresh(bed.locks, 'a', token.options())).toBe(1);
     expect(requests).toBe(0);
   });
 
@@ -71,7 +72,7 @@ describe('refresh', () => {
     };
     for (let period = 1; period <= 3; period++) {
       const callers = Array.from({ length: 500 }, (_, i) =>
-        (i % 2 ? bed.locks : bed.other).refresh('a', token.options()),
+        refresh(i % 2 ? bed.locks : bed.other, 'a', token.options()),
       );
       expect(new Set(await Promise.all(callers))).toEqual(new Set([period]));
       await bed.clock.advance(60_000);
@@ -86,9 +87,9 @@ describe('refresh', () => {
     const go = gate();
     token.gate = go.opened;
     const stop = new AbortController();
-    const first = watchOutcome(locks.refresh('a', token.options({ wait: '1s' })));
-    const bored = watchOutcome(locks.refresh('a', token.options({ signal: stop.signal })));
-    const patient = watchOutcome(locks.refresh('a', token.options()));
+    const first = watchOutcome(refresh(locks, 'a', token.options({ wait: '1s' })));
+    const bored = watchOutcome(refresh(locks, 'a', token.options({ signal: stop.signal })));
+    const patient = watchOutcome(refresh(locks, 'a', token.options()));
     await clock.advance(1_000);
     stop.abort(new Error('bored'));
     await clock.rest();
@@ -106,11 +107,11 @@ describe('refresh', () => {
     const token = new Token(bed);
     const elsewhere = await other.mutex('refresh:a').acquire();
     const stop = new AbortController();
-    const gone = watchOutcome(locks.refresh('a', token.options({ signal: stop.signal })));
+    const gone = watchOutcome(refresh(locks, 'a', token.options({ signal: stop.signal })));
     await clock.rest();
     expect((await other.inspect('refresh:a')).waiters).toHaveLength(1);
     stop.abort(new Error('gone'));
-    const next = watchOutcome(locks.refresh('a', token.options()));
+    const next = watchOutcome(refresh(locks, 'a', token.options()));
     await clock.rest();
     expect(gone.error).toMatchObject({ message: 'gone' });
     expect(next.done).toBe(false);
@@ -123,7 +124,7 @@ describe('refresh', () => {
     const { clock, locks, other } = setUp();
     const token = await other.mutex('refresh:a').acquire();
     const options = { read: () => undefined, load: () => 1, wait: '1s' } as const;
-    const late = watchOutcome(locks.refresh('a', options));
+    const late = watchOutcome(refresh(locks, 'a', options));
     await clock.advance(1_000);
     expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
     expect((await other.inspect('refresh:a')).waiters).toEqual([]);
@@ -136,9 +137,9 @@ describe('refresh', () => {
     const token = new Token(bed);
     const go = gate();
     token.gate = go.opened;
-    const given = watchOutcome(locks.refresh('a', token.options({ wait: 10 })));
+    const given = watchOutcome(refresh(locks, 'a', token.options({ wait: 10 })));
     await clock.advance(10);
-    const next = watchOutcome(locks.refresh('a', token.options()));
+    const next = watchOutcome(refresh(locks, 'a', token.options()));
     await clock.rest();
     go.open();
     await clock.rest();
@@ -150,7 +151,7 @@ describe('refresh', () => {
     const { clock, store } = setUp();
     const locks = createLocks(store, { clock, wait: '3s' });
     const hangs = { read: () => undefined, load: () => new Promise<number>(() => {}) };
-    const late = watchOutcome(locks.refresh('a', hangs));
+    const late = watchOutcome(refresh(locks, 'a', hangs));
     await clock.advance(3_000);
     expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', waitedMs: 3_000 });
   });
@@ -159,7 +160,7 @@ describe('refresh', () => {
     const { clock, store } = setUp();
     const locks = createLocks(store, { clock });
     await locks.close();
-    const late = locks.refresh('a', { read: () => undefined, load: () => 1 });
+    const late = refresh(locks, 'a', { read: () => undefined, load: () => 1 });
     await expect(late).rejects.toMatchObject({ code: 'CLOSED' });
     expect(clock.timers).toBe(0);
   });
@@ -167,15 +168,15 @@ describe('refresh', () => {
   it('does not wait for itself', async () => {
     const { locks } = setUp();
     const read = (): undefined => {};
-    const load = (): Promise<number> => locks.refresh<number>('a', { read, load });
-    const nested = locks.refresh<number>('a', { read, load });
+    const load = (): Promise<number> => refresh<number>(locks, 'a', { read, load });
+    const nested = refresh<number>(locks, 'a', { read, load });
     await expect(nested).rejects.toMatchObject({ code: 'DEADLOCK' });
   });
 
   it('rejects when the lease was lost while it loaded', async () => {
     const { clock, locks } = setUp();
     const stalled = watchOutcome(
-      locks.refresh<number>('a', {
+      refresh<number>(locks, 'a', {
         read: () => undefined,
         load: () => clock.stall(60_000) ?? 1,
       }),
@@ -194,12 +195,12 @@ describe('a load that hangs', () => {
       ...{ read: () => undefined, maxHold: '30s' },
       load: () => (++loads === 1 ? hangs : loads),
     };
-    const callers = [1, 2].map(() => watchOutcome(locks.refresh<number>('a', options)));
+    const callers = [1, 2].map(() => watchOutcome(refresh<number>(locks, 'a', options)));
     await clock.advance(30_000);
     for (const { error } of callers) {
       expect(error).toMatchObject({ code: 'LEASE_LOST', reason: 'max-hold' });
     }
-    const next = watchOutcome(locks.refresh<number>('a', options));
+    const next = watchOutcome(refresh<number>(locks, 'a', options));
     // The claim is left to its TTL, for the load may still be at work.
     await clock.advance(10_100);
     expect(next.value).toBe(2);
@@ -212,16 +213,16 @@ describe('while another loads', () => {
     const { clock, locks, other } = bed;
     const token = new Token(bed);
     const options = token.options({ staleWhileRefreshing: token.old });
-    await locks.refresh('a', options);
+    await refresh(locks, 'a', options);
     await clock.advance(60_000);
     const go = gate();
     token.gate = go.opened;
-    const loading = watchOutcome(locks.refresh('a', options));
+    const loading = watchOutcome(refresh(locks, 'a', options));
     await clock.rest();
-    expect(await locks.refresh('a', options)).toBe(1);
-    expect(await other.refresh('a', options)).toBe(1);
+    expect(await refresh(locks, 'a', options)).toBe(1);
+    expect(await refresh(other, 'a', options)).toBe(1);
     await clock.advance(30_000);
-    const waits = [locks, other].map((each) => watchOutcome(each.refresh('a', options)));
+    const waits = [locks, other].map((each) => watchOutcome(refresh(each, 'a', options)));
     await clock.rest();
     expect(waits.map(({ done }) => done)).toEqual([false, false]);
     go.open();
@@ -239,9 +240,9 @@ describe('a failure', () => {
     const go = gate();
     token.gate = go.opened;
     token.failure = new Error('the password is 1234');
-    const here = [1, 2].map(() => watchOutcome(locks.refresh('a', token.options())));
+    const here = [1, 2].map(() => watchOutcome(refresh(locks, 'a', token.options())));
     await clock.rest();
-    const there = [1, 2].map(() => watchOutcome(other.refresh('a', token.options())));
+    const there = [1, 2].map(() => watchOutcome(refresh(other, 'a', token.options())));
     await clock.rest();
     go.open();
     await clock.rest();
@@ -260,12 +261,12 @@ describe('a failure', () => {
     const token = new Token(bed);
     token.failure = new Error('not yet');
     const options = token.options({ retryAfter: '5s' });
-    await expect(locks.refresh('a', options)).rejects.toThrow('not yet');
+    await expect(refresh(locks, 'a', options)).rejects.toThrow('not yet');
     await clock.advance(4_999);
     token.failure = undefined;
-    await expect(other.refresh('a', options)).rejects.toMatchObject({ code: 'REFRESH' });
+    await expect(refresh(other, 'a', options)).rejects.toMatchObject({ code: 'REFRESH' });
     await clock.advance(1);
-    expect(await other.refresh('a', options)).toBe(2);
+    expect(await refresh(other, 'a', options)).toBe(2);
   });
 
   it('leaves others, here and elsewhere, the old value for as long as it is usable', async () => {
@@ -273,13 +274,13 @@ describe('a failure', () => {
     const { clock, locks, other } = bed;
     const token = new Token(bed);
     const options = token.options({ staleWhileRefreshing: token.old, retryAfter: '40s' });
-    await locks.refresh('a', options);
+    await refresh(locks, 'a', options);
     await clock.advance(60_000);
     token.failure = new Error('not now');
-    await expect(locks.refresh('a', options)).rejects.toThrow('not now');
-    for (const each of [locks, other]) expect(await each.refresh('a', options)).toBe(1);
+    await expect(refresh(locks, 'a', options)).rejects.toThrow('not now');
+    for (const each of [locks, other]) expect(await refresh(each, 'a', options)).toBe(1);
     await clock.advance(30_000);
-    await expect(other.refresh('a', options)).rejects.toMatchObject({ code: 'REFRESH' });
+    await expect(refresh(other, 'a', options)).rejects.toMatchObject({ code: 'REFRESH' });
     expect(token.loads).toBe(2);
   });
 
@@ -288,9 +289,9 @@ describe('a failure', () => {
     const token = new Token(bed);
     token.failure = new Error('not yet');
     const options = token.options({ retryAfter: 0 });
-    await expect(bed.locks.refresh('a', options)).rejects.toThrow('not yet');
+    await expect(refresh(bed.locks, 'a', options)).rejects.toThrow('not yet');
     token.failure = undefined;
-    expect(await bed.other.refresh('a', options)).toBe(2);
+    expect(await refresh(bed.other, 'a', options)).toBe(2);
   });
 
   it('is told as it is, even if it cannot be noted', async () => {
@@ -298,7 +299,7 @@ describe('a failure', () => {
     const token = new Token(bed);
     token.failure = new Error('not yet');
     bed.around = ({ verb }, next) => (verb === 'keep' ? Promise.reject(lost()) : next());
-    const failed = watchOutcome(bed.locks.refresh('a', token.options()));
+    const failed = watchOutcome(refresh(bed.locks, 'a', token.options()));
     await bed.clock.advance(1_000);
     expect(failed.error).toBe(token.failure);
   });
@@ -308,7 +309,7 @@ describe('a failure', () => {
     const read = (): undefined => {
       throw new Error('no cache');
     };
-    await expect(locks.refresh('a', { read, load: () => 1 })).rejects.toThrow('no cache');
+    await expect(refresh(locks, 'a', { read, load: () => 1 })).rejects.toThrow('no cache');
   });
 });
 
@@ -326,7 +327,7 @@ describe('what is wrong is said at once', () => {
     ['another option', { ...fine, keepFor: 1 }, /has no option "keepFor"/],
   ])('%s', (_, options, message) => {
     const { locks } = setUp();
-    const refresh = (): unknown => locks.refresh('a', options as RefreshOptions<number>);
-    expect(refresh).toThrow(message);
+    const ask = (): unknown => refresh(locks, 'a', options as RefreshOptions<number>);
+    expect(ask).toThrow(message);
   });
 });

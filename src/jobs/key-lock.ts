@@ -1,0 +1,25 @@
+import type { Duration } from '../base/duration.ts';
+import { checkName, MAX_NAME_BYTES } from '../base/names.ts';
+import type { Locks } from '../locks.ts';
+import type { SingleLock } from '../primitives/single-lock.ts';
+
+/** Longest key in bytes of UTF-8: a name, with room for what the key is of. */
+const MAX_KEY_BYTES = MAX_NAME_BYTES - 'refresh:'.length;
+
+/** @throws UsageError */
+export function checkKey(key: string): string {
+  return checkName(key, 'key', MAX_KEY_BYTES);
+}
+
+interface KeyLockOptions {
+  readonly ttl: Duration | undefined;
+  readonly maxHold: Duration | undefined;
+}
+
+/** The mutex of a key. */
+export function keyLock(locks: Locks, name: string, { ttl, maxHold }: KeyLockOptions): SingleLock {
+  return locks.mutex(name, {
+    ...(ttl !== undefined && { ttl }),
+    ...(maxHold !== undefined && { maxHold }),
+  });
+}
