@@ -16,15 +16,18 @@ import { TRIES_PER_TTL } from './time-limit.ts';
 const FIRST_PAUSE_MS = 25;
 
 export class Releases {
-  readonly #sender: Sender<boolean>;
+  readonly #senderFor: (afterMs: number) => Sender<boolean>;
   readonly #clock: Clock;
   readonly #idle: () => void;
   #underWay = 0;
   #closed = false;
 
-  /** @param idle called when none is under way any more. */
-  constructor(sender: Sender<boolean>, clock: Clock, idle: () => void) {
-    this.#sender = sender;
+  /**
+   * @param senderFor what sends releases that take effect so many ms later.
+   * @param idle called when none is under way any more.
+   */
+  constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock, idle: () => void) {
+    this.#senderFor = senderFor;
     this.#clock = clock;
     this.#idle = idle;
   }
@@ -39,43 +42,41 @@ export class Releases {
     this.#closed = true;
   }
 
-  /**
-   * Resolves after the first try; never rejects. One that is to be sent `afterMs` from now is not
-   * waited for: where the process ends before, the TTL ends the claim.
-   */
+  /** Resolves after the first try; never rejects. */
   send(claim: Claim, afterMs = 0): Promise<void> {
-    return new Promise((resolve) => {
-      if (afterMs <= 0) return this.#try(claim, { failures: 0, resolve });
-      const late = (): void => this.#try(claim, { failures: 0, resolve: () => {} });
-      this.#clock.setTimeout(late, afterMs).unref();
-      resolve();
-    });
+    const sender = this.#senderFor(afterMs);
+    const lifeMs = Math.max(claim.ttlMs, afterMs);
+    return new Promise((resolve) => this.#try(claim, { sender, lifeMs, failures: 0, resolve }));
   }
 
-  #try(claim: Claim, { failures, until, resolve }: Attempt): void {
+  #try(claim: Claim, attempt: Attempt): void {
+    const { sender, resolve } = attempt;
     if (this.#closed) return resolve();
     this.#underWay++;
     const settle = (_: boolean | undefined, error: StoreError | undefined): void => {
       this.#underWay--;
       resolve();
-      if (error) this.#repeat(claim, { failures, until, resolve });
+      if (error) this.#repeat(claim, attempt);
       this.#idle();
     };
-    this.#sender.send(claim, { settle });
+    sender.send(claim, { settle });
   }
 
-  #repeat(claim: Claim, { failures, until, resolve }: Attempt): void {
+  #repeat(claim: Claim, attempt: Attempt): void {
     if (this.#closed) return;
     const now = this.#clock.now();
-    const end = until ?? now + claim.ttlMs;
+    const { failures, until = now + attempt.lifeMs } = attempt;
     const pause = pauseBefore(this.#clock, claim, failures);
-    if (now + pause >= end) return;
-    const next = { failures: failures + 1, until: end, resolve };
+    if (now + pause >= until) return;
+    const next = { ...attempt, failures: failures + 1, until };
     this.#clock.setTimeout(() => this.#try({ ...claim, unanswered: true }, next), pause).unref();
   }
 }
 
 interface Attempt {
+  readonly sender: Sender<boolean>;
+  /** For how long the claim may live on if it is not released. */
+  readonly lifeMs: number;
   readonly failures: number;
   /** When the TTL has done the work; known after the first failure. */
   readonly until?: number | undefined;

@@ -35,8 +35,10 @@ export class StoreCalls {
     this.#parts = parts;
     this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
     this.renew = this.#sender((claims) => store.renew(claims), checkStatus, renewed);
-    const release = this.#sender((claims) => store.release(claims), checkBoolean);
-    this.releases = new Releases(release, clock, idle);
+    const now = this.#sender((claims) => store.release(claims), checkBoolean);
+    const later = (ms: number): Sender<boolean> =>
+      this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
+    this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock, idle);
   }
 
   /** @throws UnsupportedError */

@@ -162,4 +162,30 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     replace: 'if (clock) judge();',
     why: 'each pause of the event loop costs the connection and what is under way on it',
   },
+  {
+    ...lease,
+    name: 'a read tells listeners',
+    find: 'queueMicrotask(() => detached(() => this.live.check()));',
+    replace: 'detached(() => this.live.check());',
+    why: 'looking at a lease aborts signals and sends claims in the middle of the code that looks',
+  },
+  {
+    ...lease,
+    name: 'what a read has found is told by timers alone',
+    find: 'queueMicrotask(() => detached(() => this.live.check()));',
+    replace: '',
+    why: 'work goes on beside code that knows of the loss',
+  },
+  {
+    ...deadline,
+    name: 'what a read has seen to end is held again',
+    find: 'return this.#loss;\n  }\n\n  confirm',
+    replace: `const loss = this.#loss;
+    this.#loss = undefined;
+    return loss;
+  }
+
+  confirm`,
+    why: 'one part of the program has stopped, and another goes on',
+  },
 ];
