@@ -7,19 +7,17 @@ export {
   type LockErrorOptions,
   UsageError,
 } from './base/errors.ts';
+export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
+export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
+export type { FencingToken } from './contract/token.ts';
 export {
   AcquireTimeoutError,
-  ClosedError,
   DeadlockError,
   LeaseLostError,
   type LossReason,
   MismatchError,
   QueueFullError,
-  StoreError,
-  UnsupportedError,
-} from './contract/errors.ts';
-export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
-export type { FencingToken } from './contract/token.ts';
+} from './core/errors.ts';
 export type { Acquisition, HandOff, LockEventName, LockEvents, MissReason } from './core/events.ts';
 export type { Lease, LeaseState } from './core/lease.ts';
 export type { AcquireOptions } from './core/waiter.ts';

@@ -1,5 +1,6 @@
-import type { Loss, StoreError } from '../contract/errors.ts';
+import type { StoreError } from '../contract/errors.ts';
 import type { GoneStatus, Takeover } from '../contract/store.ts';
+import type { Loss } from './errors.ts';
 
 /** Who is told what becomes of a claim; each of these calls ends it, but for `granted`. */
 export interface Claimant {

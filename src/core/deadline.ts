@@ -13,7 +13,7 @@
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */
-import type { Loss } from '../contract/errors.ts';
+import type { Loss } from './errors.ts';
 import type { Services } from './services.ts';
 
 /** Share of the TTL that must be left for a grant or a hand-off to be worth anything. */

@@ -1,9 +1,10 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
-import type { LossReason, StoreError } from '../contract/errors.ts';
+import type { StoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Kind, Takeover } from '../contract/store.ts';
 import type { Outcome } from '../store-calls/batcher.ts';
+import type { LossReason } from './errors.ts';
 
 /** One acquisition, up to the end of its hold: the same object in every event about it. */
 export interface Acquisition {

@@ -9,11 +9,12 @@
  * What would break it: to let a timer or a flag decide what the clock has to.
  */
 import { detached } from '../base/event-loop.ts';
-import { LeaseLostError, type Loss, UnsupportedError } from '../contract/errors.ts';
+import { UnsupportedError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
 import type { Grant } from './claim-state.ts';
+import { LeaseLostError, type Loss } from './errors.ts';
 import type { Acquisition, HandOff } from './events.ts';
 import type { LiveClaim } from './live-claim.ts';
 import { confirm, downgrade } from './questions.ts';

@@ -13,7 +13,7 @@
 
 import { OneTimer } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
-import { type Loss, lossOf, type StoreError } from '../contract/errors.ts';
+import type { StoreError } from '../contract/errors.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -27,6 +27,7 @@ import { checkStatus, lineageOf, NO_REPLY } from '../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
 import { type Claimant, OVER, type State, type Terms } from './claim-state.ts';
 import { Deadline } from './deadline.ts';
+import { type Loss, lossOf } from './errors.ts';
 import { noticeDoubt, noticeLimit, noticeQuarantine } from './events.ts';
 import type { Member } from './heartbeat.ts';
 import type { Services } from './services.ts';

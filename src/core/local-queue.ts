@@ -13,6 +13,10 @@
 import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
+import type { StoreError } from '../contract/errors.ts';
+import type { Claim, GoneStatus, Holder, Kind } from '../contract/store.ts';
+import { STEP } from '../contract/token.ts';
+import type { Claimant } from './claim-state.ts';
 import {
   AcquireTimeoutError,
   LeaseLostError,
@@ -20,11 +24,7 @@ import {
   type LossReason,
   MismatchError,
   QueueFullError,
-  type StoreError,
-} from '../contract/errors.ts';
-import type { Claim, GoneStatus, Holder, Kind } from '../contract/store.ts';
-import { STEP } from '../contract/token.ts';
-import type { Claimant } from './claim-state.ts';
+} from './errors.ts';
 import { type Issuer, Lease } from './lease.ts';
 import { LiveClaim } from './live-claim.ts';
 import type { Services } from './services.ts';

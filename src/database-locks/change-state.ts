@@ -12,8 +12,8 @@ import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import type { SqlDatabase } from './clients.ts';
 import { type Columns, quoteTable, readColumns, readKey } from './identifiers.ts';
+import type { Value } from './link.ts';
 import { type Session, sessionOf } from './session.ts';
-import type { Value } from './values.ts';
 
 export interface ChangeStateOptions {
   /** `name` or `schema.name`, as the database spells it. */

@@ -3,7 +3,7 @@
 import { isLockError, type LockError, UsageError } from '../base/errors.ts';
 import type { TransactionFailure } from './errors.ts';
 import { TransactionError } from './errors.ts';
-import type { Dialect } from './session.ts';
+import type { Dialect } from './link.ts';
 
 type Kind = TransactionFailure | 'usage';
 

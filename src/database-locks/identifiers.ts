@@ -9,8 +9,8 @@ import { Buffer } from 'node:buffer';
 import { UsageError } from '../base/errors.ts';
 import { reading } from '../base/options.ts';
 import { show } from '../base/show.ts';
-import type { Dialect } from './session.ts';
-import { checkValue, type Value } from './values.ts';
+import type { Dialect, Value } from './link.ts';
+import { checkValue } from './values.ts';
 
 /** Column to value. */
 export type Columns = Readonly<Record<string, Value>>;

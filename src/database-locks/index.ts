@@ -19,6 +19,7 @@ export type {
 export { ConflictError, TransactionError, type TransactionFailure } from './errors.ts';
 export { isRetryable } from './failures.ts';
 export type { Columns } from './identifiers.ts';
+export type { Row, Value } from './link.ts';
 export type { LockWait } from './lock-wait.ts';
 export {
   type Change,
@@ -27,6 +28,4 @@ export {
   optimistic,
 } from './optimistic.ts';
 export { type RowLockOptions, rowLock } from './row-lock.ts';
-export type { Row } from './session.ts';
 export { type TransactionLockOptions, transactionLock } from './transaction-lock.ts';
-export type { Value } from './values.ts';

@@ -1,7 +1,6 @@
 /** `mysql2` and `mariadb`: the same protocol, and nearly the same methods. */
 import { UsageError } from '../base/errors.ts';
-import type { Link } from './session.ts';
-import type { Bound } from './values.ts';
+import type { Bound, Link } from './link.ts';
 
 /** A connection, or a pool. */
 export interface MysqlClient {

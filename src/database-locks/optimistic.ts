@@ -23,7 +23,8 @@ import {
   readColumns,
   readKey,
 } from './identifiers.ts';
-import { type Row, type Session, sessionOf } from './session.ts';
+import type { Row } from './link.ts';
+import { type Session, sessionOf } from './session.ts';
 import {
   nextVersion,
   readVersion,

@@ -1,9 +1,8 @@
 /** Which package an object is of, and how statements go through it. */
 import { UsageError } from '../base/errors.ts';
 import { randomId } from '../base/random-id.ts';
+import type { Bound, Link } from './link.ts';
 import { type MysqlClient, mysqlLink } from './mysql-link.ts';
-import type { Link } from './session.ts';
-import type { Bound } from './values.ts';
 
 type Thing = Readonly<Record<string, unknown>>;
 type Answer = Readonly<Record<string, unknown>>;

@@ -20,8 +20,9 @@ import { show } from '../base/show.ts';
 import type { SqlTransaction } from './clients.ts';
 import { TransactionError } from './errors.ts';
 import { type Columns, type Piece, quoteTable, readColumns, readKey } from './identifiers.ts';
+import type { Dialect, Row } from './link.ts';
 import { type LockWait, readWait, type Wait, within } from './lock-wait.ts';
-import { type Dialect, type Row, type Session, transactionOf } from './session.ts';
+import { type Session, transactionOf } from './session.ts';
 import { mustReadLatest, READS_LATEST } from './snapshot.ts';
 
 export interface RowLockOptions {

@@ -11,27 +11,14 @@
  * MySQL may be told not to (autocommit), and nobody could commit it later: so each pool is asked
  * once.
  */
+
 import { UsageError } from '../base/errors.ts';
 import { reading } from '../base/options.ts';
 import type { SqlDatabase, SqlTransaction } from './clients.ts';
 import { toTyped } from './failures.ts';
+import type { Dialect, Link, Row } from './link.ts';
 import { recognise } from './recognise.ts';
-import { type Bound, boundFor } from './values.ts';
-
-export type Dialect = 'postgres' | 'mysql';
-
-export type Row = Record<string, unknown>;
-
-/** What a package's client can do, in the words of this file. */
-export interface Link {
-  readonly dialect: Dialect;
-  /** Where statements end up: what can be told by looking. */
-  readonly place: 'transaction' | 'connection' | 'pool';
-  rows(sql: string, values: Bound[]): PromiseLike<unknown>;
-  count(sql: string, values: Bound[]): PromiseLike<unknown>;
-  /** Whether a connection is inside a transaction. */
-  begun(): Promise<boolean>;
-}
+import { boundFor } from './values.ts';
 
 /** Pools whose statements are committed. */
 const committing = new WeakSet<object>();

@@ -1,12 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
-import type { Dialect } from './session.ts';
-
-/** What can be bound. JSON goes as text: some clients make SQL of the fields of an object. */
-export type Value = string | number | bigint | boolean | Date | Uint8Array | null;
-
-export type Bound = string | number | bigint | boolean | Date | Buffer | null;
+import type { Bound, Dialect, Value } from './link.ts';
 
 /**
  * The value as this dialect's clients bind it exactly. To MySQL numbers go as text, since a double

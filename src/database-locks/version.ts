@@ -12,7 +12,8 @@
  * can tell from it: therefore its precision must be known.
  */
 import { UsageError } from '../base/errors.ts';
-import type { Row, Session } from './session.ts';
+import type { Row } from './link.ts';
+import type { Session } from './session.ts';
 
 /** Columns of ours beside the row's; without capitals or `_`, or some libraries rename them. */
 const TEXT = 'holdfastversion';

@@ -4,8 +4,8 @@ import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Reply } from '../stores/redis/client.ts';
 import { refusalCode } from '../stores/redis/errors.ts';
+import type { Reply } from '../stores/redis/link.ts';
 import { slotOf } from '../stores/redis/slots.ts';
 import { COMMANDS, type FencedScripts } from './redis-scripts.ts';
 

@@ -3,8 +3,8 @@
  * server knows it.
  */
 import { createHash } from 'node:crypto';
-import type { Link, Reply } from '../stores/redis/client.ts';
 import { refusalCode } from '../stores/redis/errors.ts';
+import type { Link, Reply } from '../stores/redis/link.ts';
 import check from './lua/check.lua';
 import commands from './lua/commands.lua';
 import enter from './lua/enter.lua';

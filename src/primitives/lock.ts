@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
-import type { LeaseLostError } from '../contract/errors.ts';
 import type { Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
+import type { LeaseLostError } from '../core/errors.ts';
 import { type AcquireOptions, NO_OPTIONS, readAcquire } from '../core/waiter.ts';
 import { underLease } from './under-lease.ts';
 

@@ -14,9 +14,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Fifo } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
-import { AcquireTimeoutError } from '../contract/errors.ts';
 import type { Kind, Store } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
+import { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { type Outlook, type Subject, Waiter } from '../core/waiter.ts';

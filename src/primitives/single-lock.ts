@@ -1,9 +1,10 @@
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import { sameQueue } from '../contract/admission.ts';
-import { DeadlockError, MismatchError, UnsupportedError } from '../contract/errors.ts';
+import { UnsupportedError } from '../contract/errors.ts';
 import type { Kind, Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
+import { DeadlockError, MismatchError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Spec } from '../core/local-queue.ts';
 import type { AcquireOptions } from '../core/waiter.ts';

@@ -1,4 +1,4 @@
-import { LeaseLostError } from '../contract/errors.ts';
+import { LeaseLostError } from '../core/errors.ts';
 
 /**
  * Does the work, then `after`. If the lease was lost meanwhile it rejects with `LeaseLostError`,

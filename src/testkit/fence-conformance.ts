@@ -7,28 +7,13 @@
  * or only when writing. The second loses updates, in numbers that the suite knows; if it lost none,
  * the orders would prove nothing about the first, which must lose none.
  */
+
 import assert from 'node:assert/strict';
 import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
 import type { StaleTokenError } from '../fences/errors.ts';
+import type { FenceFixture } from './fence-fixture.ts';
 import { inEveryOrder, type Step, type Tally } from './fence-interleavings.ts';
-
-/** What a holder does at the resource. */
-export interface FencedNumber {
-  read(): Promise<number>;
-  /** One step with the check. */
-  write(value: number): Promise<void>;
-}
-
-/** A number that a lock guards, with its fence; 0 at first. */
-export interface FenceFixture {
-  /** Raises the fence, or rejects with `StaleTokenError`. */
-  enter(lease: FencingToken): Promise<FencedNumber>;
-  adopt(lease: FencingToken): Promise<void>;
-  /** What is there, past the fence. */
-  look(): Promise<number>;
-  close?(): Promise<void>;
-}
 
 export interface FenceConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */

@@ -1,7 +1,7 @@
 /** Two holders of one lock, and every order in which their steps can come. */
 import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
-import type { FencedNumber, FenceFixture } from './fence-conformance.ts';
+import type { FencedNumber, FenceFixture } from './fence-fixture.ts';
 
 /** Enters; reads; writes one more than it read; or enters only now, and writes. */
 export type Step = 'enter' | 'read' | 'write' | 'enter and write';

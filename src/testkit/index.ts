@@ -19,12 +19,8 @@ export {
 export { type ConformanceOptions, conformance } from './conformance.ts';
 export { type Count, type CountingStore, countingStore } from './counting-store.ts';
 export { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
-export {
-  type FenceConformanceOptions,
-  type FencedNumber,
-  type FenceFixture,
-  fenceConformance,
-} from './fence-conformance.ts';
+export { type FenceConformanceOptions, fenceConformance } from './fence-conformance.ts';
+export type { FencedNumber, FenceFixture } from './fence-fixture.ts';
 export type { Journey } from './journey.ts';
 export {
   checkLinearizability,

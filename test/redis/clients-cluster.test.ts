@@ -1,6 +1,6 @@
 /** Each package's connections to a cluster, while slots and primaries change their places. */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Link, Reply } from '../../src/stores/redis/client.ts';
+import type { Link, Reply } from '../../src/stores/redis/link.ts';
 import { slotOf } from '../../src/stores/redis/slots.ts';
 import { startCluster } from '../servers/cluster.ts';
 import type { RedisServer } from '../servers/redis-server.ts';

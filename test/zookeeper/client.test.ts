@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import type { Acl } from '../../src/stores/zookeeper/requests.ts';
+import type { Acl } from '../../src/stores/zookeeper/acl.ts';
 import { certificates } from '../servers/tls.ts';
 import { startZookeeper, type ZookeeperServer } from '../servers/zookeeper-server.ts';
 import { Notes, startSession } from './sessions.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { AcquireTimeoutError } from '../../contract/errors.ts';
 import { MAX_PERMITS } from '../../contract/store.ts';
+import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { SingleLock } from '../../primitives/single-lock.ts';

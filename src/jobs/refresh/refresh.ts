@@ -16,9 +16,9 @@
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
-import { AcquireTimeoutError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
+import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import { type AcquireOptions, Waiter } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';

@@ -12,9 +12,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
-import type { Greeting, Link, Refusal, Reply } from './client.ts';
 import { Connection, closed, greeted, type Source } from './connection.ts';
 import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
+import type { Greeting, Link, Refusal, Reply } from './link.ts';
 import { slotOf } from './slots.ts';
 import { Subscriptions } from './subscription.ts';
 

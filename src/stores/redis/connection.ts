@@ -22,8 +22,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterInput } from '../../base/event-loop.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
-import type { Refusal, Reply } from './client.ts';
 import { connectionError, refusalCode, refusalIn, refused } from './errors.ts';
+import type { Refusal, Reply } from './link.ts';
 import { replyOf } from './replies.ts';
 
 /** One connection of a client package. It never reconnects. */

@@ -10,7 +10,7 @@
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
-import type { Refusal, Reply } from './client.ts';
+import type { Refusal, Reply } from './link.ts';
 
 interface Meaning {
   readonly retryable: boolean;

@@ -11,8 +11,8 @@
  * server of a key instead of that of a connection, for the key may move in between.
  */
 import { StoreError } from '../../contract/errors.ts';
-import type { Greeting, Reply } from './client.ts';
 import { refusalCode, refused } from './errors.ts';
+import type { Greeting, Reply } from './link.ts';
 
 export type HazardName =
   | 'HOLDFAST_EVICTION'

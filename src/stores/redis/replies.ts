@@ -2,7 +2,7 @@
  * Replies of all clients and both protocols as RESP2 has them.
  */
 import { StoreError } from '../../contract/errors.ts';
-import type { Reply } from './client.ts';
+import type { Reply } from './link.ts';
 
 /** No script of the store nests its answers deeper. */
 const DEEPEST = 20;

@@ -9,9 +9,9 @@
  */
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
-import type { Link, Reply } from './client.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { isRefusal, refusalCode, refused } from './errors.ts';
+import type { Link, Reply } from './link.ts';
 import type { Places } from './places.ts';
 import { type Script, SERVER } from './scripts.ts';
 

@@ -2,22 +2,17 @@
  * Where ZooKeeper is, and how it is spoken to. Mistakes are found before anything is sent. No
  * message repeats any of a URL: where one is malformed, anything may be a part of the password.
  */
+
 import type { ConnectionOptions } from 'node:tls';
 import { type Duration, parseDuration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { reading } from '../../base/options.ts';
+import type { Acl, Auth } from './acl.ts';
 import { checkPath } from './paths.ts';
-import type { Acl } from './requests.ts';
 
 export interface Address {
   readonly host: string;
   readonly port: number;
-}
-
-/** What a session shows to be more than anybody: `digest` with `user:password`, mostly. */
-export interface Auth {
-  readonly scheme: string;
-  readonly auth: string | Uint8Array;
 }
 
 export interface ZookeeperOptions {

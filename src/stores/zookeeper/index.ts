@@ -12,9 +12,10 @@ import { checkPath } from './paths.ts';
 import { Tree } from './tree.ts';
 import { ZookeeperStore } from './zookeeper-store.ts';
 
-export type { Auth, ZookeeperOptions } from './address.ts';
+export type { Acl, Auth } from './acl.ts';
+export type { ZookeeperOptions } from './address.ts';
 export { type ZookeeperClient, zookeeperClient } from './client.ts';
-export type { Acl, StepAnswer } from './requests.ts';
+export type { StepAnswer } from './requests.ts';
 export type { MultiStep, ZookeeperSession } from './zookeeper-session.ts';
 
 export interface ZookeeperStoreOptions {

@@ -12,7 +12,6 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { ZookeeperClient } from './client.ts';
 import { lineageOf } from './lineage.ts';
-import type { OwnClaim } from './own-claim.ts';
 import type { Tree } from './tree.ts';
 import type { ZookeeperSession } from './zookeeper-session.ts';
 
@@ -25,16 +24,22 @@ const LINGER_MS = 30_000;
 /** No answer takes longer, in ms; nor, for claims, than a fifth of the session. */
 export const MOST_PATIENCE_MS = 3000;
 
+/** What it asks of a claim that it keeps. */
+export interface KeptClaim {
+  readonly until: number;
+  readonly left: boolean;
+}
+
 export interface SessionParts {
   readonly client: ZookeeperClient;
   readonly tree: Tree;
   readonly clock: Clock;
   /** All who depend on it have something to ask. */
-  readonly alarm: (claims: Iterable<OwnClaim>) => void;
+  alarm(claims: Iterable<KeptClaim>): void;
   /** A claim is over, and its node may be there. Resolves when it surely is not. */
-  readonly clear: (own: OwnClaim) => Promise<void>;
+  clear(own: KeptClaim): Promise<void>;
   /** A claim is over, and its session too. */
-  readonly drop: (own: OwnClaim) => void;
+  drop(own: KeptClaim): void;
 }
 
 export interface KeptParts extends SessionParts {
@@ -46,7 +51,7 @@ export interface KeptParts extends SessionParts {
 
 export class KeptSession {
   readonly session: ZookeeperSession;
-  readonly #claims = new Set<OwnClaim>();
+  readonly #claims = new Set<KeptClaim>();
   /** Where its tokens come from; known when it is ready. */
   lineage = '';
   readonly #parts: KeptParts;
@@ -86,12 +91,12 @@ export class KeptSession {
     };
   }
 
-  add(own: OwnClaim): void {
+  add(own: KeptClaim): void {
     this.#claims.add(own);
     this.#sweepBy(own.until);
   }
 
-  remove(own: OwnClaim): void {
+  remove(own: KeptClaim): void {
     if (this.#claims.delete(own)) this.use();
   }
 

@@ -13,8 +13,9 @@
  */
 import { isLockError } from '../../base/errors.ts';
 import type { StoreError } from '../../contract/errors.ts';
+import type { Acl } from './acl.ts';
 import { failedWith, RequestError, tooLate } from './errors.ts';
-import type { Acl, Created, NodeChildren, NodeKind, Stat } from './requests.ts';
+import type { Created, NodeChildren, NodeKind, Stat } from './requests.ts';
 import type { SessionState } from './session.ts';
 
 export interface ProtectedTerms {

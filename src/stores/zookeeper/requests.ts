@@ -1,5 +1,6 @@
 /** What can be asked of ZooKeeper, as it is written and read. Paths are those of the server. */
-import type { Auth } from './address.ts';
+
+import type { Acl, Auth } from './acl.ts';
 import { refused } from './errors.ts';
 import { GarbageError, type JuteReader, type JuteWriter } from './jute.ts';
 
@@ -54,13 +55,6 @@ export interface Stat {
   readonly numChildren: number;
   /** The last transaction that changed its list of children. */
   readonly pzxid: bigint;
-}
-
-/** Who may do what: `perms` is a sum of 1 read, 2 write, 4 create, 8 delete, 16 administer. */
-export interface Acl {
-  readonly perms: number;
-  readonly scheme: string;
-  readonly id: string;
 }
 
 export type NodeKind =

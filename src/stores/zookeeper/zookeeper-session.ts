@@ -7,7 +7,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
-import type { Auth, Destination } from './address.ts';
+import type { Acl, Auth } from './acl.ts';
+import type { Destination } from './address.ts';
 import type { SessionListener } from './changes.ts';
 import { failedWith } from './errors.ts';
 import { checkPath } from './paths.ts';
@@ -32,7 +33,7 @@ export interface Making extends Within {
   /** Default: `persistent`. */
   readonly kind?: requests.NodeKind | undefined;
   /** Default: that of the client. */
-  readonly acl?: readonly requests.Acl[] | undefined;
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export interface Versioned extends Within {
@@ -60,7 +61,7 @@ const SINGLE: readonly WatchKind[] = ['data', 'exists', 'children'];
 export class ZookeeperSession {
   readonly #session: Session;
   readonly #chroot: string;
-  readonly #acl: readonly requests.Acl[];
+  readonly #acl: readonly Acl[];
   readonly #clock: Clock;
 
   constructor({ chroot, acl }: Destination, session: Session, clock: Clock) {
@@ -224,7 +225,7 @@ export class ZookeeperSession {
   /** `version` is that of the ACL, `aversion`. */
   async setAcl(
     path: string,
-    acl: readonly requests.Acl[],
+    acl: readonly Acl[],
     { version = ANY_VERSION, ...within }: Versioned = {},
   ): Promise<requests.Stat> {
     return this.#session.ask(requests.setAcl(this.#full(path), acl, version), within);

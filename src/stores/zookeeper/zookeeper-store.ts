@@ -31,6 +31,7 @@ import { Graves } from './graves.ts';
 import { Keeping } from './keeping.ts';
 import { clear, release } from './leaving.ts';
 import { inspect, list } from './looking.ts';
+import type { OwnClaim } from './own-claim.ts';
 import { OwnClaims } from './own-claims.ts';
 import type { Parts } from './parts.ts';
 import { errorStatus, renewAll } from './renewing.ts';
@@ -92,9 +93,9 @@ export class ZookeeperStore implements Store {
     const own = new OwnClaims({ tree, clock });
     const sessions = new Sessions({
       ...{ client, tree, clock },
-      alarm: (claims) => own.alarm(claims),
-      clear: (claim) => clear(this.#parts, claim),
-      drop: (claim) => own.forget(claim),
+      alarm: (claims: Iterable<OwnClaim>) => own.alarm(claims),
+      clear: (claim: OwnClaim) => clear(this.#parts, claim),
+      drop: (claim: OwnClaim) => own.forget(claim),
     });
     const graves = new Graves(tree, clock);
     this.#parts = { tree, clock, sessions, own, graves, maxWaiters };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AcquireTimeoutError } from '../../contract/errors.ts';
+import type { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Topic } from '../case.ts';
 import { countingStore } from '../counting-store.ts';
 import { gate, Occupancy } from '../gate.ts';

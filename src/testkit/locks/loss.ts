@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isLockError } from '../../base/errors.ts';
-import type { LeaseLostError } from '../../contract/errors.ts';
+import type { LeaseLostError } from '../../core/errors.ts';
 import type { Topic } from '../case.ts';
 import { waiting } from '../expect.ts';
 import type { LockOf } from '../lock-of.ts';

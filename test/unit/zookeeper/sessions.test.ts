@@ -71,8 +71,8 @@ function played(): Played {
   const dropped: OwnClaim[] = [];
   const sessions = new Sessions({
     ...{ client, tree: new Tree(''), clock, alarm: () => {} },
-    clear: async (own) => void cleared.push(own),
-    drop: (own) => {
+    clear: async (own: OwnClaim) => void cleared.push(own),
+    drop: (own: OwnClaim) => {
       dropped.push(own);
       own.kept.remove(own);
     },

@@ -1,0 +1,12 @@
+/** What a session shows to be more than anybody: `digest` with `user:password`, mostly. */
+export interface Auth {
+  readonly scheme: string;
+  readonly auth: string | Uint8Array;
+}
+
+/** Who may do what: `perms` is a sum of 1 read, 2 write, 4 create, 8 delete, 16 administer. */
+export interface Acl {
+  readonly perms: number;
+  readonly scheme: string;
+  readonly id: string;
+}
