@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { errorCodeProblems, linkProblems } from './tidy/docs.ts';
 import { entryProblems, lockFileProblems, manifestOf } from './tidy/entries.ts';
-import { fileNameProblems, sizeProblems, unfinishedProblems } from './tidy/files.ts';
+import { fileNameProblems, hookProblems, sizeProblems, unfinishedProblems } from './tidy/files.ts';
 import { importProblems } from './tidy/imports.ts';
 import { snippetProblems } from './tidy/snippets.ts';
 import { readTree, type Tree } from './tidy/tree.ts';
 import { anyProblems, wordProblems } from './tidy/words.ts';
 
 const tree = readTree();
+const SHARED_HOOK =
+  "import { onTestFinished, test } from 'vitest';\ntest.concurrent('a', async () => {});\n";
 const clients = new Set(Object.keys(manifestOf(tree).peerDependencies ?? {}));
 
 describe('the tree', () => {
@@ -21,6 +23,10 @@ describe('the tree', () => {
 
   it('has no marks of unfinished work', () => {
     expect(unfinishedProblems(tree)).toEqual([]);
+  });
+
+  it('closes what a test has opened at the end of that test', () => {
+    expect(hookProblems(tree)).toEqual([]);
   });
 
   it('uses the words of the project', () => {
@@ -94,6 +100,7 @@ describe('these checks find', () => {
     ['a full root', sizeProblems(new Map([...'abcdefghijklmnopq'].map((name) => [name, ''])))],
     ['a name in camel case', fileNameProblems(only('src/localQueue.ts'))],
     ['unfinished work', unfinishedProblems(only('src/a.ts', '// TODO'))],
+    ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],
     ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
     ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
     ['an any', anyProblems(only('src/a.ts', 'let a: any;'))],

@@ -5,6 +5,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { freePort, giveBack } from '../servers/ports.ts';
+import { reset } from '../servers/reset.ts';
 
 /** How one command is answered. */
 export interface Answer {
@@ -114,7 +115,7 @@ const GREETINGS: Readonly<Record<string, string>> = {
   CLIENT: `+OK${CRLF}`,
 };
 
-export class GarbageServer {
+export class GarbageServer implements AsyncDisposable {
   /** How many commands were answered with garbage, or with nothing. */
   given = 0;
   readonly port: number;
@@ -134,7 +135,7 @@ export class GarbageServer {
     this.#server = createServer({ noDelay: true }, (socket) => this.#serve(socket));
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#open) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
     giveBack(this.port);
@@ -166,7 +167,7 @@ export class GarbageServer {
     }
     if (!slow) socket.write(bytes);
     if (after === 'end') socket.end();
-    else if (after === 'reset') socket.resetAndDestroy();
+    else if (after === 'reset') reset(socket);
   }
 }
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answers, GarbageServer } from './garbage-server.ts';
 import { packages } from './packages.ts';
 
@@ -33,8 +33,7 @@ test.concurrent.each(packages)(
     const seed = Math.floor(Math.random() * 2 ** 31);
     // At once, for one that hangs tells nothing at its end.
     console.log(`${name}: seed ${seed}`);
-    const server = await GarbageServer.start(answers(seed, EACH));
-    onTestFinished(() => server.close());
+    await using server = await GarbageServer.start(answers(seed, EACH));
     const { uncaught, ...report } = await clientOf(name, server);
     console.log(`${name}: ${server.given} answers`, report, uncaught.length);
     expect(report.wrong).toEqual([]);

@@ -5,6 +5,7 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort, giveBack } from './ports.ts';
+import { reset } from './reset.ts';
 
 export interface Faults {
   readonly flow?: 'pass' | 'hold' | 'swallow';
@@ -70,7 +71,7 @@ export class TcpProxy {
 
   /** Resets all connections at both ends. */
   reset(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) reset(socket);
   }
 
   /** Ends all connections at the server, of which the clients hear nothing; new ones are sound. */
@@ -179,7 +180,7 @@ class Lane {
 
   #deliver(load: Load): void {
     if (load === 'end') this.#to.end();
-    else if (load === 'reset') this.#to.resetAndDestroy();
+    else if (load === 'reset') reset(this.#to);
     else this.#write(load);
   }
 
@@ -193,8 +194,8 @@ class Lane {
     } else {
       this.#direction.faults = others;
       this.#to.write(bytes.subarray(0, cutAfter), () => {
-        this.#to.resetAndDestroy();
-        this.#from.resetAndDestroy();
+        reset(this.#to);
+        reset(this.#from);
       });
     }
   }

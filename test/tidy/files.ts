@@ -4,6 +4,9 @@ const KEBAB = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 const NAMED_BY_CUSTOM = new Set(['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE']);
 const UNFINISHED = /\b(TODO|FIXME|XXX)\b|@ts-(ignore|nocheck)/;
 
+const CONCURRENT = /\b(?:test|it|describe)\.concurrent\b/;
+const HOOK = /^import \{[^}]*\bonTest(?:Finished|Failed)\b[^}]*\} from 'vitest'/m;
+
 const MAX_ROOT_FILES = 16;
 const MAX_README_LINES = 150;
 const MAX_COLUMNS = 100;
@@ -51,6 +54,16 @@ export function unfinishedProblems(tree: Tree): string[] {
     });
   }
   return problems;
+}
+
+/**
+ * Hooks of a test in files where several run at once: those of vitest itself go to whichever test
+ * began last, so that its end closes what the others still use.
+ */
+export function hookProblems(tree: Tree): string[] {
+  return filesOf(tree, /^test\/.*\.ts$/)
+    .filter(([, text]) => CONCURRENT.test(text) && HOOK.test(text))
+    .map(([path]) => `${path} has concurrent tests, and takes their hooks from vitest`);
 }
 
 /** Suites are lists of cases, and types lists of declarations: they may be longer. */
