@@ -131,8 +131,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   /**
-   * Leaves the queue, now or `afterMs` from now. Resolves after the first try; further ones follow
-   * in the background until the TTL has taken care of it. Never rejects.
+   * Leaves the queue, now or `afterMs` from now. Resolves after the first try; never rejects.
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();

@@ -28,7 +28,7 @@ interface Looked {
   readonly state: LeaseState;
 }
 
-it('calls nobody at the deadline and past it, and listeners hear of it in a microtask', async () => {
+it('calls nobody at the deadline and past it; listeners hear of it in a microtask', async () => {
   const { clock, lease, told, store } = await takenWith();
   clock.stall(lease.remainingMs - 0.001);
   expect(look(lease)).toMatchObject({ held: true, state: 'held', loss: undefined });

@@ -11,8 +11,7 @@
  * server that answers has itself lost its leader: see Confirmations.
  *
  * The last transaction seen goes along to each server: one that lags behind refuses the connection,
- * so what was read once is never unread. Vigil says when a connection is asked for a sign of life
- * and given up. Only a pending request keeps the process alive, by its timer.
+ * so what was read once is never unread. Only a pending request keeps the process alive.
  */
 import type { Clock } from '../../base/clock.ts';
 import { isLockError } from '../../base/errors.ts';
