@@ -54,7 +54,11 @@ const config: ViteUserConfig = {
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
       project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
-      project('servers', { ...TIMED, include: [SERVERS], globalSetup: [PROGRAMS] }),
+      project('servers', {
+        ...{ ...TIMED, include: [SERVERS], globalSetup: [PROGRAMS] },
+        // More at once, and cases with short TTLs wait for their turn longer than they live.
+        maxConcurrency: 8,
+      }),
     ],
   },
 };
