@@ -49,9 +49,11 @@ if (how === 'stop') {
   process.kill(process.pid, 'SIGSTOP');
 }
 const write = tryWrite();
-const { held, state } = lease;
+const { held, state, loss } = lease;
+// A look calls nobody: what it has found is told in the next microtask.
+await Promise.resolve();
 const found: Found = {
-  ...{ type: 'lost', lastHeldAt, aborted: signal.aborted, reason: lease.loss?.reason },
+  ...{ type: 'lost', lastHeldAt, aborted: signal.aborted, reason: loss?.reason },
   ...{ state: held ? 'held' : state, write },
 };
 await tell(found);
