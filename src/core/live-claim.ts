@@ -161,7 +161,6 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   readonly #wake = (news?: ClaimStatus): void => {
     const { clock, calls } = this.#services;
     const state = this.#state;
-    if (state.at === 'over') return;
     const hint = news && checkStatus(news);
     if (state.at === 'asking') {
       this.#question = 'again';

@@ -59,13 +59,6 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   },
   {
     ...live,
-    name: 'a hint after the end is heard',
-    find: "if (state.at === 'over') return;\n    const hint",
-    replace: 'const hint',
-    why: 'a task that gave up is granted the lock, which nobody releases',
-  },
-  {
-    ...live,
     name: 'a hint grants a claim that may have entered twice',
     find: "const sure = state.at === 'waiting' && !state.doubled &&",
     replace: "const sure = state.at === 'waiting' &&",

@@ -80,14 +80,14 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     ...queue,
     name: 'a place in the queue that is lost is not claimed again',
     find: 'else this.#claimLater();',
-    replace: 'else this.core.forget(this);',
+    replace: 'else this.#registry.remove(this);',
     why: 'after a store was reset, waiters wait for ever',
   },
   {
     ...queue,
     name: 'an evicted waiter queues up again',
     find: "else if (why === 'evicted') this.rejectAll(",
-    replace: "else if (why === 'evicted' && !this.core) this.rejectAll(",
+    replace: "else if (why === 'evicted' && !this.spec) this.rejectAll(",
     why: 'an operator cannot get rid of a waiter',
   },
   {

@@ -28,7 +28,7 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     ...reentrancy,
     name: 'parallel siblings share the lock',
     find: 'if (this.#entered) {\n      await',
-    replace: 'if (!this.#core) {\n      await',
+    replace: 'if (!this.#engine) {\n      await',
     why: 'Promise.all inside a lock runs its branches without exclusion',
   },
   {
