@@ -2,11 +2,11 @@
  * A claim of this process while it lives: what the store last confirmed, and until when.
  *
  * Invariant: while `isHeld(now)`, the store cannot grant the claim to another. It holds because of
- * the deadline, which only confirmed requests move. A hint grants with the
- * deadline of the last heartbeat, unless a copy of the claim may be about, so that the hint may
- * concern a place that is lost. A reply to a request sent before a hint cannot take the grant back;
- * `waiting` in reply to a later one means that the store forgot. Doubt is not loss: a failed
- * heartbeat leaves the claim `unconfirmed`, with a timer at its deadline.
+ * the deadline, which only confirmed requests move. A hint grants with the deadline of the last
+ * heartbeat, unless a copy of the claim may be about, so that the hint may concern a place that is
+ * lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in reply to a
+ * later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the claim
+ * `unconfirmed`, with a timer at its deadline.
  * Reading calls nobody: the timer or the heartbeat tells the claimant of a loss.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */

@@ -177,6 +177,8 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     const afterMs = Math.max(0, Math.ceil(this.spec.minHoldMs - (now - lease.since)));
     if (this.lease !== lease) return live.release(afterMs);
     this.lease = undefined;
+    // It was this lease's, and the next one has a limit of its own.
+    live.deadline.limit(Number.POSITIVE_INFINITY);
     if (this.#line.first && this.#mayPass(live, now)) {
       this.#passing = live;
       this.#services.loop.run(this.#passOn, now);
