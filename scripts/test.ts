@@ -4,6 +4,9 @@
  * done. Cheapest first; arguments choose steps by the beginning of their names. With CI=true, a
  * skipped test is a failure, unless what it would have tested is not promised.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FAULTS } from '../test/teeth/catalogue.ts';
 import { packageSteps } from './package-steps.ts';
@@ -60,6 +63,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { all: { type: 'boolean' }, beside: { type: 'boolean' } },
 });
+// What a step is cut short in removes nothing; so all of it goes at the end.
+const temporary = mkdtempSync(join(tmpdir(), 'holdfast-run-'));
+process.env.TMPDIR = temporary;
+process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
 const full = values.beside ? REST : ALL;
 const good = await runStages(values.all ? full : SHORT, positionals);
 if (!values.all && positionals.length === 0) console.log(BESIDE);

@@ -57,7 +57,9 @@ process.once('exit', () => {
 });
 
 export class Trial implements Planted {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-teeth-'));
+  readonly #folder = newFolder('holdfast-teeth-');
+  /** Of the tests. What a failure cuts short does not tidy up, and a database takes 130 MB. */
+  readonly #temporary = newFolder('holdfast-trial-');
   #vitest: Vitest | undefined;
   #results = new Results();
 
@@ -75,13 +77,12 @@ export class Trial implements Planted {
         },
       ],
       ...{ sequence: { sequencer: InOrder } },
-      env: { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') },
+      env: { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), TMPDIR: trial.#temporary },
     });
     return trial;
   }
 
   private constructor() {
-    folders.push(this.#folder);
     const filter = (path: string): boolean => !LEFT_OUT.test(path);
     for (const name of TAKEN) {
       cpSync(join(ROOT, name), join(this.#folder, name), { recursive: true, filter });
@@ -106,6 +107,7 @@ export class Trial implements Planted {
       return await act();
     } finally {
       write(sound);
+      empty(this.#temporary);
     }
   }
 
@@ -198,6 +200,19 @@ class Results {
   /** A file that cannot be loaded has no tests. */
   file(module: TestModule): void {
     if (!module.ok()) this.failed ??= { file: module.moduleId };
+  }
+}
+
+function newFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  folders.push(folder);
+  return folder;
+}
+
+/** As far as nothing that is just ending writes to it. */
+function empty(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
