@@ -1,9 +1,9 @@
 /**
  * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of
- * test/methods/teeth, or the new ones, or those with one of the words in their names, and lets every kind of run look for
- * it; processes, the dearest, only for what nothing else notices. Records what noticed it, for
- * `npm run test:all` to do the same with that alone, and puts the tables into the evidence. Fails
- * if a fault survives, or if a run fails with none planted.
+ * test/methods/teeth, or the new ones, or those with one of the words in their names, and lets
+ * every kind of run look for it; processes, the dearest, only for what nothing else notices.
+ * Records what noticed it, for `npm run test:all` to do the same with that alone, and puts the
+ * tables into the evidence. Fails if a fault survives, or if a run fails with none planted.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../tidy/tree.ts';
@@ -23,6 +23,12 @@ describe('the catalogue of faults', () => {
     const names = FAULTS.map(({ name }) => name);
     expect(names.filter((name) => !cheapest(record.get(name)))).toEqual([]);
     expect([...record.keys()].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('is recorded with files that are there; if not, run npm run teeth', () => {
+    const notices = [...readRecord().values()].flatMap((kinds) => Object.values(kinds));
+    const files = new Set(notices.flatMap(({ file }) => file ?? []));
+    expect([...files].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
   it('refuses a fault whose text is not there, or there twice', () => {

@@ -1,8 +1,8 @@
 /**
  * The ```ts blocks of the README and of the pages, and the examples in the sources' own comments.
- * They are compiled here against the sources, and run in methods/guide. Each is a module of its own,
- * in the place of the page and on its lines, so that complaints point into the page. Names that it
- * does not declare (`db`, `charge`) are declared in docs/snippets.d.ts.
+ * They are compiled here against the sources, and run in methods/guide. Each is a module of its
+ * own, in the place of the page and on its lines, so that complaints point into the page. Names
+ * that it does not declare (`db`, `charge`) are declared in docs/snippets.d.ts.
  */
 import { join } from 'node:path';
 import ts from 'typescript';
