@@ -1,9 +1,9 @@
-import type { AcquireOptions, SingleLock } from 'holdfast';
+import type { AcquireOptions, Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** What a lock and several locks have in common. */
-type Way = Pick<SingleLock, 'acquire' | 'tryAcquire'> & {
+type Way = Pick<Lock, 'acquire' | 'tryAcquire'> & {
   run(options: AcquireOptions, work: () => number): Promise<number>;
   tryRun(options: AcquireOptions, work: () => number): Promise<unknown>;
 };

@@ -1,4 +1,4 @@
-import type { Lease, SingleLock } from 'holdfast';
+import type { Lease, Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { type Bed, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
@@ -9,7 +9,7 @@ async function release(bed: Bed, lease: Lease | undefined): Promise<void> {
 }
 
 /** Tasks that take the lock, note their token and let go at once. */
-function tasks(lock: SingleLock, count: number): { tokens: bigint[]; done: Promise<unknown> } {
+function tasks(lock: Lock, count: number): { tokens: bigint[]; done: Promise<unknown> } {
   const tokens: bigint[] = [];
   const runs = Array.from({ length: count }, () =>
     lock.run(({ token }) => void tokens.push(token)),

@@ -1,4 +1,4 @@
-import { DeadlockError, type SingleLock } from 'holdfast';
+import { DeadlockError, type Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { type Bed, setUp, watchOutcome } from '../support/scripted-store.ts';
 
@@ -7,7 +7,7 @@ function sleep({ clock }: Bed, ms: number): Promise<void> {
 }
 
 /** Runs the work inside the lock to its end. */
-async function inside(bed: Bed, lock: SingleLock, work: () => Promise<unknown>): Promise<void> {
+async function inside(bed: Bed, lock: Lock, work: () => Promise<unknown>): Promise<void> {
   const ran = watchOutcome(lock.run(work));
   await bed.clock.advance(60_000);
   expect(ran.done).toBe(true);

@@ -7,7 +7,7 @@
  * machine makes both late and neither wrong. Where tokens are no times, it is the time at which the
  * grant was heard of.
  */
-import { isLockError, type Lease, type LossReason, type SingleLock, type Store } from 'holdfast';
+import { isLockError, type Lease, type Lock, type LossReason, type Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
 import { until } from '../../servers/until.ts';
@@ -93,7 +93,7 @@ async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undef
 }
 
 /** A wait fails when the store has not answered for a TTL; a patient program waits again. */
-export async function patiently(lock: SingleLock): Promise<Lease> {
+export async function patiently(lock: Lock): Promise<Lease> {
   for (;;) {
     try {
       return await lock.acquire();

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import type {
   AcquireOptions,
   Lease,
+  Lock,
   LockErrorCode,
   LockOptions,
   MultiLease,
   SemaphoreOptions,
-  SingleLock,
   Work,
 } from 'holdfast';
 import type { ElectionOptions } from 'holdfast/election';
@@ -125,9 +125,7 @@ const MAKERS = [
     (world, text: string, said: ElectionOptions) =>
       world.keep('election', createElection(world.locks[0]!, text, said)),
   ),
-  step('all', [lists()], (world, parts: SingleLock[]) =>
-    world.keep('multi', world.locks[0]?.all(parts)),
-  ),
+  step('all', [lists()], (world, parts: Lock[]) => world.keep('multi', world.locks[0]?.all(parts))),
 ];
 
 /** Lists of locks of all origins; the odd ones too. */
@@ -162,8 +160,6 @@ const CODES: readonly LockErrorCode[] = [
   ...(['ACQUIRE_TIMEOUT', 'LEASE_LOST', 'MISMATCH', 'QUEUE_FULL', 'CLOSED'] as const),
 ];
 export const RUN_CODES: readonly LockErrorCode[] = [...CODES, 'DEADLOCK'];
-
-type Lock = SingleLock;
 
 const lock = given('lock', (world, n) => world.lock(n));
 const semaphore = given('semaphore', (world, n) => world.thing('semaphore', n));

@@ -13,11 +13,11 @@ import {
   createLocks,
   isLockError,
   type Lease,
+  type Lock,
   LockError,
   type LockErrorCode,
   type Locks,
   type MultiLease,
-  type SingleLock,
 } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { SqliteConnection } from 'holdfast/fence';
@@ -47,7 +47,7 @@ export class World {
   readonly store: CountingStore;
   readonly locks: readonly Locks[];
   /** Without permits; those are kept as things. */
-  readonly lockables: SingleLock[] = [];
+  readonly lockables: Lock[] = [];
   /** Those of the first locks: only they can be taken together. */
   readonly own: Set<unknown> = new Set();
   /** Locks that calls have made, to be closed at the end. */
@@ -94,7 +94,7 @@ export class World {
     this.keep('multi', own.all([own.mutex('a'), own.mutex('b')]));
   }
 
-  add(lock: SingleLock): void {
+  add(lock: Lock): void {
     this.lockables.push(lock);
     this.own.add(lock);
   }
@@ -112,8 +112,8 @@ export class World {
     return reason;
   }
 
-  lock(at: number): SingleLock {
-    return this.lockables[at % this.lockables.length] as SingleLock;
+  lock(at: number): Lock {
+    return this.lockables[at % this.lockables.length] as Lock;
   }
 
   lease(at: number): Lease | undefined {

@@ -83,7 +83,7 @@ export const COMMENTS: readonly Scenario[] = [
     },
   },
   {
-    page: 'src/primitives/lock.ts',
+    page: 'src/primitives/lockable.ts',
     has: "console.log('held by'",
     before: hold('report'),
     prints: 'held by',

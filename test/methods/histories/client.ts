@@ -4,8 +4,8 @@ import {
   createLocks,
   isLockError,
   type Lease,
+  type Lock,
   type Locks,
-  type SingleLock,
   type Store,
 } from 'holdfast';
 import { openStore } from 'holdfast/connect';
@@ -76,12 +76,12 @@ function watched(store: Store): Store {
 }
 
 interface Choice {
-  readonly lock: SingleLock;
+  readonly lock: Lock;
   readonly request: Request;
 }
 
 interface Choice {
-  readonly lock: SingleLock;
+  readonly lock: Lock;
   readonly request: Request;
 }
 
@@ -99,7 +99,7 @@ async function round(): Promise<void> {
 
 /** A store that did not answer leaves the outcome unknown: undefined, and no result in the log. */
 async function ask(
-  lock: SingleLock,
+  lock: Lock,
   verb: Request['verb'],
   asked: AcquireOptions,
 ): Promise<Lease | null | undefined> {
@@ -115,7 +115,7 @@ function choose(from: Locks): Choice {
   const fair = Math.random() < 0.5;
   const named = (name: string): string => (fair ? `fair ${name}` : name);
   const verb = Math.random() < 0.3 ? 'try' : 'acquire';
-  const choice = (lock: SingleLock, permits: number, limit: number): Choice => {
+  const choice = (lock: Lock, permits: number, limit: number): Choice => {
     return { lock, request: { verb, permits, limit } };
   };
   const kind = Math.random() * 3;

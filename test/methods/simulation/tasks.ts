@@ -4,7 +4,7 @@
  * sometimes goes on although its signal has aborted, as real work does.
  */
 
-import { isLockError, type Lease, type LockOptions, type SingleLock } from 'holdfast';
+import { isLockError, type Lease, type Lock, type LockOptions } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
@@ -129,7 +129,7 @@ function waits({ chance, process, scene }: Act): { wait?: number; signal?: Abort
 /** Any of the four ways to take a lock. */
 async function take(
   act: Act,
-  lock: SingleLock,
+  lock: Lock,
   { minHold = 0 }: LockOptions,
   extra: { readonly permits?: number } = {},
 ): Promise<string> {
@@ -162,7 +162,7 @@ async function take(
 }
 
 /** Enters what it holds once more: re-entrantly, or else it must be told that it cannot. */
-async function nested(act: Act, lock: SingleLock, lease: Lease): Promise<void> {
+async function nested(act: Act, lock: Lock, lease: Lease): Promise<void> {
   const { chance, scene, process } = act;
   if (!chance.share(0.1)) return;
   let inside = 0;

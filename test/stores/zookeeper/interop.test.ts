@@ -3,7 +3,7 @@
  * on its downgraded readers keep their place, which is played here.
  */
 import { randomUUID } from 'node:crypto';
-import type { Member, SingleLock } from 'holdfast';
+import type { Lock, Member } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
 import { sleep } from '../../methods/faults/bed.ts';
@@ -296,7 +296,7 @@ test.concurrent('strange nodes in the directory of a lock harm nobody', async ()
   await until('was there a latch', async () => (await bed.children()).length === 4);
   expect((await bed.ours().inspect(bed.name)).holders).toEqual([]);
   for (const kind of ['mutex', 'write'] as const) {
-    const lock = (): SingleLock => {
+    const lock = (): Lock => {
       const locks = bed.ours();
       return kind === 'mutex' ? locks.mutex(bed.name) : locks.rwLock(bed.name)[kind];
     };

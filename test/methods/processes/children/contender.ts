@@ -1,6 +1,6 @@
 /** Takes a lock again and again, counts in a file under it, and tells of every hold. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createLocks, type Lease, type Locks, type SingleLock } from 'holdfast';
+import { createLocks, type Lease, type Lock, type Locks } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import type { HoldRecord } from 'holdfast/testkit';
 import { storeWith } from '../../../stores/sqlite/children/store-with.ts';
@@ -50,7 +50,7 @@ async function round(i: number): Promise<void> {
   await release;
 }
 
-function chosen(from: Locks, i: number): { lock: SingleLock; permits: number; writes: boolean } {
+function chosen(from: Locks, i: number): { lock: Lock; permits: number; writes: boolean } {
   const { read, write } = from.rwLock('rw', { fair });
   if (kind === 'mutex') return { lock: from.mutex('mutex', { fair }), permits: 1, writes: true };
   if (kind === 'rw') return { lock: i % 3 ? read : write, permits: 1, writes: i % 3 === 0 };

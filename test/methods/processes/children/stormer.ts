@@ -1,5 +1,5 @@
 /** Several tasks that take locks again and again, as quickly as they can. */
-import { createLocks, isLockError, type Lease, type SingleLock } from 'holdfast';
+import { createLocks, isLockError, type Lease, type Lock } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import type { HoldRecord } from 'holdfast/testkit';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
@@ -47,7 +47,7 @@ async function storm(resource: string): Promise<void> {
   }
 }
 
-async function patiently(lock: SingleLock): Promise<Lease> {
+async function patiently(lock: Lock): Promise<Lease> {
   for (;;) {
     try {
       return await lock.acquire();

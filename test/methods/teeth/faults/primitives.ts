@@ -1,12 +1,12 @@
 import type { Fault } from '../fault.ts';
 
 const reentrancy = { file: 'src/primitives/reentrancy.ts' };
-const single = { file: 'src/primitives/single-lock.ts' };
+const single = { file: 'src/primitives/lock.ts' };
 const multi = { file: 'src/primitives/multi-lock.ts' };
 const election = { file: 'src/jobs/election/election.ts' };
 const observing = { file: 'src/jobs/election/observing.ts' };
 const locks = { file: 'src/locks.ts' };
-const under = { file: 'src/primitives/under-lease.ts' };
+const under = { file: 'src/primitives/lockable.ts' };
 
 /** What is built upon leases: nesting, several locks, elections, closing. */
 export const PRIMITIVE_FAULTS: readonly Fault[] = [
@@ -62,8 +62,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...single,
     name: 'a reader may enter as a writer',
-    find: "return held === asked || (held === 'write' && asked === 'read');",
-    replace: "return held === asked || held === 'write' || held === 'read';",
+    find: 'return around.kind === this.spec.kind;',
+    replace: "return around.kind === this.spec.kind || around.kind === 'read';",
     why: 'a writer beside readers',
   },
   {
@@ -76,15 +76,15 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...single,
     name: 'waiting for oneself is not noticed',
-    find: 'if (waits) this.#checkDeadlock(around, options.permits ?? 1);',
+    find: 'if (waits) this.#checkDeadlock(around, options);',
     replace: '',
     why: 'the program hangs where it could be told why',
   },
   {
-    ...single,
+    file: 'src/primitives/semaphore.ts',
     name: 'a nested run takes more permits than its holder has',
-    find: "const enough = kind !== 'permits' || (options.permits ?? 1) <= around.lease.permits;",
-    replace: 'const enough = true;',
+    find: ' && this.permitsOf(options) <= around.lease.permits;',
+    replace: ';',
     why: 'more is used than the limit allows',
   },
   {

@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const recorder = { file: 'src/integrations/opentelemetry/recorder.ts' };
-const telling = { file: 'src/primitives/telling.ts' };
+const telling = { file: 'src/primitives/acquisition-events.ts' };
 
 /** What listeners are told, and what telemetry makes of it. */
 export const TELEMETRY_FAULTS: readonly Fault[] = [
@@ -20,7 +20,7 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'whoever listens to the whole process hears nothing',
   },
   {
-    file: 'src/primitives/single-lock.ts',
+    file: 'src/primitives/lock.ts',
     name: 'a wait is told of after the first turn of the loop',
     find: 'return tellOf(events, { acquisition, waits, options, take });',
     replace: `return new Promise((resolve, reject) =>
