@@ -56,7 +56,9 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.claim = claim;
     this.#terms = terms;
     this.#claimant = claimant;
-    this.deadline = new Deadline(services, { ...terms, ttlMs: claim.ttlMs }, services.clock.now());
+    const { ttlMs } = claim;
+    const now = services.clock.now();
+    this.deadline = new Deadline(services, { ttlMs, beatTtlMs: terms.beatTtlMs, now });
     this.#timer = new OneTimer(services.clock);
   }
 

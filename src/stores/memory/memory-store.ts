@@ -181,9 +181,20 @@ export class Memory implements Store {
     }
     const { id, kind, permits, limit, ttlMs, holder } = claim;
     const entry: Entry = {
-      ...{ id, kind, permits, limit, ttlMs, holder, number: ++this.#last },
-      ...{ admitted: false, first: false, expiresAt: now + ttlMs },
-      ...{ previous: undefined, next: undefined },
+      id,
+      kind,
+      permits,
+      limit,
+      ttlMs,
+      holder,
+      number: ++this.#last,
+      admitted: false,
+      first: false,
+      expiresAt: now + ttlMs,
+      sealed: undefined,
+      takeover: undefined,
+      previous: undefined,
+      next: undefined,
     };
     queue.push(entry);
     this.#settle(queue, { entering: entry });

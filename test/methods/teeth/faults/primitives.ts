@@ -13,8 +13,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...reentrancy,
     name: 'code left behind by a nested run still counts as inside',
-    find: 'this.#open = false;',
-    replace: '',
+    find: 'this.#open = false;\n    return undefined;',
+    replace: 'return undefined;',
     why: 'a timer of a finished run enters beside its siblings',
   },
   {
@@ -251,15 +251,15 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...under,
     name: 'a run whose lease was lost succeeds',
-    find: 'if (loss && loss !== error) {',
-    replace: 'if (loss && error && loss !== error) {',
+    find: 'if (loss && loss !== thrown?.error) {',
+    replace: 'if (loss && thrown && loss !== thrown.error) {',
     why: 'the caller believes that nobody else was inside',
   },
   {
     ...under,
     name: 'a run that fails keeps the lock',
-    find: '    outcome = { error };',
-    replace: '    outcome = { error };\n    if (!lease.loss) throw error;',
+    find: '    thrown = { error };',
+    replace: '    thrown = { error };\n    if (!lease.loss) throw error;',
     why: 'the lock stays taken by nobody',
   },
   {
