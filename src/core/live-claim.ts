@@ -56,9 +56,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.claim = claim;
     this.#terms = terms;
     this.#claimant = claimant;
-    const { ttlMs } = claim;
-    const now = services.clock.now();
-    this.deadline = new Deadline(services, { ttlMs, beatTtlMs: terms.beatTtlMs, now });
+    const times = { ttlMs: claim.ttlMs, beatTtlMs: terms.beatTtlMs, now: services.clock.now() };
+    this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(services.clock);
   }
 

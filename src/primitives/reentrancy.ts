@@ -108,14 +108,12 @@ export class Frame implements Scope, Subject {
 
   /** After those who have entered. */
   close(): Promise<void> | undefined {
-    if (this.#entered) return this.#closeAfterThem();
+    if (this.#entered) {
+      const left = new Promise<void>((resolve) => (this.#closed = resolve));
+      return left.then(() => this.close());
+    }
     this.#open = false;
     return undefined;
-  }
-
-  async #closeAfterThem(): Promise<void> {
-    while (this.#entered) await new Promise<void>((resolve) => (this.#closed = resolve));
-    this.#open = false;
   }
 
   /** A nested run: takes its turn among its siblings, on the same lease. */

@@ -13,8 +13,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...reentrancy,
     name: 'code left behind by a nested run still counts as inside',
-    find: 'this.#open = false;\n    return undefined;',
-    replace: 'return undefined;',
+    find: 'this.#open = false;',
+    replace: '',
     why: 'a timer of a finished run enters beside its siblings',
   },
   {
