@@ -35,12 +35,12 @@ const BY_CHANCE =
   /^test\/(sqlite\/differential|conformance\/sqlite-two|redis\/(histories|.*(cluster|sentinel)))/;
 
 /** Quicker than the suite. */
-const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping|resets)/;
-/** Who follows queues, and what only the suite has. */
+const ETCD = /^test\/etcd\/(differential|expiry|interop|keeping|queue-watch|resets)/;
+/** What only candidates and the suite have. */
 const ALL_OF_ETCD = /^test\/etcd\/(elections|conformance\/etcd)\.test/;
 
 /** Quicker than what has all cases. */
-const ZOOKEEPER = /^test\/zookeeper\/(store|keeping|following|lists)\.test/;
+const ZOOKEEPER = /^test\/zookeeper\/(store|keeping|lists)\.test/;
 const ALL_OF_ZOOKEEPER =
   /^test\/zookeeper\/(differential|elections|expiry|overflow|conformance\/zookeeper)/;
 

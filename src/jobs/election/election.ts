@@ -107,18 +107,17 @@ export class Election {
   }
 
   /**
-   * The standings now, and again when somebody came, went or moved: each change once, in order.
-   * Where the store tells them, none is left out, however short; `missed` says where that could not
-   * be known. Elsewhere it is looked for `every` so often. Goes on when the store fails for a
-   * while, but not if the first look does. Ends with its signal, and when the locks are closed.
+   * The standings now, and again when a look finds that somebody came, went or moved. Between two
+   * looks others may have led (`missed`). Goes on when the store fails for a while, but not if the
+   * first look does. Ends with its signal, and when the locks are closed.
    * @throws StoreError, also later if it will not pass; ClosedError
    *
    * @example
    * import { createElection } from 'holdfast/election';
    *
    * const election = createElection(locks, 'scheduler');
-   * for await (const { leaders, missed } of election.observe()) {
-   *   console.log(missed ? 'at least' : 'exactly', leaders.map(({ holder }) => holder.label));
+   * for await (const { leaders } of election.observe()) {
+   *   console.log(leaders.map(({ holder }) => holder.label));
    * }
    */
   observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {

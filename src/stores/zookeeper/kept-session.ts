@@ -61,7 +61,6 @@ export class KeptSession {
   #usedAt: number;
   #sweepAt = Number.POSITIVE_INFINITY;
   #sweeper: Timer | undefined;
-  #followers = 0;
   #ended = false;
 
   constructor(parts: KeptParts, askedMs: number) {
@@ -80,15 +79,6 @@ export class KeptSession {
   /** Somebody is about to need it. */
   use(): void {
     this.#usedAt = this.#parts.clock.now();
-  }
-
-  /** It stays until this is called, although it may keep nothing. */
-  follow(): () => void {
-    this.#followers++;
-    return () => {
-      this.#followers--;
-      this.use();
-    };
   }
 
   add(own: KeptClaim): void {
@@ -170,7 +160,6 @@ export class KeptSession {
     if (this.#ended) return;
     const { clock, clear, drop, idle } = this.#parts;
     const now = clock.now();
-    if (this.#followers > 0) this.use();
     let next = this.#claims.size > 0 ? Number.POSITIVE_INFINITY : this.#usedAt + LINGER_MS;
     for (const own of [...this.#claims]) {
       const over = own.until <= now;
