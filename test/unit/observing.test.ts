@@ -76,11 +76,12 @@ it.each(['signal', 'locks'])('it ends with its %s, without an error', async (wha
   const aborter = new AbortController();
   const standings = createElection(locks, 'e').observe({ signal: aborter.signal });
   await standings.next();
-  const next = standings.next();
+  const next = watchOutcome(standings.next());
   await clock.rest();
   if (what === 'signal') aborter.abort();
   else void locks.close();
-  expect(shown(await next)).toBe('over');
+  await clock.rest();
+  expect(next.value && shown(next.value)).toBe('over');
 });
 
 it('what was looked at when it ended is not yielded', async () => {
