@@ -21,8 +21,8 @@ export const LONGER = 1.5;
 const LONGEST_MS = 2 ** 31 - 1;
 /** A session that keeps nothing is there for so long, for whoever comes next. */
 const LINGER_MS = 30_000;
-/** No answer takes longer, in ms; nor, for claims, than a fifth of the session. */
-export const MOST_PATIENCE_MS = 3000;
+/** No answer takes longer, in ms, nor than a fifth of the session. */
+const MOST_PATIENCE_MS = 3000;
 
 /** What it asks of a claim that it keeps. */
 export interface KeptClaim {
@@ -43,8 +43,6 @@ export interface SessionParts {
 }
 
 export interface KeptParts extends SessionParts {
-  /** How long an answer may take; default: as claims need it. */
-  readonly patienceMs?: number;
   /** Nobody has used it for long. */
   readonly idle: (kept: KeptSession) => void;
 }
@@ -102,8 +100,7 @@ export class KeptSession {
 
   /** How long an answer may take. */
   get within(): { readonly timeoutMs: number } {
-    const { patienceMs = this.#askedMs / 5 } = this.#parts;
-    return { timeoutMs: Math.min(MOST_PATIENCE_MS, patienceMs) };
+    return { timeoutMs: Math.min(MOST_PATIENCE_MS, this.#askedMs / 5) };
   }
 
   /** The servers keep it at least until then. */

@@ -3,13 +3,7 @@
  * names, because a list may be longer than a connection can take.
  */
 import { ClosedError } from '../../contract/errors.ts';
-import {
-  type KeptParts,
-  KeptSession,
-  LONGER,
-  MOST_PATIENCE_MS,
-  type SessionParts,
-} from './kept-session.ts';
+import { type KeptParts, KeptSession, LONGER, type SessionParts } from './kept-session.ts';
 
 /** Claims with ttls of nearly the same length share a session. */
 const STEP_MS = 500;
@@ -71,8 +65,7 @@ export class Sessions {
     const key = apart ?? askedMs;
     let kept = this.#byTimeout.get(key);
     if (!kept || kept.over) {
-      const parts = apart ? { ...this.#parts, patienceMs: MOST_PATIENCE_MS } : this.#parts;
-      kept = new KeptSession(parts, askedMs);
+      kept = new KeptSession(this.#parts, askedMs);
       this.#byTimeout.set(key, kept);
     }
     kept.use();
