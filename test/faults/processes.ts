@@ -158,9 +158,8 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     const child = new Child('runner', { store, ttl: TTL_MS, minHold } satisfies RunnerOptions);
     const { from } = await child.next<Ran>('ran');
     await child.exited();
-    const next = await patiently(bed.locks(server).mutex('mutex'));
+    await patiently(bed.locks(server).mutex('mutex'));
     expect(machineMs()).toBeGreaterThanOrEqual(from + minHold);
-    expect(next.takeover?.reason).not.toBe('expired');
   });
 
   test('whose clock is an hour off holds and waits as others do', async () => {
