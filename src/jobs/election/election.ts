@@ -143,12 +143,11 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   readonly #end = new AbortController();
   readonly #campaign: Promise<void>;
   #lease: Lease | undefined;
-  #ended = false;
   #failure: unknown;
   /** Bodies of loops that are at work, for a term that may be over. */
   #bodies = 0;
-  #tell: () => void = () => {};
-  #changed: Promise<void> = Promise.resolve();
+  /** What waits for a change of these. */
+  #waiting: (() => void)[] = [];
 
   /** @internal Made by `Election.campaign`. */
   constructor(engine: Engine, seat: SingleLock, options: CampaignOptions) {
@@ -158,16 +157,14 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
     engine.closables.add(this);
-    this.#renewNews();
     this.#campaign = this.#stand(label === undefined ? {} : { label })
       .catch((error) => {
         if (!this.#end.signal.aborted) this.#failure ??= error;
       })
       .then(() => {
         forgetSignal?.();
-        this.#ended = true;
-        this.#end.abort(new ClosedError('The candidacy is over'));
         engine.closables.delete(this);
+        this.#end.abort(new ClosedError('The candidacy is over'));
         this.#tell();
       });
   }
@@ -175,7 +172,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   /** Reads the clock now. */
   get state(): CandidateState {
     if (this.#lease?.held) return 'leader';
-    return this.#ended || this.#end.signal.aborted ? 'resigned' : 'standby';
+    return this.#end.signal.aborted ? 'resigned' : 'standby';
   }
 
   /** The seat, while it leads. */
@@ -243,8 +240,8 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         this.#bodies++;
         return this.#lease;
       }
-      if (this.#ended) return undefined;
-      await this.#changed;
+      if (this.#end.signal.aborted) return undefined;
+      await this.#change();
     }
   }
 
@@ -252,7 +249,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     const { signal } = this.#end;
     while (!signal.aborted && this.#failure === undefined) {
       if (this.#bodies > 0) {
-        await this.#changed;
+        await this.#change();
         continue;
       }
       const lease = await this.#seat.stand({ ...options, signal }).catch(passing);
@@ -267,12 +264,11 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     }
   }
 
-  #renewNews(): void {
-    this.#changed = new Promise((resolve) => {
-      this.#tell = () => {
-        this.#renewNews();
-        resolve();
-      };
-    });
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #tell(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
