@@ -45,7 +45,7 @@ const ALL_OF_ZOOKEEPER =
   /^test\/zookeeper\/(differential|elections|expiry|overflow|conformance\/zookeeper)/;
 
 /** What a store that fails for a while does to candidates and observers. */
-const ELECTION = 'src/jobs/election/election.ts';
+const CANDIDATE = 'src/jobs/election/candidate.ts';
 const ELECTIONS = 'test/zookeeper/elections.test.ts';
 
 /** Who may not listen for what wakes waiters. */
@@ -79,7 +79,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
   if (part === 'fence' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
   if (source === WAKES && file === LISTENERS) return 'servers';
-  if (source === ELECTION && file === ELECTIONS) return 'servers';
+  if (source === CANDIDATE && file === ELECTIONS) return 'servers';
   if (/^test\/(processes|sqlite\/processes)/.test(file)) return 'processes';
   if (file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'sqlite' ? /^test\/conformance\/sqlite/ : MEMORY;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Candidate } from '../../jobs/election/election.ts';
+import type { Candidate } from '../../jobs/election/candidate.ts';
 import { createElection } from '../../jobs/election/election.ts';
 import type { Topic } from '../case.ts';
 

@@ -49,8 +49,8 @@ export const ETCD_FAULTS: readonly Fault[] = [
   {
     ...at('queue-watch'),
     name: 'etcd: the note of any hold tells how this one ended',
-    find: 'if (last && noted?.token !== last.number) return',
-    replace: 'if (last && !noted) return',
+    find: 'if (last && noted?.token !== last.number) void',
+    replace: 'if (last && !noted) void',
     why: 'a successor is told of a release where there is unfinished work',
   },
   {
