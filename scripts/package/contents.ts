@@ -1,8 +1,6 @@
-/** What is in the tarball, and what it weighs. */
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+/** What is in the tarball. */
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { ROOT, StepError } from '../steps.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -24,40 +22,9 @@ export async function checkContents({ installed }: Scratch): Promise<void> {
   }
 }
 
-/** In Markdown. */
-export async function weigh({ installed, tarball }: Scratch): Promise<string> {
-  const files = await filesIn(installed);
-  const sizes = await Promise.all(files.map((file) => stat(join(installed, file))));
-  const unpacked = sizes.reduce((sum, { size }) => sum + size, 0);
-  const { size: packed } = await stat(tarball);
-  const core = minified(join(installed, 'dist/index.mjs'));
-  return [
-    '| what                            | bytes |',
-    '| ---                             | ---:  |',
-    `| tarball                         | ${show(packed)} |`,
-    `| unpacked, in ${files.length} files | ${show(unpacked)} |`,
-    `| core, minified                  | ${show(core.length)} |`,
-    `| core, minified and gzipped      | ${show(gzipSync(core, { level: 9 }).length)} |`,
-  ].join('\n');
-}
-
-/** One file, as a bundler for users would make it, without what Node brings. */
-function minified(entry: string): Uint8Array {
-  const esbuild = createRequire(import.meta.url)('esbuild') as {
-    buildSync(options: object): { readonly outputFiles: { readonly contents: Uint8Array }[] };
-  };
-  const options = { bundle: true, minify: true, format: 'esm', platform: 'node', write: false };
-  const [bundle] = esbuild.buildSync({ entryPoints: [entry], ...options }).outputFiles;
-  return bundle?.contents ?? new Uint8Array();
-}
-
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
-}
-
-function show(bytes: number): string {
-  return bytes.toLocaleString('en');
 }
