@@ -74,8 +74,9 @@ export function svg({ title, lanes, rows, spans }: Picture): string {
   const width = LANES_WIDTH / lanes.length;
   const x = (lane: string): number => Math.round(8 + width * (lanes.indexOf(lane) + 0.5));
   const y = (row: number): number => TOP + row * ROW;
+  const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">`,
     `<title>${title}</title>`,
     `<style>${STYLE}</style>`,
     `<rect class="card" x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="8"/>`,
