@@ -27,7 +27,7 @@ export abstract class Lock extends Lockable<Lease> {
     return this.spec.resource;
   }
 
-  /** @internal How much of the limit it takes. Throws UsageError for what it cannot take. */
+  /** @internal How much of the limit it takes. Throws UsageError if it cannot take so much. */
   protected permitsOf(_: AcquireOptions): number {
     return 1;
   }
@@ -39,7 +39,7 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** @internal Why a wait inside a lease on the same queue would never end; undefined if it may. */
   protected whyNever(_around: Kind, _: AcquireOptions): string | undefined {
-    return 'this context holds it already; pass the lease on, or say reentrant: true';
+    return 'this context already holds it; pass the lease on, or set reentrant: true';
   }
 
   /** @internal */
@@ -104,7 +104,7 @@ export abstract class Lock extends Lockable<Lease> {
     const { name, traits } = this.engine.services.calls.store;
     if (permits >= limit || traits.permits) return;
     const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
-    const message = `The ${name} store lets one in at a time, so it cannot give ${refused}.`;
+    const message = `The ${name} store admits one holder at a time, so not ${refused}.`;
     throw new UnsupportedError('permits', message);
   }
 

@@ -1,10 +1,10 @@
 /**
  * Several locks at once, all or nothing.
  *
- * Invariant: everybody takes the parts in the same order, that of their names by code units, so
- * no two can each hold what the other waits for. All waits share one deadline; whatever fails,
- * what was taken is given back. Earlier parts are kept alive by the heartbeat while
- * later ones are waited for, and one that was lost meanwhile fails the whole.
+ * Invariant: all programs take the parts in the same order, that of their names by code units, so
+ * no two can each hold what the other waits for. All waits share one deadline. If one fails, the
+ * parts taken so far are released. Heartbeats keep earlier parts alive while later ones wait, and
+ * if one was lost meanwhile, the whole fails.
  * What would break it: an order that depends on the caller or on the locale.
  */
 import { firstOf } from '../base/aborts.ts';
@@ -19,7 +19,7 @@ import type { AcquireOptions } from '../core/waiter.ts';
 import { Lock } from './lock.ts';
 import { type Held, Lockable, type Scope } from './lockable.ts';
 
-/** The leases of all parts, in the order in which the parts were named. */
+/** The leases of all parts, in the order of the call. */
 export class MultiLease implements Held {
   readonly leases: readonly Lease[];
   #signal: AbortSignal | undefined;
@@ -55,7 +55,7 @@ export class MultiLease implements Held {
     };
   }
 
-  /** Gives all back. Never rejects. */
+  /** Releases all. Never rejects. */
   get release(): () => Promise<void> {
     return async () => {
       await Promise.all(this.leases.map((lease) => lease.release()));
@@ -135,7 +135,7 @@ export class MultiLock extends Lockable<MultiLease> {
     return { inside: enter, close };
   }
 
-  /** @internal Never re-enters: a part that this context holds would be waited for for ever. */
+  /** @internal Never re-enters: to wait for a part that this context holds would never end. */
   protected nested(_: AcquireOptions, __: unknown, waits: boolean): undefined {
     if (waits) for (const part of this.#parts) part.checkStranger();
     return undefined;
