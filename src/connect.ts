@@ -5,8 +5,13 @@ import { createLocks, type Locks } from './locks.ts';
 import type { LocksOptions } from './primitives/lock-options.ts';
 
 const REDIS = [
-  ...['redis', 'rediss', 'redis+unix', 'redis+sentinel', 'rediss+sentinel'],
-  ...['redis+cluster', 'rediss+cluster'],
+  'redis',
+  'rediss',
+  'redis+unix',
+  'redis+sentinel',
+  'rediss+sentinel',
+  'redis+cluster',
+  'rediss+cluster',
 ];
 
 const POSTGRES = ['postgres', 'postgresql'];

@@ -24,7 +24,10 @@ export class Engine implements Registry {
     const events = new Events();
     const loop = new EventLoop(clock);
     const calls = new StoreCalls({
-      ...{ store, clock, loop, ttlMs: settings.ttlMs },
+      store,
+      clock,
+      loop,
+      ttlMs: settings.ttlMs,
       renewed: (outcome) => noticeHeartbeat(events, { ...outcome, store: store.name }),
       idle: () => this.#checkIdle(),
     });

@@ -13,8 +13,14 @@ import type { Kept } from '../contract/records.ts';
 import type { ClaimStatus, GoneReason, Member, Queue, Store, Takeover } from '../contract/store.ts';
 
 const GONE: readonly GoneReason[] = [
-  ...(['refused', 'full', 'mismatch', 'expired', 'evicted'] as const),
-  ...(['store-reset', 'session', 'unknown'] as const),
+  'refused',
+  'full',
+  'mismatch',
+  'expired',
+  'evicted',
+  'store-reset',
+  'session',
+  'unknown',
 ];
 
 const ENDS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];

@@ -52,7 +52,10 @@ function held(words: readonly string[]): ClaimStatus {
   const takeover =
     ended === '-' ? undefined : { reason: ended as Takeover['reason'], token: BigInt(endedBy) };
   return {
-    ...{ state: 'held', token: BigInt(number), leftMs: Number(left), waiters: Number(waiters) },
+    state: 'held',
+    token: BigInt(number),
+    leftMs: Number(left),
+    waiters: Number(waiters),
     ...(takeover && { takeover }),
     ...(limit !== '-' && { limit: Number(limit) }),
   };
@@ -61,7 +64,10 @@ function held(words: readonly string[]): ClaimStatus {
 function waiting(words: readonly string[]): ClaimStatus {
   const [left, ahead, limit, why, retry] = words;
   return {
-    ...{ state: 'waiting', leftMs: Number(left), ahead: Number(ahead), retryInMs: Number(retry) },
+    state: 'waiting',
+    leftMs: Number(left),
+    ahead: Number(ahead),
+    retryInMs: Number(retry),
     why: why === 'data-loss' ? 'data-loss' : 'queue',
     ...(limit !== '-' && { limit: Number(limit) }),
   };

@@ -67,8 +67,24 @@ const LIMIT_MS = 25_000;
 
 /** Bare stores. */
 const CONTRACT: readonly Topic[] = [
-  ...[claim, tries, renew, release, order, permits, readWrite, downgrade],
-  ...[expiry, takeover, evict, tokens, raise, keep, hints, batches, names, inspect],
+  claim,
+  tries,
+  renew,
+  release,
+  order,
+  permits,
+  readWrite,
+  downgrade,
+  expiry,
+  takeover,
+  evict,
+  tokens,
+  raise,
+  keep,
+  hints,
+  batches,
+  names,
+  inspect,
 ];
 
 /** Whatever lets one in at a time, through `createLocks`. */
@@ -77,7 +93,16 @@ const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closin
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
-  ...[dataLoss, semaphore, rwLock, all, election, onceCases, refreshCases, outlook, input, parts],
+  dataLoss,
+  semaphore,
+  rwLock,
+  all,
+  election,
+  onceCases,
+  refreshCases,
+  outlook,
+  input,
+  parts,
 ];
 
 /**

@@ -146,7 +146,7 @@ export function fenceConformance({ test, create }: FenceConformanceOptions): voi
       const resource = `suite:${n} ß/{x}`;
       const fixture = await create(resource);
       const bed: FenceBed = {
-        ...{ resource },
+        resource,
         lease: (token, more = {}) => ({ resource, lineage: 'suite', token, ...more }),
         enter: async (lease) => fixture.enter(lease),
         adopt: async (lease) => fixture.adopt(lease),

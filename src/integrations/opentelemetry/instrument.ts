@@ -33,8 +33,13 @@ export interface InstrumentOptions {
 }
 
 const OPTIONS = [
-  ...['locks', 'spans', 'metrics', 'nameOf', 'resources'],
-  ...['tracerProvider', 'meterProvider'],
+  'locks',
+  'spans',
+  'metrics',
+  'nameOf',
+  'resources',
+  'tracerProvider',
+  'meterProvider',
 ];
 
 /** The instrumentation scope. */

@@ -4,8 +4,7 @@ import { errorType } from './attributes.ts';
 
 /** In seconds: from a hand-off inside a process to work that is meant to last. */
 const BUCKETS = [
-  ...[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
-  ...[1, 2.5, 5, 10, 30, 60, 300, 1_800],
+  0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800,
 ];
 
 const advice = { explicitBucketBoundaries: BUCKETS };
@@ -29,29 +28,38 @@ export class Measures {
 
   constructor(meter: Meter) {
     this.#acquisitions = meter.createCounter('holdfast.acquisitions', {
-      ...{ unit: '{acquisition}', description: 'Attempts to take a lock that are over.' },
+      unit: '{acquisition}',
+      description: 'Attempts to take a lock that are over.',
     });
     this.#waitTime = meter.createHistogram('holdfast.wait.duration', {
-      ...{ unit: 's', description: 'From asking for a lock to the answer.', advice },
+      unit: 's',
+      description: 'From asking for a lock to the answer.',
+      advice,
     });
     this.#holdTime = meter.createHistogram('holdfast.hold.duration', {
-      ...{ unit: 's', description: 'From the grant of a lock to its release or loss.', advice },
+      unit: 's',
+      description: 'From the grant of a lock to its release or loss.',
+      advice,
     });
     this.#waiters = meter.createUpDownCounter('holdfast.waiters', {
-      ...{ unit: '{waiter}', description: 'Tasks of this process that wait for a lock now.' },
+      unit: '{waiter}',
+      description: 'Tasks of this process that wait for a lock now.',
     });
     this.#leases = meter.createUpDownCounter('holdfast.leases', {
-      ...{ unit: '{lease}', description: 'Locks that this process holds now.' },
+      unit: '{lease}',
+      description: 'Locks that this process holds now.',
     });
     this.#losses = meter.createCounter('holdfast.losses', {
-      ...{ unit: '{lease}', description: 'Locks lost before their holder released them.' },
+      unit: '{lease}',
+      description: 'Locks lost before their holder released them.',
     });
     this.#handOffs = meter.createCounter('holdfast.hand_offs', {
       unit: '{hand_off}',
       description: 'Locks that came from the holder before, in this process or through the store.',
     });
     this.#heartbeats = meter.createCounter('holdfast.heartbeats', {
-      ...{ unit: '{claim}', description: 'Claims that were to be kept alive, each time.' },
+      unit: '{claim}',
+      description: 'Claims that were to be kept alive, each time.',
     });
   }
 

@@ -80,7 +80,14 @@ export type OnceResult<T, O extends OnceOptions> =
   | ('ifRunning' extends keyof O ? ('skip' extends O['ifRunning'] ? Running : never) : never);
 
 const ONCE_OPTIONS = [
-  ...['keepFor', 'ifRunning', 'keepResult', 'wait', 'signal', 'label', 'ttl', 'maxHold'],
+  'keepFor',
+  'ifRunning',
+  'keepResult',
+  'wait',
+  'signal',
+  'label',
+  'ttl',
+  'maxHold',
 ];
 
 /** Longest result, in bytes of JSON: half of what a store has to keep, for the rest tells who. */

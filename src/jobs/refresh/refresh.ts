@@ -48,8 +48,15 @@ export interface RefreshOptions<T>
 }
 
 const REFRESH_OPTIONS = [
-  ...['read', 'load', 'staleWhileRefreshing', 'retryAfter'],
-  ...['wait', 'signal', 'label', 'ttl', 'maxHold'],
+  'read',
+  'load',
+  'staleWhileRefreshing',
+  'retryAfter',
+  'wait',
+  'signal',
+  'label',
+  'ttl',
+  'maxHold',
 ];
 
 /** Longest `retryAfter`, in ms: a slip of the keyboard must not stop everybody for hours. */
@@ -191,11 +198,15 @@ class Flight<T> {
     return new Promise((resolve, reject) => {
       const task: Waiter<T> = new Waiter<T>(this.#engine.services, {
         subject: {
-          ...{ resource, kind: 'mutex', outlook: () => ({}), leave: () => this.#leave() },
+          resource,
+          kind: 'mutex',
+          outlook: () => ({}),
+          leave: () => this.#leave(),
           timedOut: (waitedMs) => new AcquireTimeoutError(resource, { waitedMs }),
         },
         options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
-        ...{ resolve, reject },
+        resolve,
+        reject,
       });
       this.#value.then(
         (value) => task.resolve(value),

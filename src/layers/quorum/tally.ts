@@ -5,7 +5,13 @@ import type { Vote } from './vote.ts';
 
 /** What says most about why a claim is gone comes first. */
 const TELLING: readonly GoneReason[] = [
-  ...(['evicted', 'mismatch', 'full', 'store-reset', 'session', 'expired', 'unknown'] as const),
+  'evicted',
+  'mismatch',
+  'full',
+  'store-reset',
+  'session',
+  'expired',
+  'unknown',
 ];
 
 /** Why the claim is gone, of those members that say so. */
@@ -60,6 +66,8 @@ export function failureOf({ votes, majority }: Ballot): StoreError {
   const failed = `${errors.length} of ${votes.length} members failed`;
   const message = `${failed}, and a majority is ${majority}`;
   return new StoreError(`${message}: ${cause?.message ?? 'the others came too late'}`, {
-    ...{ cause, retryable: true, outcome: 'unknown' },
+    cause,
+    retryable: true,
+    outcome: 'unknown',
   });
 }

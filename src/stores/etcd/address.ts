@@ -33,8 +33,10 @@ export interface Address {
 const FORM = 'etcd://user:password@host1:2379,host2:2379';
 const PORT = 2379;
 const SECURE: Readonly<Record<string, boolean>> = {
-  ...{ etcd: false, http: false },
-  ...{ etcds: true, https: true },
+  etcd: false,
+  http: false,
+  etcds: true,
+  https: true,
 };
 const TLS = ['ca', 'cert', 'key', 'passphrase', 'pfx', 'rejectUnauthorized', 'servername'] as const;
 

@@ -192,8 +192,11 @@ export class Channel implements Course {
   /** Undefined, and told so, if the connection takes no requests any more. */
   #begin({ path, metadata }: Request, received: Received): RpcStream | undefined {
     const headers = {
-      ...{ ':method': 'POST', ':path': path, te: 'trailers' },
-      ...{ 'content-type': 'application/grpc', ...metadata },
+      ':method': 'POST',
+      ':path': path,
+      te: 'trailers',
+      'content-type': 'application/grpc',
+      ...metadata,
     };
     try {
       return new RpcStream(this.#session.request(headers), this, received);

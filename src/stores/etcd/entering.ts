@@ -136,7 +136,8 @@ class Entry {
     const { keys } = this.#parts;
     const { resource, id, kind, queue } = this.#claim;
     return [
-      ...[{ range: { key: this.own.key } }, { range: { key: keys.grave(id) } }],
+      { range: { key: this.own.key } },
+      { range: { key: keys.grave(id) } },
       reading(keys, resource, queue ? kind : undefined),
       { range: { key: this.own.lease.markKey } },
     ];
@@ -200,8 +201,18 @@ class Entry {
     const { key, lease } = this.own;
     if (places.length < total) return new QueueView(places, total + 1, ended);
     const own: Place = {
-      ...{ key, number, lease: lease.id, admitted: false, kind, permits, limit, holder },
-      ...{ ttlMs, lastsMs: ttlMs, sealed: undefined, foreign: false },
+      key,
+      number,
+      lease: lease.id,
+      admitted: false,
+      kind,
+      permits,
+      limit,
+      holder,
+      ttlMs,
+      lastsMs: ttlMs,
+      sealed: undefined,
+      foreign: false,
     };
     return new QueueView([...places, own], total + 1, ended);
   }

@@ -55,7 +55,8 @@ interface Meaning {
 }
 
 const refused = (retryable: boolean, advice: string): Meaning => ({
-  ...{ retryable, advice },
+  retryable,
+  advice,
   outcome: 'failed',
 });
 const unclear = (advice: string): Meaning => ({ retryable: true, outcome: 'unknown', advice });
@@ -153,7 +154,8 @@ export function storeError(error: unknown): StoreError {
   const said = error instanceof NoAnswer ? withoutSecrets(error.message) : describe(error);
   const sent = !(error instanceof NoAnswer) || error.sent;
   const [, retryable, advice] = breaks.find(([sign]) => sign.test(said)) ?? [
-    ...['', true],
+    '',
+    true,
     'broke the connection',
   ];
   return new StoreError(`The etcd server ${advice} (${said}).`, {
@@ -169,7 +171,8 @@ function ofRefusal({ name, status, message }: Refusal): StoreError {
   const { retryable, outcome, advice } = known ?? states.get(status) ?? FAILED;
   return new StoreError(`The etcd server ${advice} (${said}).`, {
     cause: copyOf(name, said),
-    ...{ retryable, outcome },
+    retryable,
+    outcome,
   });
 }
 

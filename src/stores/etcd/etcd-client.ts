@@ -18,12 +18,14 @@ import { Watches } from './watches.ts';
 
 const TXN: Method<TxnRequest, Reply> = {
   path: '/etcdserverpb.KV/Txn',
-  ...{ request: txnRequest, read: readReply },
+  request: txnRequest,
+  read: readReply,
 };
 const TERM: Method<TxnRequest, bigint> = { ...TXN, read: readTerm };
 const GRANT: Method<{ ttl: bigint }, Lease> = {
   path: '/etcdserverpb.Lease/LeaseGrant',
-  ...{ request: grantRequest, read: readLease },
+  request: grantRequest,
+  read: readLease,
 };
 const OF_LEASE = { request: leaseRequest, read: readLease };
 const REVOKE: Method<{ id: bigint }, Lease> = {

@@ -56,6 +56,7 @@ export function etcdStore(
   return new EtcdStore({
     keys,
     clock: systemClock(),
-    ...{ maxWaiters: checkMaxWaiters(maxWaiters), client },
+    maxWaiters: checkMaxWaiters(maxWaiters),
+    client,
   });
 }

@@ -75,7 +75,9 @@ export class KeepAlives {
         waiter.over = true;
       };
       const waiter: Waiter = {
-        ...{ lease, sent: false, over: false },
+        lease,
+        sent: false,
+        over: false,
         answered: (seconds) => {
           end();
           resolve(seconds);

@@ -34,7 +34,8 @@ export interface Message<M> extends Kind<M> {
 
 /** Bytes that are text. */
 export const text: Kind<string> = {
-  ...{ wire: 2, absent: '' },
+  wire: 2,
+  absent: '',
   write: (writer, value) => {
     const before = writer.length;
     writer.text(value);
@@ -44,7 +45,8 @@ export const text: Kind<string> = {
 };
 
 export const int64: Kind<bigint> = {
-  ...{ wire: 0, absent: 0n },
+  wire: 0,
+  absent: 0n,
   write: (writer, value) => writer.int(value),
   read: (reader) => reader.int(),
 };
@@ -56,13 +58,15 @@ export const uint64: Kind<bigint> = {
 
 /** An enumeration, or an int64 that is small and not negative. */
 export const count: Kind<number> = {
-  ...{ wire: 0, absent: 0 },
+  wire: 0,
+  absent: 0,
   write: (writer, value) => writer.uint(value),
   read: (reader) => reader.uint(),
 };
 
 export const bool: Kind<boolean> = {
-  ...{ wire: 0, absent: false },
+  wire: 0,
+  absent: false,
   write: (writer, value) => writer.uint(value ? 1 : 0),
   read: (reader) => reader.uint() !== 0,
 };
@@ -88,7 +92,8 @@ export function message<M extends object>(fields: () => Fields<NoInfer<M>>): Mes
     return table;
   };
   const whole: Message<M> = {
-    ...{ wire: 2, absent: undefined },
+    wire: 2,
+    absent: undefined,
     writeFields: (writer, value) => writeAll(writer, known(), value as Record<string, unknown>),
     readFields: (reader) => readAll(reader, known()) as M,
     write: (writer, value) => {

@@ -71,14 +71,21 @@ export function placeOf({ key, value, createRevision, lease }: KeyValue): Place 
   if (!terms) {
     const label = value === '' ? 'a lock of etcd' : value;
     return {
-      ...{ ...own, kind: 'mutex', permits: MAX_PERMITS, limit: MAX_PERMITS, foreign: true },
-      ...{ ttlMs: undefined, lastsMs: undefined, sealed: undefined },
-      ...{ holder: { host: 'etcd', pid: 0, label, since: 0 } },
+      ...own,
+      kind: 'mutex',
+      permits: MAX_PERMITS,
+      limit: MAX_PERMITS,
+      foreign: true,
+      ttlMs: undefined,
+      lastsMs: undefined,
+      sealed: undefined,
+      holder: { host: 'etcd', pid: 0, label, since: 0 },
     };
   }
   const { kind, permits, limit, ttl, holder, sealed, detail, lasts = ttl } = terms;
   const gone: GoneStatus | undefined = sealed && {
-    ...{ state: 'gone', why: sealed },
+    state: 'gone',
+    why: sealed,
     ...(detail !== undefined && { detail }),
   };
   const lives = { ttlMs: ttl, lastsMs: lasts, sealed: gone };

@@ -65,8 +65,11 @@ async function takeOver(
 
 function behind(own: OwnClaim, view: QueueView, at: number): ClaimStatus {
   return {
-    ...{ state: 'waiting', why: 'queue', ahead: view.total - 1 },
-    ...{ leftMs: own.leftMs(at), retryInMs: own.claim.ttlMs },
+    state: 'waiting',
+    why: 'queue',
+    ahead: view.total - 1,
+    leftMs: own.leftMs(at),
+    retryInMs: own.claim.ttlMs,
   };
 }
 

@@ -15,8 +15,11 @@ import { MalformedError } from './wire-format.ts';
 const RESULTS = { '=': 0, '>': 1, '<': 2, '!=': 3 } as const;
 const TARGETS = { version: 0, create: 1, mod: 2, value: 3, lease: 4 } as const;
 const FIELDS = {
-  ...{ version: 'version', create: 'createRevision', mod: 'modRevision' },
-  ...{ value: 'value', lease: 'lease' },
+  version: 'version',
+  create: 'createRevision',
+  mod: 'modRevision',
+  value: 'value',
+  lease: 'lease',
 } as const;
 const ASCENDING = 1;
 const BY_CREATION = 2;

@@ -59,8 +59,12 @@ export class Watches {
 
   watch(watcher: Watcher): Disposable {
     const watch: Watch = {
-      ...{ watcher, next: watcher.from, id: undefined, cluster: undefined },
-      ...{ started: false, refusals: 0 },
+      watcher,
+      next: watcher.from,
+      id: undefined,
+      cluster: undefined,
+      started: false,
+      refusals: 0,
     };
     this.#all.add(watch);
     const { current } = this.#stream;

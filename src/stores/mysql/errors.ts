@@ -35,17 +35,22 @@ const GRANTS =
   'does not permit this user to do that. docs/stores/mysql.md has the grants that are needed';
 
 const STOPPED: Meaning = {
-  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  retryable: true,
+  broken: true,
+  outcome: 'unknown',
   advice: 'was told to stop the call, or has a time limit',
 };
 
 const ENDED: Meaning = {
-  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  retryable: true,
+  broken: true,
+  outcome: 'unknown',
   advice: 'ended the session',
 };
 
 const NO_PRIMARY: Meaning = {
-  ...{ retryable: true, broken: true },
+  retryable: true,
+  broken: true,
   advice: 'takes no writes: it is a replica, or was made one. The primary is looked up again',
 };
 
@@ -55,7 +60,9 @@ const MISSING: Meaning = { retryable: false, advice: MIGRATE };
 
 /** Of a session whose first call has found it. Some are called after the commit. */
 const REPLACED: Meaning = {
-  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  retryable: true,
+  broken: true,
+  outcome: 'unknown',
   advice: 'has no such procedure at this moment: `holdfast migrate` is replacing it',
 };
 
@@ -103,10 +110,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [OTHER_ARGUMENTS, MISSING],
   [1370, DENIED],
   [1449, { retryable: false, advice: 'has lost the user who made the tables: migrate again' }],
-  [
-    1568,
-    { ...{ retryable: true, broken: true }, advice: 'has a session that is in a transaction' },
-  ],
+  [1568, { retryable: true, broken: true, advice: 'has a session that is in a transaction' }],
   [1792, NO_PRIMARY],
   [1836, NO_PRIMARY],
   [1927, ENDED],

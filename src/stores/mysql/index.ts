@@ -58,7 +58,10 @@ export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Sto
   const prefix = checkPrefix(given.prefix ?? PREFIX);
   return new SqlStore({
     ...settingsOf(given),
-    ...{ name: 'mysql', traits: TRAITS, lineage: `mysql:${prefix}`, fast: false },
+    name: 'mysql',
+    traits: TRAITS,
+    lineage: `mysql:${prefix}`,
+    fast: false,
     link: linkOf(sourceOf(connectLike(client), prefix)),
     clock: systemClock(),
   });

@@ -51,8 +51,12 @@ interface Column {
 
 /** Whatever the program has set for its own queries. */
 const AS_TEXT = {
-  ...{ rowsAsArray: true, nestTables: false, namedPlaceholders: false, metaAsArray: false },
-  ...{ insertIdAsNumber: false, checkDuplicate: false },
+  rowsAsArray: true,
+  nestTables: false,
+  namedPlaceholders: false,
+  metaAsArray: false,
+  insertIdAsNumber: false,
+  checkDuplicate: false,
   typeCast: (column: Column) => column.string(),
 };
 
@@ -154,6 +158,9 @@ function baseUnder(wrapped: Borrowed): Base {
 function ownOptions({ _events, _eventsCount, _maxListeners, ...opts }: Base['opts']): object {
   return {
     ...opts,
-    ...{ multipleStatements: false, pipelining: false, keepAliveDelay: 10_000, queryTimeout: 0 },
+    multipleStatements: false,
+    pipelining: false,
+    keepAliveDelay: 10_000,
+    queryTimeout: 0,
   };
 }

@@ -56,7 +56,9 @@ interface Field {
 
 /** Whatever the program has set for its own queries. */
 const AS_TEXT = {
-  ...{ rowsAsArray: true, nestTables: false, namedPlaceholders: false },
+  rowsAsArray: true,
+  nestTables: false,
+  namedPlaceholders: false,
   typeCast: (field: Field) => field.string(),
 };
 
@@ -132,7 +134,9 @@ function ownConfig(config: Config): object {
     Object.getOwnPropertyDescriptors(config),
   ) as object;
   return Object.assign(copy, {
-    ...{ multipleStatements: false, charsetNumber: UTF8MB4, namedPlaceholders: false },
+    multipleStatements: false,
+    charsetNumber: UTF8MB4,
+    namedPlaceholders: false,
     clientFlags: Number(config.clientFlags) & ~MULTI_STATEMENTS,
     enableKeepAlive: true,
     pool: undefined,

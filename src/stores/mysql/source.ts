@@ -16,8 +16,17 @@ const TOGETHER: readonly Routine[] = ['claim', 'renew', 'release', 'look'];
 /** What a call about one claim takes. */
 const TERMS: Readonly<Partial<Record<Routine, readonly string[]>>> = {
   claim: [
-    ...['settings', 'resource', 'id', 'kind', 'permits', 'limit', 'ttl', 'queue'],
-    ...['address', 'tag', 'holder'],
+    'settings',
+    'resource',
+    'id',
+    'kind',
+    'permits',
+    'limit',
+    'ttl',
+    'queue',
+    'address',
+    'tag',
+    'holder',
   ],
   renew: ['settings', 'resource', 'id', 'ttl'],
   release: ['settings', 'resource', 'id', 'ttl', 'unanswered', 'after', 'asking'],

@@ -24,7 +24,9 @@ const MIGRATE =
   ' `npx holdfast migrate --store postgres://…` with the same database and schema';
 
 const ENDED: Meaning = {
-  ...{ retryable: true, broken: true, outcome: 'unknown' },
+  retryable: true,
+  broken: true,
+  outcome: 'unknown',
   advice: 'ended the session',
 };
 
@@ -34,7 +36,8 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   [
     '25006',
     {
-      ...{ retryable: true, broken: true },
+      retryable: true,
+      broken: true,
       advice: 'takes no writes: it is a standby, or was made one. The primary is looked up again',
     },
   ],

@@ -64,7 +64,11 @@ export function postgresStore(client: PostgresClient, options: PostgresOptions =
   const opening = { schema: checkSchema(schema), fast, warnings: new Warnings() };
   return new SqlStore({
     ...settingsOf(given),
-    ...{ name: 'postgres', traits: TRAITS, lineage: `postgres:${schema}`, fast, singles: true },
+    name: 'postgres',
+    traits: TRAITS,
+    lineage: `postgres:${schema}`,
+    fast,
+    singles: true,
     link: linkOf(sourceOf(connectLike(client), opening)),
     clock: systemClock(),
   });

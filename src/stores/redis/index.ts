@@ -37,7 +37,9 @@ export function redisStore(client: RedisClient, options: RedisOptions = {}): Sto
   const given = readOptions(options, [...SERVER_OPTIONS, 'maxWaiters'], 'redisStore');
   const parts = partsOf(client, given);
   return new RedisStore({
-    ...{ ...parts, form: QUEUE_FORM, maxWaiters: checkMaxWaiters(given.maxWaiters) },
+    ...parts,
+    form: QUEUE_FORM,
+    maxWaiters: checkMaxWaiters(given.maxWaiters),
     places: new Places(parts.namespace, parts.link.cluster),
   });
 }

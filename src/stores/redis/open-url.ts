@@ -42,7 +42,8 @@ async function withIoredis(url: RedisUrl): Promise<RedisClient | undefined> {
   if (!ioredis) return undefined;
   const { Redis, Cluster } = ioredis;
   const settings = {
-    ...{ lazyConnect: true, db },
+    lazyConnect: true,
+    db,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(url.tls && { tls: {} }),
@@ -52,7 +53,9 @@ async function withIoredis(url: RedisUrl): Promise<RedisClient | undefined> {
       return new Redis({ ...settings, path });
     case 'sentinel':
       return new Redis({
-        ...{ ...settings, sentinels: [...addresses], name: path },
+        ...settings,
+        sentinels: [...addresses],
+        name: path,
         enableTLSForSentinelMode: url.tls,
       });
     case 'cluster':
@@ -68,7 +71,7 @@ async function withNodeRedis(url: RedisUrl): Promise<RedisClient | undefined> {
   if (!redis) return undefined;
   const tls = url.tls ? { tls: true as const } : {};
   const settings = {
-    ...{ database },
+    database,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
   };
@@ -78,7 +81,8 @@ async function withNodeRedis(url: RedisUrl): Promise<RedisClient | undefined> {
     case 'sentinel':
       return withSentinels(
         redis.createSentinel({
-          ...{ name: path, sentinelRootNodes: [...addresses] },
+          name: path,
+          sentinelRootNodes: [...addresses],
           nodeClientOptions: { ...settings, socket: tls },
           sentinelClientOptions: { socket: tls },
         }),

@@ -38,7 +38,11 @@ export interface ServerOptions {
 }
 
 export const SERVER_OPTIONS: readonly string[] = [
-  ...['namespace', 'maxTtl', 'afterDataLoss', 'replicas', 'onHazard'],
+  'namespace',
+  'maxTtl',
+  'afterDataLoss',
+  'replicas',
+  'onHazard',
 ];
 
 type Parts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
@@ -58,7 +62,9 @@ export function partsOf(client: RedisClient, options: ServerOptions): Parts {
   oneOf(onHazard, ['warn', 'refuse'], 'onHazard');
   const hazards = new Hazards(onHazard === 'refuse');
   return {
-    ...{ link: linkOf(client, hazards.look), namespace, replicas },
+    link: linkOf(client, hazards.look),
+    namespace,
+    replicas,
     clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
     deaf: hazards.deaf,
     exceeded: hazards.exceeded,

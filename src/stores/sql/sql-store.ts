@@ -9,13 +9,14 @@ import type { Clock } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { fromText, toText } from '../name-text.ts';
-import { garbled, letterOf, standingIn, statusIn } from '../status-lines.ts';
+import { garbled, standingIn, statusIn } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { askApart, type Reply, untilFree } from './apart.ts';
 import type { Lane, SqlLink } from './link.ts';
 import { Polling } from './polling.ts';
 import { statusFrom, yesOrNo } from './replies.ts';
 import { Sweeper } from './sweeper.ts';
+import { subjectOf, termsOf } from './terms.ts';
 import type { Routine } from './wire.ts';
 
 export interface SqlStoreParts {
@@ -47,7 +48,9 @@ type Call = (routine: Routine, args: readonly string[]) => Promise<readonly stri
 const CLAIMS = { lane: 'claims' } as const;
 
 const LANES: Readonly<Record<'claim' | 'renew' | 'release', Lane>> = {
-  ...{ claim: 'claims', renew: 'heartbeats', release: 'releases' },
+  claim: 'claims',
+  renew: 'heartbeats',
+  release: 'releases',
 };
 
 /** How many names are asked for at once. */
@@ -87,9 +90,7 @@ export class SqlStore implements Store {
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('renew', claims, ({ resource, id, ttlMs }) => ({
-      ...{ resource: toText(resource), id, ttl: Math.ceil(ttlMs) },
-    }));
+    return this.#statuses('renew', claims, subjectOf);
   }
 
   async release(
@@ -101,9 +102,10 @@ export class SqlStore implements Store {
     if (this.#parts.singles && claims.length === 1 && claim && !claim.unanswered && afterMs === 0) {
       return this.#releaseOne(claim);
     }
-    const lines = await this.#batch('release', claims, ({ resource, id, ttlMs, unanswered }) => ({
-      ...{ resource: toText(resource), id, ttl: Math.ceil(ttlMs) },
-      ...{ unanswered: unanswered === true, after: afterMs },
+    const lines = await this.#batch('release', claims, (each) => ({
+      ...subjectOf(each),
+      unanswered: each.unanswered === true,
+      after: afterMs,
     }));
     return lines.map(yesOrNo);
   }
@@ -138,7 +140,10 @@ export class SqlStore implements Store {
     { reason, now }: { readonly reason: string; readonly now: boolean },
   ): Promise<boolean> {
     const change = {
-      ...{ verb: 'evict', resource: toText(resource), number: String(number), now },
+      verb: 'evict',
+      resource: toText(resource),
+      number: String(number),
+      now,
       // No text in a database has a NUL, and nobody compares reasons.
       reason: reason.replaceAll('\0', '\ufffd'),
     };
@@ -187,23 +192,11 @@ export class SqlStore implements Store {
     await this.#parts.link.close();
   }
 
-  readonly #terms = (claim: Claim): object => {
-    const { resource, id, kind, permits, limit, ttlMs, queue, holder } = claim;
-    const [address, tag] = this.#wakes.tagOf(claim).split(' ');
-    return {
-      ...{ resource: toText(resource), id, kind: letterOf(kind), permits, limit },
-      ...{ ttl: Math.ceil(ttlMs), queue, address, tag, holder: JSON.stringify(holder) },
-    };
-  };
+  readonly #terms = (claim: Claim): object => termsOf(claim, this.#wakes.tagOf(claim).split(' '));
 
   async #claimOne(claim: Claim): Promise<readonly ClaimStatus[]> {
-    const { resource, id, kind, permits, limit, ttlMs, queue, holder } = claim;
-    const terms = [
-      ...[toText(resource), id, letterOf(kind), String(permits), String(limit)],
-      ...[String(Math.ceil(ttlMs)), String(queue), ...this.#wakes.tagOf(claim).split(' ')],
-      JSON.stringify(holder),
-    ];
-    const [line = ''] = await this.#alone({ ttlMs }, (call, waitMs) =>
+    const terms = Object.values(this.#terms(claim)).map(String);
+    const [line = ''] = await this.#alone(claim, (call, waitMs) =>
       call('claim_one', [...this.#plainSettings(waitMs), ...terms]),
     );
     const status = statusIn(line);

@@ -208,7 +208,16 @@ export class Queues {
     const rest = [address, admitted, told, took, took_seq] as const;
     this.rows.sql.enter.run(...values, JSON.stringify(holder), ...rest);
     const row: Row = {
-      ...{ resource, seq, id, kind, permits, lim, ttl, expires, sealed: null, address },
+      resource,
+      seq,
+      id,
+      kind,
+      permits,
+      lim,
+      ttl,
+      expires,
+      sealed: null,
+      address,
       ...standing,
     };
     this.rows.added(row);

@@ -6,8 +6,19 @@ import type { QueueRows, Use } from './long-queue.ts';
 import type { Row, Statements } from './statements.ts';
 
 type Columns = [
-  ...[number, string, string, number, number, number, number, number, number],
-  ...[string | null, string | null, number | null, string],
+  number,
+  string,
+  string,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  string | null,
+  string | null,
+  number | null,
+  string,
 ];
 
 export class ShortQueue implements QueueRows {
@@ -96,7 +107,19 @@ function rowOf(resource: string, columns: Columns): Row {
   const [seq, id, kind, permits, lim, ttl, expires, admitted, told] = columns;
   const [, , , , , , , , , sealed, took, tookSeq, address] = columns;
   return {
-    ...{ resource, seq, id, kind, permits, lim, ttl, expires, admitted, told, sealed, took },
-    ...{ took_seq: tookSeq, address },
+    resource,
+    seq,
+    id,
+    kind,
+    permits,
+    lim,
+    ttl,
+    expires,
+    admitted,
+    told,
+    sealed,
+    took,
+    took_seq: tookSeq,
+    address,
   };
 }

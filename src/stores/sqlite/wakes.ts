@@ -55,7 +55,9 @@ export class Wakes {
     this.#parts = parts;
     const { database, inUse, watchFile: watch } = parts;
     this.#file = new WakeFile({
-      ...{ database, inUse, watch },
+      database,
+      inUse,
+      watch,
       received: (told) => void this.#received(told),
       waiting: () => [...this.#watches.values()].some((each) => each.waiting),
     });

@@ -56,7 +56,8 @@ export function detailsIn({ data, stat }: NodeData): Details {
   }
   const { number, ttl, holder, admitted = false, sealed, detail, lasts = ttl } = terms;
   const gone: GoneStatus | undefined = sealed && {
-    ...{ state: 'gone', why: sealed },
+    state: 'gone',
+    why: sealed,
     ...(detail !== undefined && { detail }),
   };
   const lives = { ttlMs: ttl, lastsMs: lasts, sealed: gone };
@@ -90,7 +91,8 @@ export function noteIn(data: Buffer): Note | undefined {
     /^(released|evicted) (\d+) (-?\d+) *$/.exec(data.toString()) ?? [];
   if (reason === undefined || token === undefined) return undefined;
   return {
-    ...{ reason: reason as Takeover['reason'], token: BigInt(token) },
+    reason: reason as Takeover['reason'],
+    token: BigInt(token),
     sequence: Number(sequence),
   };
 }

@@ -173,7 +173,13 @@ export class FollowedQueue {
     const { ttlMs, holder } = known.claim;
     own.before = {
       name: before.name,
-      ...{ number, version, session: kept.session.id, ttlMs, lastsMs, holder, sealed },
+      number,
+      version,
+      session: kept.session.id,
+      ttlMs,
+      lastsMs,
+      holder,
+      sealed,
       admitted: known.held,
     };
   }

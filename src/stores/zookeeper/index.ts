@@ -56,7 +56,9 @@ export function zookeeperStore(
     throw new UsageError('path must not be below /zookeeper, which is for the servers.');
   }
   return new ZookeeperStore({
-    ...{ client, tree: new Tree(root === '/' ? '' : root), clock: systemClock() },
+    client,
+    tree: new Tree(root === '/' ? '' : root),
+    clock: systemClock(),
     maxWaiters: checkMaxWaiters(maxWaiters),
   });
 }

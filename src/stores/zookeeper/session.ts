@@ -180,13 +180,11 @@ export class Session {
     const place = await this.#hosts.next(signal);
     if (signal.aborted) return;
     const [clock, sentAt] = [this.#clock, this.#clock.now()];
-    const terms = { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs };
+    const { tls } = this.#destination;
+    const hello = helloOf(this.#greeting, { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs });
     const attempt = this.timeoutMs / (this.#hosts.size + 1);
-    const link = new Link({
-      ...{ place, clock, signal, tls: this.#destination.tls },
-      hello: helloOf(this.#greeting, terms),
-      limitMs: Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, attempt)),
-    });
+    const limitMs = Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, attempt));
+    const link = new Link({ place, clock, signal, tls, hello, limitMs });
     const greeting = readGreeting(await link.hello);
     if (signal.aborted) link.end(new Error('no longer wanted'));
     if (link.ended) throw link.ended;

@@ -82,7 +82,9 @@ export class ZookeeperStore implements Store {
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
     const own = new OwnClaims({ tree, clock });
     const sessions = new Sessions({
-      ...{ client, tree, clock },
+      client,
+      tree,
+      clock,
       alarm: (claims: Iterable<OwnClaim>) => own.alarm(claims),
       clear: (claim: OwnClaim) => clear(this.#parts, claim),
       drop: (claim: OwnClaim) => own.forget(claim),

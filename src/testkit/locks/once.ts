@@ -110,7 +110,9 @@ export const onceCases: Topic = {
         const locks = bed.locks();
         const late = once(locks, bed.name(), { keepFor: '1m' }, async (lease) => {
           await locks.evict(`once:${bed.name()}`, {
-            ...{ token: lease.token, reason: 'test', now: true },
+            token: lease.token,
+            reason: 'test',
+            now: true,
           });
           return 'late';
         });

@@ -186,8 +186,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   {
     ...errors,
     name: 'mysql: a call that was stopped has surely not happened',
-    find: "broken: true, outcome: 'unknown' },\n  advice: 'was told to stop",
-    replace: "broken: true },\n  advice: 'was told to stop",
+    find: "outcome: 'unknown',\n  advice: 'was told to stop",
+    replace: "advice: 'was told to stop",
     why: 'a claim that was committed all the same holds until its TTL ends',
   },
   {
