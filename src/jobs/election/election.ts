@@ -15,13 +15,13 @@
 
 import { firstOf, onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
-import { readOptions } from '../../base/options.ts';
+import { checkOptions, text } from '../../base/options.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { AcquireOptions } from '../../core/waiter.ts';
+import { type AcquireOptions, checkSignal } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
-import { checkLimit, type LockOptions } from '../../primitives/lock-options.ts';
+import { LOCK, type LockOptions, permitLimit } from '../../primitives/lock-options.ts';
 import type { SingleLock } from '../../primitives/single-lock.ts';
 import {
   type ObservedStandings,
@@ -40,9 +40,13 @@ export type CandidateState = 'standby' | 'leader' | 'resigned';
 
 export type CampaignOptions = Pick<AcquireOptions, 'label' | 'signal'>;
 
-const ELECTION_OPTIONS = ['ttl', 'minHold', 'maxHold', 'heartbeat', 'seats'];
+const { ttl, minHold, maxHold, heartbeat } = LOCK;
+const ELECTION = {
+  ...{ ttl, minHold, maxHold, heartbeat },
+  seats: (given: number = 1, name: string): number => permitLimit(given, name),
+};
 
-const CAMPAIGN_OPTIONS = ['label', 'signal'];
+const CAMPAIGN = { label: text, signal: checkSignal };
 
 /** Pause after a failure of the store before standing again, in ms. */
 const RETRY_MS = 500;
@@ -64,8 +68,7 @@ export function createElection(
   options: ElectionOptions = {},
 ): Election {
   const engine = engineOf(locks);
-  const { seats = 1, ...rest } = readOptions(options, ELECTION_OPTIONS, 'createElection');
-  const limit = checkLimit(seats, 'seats');
+  const { seats: limit, ...rest } = checkOptions(options, ELECTION, 'createElection');
   return new Election(engine, locks.semaphore(name, { ...rest, limit }));
 }
 
@@ -96,7 +99,7 @@ export class Election {
    * for await (const term of candidate) await lead(term.signal);
    */
   campaign(options: CampaignOptions = {}): Candidate {
-    const read = this.#seat.read(readOptions(options, CAMPAIGN_OPTIONS, 'campaign'));
+    const read = checkOptions(options, CAMPAIGN, 'campaign');
     return new Candidate(this.#engine, this.#seat, read);
   }
 
