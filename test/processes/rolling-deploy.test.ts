@@ -1,8 +1,8 @@
 /** While processes of this version work, others of a later version take over, file and all. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { checkHistory } from 'holdfast/testkit';
 import { expect, test } from 'vitest';
 import { LAYOUTS } from '../../src/stores/sqlite/schema.ts';
+import { checkHistory } from '../histories/check-history.ts';
 import { connect } from '../sqlite/bed.ts';
 import { NEXT_LAYOUTS } from '../sqlite/next-layout.ts';
 import { Child, databaseFile } from './child.ts';

@@ -1,5 +1,5 @@
 /** Ways to spoil a recorded history so that no order of its operations can be right any more. */
-import type { CounterOperation, LockOperation } from 'holdfast/testkit';
+import type { CounterOperation, LockOperation } from '../histories/models.ts';
 import type { Recorded } from './correct-operations.ts';
 
 /** Undefined if this history gives no occasion to do it provably. */

@@ -1,16 +1,9 @@
 import fc from 'fast-check';
-import {
-  checkHistory,
-  checkLinearizability,
-  counterModel,
-  type HoldRecord,
-  type LockOperation,
-  lockModel,
-  type Model,
-  type Operation,
-} from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import { simulatedClock } from '../../src/testkit/simulated-clock.ts';
+import { checkHistory, type HoldRecord } from '../histories/check-history.ts';
+import { checkLinearizability, type Model, type Operation } from '../histories/linearizability.ts';
+import { counterModel, type LockOperation, lockModel } from '../histories/models.ts';
 import { correctHistory } from './correct-history.ts';
 import { correctOperations, type LockKind, type Recorded } from './correct-operations.ts';
 import { CORRUPTIONS } from './corruptions.ts';

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createLocks, type Lease, type Locks, type SingleLock } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import type { HoldRecord } from 'holdfast/testkit';
+import type { HoldRecord } from '../../histories/check-history.ts';
 import { storeWith } from '../../sqlite/children/store-with.ts';
 import { NEXT_LAYOUTS } from '../../sqlite/next-layout.ts';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
