@@ -32,7 +32,6 @@ import { closing } from './locks/closing.ts';
 import { dataLoss } from './locks/data-loss.ts';
 import { doubt } from './locks/doubt.ts';
 import { election } from './locks/election.ts';
-import { input } from './locks/input.ts';
 import { lease } from './locks/lease.ts';
 import { loss } from './locks/loss.ts';
 import { nesting } from './locks/nesting.ts';
@@ -78,7 +77,7 @@ const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closin
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
-  ...[dataLoss, semaphore, rwLock, all, election, onceCases, refreshCases, outlook, input, parts],
+  ...[dataLoss, semaphore, rwLock, all, election, onceCases, refreshCases, outlook, parts],
 ];
 
 /**
