@@ -58,7 +58,12 @@ declare class SlowPost {
   readonly sent: string[];
 }
 declare function sendInvoices(locks: import('holdfast').Locks, post: SlowPost): Promise<boolean>;
-declare function record(name: string, locks: object, to: object): void;
+interface Hold {
+  readonly token: bigint;
+  readonly grantedAt: number;
+  readonly endedAt: number;
+}
+declare function record(locks: object, to: object): void;
 declare function readToken(): Promise<string>;
 
 /** For the suites of the testkit: a store and a fence of the reader's own. */

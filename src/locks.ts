@@ -1,8 +1,8 @@
-import { sleep, systemClock } from './base/clock.ts';
-import { type Duration, parseDuration } from './base/duration.ts';
+import { sleep } from './base/clock.ts';
+import { type Duration, duration } from './base/duration.ts';
 import { UsageError } from './base/errors.ts';
 import { checkName, MAX_NAME_BYTES } from './base/names.ts';
-import { reading, readOptions } from './base/options.ts';
+import { checkOptions } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
 import { ClosedError, UnsupportedError } from './contract/errors.ts';
 import { MAX_PERMITS, type Queue, type Store } from './contract/store.ts';
@@ -13,17 +13,16 @@ import type { Spec } from './core/local-queue.ts';
 import { closeOnSignal } from './primitives/close-on-signal.ts';
 import type { Lock } from './primitives/lock.ts';
 import {
-  checkLimit,
-  checkLocks,
   checkStore,
   type EvictOptions,
-  LOCK_OPTIONS,
-  LOCKS_OPTIONS,
+  LOCK,
+  LOCKS,
   type LockOptions,
   type LocksOptions,
   readEvict,
-  SEMAPHORE_OPTIONS,
+  SEMAPHORE,
   type SemaphoreOptions,
+  settingsOf,
 } from './primitives/lock-options.ts';
 import { type Asked, specOf, ttlOf } from './primitives/lock-spec.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
@@ -59,8 +58,8 @@ export class Locks {
   /** @internal */
   constructor(store: Store, given: LocksOptions) {
     checkStore(store);
-    const options = readOptions(given, LOCKS_OPTIONS, 'createLocks');
-    this.engine = new Engine(store, options.clock ?? systemClock(), checkLocks(options, store));
+    const options = checkOptions(given, LOCKS, 'createLocks');
+    this.engine = new Engine(store, options.clock, settingsOf(options, store));
     ttlOf(this.engine, options.ttl);
     users().set(store, (users().get(store) ?? 0) + 1);
     if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
@@ -72,7 +71,7 @@ export class Locks {
    * await locks.mutex('report').run(({ signal }) => buildReport(signal));
    */
   mutex(name: string, options: LockOptions = {}): Mutex {
-    const read = readOptions(options, LOCK_OPTIONS, 'mutex');
+    const read = checkOptions(options, LOCK, 'mutex');
     return new Mutex(this.engine, this.#spec(name, { ...read, kind: 'mutex', limit: 1 }));
   }
 
@@ -82,9 +81,8 @@ export class Locks {
    * await locks.semaphore('printer', { limit: 3 }).run({ permits: 2 }, () => ship(order));
    */
   semaphore(name: string, options: SemaphoreOptions): Semaphore {
-    const read = readOptions(options, SEMAPHORE_OPTIONS, 'semaphore');
-    const limit = checkLimit(read.limit, 'limit');
-    return new Semaphore(this.engine, this.#spec(name, { ...read, kind: 'permits', limit }));
+    const read = checkOptions(options, SEMAPHORE, 'semaphore');
+    return new Semaphore(this.engine, this.#spec(name, { ...read, kind: 'permits' }));
   }
 
   /**
@@ -93,7 +91,7 @@ export class Locks {
    * const config = await locks.rwLock('config').read.run(() => readConfig());
    */
   rwLock(name: string, options: LockOptions = {}): RwLock {
-    const read = readOptions(options, LOCK_OPTIONS, 'rwLock');
+    const read = checkOptions(options, LOCK, 'rwLock');
     const side = (kind: 'read' | 'write') =>
       this.#spec(name, { ...read, kind, limit: MAX_PERMITS });
     return {
@@ -170,9 +168,8 @@ export class Locks {
    * process.once('SIGTERM', () => locks.close({ drain: '5s' }));
    */
   close(options: { readonly drain?: Duration } = {}): Promise<void> {
-    const { drain = '10s' } = readOptions(options, ['drain'], 'close');
-    const drainMs = parseDuration(drain, 'drain');
-    this.#closing ??= this.#close(drainMs);
+    const { drain } = checkOptions(options, CLOSE, 'close');
+    this.#closing ??= this.#close(drain);
     return this.#closing;
   }
 
@@ -209,6 +206,8 @@ export class Locks {
   }
 }
 
+const CLOSE = { drain: duration('10s') };
+
 /** How long `close` waits for releases after it has aborted the work, in ms. */
 const LAST_WORDS_MS = 100;
 
@@ -219,7 +218,6 @@ const same = <T>(reply: T): T => reply;
  * @throws UsageError unless these are locks, of any copy of the library.
  */
 export function engineOf(locks: Locks): Engine {
-  const { engine } = reading('The locks', () => ({ engine: locks?.engine }));
-  if (engine) return engine;
+  if (locks?.engine) return locks.engine;
   throw new UsageError('The first argument must be locks, as createLocks makes them.');
 }

@@ -16,7 +16,6 @@ import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { onAbort } from './aborts.ts';
 import { UsageError } from './errors.ts';
-import { reading } from './options.ts';
 
 export interface Timer {
   ref(): unknown;
@@ -41,14 +40,12 @@ export interface Clock {
 
 const PARTS = ['now', 'random', 'setTimeout', 'clearTimeout', 'setImmediate'] as const;
 
-/** @throws UsageError unless it has all parts of a clock. */
-export function checkClock(clock: Clock): void {
-  const whole = reading('The clock', () => {
-    const jumps = typeof clock?.onJump;
-    const parts = PARTS.every((part) => typeof clock?.[part] === 'function');
-    return parts && (jumps === 'function' || jumps === 'undefined');
-  });
-  if (!whole) throw new UsageError('clock must be a Clock, as systemClock() gives.');
+/** The clock of the system if none was given. @throws UsageError unless it has all parts. */
+export function checkClock(clock: Clock = systemClock()): Clock {
+  const { onJump } = clock ?? {};
+  const whole = PARTS.every((part) => typeof clock?.[part] === 'function');
+  if (whole && (onJump === undefined || typeof onJump === 'function')) return clock;
+  throw new UsageError('clock must be a Clock, as systemClock() gives.');
 }
 
 /** Where the readings come from; tests pass their own. */

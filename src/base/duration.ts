@@ -32,6 +32,29 @@ export function parseDuration(value: Duration, what = 'duration'): number {
   throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
 }
 
+/** The option `name`, in ms. Without a default it may be left out. */
+export function duration(
+  otherwise: Duration,
+): (given: Duration | undefined, name: string) => number;
+export function duration(): (given: Duration | undefined, name: string) => number | undefined;
+export function duration(otherwise?: Duration) {
+  return (given: Duration | undefined = otherwise, name: string): number | undefined =>
+    given === undefined ? undefined : parseDuration(given, name);
+}
+
+/** The same, and more than 0. */
+export function positive(
+  otherwise: Duration,
+): (given: Duration | undefined, name: string) => number;
+export function positive(): (given: Duration | undefined, name: string) => number | undefined;
+export function positive(otherwise?: Duration) {
+  return (given: Duration | undefined = otherwise, name: string): number | undefined => {
+    const ms = duration()(given, name);
+    if (ms === 0) throw new UsageError(`${name} must be more than 0.`);
+    return ms;
+  };
+}
+
 /**
  * The same of what no timer counts, however long.
  * @throws UsageError if it is malformed or negative.

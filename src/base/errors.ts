@@ -50,13 +50,8 @@ export class LockError extends Error {
  * }
  */
 export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
-  try {
-    if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
-    return code === undefined || (error as { code?: unknown }).code === code;
-  } catch {
-    // A proxy may throw at any look.
-    return false;
-  }
+  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+  return code === undefined || (error as { code?: unknown }).code === code;
 }
 
 export function quote(resource: string): string {

@@ -1,32 +1,114 @@
+import type { Duration } from './duration.ts';
 import { isLockError, UsageError } from './errors.ts';
+import { show } from './show.ts';
+
+/** What is used of an option: the milliseconds of a duration, and all else as it was given. */
+type Value<V> = [Duration] extends [Exclude<V, undefined>] ? number : Exclude<V, undefined>;
 
 /**
- * The known options, each read once, in an object of our own: what was checked is what is used,
- * whatever a getter or a proxy says at a second look. An option that is misspelt would be ignored
- * silently, so it is refused instead.
- * @throws UsageError if they are no object, have an unknown option, or cannot be read.
+ * What is known of a set of options: for each name a function that is given what the caller said,
+ * or undefined, and returns what is used, by default as well, or throws a `UsageError`.
+ * @typeParam A What has no default, and may be absent.
+ */
+export type Checks<T, A = never> = {
+  readonly [K in keyof T]-?: (
+    given: T[K],
+    name: string,
+  ) => Value<T[K]> | (K extends A ? undefined : never);
+};
+
+type Used<C, K extends keyof C> = C[K] extends (...args: never[]) => infer R ? R : never;
+type Absent<C> = { [K in keyof C]: undefined extends Used<C, K> ? K : never }[keyof C];
+
+/** The types of what the checks return; what may be undefined may be left out. */
+export type Checked<C> = { readonly [K in Exclude<keyof C, Absent<C>>]: Used<C, K> } & {
+  readonly [K in Absent<C>]?: Exclude<Used<C, K>, undefined>;
+};
+
+/** @throws UsageError if they are no object, have an unknown option, or one that is wrong. */
+export function checkOptions<T extends object, C extends Checks<T, keyof T>>(
+  options: T,
+  checks: C,
+  what: string,
+): Checked<C> {
+  const known: Checks<T, keyof T> = checks;
+  const names = Object.keys(known) as (keyof T & string)[];
+  const given = readOptions(options, names, what);
+  const used: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = known[name](given[name], name);
+    if (value !== undefined) used[name] = value;
+  }
+  return used as Checked<C>;
+}
+
+/** True or false. */
+export function flag(otherwise = false): (given: boolean | undefined, name: string) => boolean {
+  return (given = otherwise, name) => {
+    if (typeof given === 'boolean') return given;
+    throw new UsageError(`${name} must be true or false.`);
+  };
+}
+
+export function text(given: string | undefined, name: string): string | undefined {
+  if (given === undefined || typeof given === 'string') return given;
+  throw new UsageError(`${name} must be text.`);
+}
+
+/** One of these words; the first is the default. */
+export function oneOf<const W extends string>(
+  ...words: readonly [W, ...W[]]
+): (given: W | undefined, name: string) => W {
+  return (given = words[0], name) => {
+    if (words.includes(given)) return given;
+    throw new UsageError(`${name} must be '${words.join("' or '")}', not ${show(given)}.`);
+  };
+}
+
+/** Without a default it must be given. */
+export function wholeNumber(
+  least: number,
+  most: number,
+  otherwise?: number,
+): (given: number | undefined, name: string) => number {
+  return (given = otherwise, name) => {
+    const whole = Number.isInteger(given) ? Number(given) : Number.NaN;
+    if (whole >= least && whole <= most) return whole;
+    const range = Number.isFinite(most) ? `from ${least} to ${most}` : `of at least ${least}`;
+    throw new UsageError(`${name} must be a whole number ${range}, not ${show(given)}.`);
+  };
+}
+
+export function callable<F>(given: F, name: string): F {
+  if (typeof given === 'function') return given;
+  throw new UsageError(`${name} must be a function.`);
+}
+
+/** For what is checked where it is used. */
+export function asGiven<T>(given: T): T {
+  return given;
+}
+
+/**
+ * The known options that were given. One that is misspelt would be ignored silently, so it is
+ * refused instead.
+ * @throws UsageError if they are no object, or have an unknown option.
  */
 export function readOptions<T extends object>(
   options: T,
   known: readonly string[],
   what: string,
 ): T {
-  return reading(`The options of ${what}`, () => {
-    if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-      throw new UsageError(`The options of ${what} must be an object.`);
-    }
-    const unknown = Object.keys(options).find((key) => !known.includes(key));
-    if (unknown !== undefined) {
-      const all = known.join(', ');
-      throw new UsageError(`${what} has no option ${JSON.stringify(unknown)}; it has ${all}.`);
-    }
-    const read: Record<string, unknown> = {};
-    for (const key of known) {
-      const value = (options as Record<string, unknown>)[key];
-      if (value !== undefined) read[key] = value;
-    }
-    return read as T;
-  });
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new UsageError(`The options of ${what} must be an object.`);
+  }
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    const all = known.join(', ');
+    throw new UsageError(`${what} has no option ${JSON.stringify(unknown)}; it has ${all}.`);
+  }
+  const given = known.map((key) => [key, options[key as keyof T]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as T;
 }
 
 /** @throws UsageError instead of what a getter or a proxy throws. */

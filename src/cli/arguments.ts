@@ -1,29 +1,45 @@
 /** Reads what stands behind a verb, and refuses what it does not know. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { checkName } from '../base/names.ts';
 import { nearest } from '../base/nearest.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
 import { quote } from './text.ts';
 
-/** The flags of a verb: whether each stands alone or takes a value. */
-export type Flags = Readonly<Record<string, 'alone' | 'value'>>;
+export type Flags = NonNullable<ParseArgsConfig['options']>;
 
-export const COMMON: Flags = { '--store': 'value', '--json': 'alone', '--help': 'alone' };
+export const ALONE = { type: 'boolean' } as const;
+export const VALUE = { type: 'string' } as const;
+export const COMMON: Flags = { store: VALUE, json: ALONE, help: { ...ALONE, short: 'h' } };
 
 export class Arguments {
-  readonly words: readonly string[];
+  readonly words: string[] = [];
   /** What stands behind `--`, for verbs that take a command; undefined without one. */
   readonly command: readonly string[] | undefined;
-  readonly #values: ReadonlyMap<string, string>;
+  readonly #values = new Map<string, string>();
 
-  constructor(
-    words: readonly string[],
-    values: ReadonlyMap<string, string>,
-    command: readonly string[] | undefined,
-  ) {
-    this.words = words;
-    this.command = command;
-    this.#values = values;
+  /** Without a command, what stands behind `--` are words, whatever they begin with. */
+  constructor(args: readonly string[], flags: Flags, takesCommand = false) {
+    // Not `strict`: its messages know neither the nearest flag nor that one is given twice.
+    const options = { args, options: flags, strict: false, tokens: true } as const;
+    for (const token of parseArgs(options).tokens) {
+      if (token.kind === 'positional') this.words.push(token.value);
+      else if (token.kind === 'option') {
+        const { name, value = '', inlineValue } = token;
+        const flag = dashed(name);
+        if (!Object.hasOwn(flags, name)) throw unknown(args[token.index] as string, flags);
+        if (this.has(name)) throw misuse(`${flag} is given twice`);
+        const alone = flags[name]?.type === 'boolean';
+        if (alone && inlineValue) throw misuse(`${flag} takes no value`);
+        if (!alone && !inlineValue && (token.value ?? '-').startsWith('-')) {
+          throw misuse(`${flag} needs a value`);
+        }
+        this.#values.set(name, value);
+      } else if (takesCommand) {
+        this.command = args.slice(token.index + 1);
+        break;
+      }
+    }
   }
 
   has(flag: string): boolean {
@@ -43,7 +59,7 @@ export class Arguments {
     } catch (cause) {
       const near = /^\d+(\.\d+)?$/.test(text) ? `; did you mean ${text}s?` : '';
       const good = `a duration such as 500ms, 30s, 5m or 2h, at most 24d`;
-      throw misuse(`${flag} takes ${good}, not ${quote(text)}${near}`, cause);
+      throw misuse(`${dashed(flag)} takes ${good}, not ${quote(text)}${near}`, cause);
     }
   }
 
@@ -52,7 +68,8 @@ export class Arguments {
     if (text === undefined) return undefined;
     const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (number >= least && number <= most) return number;
-    throw misuse(`${flag} takes a whole number from ${least} to ${most}, not ${quote(text)}`);
+    const good = `a whole number from ${least} to ${most}`;
+    throw misuse(`${dashed(flag)} takes ${good}, not ${quote(text)}`);
   }
 
   /** The only word, or none where there may be none. */
@@ -70,50 +87,16 @@ export class Arguments {
   }
 }
 
-/** Without a command, what stands behind `--` are words, whatever they begin with. */
-export function parse(args: readonly string[], flags: Flags, takesCommand = false): Arguments {
-  const words: string[] = [];
-  const values = new Map<string, string>();
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] as string;
-    if (arg === '--') {
-      const others = args.slice(at + 1);
-      if (takesCommand) return new Arguments(words, values, others);
-      return new Arguments([...words, ...others], values, undefined);
-    }
-    if (!arg.startsWith('-') || arg === '-') {
-      words.push(arg);
-      continue;
-    }
-    const { flag, inline } = split(arg, flags);
-    if (values.has(flag)) throw misuse(`${flag} is given twice`);
-    if (flags[flag] === 'alone') {
-      if (inline !== undefined) throw misuse(`${flag} takes no value`);
-      values.set(flag, '');
-      continue;
-    }
-    const value = inline ?? args[++at];
-    if (value === undefined || (inline === undefined && value.startsWith('-'))) {
-      throw misuse(`${flag} needs a value`);
-    }
-    values.set(flag, value);
-  }
-  return new Arguments(words, values, undefined);
+function unknown(arg: string, flags: Flags): ExitError {
+  const [written = arg] = arg.split('=');
+  const near = nearest(written.replace(/^-+/, ''), Object.keys(flags));
+  return misuse(
+    `There is no flag ${quote(written)}${near ? `; did you mean ${dashed(near)}?` : ''}`,
+  );
 }
 
-/** `--wait=5s`, `-E5`, `-h`. */
-function split(arg: string, flags: Flags): { flag: string; inline?: string } {
-  const [name, ...rest] = arg.startsWith('--') ? arg.split('=') : [arg.slice(0, 2), arg.slice(2)];
-  const flag = name === '-h' ? '--help' : (name as string);
-  if (!Object.hasOwn(flags, flag)) {
-    const bare = (text: string): string => text.replace(/^-+/, '');
-    const known = new Map(Object.keys(flags).map((each) => [bare(each), each]));
-    const [written = arg] = arg.split('=');
-    const near = known.get(nearest(bare(written), known.keys()) ?? '');
-    throw misuse(`There is no flag ${quote(written)}${near ? `; did you mean ${near}?` : ''}`);
-  }
-  const inline = rest.join('=');
-  return arg === name ? { flag } : { flag, inline };
+function dashed(flag: string): string {
+  return flag.length === 1 ? `-${flag}` : `--${flag}`;
 }
 
 export function misuse(message: string, cause?: unknown): ExitError {

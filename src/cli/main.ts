@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { nearest } from '../base/nearest.ts';
-import { COMMON, misuse, parse } from './arguments.ts';
+import { ALONE, Arguments, COMMON, misuse } from './arguments.ts';
 import { complainOf, print } from './output.ts';
 import { statusOf } from './process/exit-status.ts';
 import { quote } from './text.ts';
@@ -46,8 +46,8 @@ async function main(argv: readonly string[]): Promise<number> {
     throw misuse(`There is no verb ${quote(name)}${near ? `; did you mean ${near}?` : SEE_HELP}`);
   }
   const { verb } = await load();
-  const given = parse(others, verb.flags, verb.takesCommand);
-  if (!given.has('--help')) return verb.run(given);
+  const given = new Arguments(others, verb.flags, verb.takesCommand);
+  if (!given.has('help')) return verb.run(given);
   await print(verb.help);
   return 0;
 }
@@ -62,11 +62,11 @@ function verbAt(argv: readonly string[]): number {
 }
 
 async function withoutVerb(argv: readonly string[]): Promise<number> {
-  const given = parse(argv, { ...COMMON, '--version': 'alone' });
-  if (given.has('--version')) {
+  const given = new Arguments(argv, { ...COMMON, version: ALONE });
+  if (given.has('version')) {
     const { version } = await import('./version.ts');
     await print(`${version}\n`);
-  } else if (given.has('--help')) await print(HELP);
+  } else if (given.has('help')) await print(HELP);
   else throw misuse(`A verb is missing${SEE_HELP}`);
   return 0;
 }

@@ -12,7 +12,7 @@ import { ExitError, STATUS } from './process/exit-status.ts';
 
 /** @throws ExitError if there is no such store; the first verb finds out whether it answers. */
 export async function openLocks(given: Arguments, options?: LocksOptions): Promise<Locks> {
-  const url = given.text('--store') ?? (process.env.HOLDFAST_STORE || defaultUrl());
+  const url = given.text('store') ?? (process.env.HOLDFAST_STORE || defaultUrl());
   const store: Store = await openStore(url).catch((cause: Error) => {
     // What is no mistake in the URL is a file whose place cannot be told.
     const status = isLockError(cause) ? STATUS.configuration : STATUS.unreachable;

@@ -1,9 +1,9 @@
 import { onAbort } from '../base/aborts.ts';
 import type { Timer } from '../base/clock.ts';
-import { type Duration, parseDuration } from '../base/duration.ts';
+import { type Duration, duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Linked } from '../base/fifo.ts';
-import { readOptions } from '../base/options.ts';
+import { asGiven, type Checks, checkOptions, text } from '../base/options.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Kind } from '../contract/store.ts';
 import type { Acquisition } from './events.ts';
@@ -135,7 +135,15 @@ export interface AcquireOptions {
   readonly acquisition?: Acquisition;
 }
 
-const ACQUIRE_OPTIONS = ['wait', 'signal', 'permits', 'label'];
+type Acquiring = Pick<AcquireOptions, 'wait' | 'signal' | 'label'>;
+
+export const ACQUISITION: Checks<Acquiring, keyof Acquiring> = {
+  wait: duration(),
+  signal: checkSignal,
+  label: text,
+};
+
+const ACQUIRE = { ...ACQUISITION, permits: asGiven<number | undefined> };
 
 /** No options, so there is nothing to read, which would take a tenth of a hand-off's time. */
 export const NO_OPTIONS: AcquireOptions = Object.freeze({});
@@ -143,24 +151,11 @@ export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 /** @throws UsageError for wrong options. */
 export function readAcquire(options: AcquireOptions): AcquireOptions {
   if (options === NO_OPTIONS) return options;
-  const read = readOptions(options, ACQUIRE_OPTIONS, 'an acquisition');
-  const { wait, signal, label } = read;
-  if (wait !== undefined) parseDuration(wait, 'wait');
-  checkSignal(signal);
-  if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
-  return read;
+  type Public = Omit<AcquireOptions, 'acquisition'>;
+  return checkOptions<Public, typeof ACQUIRE>(options, ACQUIRE, 'an acquisition');
 }
 
-export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal === undefined || isSignal(signal)) return;
+export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal;
   throw new UsageError('signal must be an AbortSignal.');
-}
-
-/** An heir of a signal is an instance as well, but only a signal can say whether it is aborted. */
-function isSignal(value: unknown): boolean {
-  try {
-    return typeof Reflect.get(AbortSignal.prototype, 'aborted', value) === 'boolean';
-  } catch {
-    return false;
-  }
 }

@@ -1,9 +1,15 @@
 import { type Clock, checkClock } from '../base/clock.ts';
-import { type Duration, parseDuration } from '../base/duration.ts';
+import { type Duration, duration, positive } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import { checkName, MAX_PREFIX_BYTES } from '../base/names.ts';
-import { reading, readOptions } from '../base/options.ts';
-import { show } from '../base/show.ts';
+import {
+  type Checked,
+  type Checks,
+  checkOptions,
+  flag,
+  text,
+  wholeNumber,
+} from '../base/options.ts';
 import { MAX_PERMITS, OPTIONAL_VERBS, type Store } from '../contract/store.ts';
 import type { Settings } from '../core/services.ts';
 
@@ -81,84 +87,84 @@ const MARGIN_MS = 20;
 /** Longest reason of an eviction: a few sentences. */
 const MAX_REASON_BYTES = 1024;
 
-export const LOCK_OPTIONS: readonly string[] = [
-  'ttl',
-  'fair',
-  'reentrant',
-  'minHold',
-  'maxHold',
-  'heartbeat',
-];
-export const SEMAPHORE_OPTIONS: readonly string[] = [...LOCK_OPTIONS, 'limit'];
-export const LOCKS_OPTIONS: readonly string[] = [
-  ...['prefix', 'label', 'ttl', 'wait', 'maxTtl', 'drift', 'releaseOnSignal', 'clock'],
-];
+export const LOCK: Checks<LockOptions, 'ttl' | 'maxHold'> = {
+  ttl: duration(),
+  fair: flag(),
+  reentrant: flag(),
+  minHold: duration(0),
+  maxHold: positive(),
+  heartbeat: flag(true),
+};
 
-const EVICT_OPTIONS = ['token', 'reason', 'now'];
+export const permitLimit: (given: number | undefined, name: string) => number = wholeNumber(
+  1,
+  MAX_PERMITS,
+);
 
-export function checkLimit(limit: number, what: string): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PERMITS) return limit;
-  throw new UsageError(
-    `${what} must be a whole number from 1 to ${MAX_PERMITS}, not ${show(limit)}.`,
-  );
-}
+export const SEMAPHORE: Checks<SemaphoreOptions, 'ttl' | 'maxHold'> = {
+  ...LOCK,
+  limit: permitLimit,
+};
+
+export const LOCKS: Checks<LocksOptions, 'label' | 'ttl' | 'wait' | 'maxTtl'> = {
+  prefix: (given: string = '', name: string): string =>
+    given === '' ? given : checkName(given, name, MAX_PREFIX_BYTES),
+  label: text,
+  ttl: duration(),
+  wait: duration(),
+  maxTtl: duration(),
+  drift: (given: number = 0.01, name: string): number => {
+    if (typeof given === 'number' && given >= 0 && given < 0.5) return given;
+    throw new UsageError(`${name} must be a number from 0 to 0.5.`);
+  },
+  releaseOnSignal: flag(),
+  clock: checkClock,
+};
+
+const EVICT = {
+  token: (given: bigint, name: string): bigint => {
+    if (typeof given === 'bigint') return given;
+    throw new UsageError(`${name} must be a bigint.`);
+  },
+  reason: (given: string, name: string): string => checkName(given, name, MAX_REASON_BYTES),
+  now: flag(),
+};
 
 /** The verbs of every store, and those of some. */
 const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
 const MORE_VERBS = [...OPTIONAL_VERBS, 'close', 'partOf'] as const;
 
 export function checkStore(store: Store): void {
-  const whole = reading('The store', () => {
-    const { ttlStepMs } = store?.traits ?? {};
-    const { maxTtlMs = MAX_TTL_MS } = store ?? {};
-    return (
-      VERBS.every((verb) => typeof store?.[verb] === 'function') &&
-      MORE_VERBS.every((verb) => ['function', 'undefined'].includes(typeof store?.[verb])) &&
-      typeof ttlStepMs === 'number' &&
-      ttlStepMs > 0 &&
-      typeof maxTtlMs === 'number' &&
-      maxTtlMs > 0
-    );
-  });
+  const { ttlStepMs } = store?.traits ?? {};
+  const { maxTtlMs = MAX_TTL_MS } = store ?? {};
+  const whole =
+    VERBS.every((verb) => typeof store?.[verb] === 'function') &&
+    MORE_VERBS.every((verb) => ['function', 'undefined'].includes(typeof store?.[verb])) &&
+    Number(ttlStepMs) > 0 &&
+    maxTtlMs > 0;
   if (!whole) throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
 }
 
-export function checkLocks(options: LocksOptions, store: Store): Settings {
+export function settingsOf(options: Checked<typeof LOCKS>, store: Store): Settings {
   const { maxTtlMs: most = MAX_TTL_MS } = store;
-  const { prefix = '', label, ttl = Math.min(10_000, most), wait, drift = 0.01 } = options;
-  const { clock, releaseOnSignal = false } = options;
-  if (prefix !== '') checkName(prefix, 'prefix', MAX_PREFIX_BYTES);
-  if (label !== undefined && typeof label !== 'string') throw new UsageError('label must be text.');
-  if (typeof drift !== 'number' || !(drift >= 0 && drift < 0.5)) {
-    throw new UsageError('drift must be a number from 0 to 0.5.');
-  }
-  if (clock !== undefined) checkClock(clock);
-  if (typeof releaseOnSignal !== 'boolean') {
-    throw new UsageError('releaseOnSignal must be true or false.');
-  }
   return {
-    prefix,
-    label,
-    ttlMs: parseDuration(ttl, 'ttl'),
-    waitMs: wait === undefined ? undefined : parseDuration(wait, 'wait'),
-    maxTtlMs: maxTtlOf(options, store),
-    driftRate: drift,
+    prefix: options.prefix,
+    label: options.label,
+    ttlMs: options.ttl ?? Math.min(10_000, most),
+    waitMs: options.wait,
+    maxTtlMs: maxTtlOf(options.maxTtl, store),
+    driftRate: options.drift,
     marginMs: MARGIN_MS,
   };
 }
 
-function maxTtlOf({ maxTtl }: LocksOptions, { maxTtlMs, name }: Store): number {
-  if (maxTtl === undefined) return maxTtlMs ?? MAX_TTL_MS;
-  const ms = parseDuration(maxTtl, 'maxTtl');
+function maxTtlOf(ms: number | undefined, { maxTtlMs, name }: Store): number {
+  if (ms === undefined) return maxTtlMs ?? MAX_TTL_MS;
   if (maxTtlMs === undefined || ms <= maxTtlMs) return ms;
   const raise = `raise the option maxTtl of the ${name} store for all its users`;
   throw new UsageError(`maxTtl is ${ms} ms, more than the store's, ${maxTtlMs} ms: ${raise}.`);
 }
 
 export function readEvict(options: EvictOptions): Required<EvictOptions> {
-  const { token, reason, now = false } = readOptions(options, EVICT_OPTIONS, 'evict');
-  if (typeof token !== 'bigint') throw new UsageError('token must be a bigint.');
-  checkName(reason, 'reason', MAX_REASON_BYTES);
-  if (typeof now !== 'boolean') throw new UsageError('now must be true or false.');
-  return { token, reason, now };
+  return checkOptions(options, EVICT, 'evict');
 }

@@ -10,7 +10,6 @@
 import { firstOf } from '../base/aborts.ts';
 import { parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
-import { reading } from '../base/options.ts';
 import type { Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { LeaseLostError } from '../core/errors.ts';
@@ -81,7 +80,7 @@ export class MultiLock extends Lockable<MultiLease> {
   /** @internal Throws UsageError if there are no parts, or the same resource occurs twice. */
   constructor(engine: Engine, parts: readonly Lock[]) {
     super(engine);
-    this.#parts = reading('The list of locks', () => readParts(engine, parts));
+    this.#parts = checkParts(engine, parts);
     this.#ordered = [...this.#parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
@@ -148,22 +147,19 @@ export class MultiLock extends Lockable<MultiLease> {
   }
 }
 
-/** The list, read once, and no further than to what does not belong there. */
-function readParts(engine: Engine, parts: readonly Lock[]): Lock[] {
-  const read = new Map<string, Lock>();
-  if (Array.isArray(parts)) {
-    for (const part of parts) {
-      if (!(part instanceof Lock && part.belongsTo(engine))) {
-        throw new UsageError(
-          'all() takes mutexes, semaphores, readers and writers of these locks.',
-        );
-      }
-      if (read.has(part.resource)) throw new UsageError('all() has the same resource twice.');
-      read.set(part.resource, part);
-    }
+/** @throws UsageError */
+function checkParts(engine: Engine, parts: readonly Lock[]): Lock[] {
+  if (!Array.isArray(parts) || parts.length === 0) {
+    throw new UsageError('all() takes a list of at least one lock.');
   }
-  if (read.size === 0) throw new UsageError('all() takes a list of at least one lock.');
-  return [...read.values()];
+  const ours = (part: unknown): boolean => part instanceof Lock && part.belongsTo(engine);
+  if (parts.findIndex((part) => !ours(part)) >= 0) {
+    throw new UsageError('all() takes mutexes, semaphores, readers and writers of these locks.');
+  }
+  if (new Set(parts.map((part) => part.resource)).size < parts.length) {
+    throw new UsageError('all() has the same resource twice.');
+  }
+  return [...parts];
 }
 
 async function release(taken: ReadonlyMap<Lock, Lease>): Promise<void> {

@@ -31,7 +31,6 @@ import { closing } from './locks/closing.ts';
 import { dataLoss } from './locks/data-loss.ts';
 import { doubt } from './locks/doubt.ts';
 import { election } from './locks/election.ts';
-import { input } from './locks/input.ts';
 import { lease } from './locks/lease.ts';
 import { loss } from './locks/loss.ts';
 import { nesting } from './locks/nesting.ts';
@@ -101,7 +100,6 @@ const TOPICS: readonly Topic[] = [
   onceCases,
   refreshCases,
   outlook,
-  input,
   parts,
 ];
 

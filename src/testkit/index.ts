@@ -10,37 +10,11 @@ export {
   type Range,
   type Weather,
 } from './chaos-store.ts';
-export {
-  checkHistory,
-  type HistoryRule,
-  type HoldRecord,
-  type Violation,
-} from './check-history.ts';
 export { type ConformanceOptions, conformance } from './conformance.ts';
 export { type Count, type CountingStore, countingStore } from './counting-store.ts';
 export { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
 export { type FenceConformanceOptions, fenceConformance } from './fence-conformance.ts';
 export type { FencedNumber, FenceFixture } from './fence-fixture.ts';
 export type { Journey } from './journey.ts';
-export {
-  checkLinearizability,
-  type Disorder,
-  type Linearizability,
-  type Model,
-  type Operation,
-} from './linearizability.ts';
-export {
-  type CounterInput,
-  type CounterOperation,
-  type CounterOutput,
-  type CounterState,
-  counterModel,
-  type Hold,
-  type LockInput,
-  type LockOperation,
-  type LockOutput,
-  type LockState,
-  lockModel,
-} from './models.ts';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
 export type { Fixture, FixtureOptions } from './test-bed.ts';

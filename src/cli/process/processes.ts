@@ -102,8 +102,11 @@ function entryOf(pid: number): Entry | undefined {
     if (state === 'Z' || state === 'X') return undefined;
     const started = fields[19] ?? '';
     return {
-      ...{ pid, started },
-      ...{ parent: Number(parent), group: Number(group), session: Number(session) },
+      pid,
+      started,
+      parent: Number(parent),
+      group: Number(group),
+      session: Number(session),
     };
   } catch {
     return undefined;

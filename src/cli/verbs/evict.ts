@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Queue } from '../../contract/store.ts';
 import { type EvictOptions, readEvict } from '../../primitives/lock-options.ts';
-import { type Arguments, COMMON, misuse } from '../arguments.ts';
+import { ALONE, type Arguments, COMMON, misuse, VALUE } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
@@ -30,21 +30,23 @@ export const verb: Verb = {
   help: HELP,
   flags: {
     ...COMMON,
-    ...{ '--token': 'value', '--reason': 'value', '--now': 'alone', '--yes': 'alone' },
+    token: VALUE,
+    reason: VALUE,
+    now: ALONE,
+    yes: ALONE,
   },
   async run(given) {
     const name = given.name();
     const token = tokenOf(given);
-    const reason = given.text('--reason');
+    const reason = given.text('reason');
     if (!reason) throw misuse('--reason is missing: say why, for whoever asks later');
-    const options = readEvict({ token, reason, now: given.has('--now') });
+    const options = readEvict({ token, reason, now: given.has('now') });
     const locks = await openLocks(given);
-    const asks = isatty(0) && isatty(2) && !given.has('--yes');
+    const asks = isatty(0) && isatty(2) && !given.has('yes');
     if (asks && !(await agreed(await locks.inspect(name), options))) return STATUS.none;
     const evicted = await locks.evict(name, options);
     const status = evicted ? 0 : STATUS.none;
-    if (given.has('--json'))
-      await printJson({ resource: name, token: `${token}`, evicted }, status);
+    if (given.has('json')) await printJson({ resource: name, token: `${token}`, evicted }, status);
     else if (evicted) await print(`Evicted from ${plain(name)}: ${token}\n`);
     else throw nobody(name, token);
     return status;
@@ -52,7 +54,7 @@ export const verb: Verb = {
 };
 
 function tokenOf(given: Arguments): bigint {
-  const text = given.text('--token');
+  const text = given.text('token');
   if (text === undefined) throw misuse(`--token is missing: 'holdfast show NAME' lists them`);
   if (/^\d{1,30}$/.test(text)) return BigInt(text);
   throw misuse(`--token takes a number as 'holdfast show' prints it, not ${quote(text)}`);

@@ -17,7 +17,7 @@ export const verb: Verb = {
     const locks = await openLocks(given);
     const names: string[] = [];
     for await (const name of locks.list(prefix)) names.push(name);
-    if (given.has('--json')) await printJson(names);
+    if (given.has('json')) await printJson(names);
     else await print(names.map((name) => `${plain(name)}\n`).join(''));
     return 0;
   },

@@ -1,5 +1,5 @@
 import { isLockError } from '../../base/errors.ts';
-import { type Arguments, COMMON, misuse } from '../arguments.ts';
+import { ALONE, type Arguments, COMMON, misuse } from '../arguments.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { quote } from '../text.ts';
@@ -34,7 +34,7 @@ const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
 
 export const verb: Verb = {
   help: HELP,
-  flags: { ...COMMON, '--print': 'alone' },
+  flags: { ...COMMON, print: ALONE },
   async run(given) {
     const word = given.atMostOne();
     if (word !== undefined) throw misuse(`${quote(word)} is one word too many`);
@@ -46,19 +46,19 @@ export const verb: Verb = {
     }
     const migration = await load();
     const text = inUrl(() => migration.migrationText(rest));
-    if (given.has('--print')) {
+    if (given.has('print')) {
       await print(text);
       return 0;
     }
     await migration.migrate(rest);
-    if (given.has('--json')) await printJson({ migrated: true });
+    if (given.has('json')) await printJson({ migrated: true });
     else await print('The tables of the locks are up to date.\n');
     return 0;
   },
 };
 
 function urlOf(given: Arguments): string {
-  const url = given.text('--store') ?? process.env.HOLDFAST_STORE;
+  const url = given.text('store') ?? process.env.HOLDFAST_STORE;
   if (url) return url;
   throw misuse('--store is missing: which database?');
 }

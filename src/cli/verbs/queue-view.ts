@@ -8,7 +8,8 @@ const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] 
 /** Numbers that JSON cannot hold are strings; a read-write lock has no limit. */
 export function queueJson({ resource, limit = MAX_PERMITS, holders, waiters }: Queue): object {
   return {
-    ...{ resource, limit: limit < MAX_PERMITS ? limit : null },
+    resource,
+    limit: limit < MAX_PERMITS ? limit : null,
     holders: holders.map(memberJson),
     waiters: waiters.map(memberJson),
   };
@@ -17,9 +18,15 @@ export function queueJson({ resource, limit = MAX_PERMITS, holders, waiters }: Q
 function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): object {
   const { host, pid, label = null, since } = holder;
   return {
-    ...{ token: String(number), kind, permits: kind === 'permits' ? permits : 1 },
-    ...{ host, pid, label },
-    ...{ since: new Date(since).toISOString(), ttlMs, leftMs: Math.round(leftMs) },
+    token: String(number),
+    kind,
+    permits: kind === 'permits' ? permits : 1,
+    host,
+    pid,
+    label,
+    since: new Date(since).toISOString(),
+    ttlMs,
+    leftMs: Math.round(leftMs),
   };
 }
 
@@ -64,8 +71,13 @@ export function memberLine(member: Member, queue: Queue): string {
 function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Queue): string[] {
   const what = kind === 'permits' ? `${permits} of ${queue.limit ?? '?'}` : kind;
   return [
-    ...[String(number), what, plain(holder.host), String(holder.pid), plain(holder.label ?? '')],
-    ...[localTime(holder.since), `${(leftMs / 1000).toFixed(1)}s`],
+    String(number),
+    what,
+    plain(holder.host),
+    String(holder.pid),
+    plain(holder.label ?? ''),
+    localTime(holder.since),
+    `${(leftMs / 1000).toFixed(1)}s`,
   ];
 }
 

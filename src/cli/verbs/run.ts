@@ -4,7 +4,7 @@ import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { type Arguments, COMMON, misuse } from '../arguments.ts';
+import { ALONE, type Arguments, COMMON, misuse, VALUE } from '../arguments.ts';
 import { type Ending, endingOf, onTerminal } from '../command.ts';
 import { openLocks } from '../open-locks.ts';
 import { ExitError, STATUS, statusOf } from '../process/exit-status.ts';
@@ -46,9 +46,18 @@ export const verb: Verb = {
   help: HELP,
   flags: {
     ...COMMON,
-    ...{ '--try': 'alone', '--wait': 'value', '--ttl': 'value', '--limit': 'value' },
-    ...{ '--permits': 'value', '--read': 'alone', '--shared': 'alone', '--write': 'alone' },
-    ...{ '--fair': 'alone', '--label': 'value', '--grace': 'value', '-E': 'value' },
+    try: ALONE,
+    wait: VALUE,
+    ttl: VALUE,
+    limit: VALUE,
+    permits: VALUE,
+    read: ALONE,
+    shared: ALONE,
+    write: ALONE,
+    fair: ALONE,
+    label: VALUE,
+    grace: VALUE,
+    E: { ...VALUE, short: 'E' },
   },
   takesCommand: true,
   async run(given) {
@@ -72,16 +81,16 @@ async function locked(given: Arguments): Promise<Ending> {
   const name = given.name(': write run NAME -- COMMAND');
   const words = commandOf(given);
   const terms = termsOf(given, name);
-  const graceMs = given.duration('--grace') ?? DEFAULT_GRACE_MS;
-  const notAcquired = given.whole('-E', 0, 255) ?? STATUS.notAcquired;
-  const label = given.text('--label') ?? basename(words[0] as string);
+  const graceMs = given.duration('grace') ?? DEFAULT_GRACE_MS;
+  const notAcquired = given.whole('E', 0, 255) ?? STATUS.notAcquired;
+  const label = given.text('label') ?? basename(words[0] as string);
   const ttl = ttlOf(given);
 
   const interrupt = untilSignal();
   const locks = await openLocks(given, { label, ttl });
   try {
     const lease = await acquire(locks, terms, interrupt);
-    return await hold(lease, words, { graceMs, asJson: given.has('--json') });
+    return await hold(lease, words, { graceMs, asJson: given.has('json') });
   } catch (error) {
     if (interrupt.aborted && error === interrupt.reason) return endingOf(null, interrupt.reason);
     if (statusOf(error) !== STATUS.notAcquired) throw error;
@@ -112,19 +121,18 @@ function commandOf({ command }: Arguments): readonly string[] {
 }
 
 function termsOf(given: Arguments, name: string): Terms {
-  const wait = given.duration('--wait');
-  if (wait !== undefined && given.has('--try'))
-    throw misuse('--try waits for nothing, so no --wait');
-  const waitMs = given.has('--try') ? 0 : wait;
-  const reads = given.has('--read') || given.has('--shared');
-  const writes = given.has('--write');
-  const limit = given.whole('--limit', 1, MAX_PERMITS);
-  const permits = given.whole('--permits', 1, limit ?? MAX_PERMITS) ?? 1;
-  if (given.has('--permits') && limit === undefined) throw misuse('--permits needs --limit');
+  const wait = given.duration('wait');
+  if (wait !== undefined && given.has('try')) throw misuse('--try waits for nothing, so no --wait');
+  const waitMs = given.has('try') ? 0 : wait;
+  const reads = given.has('read') || given.has('shared');
+  const writes = given.has('write');
+  const limit = given.whole('limit', 1, MAX_PERMITS);
+  const permits = given.whole('permits', 1, limit ?? MAX_PERMITS) ?? 1;
+  if (given.has('permits') && limit === undefined) throw misuse('--permits needs --limit');
   if (Number(reads) + Number(writes) + Number(limit !== undefined) > 1) {
     throw misuse('One of --limit, --read and --write at most: they are different kinds of lock');
   }
-  const options = { fair: given.has('--fair') };
+  const options = { fair: given.has('fair') };
   const lockOn = (locks: Locks): Lock => {
     if (limit !== undefined) return locks.semaphore(name, { ...options, limit });
     if (reads) return locks.rwLock(name, options).read;
@@ -134,7 +142,7 @@ function termsOf(given: Arguments, name: string): Terms {
 }
 
 function ttlOf(given: Arguments): number {
-  const ttl = given.duration('--ttl') ?? DEFAULT_TTL_MS;
+  const ttl = given.duration('ttl') ?? DEFAULT_TTL_MS;
   if (ttl < MIN_TTL_MS) throw misuse('--ttl is at least 100ms');
   if (ttl <= MAX_TTL_MS) return ttl;
   throw misuse('--ttl is at most 30s; a lock is kept for longer by heartbeats');

@@ -17,7 +17,7 @@ export const verb: Verb = {
     const name = given.name();
     const locks = await openLocks(given);
     const queue = await locks.inspect(name);
-    if (given.has('--json')) await printJson(queueJson(queue));
+    if (given.has('json')) await printJson(queueJson(queue));
     else await print(`${queueLines(queue, isColoured()).join('\n')}\n`);
     return 0;
   },

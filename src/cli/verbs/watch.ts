@@ -32,7 +32,7 @@ export const verb: Verb = {
       process.once(signal, () => interrupt.abort());
     }
     const locks = await openLocks(given);
-    const show = given.has('--json') ? jsonLines() : process.stdout.isTTY ? draw : changes();
+    const show = given.has('json') ? jsonLines() : process.stdout.isTTY ? draw : changes();
     await show(await locks.inspect(name));
     for (let away = false; ; ) {
       await sleep(LOOK_MS, undefined, interrupt).catch(() => {});
@@ -42,7 +42,7 @@ export const verb: Verb = {
         away = false;
       } catch (error) {
         if (!mayPass(error)) throw error;
-        if (!away) await complainOf(error, given.has('--json'));
+        if (!away) await complainOf(error, given.has('json'));
         away = true;
       }
     }

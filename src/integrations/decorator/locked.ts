@@ -8,12 +8,12 @@
  * looks there for routes, for one. Whether a method is asynchronous shows in its type, and else
  * only in what it returns, so that is looked at in each call.
  */
-import type { Duration } from '../../base/duration.ts';
+import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
-import { show } from '../../base/show.ts';
+import { asGiven, checkOptions, oneOf, text } from '../../base/options.ts';
+import { ACQUISITION } from '../../core/waiter.ts';
 import type { Locks } from '../../locks.ts';
-import { LOCK_OPTIONS, type LockOptions } from '../../primitives/lock-options.ts';
+import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 
 /** What one call of a `locked` method may say; it goes before what its decorator says. */
 export interface LockedCall {
@@ -107,15 +107,11 @@ export function locked<Self extends object, A extends unknown[]>(
   name: string | ((...args: A) => string | LockedCall),
   options: LockedOptions = {},
 ): LockedDecorator<Self, A, boolean> {
-  const {
-    ifBusy = 'wait',
-    wait,
-    label,
-    ...lockOptions
-  } = readOptions<LockedOptions>(options, LOCKED_OPTIONS, 'locked');
-  if (ifBusy !== 'wait' && ifBusy !== 'skip') {
-    throw new UsageError(`ifBusy must be 'wait' or 'skip', not ${show(ifBusy)}.`);
-  }
+  const { ifBusy, wait, label, ...lockOptions } = checkOptions<LockedOptions, typeof LOCKED>(
+    options,
+    LOCKED,
+    'locked',
+  );
   if (typeof name !== 'string' && typeof name !== 'function') {
     throw new UsageError('locked takes a name, or a function that makes one.');
   }
@@ -127,7 +123,7 @@ export function locked<Self extends object, A extends unknown[]>(
       const from = typeof locks === 'function' ? checkLocks(locks(this)) : locks;
       const made = typeof name === 'string' ? name : name.apply(this, args as A);
       const call: LockedCall = typeof made === 'string' ? { name: made } : made;
-      const { name: resource, ...said } = readOptions(call, CALL_OPTIONS, 'a locked call');
+      const { name: resource, ...said } = checkOptions(call, CALL, 'a locked call');
       const mutex = from.mutex(resource, lockOptions);
       const work = (): PromiseLike<unknown> => promiseOf(method.apply(this, args), method);
       if (ifBusy === 'wait') return mutex.run({ ...defaults, ...said }, work);
@@ -139,8 +135,8 @@ export function locked<Self extends object, A extends unknown[]>(
   return decoratorOf(replace) as LockedDecorator<Self, A, boolean>;
 }
 
-const CALL_OPTIONS = ['name', 'wait', 'signal', 'label'];
-const LOCKED_OPTIONS = [...LOCK_OPTIONS, 'wait', 'label', 'ifBusy'];
+const CALL = { name: asGiven<string>, ...ACQUISITION };
+const LOCKED = { ...LOCK, wait: duration(), label: text, ifBusy: oneOf('wait', 'skip') };
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 

@@ -10,14 +10,14 @@
  * `imports` and `inject`, such as a pool, closes after it, because NestJS ends in reverse order.
  */
 
-import { type Duration, parseDuration } from '../../base/duration.ts';
+import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { checkOptions, flag } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { openStore } from '../../connect.ts';
 import type { Store } from '../../contract/store.ts';
 import { createLocks, Locks } from '../../locks.ts';
-import { LOCKS_OPTIONS, type LocksOptions } from '../../primitives/lock-options.ts';
+import { LOCKS, type LocksOptions } from '../../primitives/lock-options.ts';
 import { LocksHealthIndicator } from './locks-health-indicator.ts';
 
 /** What a factory may answer besides a store or a URL: the options of `createLocks`, and more. */
@@ -61,7 +61,9 @@ interface Provider {
 }
 
 /** What both ways to make the module come to. */
-interface Parts extends HoldfastModuleSettings {
+interface Parts {
+  readonly name?: string | undefined;
+  readonly isGlobal: boolean;
   readonly imports: readonly object[];
   readonly options: Pick<Provider, 'inject' | 'useFactory'>;
 }
@@ -110,9 +112,11 @@ export class HoldfastModule {
   static forRoot(
     given: Store | string | (HoldfastModuleOptions & HoldfastModuleSettings),
   ): NestModule {
-    const { name, isGlobal, ...options } = readGiven(given, [...OPTIONS, ...SETTINGS]);
+    const all = checkOptions(withStore(given), { ...OPTIONS, ...SETTINGS }, 'HoldfastModule');
+    const { name, isGlobal, ...options } = all;
     return moduleOf({
-      ...readSettings(name, isGlobal),
+      name,
+      isGlobal,
       imports: [],
       options: { inject: [], useFactory: () => options },
     });
@@ -134,46 +138,52 @@ export class HoldfastModule {
   static forRootAsync<D extends readonly unknown[]>(
     given: HoldfastModuleAsyncOptions<D>,
   ): NestModule {
-    const read = readOptions(given, [...SETTINGS, 'imports', 'inject', 'useFactory'], FACTORY);
-    const { imports = [], inject = [], useFactory, name, isGlobal } = read;
-    if (typeof useFactory !== 'function') {
-      throw new UsageError('forRootAsync needs a useFactory, which makes the store.');
-    }
-    const make = async (...injected: unknown[]): Promise<HoldfastModuleOptions> =>
-      readGiven(await useFactory(...(injected as unknown as D)), OPTIONS);
-    const settings = readSettings(name, isGlobal);
-    return moduleOf({ ...settings, imports, options: { inject, useFactory: make } });
+    const what = 'HoldfastModule.forRootAsync';
+    const { inject, useFactory, ...settings } = checkOptions(
+      given as unknown as HoldfastModuleAsyncOptions,
+      FACTORY,
+      what,
+    );
+    const make = async (...injected: never[]): Promise<HoldfastModuleOptions> => {
+      const made = withStore(await useFactory(...injected));
+      return checkOptions<HoldfastModuleOptions, typeof OPTIONS>(made, OPTIONS, 'HoldfastModule');
+    };
+    return moduleOf({ ...settings, options: { inject, useFactory: make } });
   }
 }
 
-const SETTINGS = ['name', 'isGlobal'];
-const OPTIONS = [...LOCKS_OPTIONS, 'store', 'drain'];
-const FACTORY = 'HoldfastModule.forRootAsync';
-
-function readGiven(
-  given: Store | string | (HoldfastModuleOptions & HoldfastModuleSettings),
-  known: readonly string[],
-): HoldfastModuleOptions & HoldfastModuleSettings {
-  if (typeof given === 'string' || typeof (given as Store | undefined)?.claim === 'function') {
-    return { store: given as Store | string };
-  }
-  const read = readOptions(given as HoldfastModuleOptions, known, 'HoldfastModule');
-  if (read.store === undefined) {
+const SETTINGS = {
+  name: (given: string | undefined, name: string): string | undefined => {
+    if (given === undefined || (typeof given === 'string' && given !== '')) return given;
+    throw new UsageError(`The ${name} of a HoldfastModule must be text that is not empty.`);
+  },
+  isGlobal: flag(),
+};
+const OPTIONS = {
+  ...LOCKS,
+  store: (given: Store | string): Store | string => {
+    if (given !== undefined) return given;
     throw new UsageError('HoldfastModule needs a store or the URL of one.');
-  }
-  if (read.drain !== undefined) parseDuration(read.drain, 'drain');
-  return read;
+  },
+  drain: duration(),
+};
+const FACTORY = {
+  ...SETTINGS,
+  imports: (given: HoldfastModuleAsyncOptions['imports'] = []) => given,
+  inject: (given: HoldfastModuleAsyncOptions['inject'] = []) => given,
+  useFactory: (given: HoldfastModuleAsyncOptions['useFactory']) => {
+    if (typeof given === 'function') return given;
+    throw new UsageError('forRootAsync needs a useFactory, which makes the store.');
+  },
+};
+
+function withStore<T extends object>(given: Store | string | T): T | { store: Store | string } {
+  const bare =
+    typeof given === 'string' || typeof (given as Store | undefined)?.claim === 'function';
+  return bare ? { store: given as Store | string } : (given as T);
 }
 
-function readSettings(name: string | undefined, isGlobal = false): HoldfastModuleSettings {
-  if (name !== undefined && (typeof name !== 'string' || name === '')) {
-    throw new UsageError('The name of a HoldfastModule must be text that is not empty.');
-  }
-  if (typeof isGlobal !== 'boolean') throw new UsageError('isGlobal must be true or false.');
-  return { ...(name !== undefined && { name }), isGlobal };
-}
-
-function moduleOf({ name, isGlobal = false, imports, options }: Parts): NestModule {
+function moduleOf({ name, isGlobal, imports, options }: Parts): NestModule {
   const token = locksToken(name);
   // NestJS may tell modules apart by their text, and what a function answers is not in its own.
   const optionsToken = `holdfast:options:${randomId()}`;

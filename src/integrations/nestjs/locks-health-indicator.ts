@@ -1,6 +1,6 @@
-import { type Duration, parseDuration } from '../../base/duration.ts';
+import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { checkOptions } from '../../base/options.ts';
 import type { Locks } from '../../locks.ts';
 
 export interface LocksHealthOptions {
@@ -17,7 +17,7 @@ export type LocksHealth<Key extends string = string> = Record<
 /** Looked at, and never taken. */
 const LOOKED_AT = 'holdfast health';
 
-const DEFAULT_TIMEOUT = '1s';
+const CHECKS = { timeout: duration('1s') };
 
 /**
  * Tells whether the store of these locks answers: one round trip, which looks at a queue and takes
@@ -61,9 +61,8 @@ export class LocksHealthIndicator {
     key: Key = 'locks' as Key,
     options: LocksHealthOptions = {},
   ): Promise<LocksHealth<Key>> {
-    const { timeout = DEFAULT_TIMEOUT } = readOptions(options, ['timeout'], 'isHealthy');
-    const ms = parseDuration(timeout, 'timeout');
-    const message = await this.#fault(ms);
+    const { timeout } = checkOptions(options, CHECKS, 'isHealthy');
+    const message = await this.#fault(timeout);
     const health = message === undefined ? { status: 'up' } : { status: 'down', message };
     return { [key]: health } as LocksHealth<Key>;
   }

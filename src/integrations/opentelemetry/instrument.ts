@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { asGiven, callable, checkOptions, flag } from '../../base/options.ts';
 import type { LockEventName, LockEvents } from '../../core/events.ts';
 import type { Locks } from '../../locks.ts';
 import type { MeterProvider, OpenTelemetry, TracerProvider } from './api.ts';
@@ -32,15 +32,16 @@ export interface InstrumentOptions {
   readonly meterProvider?: MeterProvider;
 }
 
-const OPTIONS = [
-  'locks',
-  'spans',
-  'metrics',
-  'nameOf',
-  'resources',
-  'tracerProvider',
-  'meterProvider',
-];
+const CHECKS = {
+  locks: asGiven<Locks | undefined>,
+  spans: flag(true),
+  metrics: flag(true),
+  nameOf: (given: InstrumentOptions['nameOf'], name: string) =>
+    given === undefined ? undefined : callable(given, name),
+  resources: flag(),
+  tracerProvider: asGiven<TracerProvider | undefined>,
+  meterProvider: asGiven<MeterProvider | undefined>,
+};
 
 /** The instrumentation scope. */
 const SCOPE = 'holdfast';
@@ -61,10 +62,8 @@ const SCOPE = 'holdfast';
  */
 export function instrument(api: OpenTelemetry, options: InstrumentOptions = {}): () => void {
   checkApi(api);
-  const read = readOptions(options, OPTIONS, 'instrument');
-  const { locks, nameOf, spans = true, metrics = true, resources = false } = read;
-  checkFlags({ spans, metrics, resources });
-  checkNameOf(nameOf);
+  const read = checkOptions(options, CHECKS, 'instrument');
+  const { locks, nameOf, spans, metrics, resources } = read;
   const { tracerProvider = api.trace, meterProvider = api.metrics } = read;
   const tracing = { tracer: tracerProvider.getTracer(SCOPE), resources };
   const recorder = new Recorder({
@@ -105,15 +104,4 @@ function checkApi(api: OpenTelemetry): void {
   const how =
     "npm i @opentelemetry/api; import * as api from '@opentelemetry/api'; instrument(api)";
   throw new UsageError(`instrument takes the API of OpenTelemetry, 1.9 or newer: ${how}.`);
-}
-
-function checkFlags(flags: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(flags)) {
-    if (typeof value !== 'boolean') throw new UsageError(`${name} must be true or false.`);
-  }
-}
-
-function checkNameOf(nameOf: unknown): void {
-  if (nameOf === undefined || typeof nameOf === 'function') return;
-  throw new UsageError('nameOf must be a function.');
 }

@@ -6,11 +6,12 @@
  * same step in which a leader leaves, or when the TTL of a dead leader has run out.
  * What would break it: a candidate that leads without the lease (candidate.ts).
  */
-import { readOptions } from '../../base/options.ts';
+import { checkOptions, text } from '../../base/options.ts';
 import type { Engine } from '../../core/engine.ts';
+import { checkSignal } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { checkLimit, type LockOptions } from '../../primitives/lock-options.ts';
+import { LOCK, type LockOptions, permitLimit } from '../../primitives/lock-options.ts';
 import { type CampaignOptions, Candidate } from './candidate.ts';
 import {
   type ObservedStandings,
@@ -24,8 +25,16 @@ export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'>
   readonly seats?: number;
 }
 
-const ELECTION_OPTIONS = ['ttl', 'minHold', 'maxHold', 'heartbeat', 'seats'];
-const CAMPAIGN_OPTIONS = ['label', 'signal'];
+const { ttl, minHold, maxHold, heartbeat } = LOCK;
+const ELECTION = {
+  ttl,
+  minHold,
+  maxHold,
+  heartbeat,
+  seats: (given: number = 1, name: string): number => permitLimit(given, name),
+};
+
+const CAMPAIGN = { label: text, signal: checkSignal };
 
 /**
  * An election: `seats` of all candidates lead, the others stand by.
@@ -44,8 +53,7 @@ export function createElection(
   options: ElectionOptions = {},
 ): Election {
   const engine = engineOf(locks);
-  const { seats = 1, ...rest } = readOptions(options, ELECTION_OPTIONS, 'createElection');
-  const limit = checkLimit(seats, 'seats');
+  const { seats: limit, ...rest } = checkOptions(options, ELECTION, 'createElection');
   return new Election(engine, locks.semaphore(name, { ...rest, limit }));
 }
 
@@ -76,7 +84,7 @@ export class Election {
    * for await (const term of candidate) await lead(term.signal);
    */
   campaign(options: CampaignOptions = {}): Candidate {
-    const read = this.#seat.read(readOptions(options, CAMPAIGN_OPTIONS, 'campaign'));
+    const read = checkOptions(options, CAMPAIGN, 'campaign');
     return new Candidate(this.#engine, this.#seat, read);
   }
 

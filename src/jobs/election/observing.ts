@@ -7,9 +7,9 @@
  */
 import { onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
-import { type Duration, parseDuration } from '../../base/duration.ts';
-import { isLockError, UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { type Duration, positive } from '../../base/duration.ts';
+import { isLockError } from '../../base/errors.ts';
+import { checkOptions } from '../../base/options.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Member } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
@@ -33,7 +33,7 @@ export interface ObserveOptions {
   readonly signal?: AbortSignal;
 }
 
-const OBSERVE_OPTIONS = ['every', 'signal'];
+const OBSERVE = { every: positive(500), signal: checkSignal };
 
 /** @throws UsageError */
 export function observe(
@@ -41,10 +41,7 @@ export function observe(
   resource: string,
   options: ObserveOptions,
 ): AsyncGenerator<ObservedStandings, void, void> {
-  const { every = 500, signal } = readOptions(options, OBSERVE_OPTIONS, 'observe');
-  const everyMs = parseDuration(every, 'every');
-  if (everyMs === 0) throw new UsageError('every must be more than 0.');
-  checkSignal(signal);
+  const { every: everyMs, signal } = checkOptions(options, OBSERVE, 'observe');
   return observing(engine, resource, { everyMs, signal });
 }
 

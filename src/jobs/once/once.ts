@@ -15,7 +15,7 @@
 import { Buffer } from 'node:buffer';
 import { type Duration, millisecondsOf } from '../../base/duration.ts';
 import { isLockError, type LockError, UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { type Checked, checkOptions, flag, oneOf } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import { MAX_KEPT_MS } from '../../contract/records.ts';
@@ -23,10 +23,10 @@ import type { Holder, Member } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { LeaseLostError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { AcquireOptions } from '../../core/waiter.ts';
+import { ACQUISITION, type AcquireOptions } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import type { LockOptions } from '../../primitives/lock-options.ts';
+import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import type { Work } from '../../primitives/lockable.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
 import { keepSurely, recall } from '../records.ts';
@@ -79,52 +79,28 @@ export type OnceResult<T, O extends OnceOptions> =
   | Done<O extends { readonly keepResult: true } ? T : T | undefined>
   | ('ifRunning' extends keyof O ? ('skip' extends O['ifRunning'] ? Running : never) : never);
 
-const ONCE_OPTIONS = [
-  'keepFor',
-  'ifRunning',
-  'keepResult',
-  'wait',
-  'signal',
-  'label',
-  'ttl',
-  'maxHold',
-];
-
 /** Longest result, in bytes of JSON: half of what a store has to keep, for the rest tells who. */
 const MAX_RESULT_BYTES = 8192;
 
 /** A longer label is cut. */
 const MAX_LABEL = 256;
 
-interface OnceTerms {
-  readonly keepForMs: number;
-  readonly skip: boolean;
-  readonly keepResult: boolean;
-  readonly acquire: AcquireOptions;
-}
-
-/** @throws UsageError */
-function readOnce(options: OnceOptions): OnceTerms {
-  const { keepFor, ifRunning = 'wait', keepResult = false, wait, signal, label } = options;
-  if (keepFor === undefined) {
-    throw new UsageError("once needs keepFor: how long to know that it is done, such as '1d'.");
-  }
-  const keepForMs = millisecondsOf(keepFor, 'keepFor');
-  if (keepForMs === 0) throw new UsageError('keepFor must be more than 0.');
-  if (keepForMs > MAX_KEPT_MS) {
-    throw new UsageError(`keepFor is longer than ten years, 3660d: ${show(keepFor)}.`);
-  }
-  if (ifRunning !== 'wait' && ifRunning !== 'skip') {
-    throw new UsageError(`ifRunning must be 'wait' or 'skip', not ${show(ifRunning)}.`);
-  }
-  if (typeof keepResult !== 'boolean') throw new UsageError('keepResult must be true or false.');
-  const acquire = {
-    ...(wait !== undefined && { wait }),
-    ...(signal !== undefined && { signal }),
-    ...(label !== undefined && { label }),
-  };
-  return { keepForMs, skip: ifRunning === 'skip', keepResult, acquire };
-}
+const ONCE = {
+  keepFor: (given: Duration, name: string): number => {
+    if (given === undefined) {
+      throw new UsageError("once needs keepFor: how long to know that it is done, such as '1d'.");
+    }
+    const ms = millisecondsOf(given, name);
+    if (ms === 0) throw new UsageError('keepFor must be more than 0.');
+    if (ms <= MAX_KEPT_MS) return ms;
+    throw new UsageError(`keepFor is longer than ten years, 3660d: ${show(given)}.`);
+  },
+  ifRunning: oneOf('wait', 'skip'),
+  keepResult: flag(),
+  ...ACQUISITION,
+  ttl: LOCK.ttl,
+  maxHold: LOCK.maxHold,
+};
 
 /**
  * Does the work unless it has been done: at most once successfully for each key, across processes
@@ -150,18 +126,23 @@ export function once<T, const O extends OnceOptions>(
   work: Work<Lease, T>,
 ): Promise<OnceResult<T, O>> {
   const engine = engineOf(locks);
-  const { ttl, maxHold, ...rest } = readOptions<OnceOptions>(options, ONCE_OPTIONS, 'once');
-  const terms = readOnce(rest);
+  const { ttl, maxHold, ...terms } = checkOptions<OnceOptions, typeof ONCE>(options, ONCE, 'once');
   if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
   const lock = keyLock(locks, `once:${checkKey(key)}`, { ttl, maxHold });
-  lock.read(terms.acquire);
   return doOnce<T>({ engine, lock, terms }, work) as Promise<OnceResult<T, O>>;
 }
 
+interface OnceParts {
+  readonly engine: Engine;
+  readonly lock: Lock;
+  readonly terms: Omit<Checked<typeof ONCE>, 'ttl' | 'maxHold'>;
+}
+
 async function doOnce<T>(
-  { engine, lock, terms }: { readonly engine: Engine; readonly lock: Lock; terms: OnceTerms },
+  { engine, lock, terms }: OnceParts,
   work: Work<Lease, T>,
 ): Promise<Ran<T> | Done<T | undefined> | Running> {
+  const { keepFor: ms, ifRunning, keepResult, ...acquire } = terms;
   engine.checkOpen();
   const known = await doneBefore<T>(engine, lock.resource);
   if (known) return known;
@@ -171,9 +152,9 @@ async function doOnce<T>(
     answer = await doneBefore<T>(engine, lock.resource);
     if (answer) return answer;
     const value = await work(lease);
-    const { note, kept, unfit } = noteOf(lease, { value, keepResult: terms.keepResult });
+    const { note, kept, unfit } = noteOf(lease, { value, keepResult });
     problem = unfit;
-    await keepSurely(engine, lease, { note, ms: terms.keepForMs }).catch((error: unknown) => {
+    await keepSurely(engine, lease, { note, ms }).catch((error: unknown) => {
       problem = unrecorded(lease, error);
     });
     if (problem) throw problem;
@@ -181,8 +162,8 @@ async function doOnce<T>(
     return answer;
   };
   try {
-    if (!terms.skip) return await lock.run(terms.acquire, attempt);
-    const tried = await lock.tryRun(terms.acquire, attempt);
+    if (ifRunning === 'wait') return await lock.run(acquire, attempt);
+    const tried = await lock.tryRun(acquire, attempt);
     if (tried.acquired) return tried.value;
     const meanwhile = await doneBefore<T>(engine, lock.resource);
     return meanwhile ?? { state: 'running', holders: tried.holders };

@@ -15,15 +15,15 @@
 
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { callable, checkOptions } from '../../base/options.ts';
 import type { Holder } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
-import { type AcquireOptions, Waiter } from '../../core/waiter.ts';
+import { ACQUISITION, type AcquireOptions, Waiter } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import type { LockOptions } from '../../primitives/lock-options.ts';
+import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
 import { keep, recall } from '../records.ts';
 import { RefreshError } from './refresh-error.ts';
@@ -47,18 +47,6 @@ export interface RefreshOptions<T>
   readonly retryAfter?: Duration;
 }
 
-const REFRESH_OPTIONS = [
-  'read',
-  'load',
-  'staleWhileRefreshing',
-  'retryAfter',
-  'wait',
-  'signal',
-  'label',
-  'ttl',
-  'maxHold',
-];
-
 /** Longest `retryAfter`, in ms: a slip of the keyboard must not stop everybody for hours. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -67,40 +55,30 @@ interface Failure {
   readonly failed: Holder;
 }
 
+function checksOf<T>() {
+  type Functions = RefreshOptions<T>;
+  return {
+    read: callable<Functions['read']>,
+    load: callable<Functions['load']>,
+    staleWhileRefreshing: (given: Functions['staleWhileRefreshing'], name: string) =>
+      given === undefined ? undefined : callable(given, name),
+    retryAfter: (given: Duration = 1000, name: string): number => {
+      const ms = parseDuration(given, name);
+      if (ms <= MAX_RETRY_AFTER_MS) return ms;
+      throw new UsageError(`${name} must be at most ${MAX_RETRY_AFTER_MS} ms.`);
+    },
+    ...ACQUISITION,
+    ttl: LOCK.ttl,
+    maxHold: LOCK.maxHold,
+  };
+}
+
 interface RefreshTerms<T> {
   readonly read: () => Promise<T | undefined>;
   readonly old: (() => Promise<T | undefined>) | undefined;
   readonly load: (lease: Lease) => Promise<T>;
   readonly retryAfterMs: number;
   readonly acquire: AcquireOptions;
-}
-
-/** @throws UsageError */
-function readRefresh<T>(options: RefreshOptions<T>): RefreshTerms<T> {
-  const { read, load, staleWhileRefreshing: old, retryAfter = 1000 } = options;
-  const { wait, signal, label } = options;
-  for (const [what, each] of Object.entries({
-    read,
-    load,
-    staleWhileRefreshing: old === undefined ? read : old,
-  })) {
-    if (typeof each !== 'function') throw new UsageError(`${what} must be a function.`);
-  }
-  const retryAfterMs = parseDuration(retryAfter, 'retryAfter');
-  if (retryAfterMs > MAX_RETRY_AFTER_MS) {
-    throw new UsageError(`retryAfter must be at most ${MAX_RETRY_AFTER_MS} ms.`);
-  }
-  return {
-    read: async () => read(),
-    old: old && (async () => old()),
-    load: async (lease) => load(lease),
-    retryAfterMs,
-    acquire: {
-      ...(wait !== undefined && { wait }),
-      ...(signal !== undefined && { signal }),
-      ...(label !== undefined && { label }),
-    },
-  };
 }
 
 const refreshesOf = new WeakMap<Engine, Refreshes>();
@@ -121,10 +99,17 @@ const refreshesOf = new WeakMap<Engine, Refreshes>();
  */
 export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>): Promise<T> {
   const engine = engineOf(locks);
-  const { ttl, maxHold, ...rest } = readOptions(options, REFRESH_OPTIONS, 'refresh');
-  const terms = readRefresh<T>(rest);
+  const checked = checkOptions(options, checksOf<T>(), 'refresh');
+  const { read, load, staleWhileRefreshing: old, retryAfter: retryAfterMs, ...rest } = checked;
+  const { ttl, maxHold, ...acquire } = rest;
+  const terms: RefreshTerms<T> = {
+    read: async () => read(),
+    old: old && (async () => old()),
+    load: async (lease) => load(lease),
+    retryAfterMs,
+    acquire,
+  };
   const lock = keyLock(locks, `refresh:${checkKey(key)}`, { ttl, maxHold });
-  lock.read(terms.acquire);
   const refreshes = refreshesOf.get(engine) ?? new Refreshes(engine);
   refreshesOf.set(engine, refreshes);
   return refreshes.refresh(lock, terms);

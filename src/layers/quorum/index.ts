@@ -9,10 +9,10 @@
  * three members give three.
  */
 import { createHash } from 'node:crypto';
-import { type Clock, checkClock, systemClock } from '../../base/clock.ts';
-import { type Duration, parseDuration } from '../../base/duration.ts';
+import { type Clock, checkClock } from '../../base/clock.ts';
+import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
-import { reading, readOptions } from '../../base/options.ts';
+import { type Checked, checkOptions } from '../../base/options.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { checkBoolean, partOf } from '../../store-calls/replies.ts';
@@ -31,7 +31,7 @@ export interface QuorumOptions {
   readonly clock?: Clock;
 }
 
-const OPTIONS = ['patience', 'clock'];
+const CHECKS = { patience: positive(), clock: checkClock };
 
 /**
  * Several independent stores as one.
@@ -49,7 +49,7 @@ const OPTIONS = ['patience', 'clock'];
  * @throws UsageError
  */
 export function quorum(members: readonly Store[], options: QuorumOptions = {}): Store {
-  return new Quorum(checkMembers(members), readOptions(options, OPTIONS, 'quorum'));
+  return new Quorum(checkMembers(members), checkOptions(options, CHECKS, 'quorum'));
 }
 
 class Quorum implements Store {
@@ -64,11 +64,7 @@ class Quorum implements Store {
   readonly #bids = new Map<string, { readonly bid: Bid; until: number }>();
   readonly #wakes = new Map<string, Wake>();
 
-  constructor(stores: readonly Store[], options: QuorumOptions) {
-    const { patience, clock = systemClock() } = options;
-    checkClock(clock);
-    const patienceMs = patience === undefined ? undefined : parseDuration(patience, 'patience');
-    if (patienceMs === 0) throw new UsageError('patience must be more than 0.');
+  constructor(stores: readonly Store[], { patience: patienceMs, clock }: Checked<typeof CHECKS>) {
     this.#clock = clock;
     this.#members = stores.map((store) => new Member(store, { clock, patienceMs }));
     this.traits = traitsOf(stores);
@@ -200,7 +196,8 @@ class Quorum implements Store {
 }
 
 function checkMembers(given: readonly Store[]): readonly Store[] {
-  const stores = reading('The members of a quorum', () => [...given]);
+  if (!Array.isArray(given)) throw new UsageError('quorum takes a list of stores.');
+  const stores: readonly Store[] = [...given];
   const { length } = stores;
   if (length < 3 || length % 2 === 0) {
     const why = 'an even number survives no more failures than one member less';
@@ -208,10 +205,9 @@ function checkMembers(given: readonly Store[]): readonly Store[] {
   }
   if (new Set(stores).size < length) throw new UsageError('quorum takes each store once.');
   for (const store of stores) {
-    const whole = reading('A member of a quorum', () =>
-      [store?.claim, store?.renew, store?.release, store?.inspect, store?.traits].every(Boolean),
-    );
-    if (!whole) throw new UsageError('quorum takes stores, such as redisStore(client).');
+    const parts = [store?.claim, store?.renew, store?.release, store?.inspect, store?.traits];
+    if (!parts.every(Boolean))
+      throw new UsageError('quorum takes stores, such as redisStore(client).');
   }
   return stores;
 }

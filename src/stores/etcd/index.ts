@@ -3,9 +3,9 @@
  */
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { checkOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
-import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
 import type { EtcdAddress } from './address.ts';
 import { etcdClient } from './etcd-client.ts';
@@ -26,6 +26,14 @@ export interface EtcdOptions {
   readonly maxWaiters?: number;
 }
 
+const CHECKS = {
+  prefix: (given: string = 'holdfast/', name: string): string => {
+    if (typeof given === 'string' && given.isWellFormed() && !given.includes('\0')) return given;
+    throw new UsageError(`${name} must be text without a NUL, not ${show(given)}.`);
+  },
+  maxWaiters,
+};
+
 /**
  * A store in the cluster at this address: `http://host:2379`, several of them, or an object with
  * `endpoints`, `username`, `password` and `tls`. It connects with its first verb.
@@ -42,21 +50,9 @@ export function etcdStore(
   address: string | readonly string[] | EtcdAddress,
   options: EtcdOptions = {},
 ): Store {
-  const { prefix = 'holdfast/', maxWaiters } = readOptions(
-    options,
-    ['prefix', 'maxWaiters'],
-    'etcdStore',
-  );
-  if (typeof prefix !== 'string' || !prefix.isWellFormed() || prefix.includes('\0')) {
-    throw new UsageError(`prefix must be text without a NUL, not ${show(prefix)}.`);
-  }
+  const { prefix, ...limits } = checkOptions(options, CHECKS, 'etcdStore');
   const keys = new KeySpace(prefix);
   // Who uses the store may read tombstones.
   const client = etcdClient(address, { readable: keys.grave('') });
-  return new EtcdStore({
-    keys,
-    clock: systemClock(),
-    maxWaiters: checkMaxWaiters(maxWaiters),
-    client,
-  });
+  return new EtcdStore({ keys, clock: systemClock(), ...limits, client });
 }

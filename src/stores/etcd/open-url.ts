@@ -1,7 +1,7 @@
 /** The store that an etcd URL names. No message repeats any of the address in it. */
-import { UsageError } from '../../base/errors.ts';
 import type { Store } from '../../contract/store.ts';
-import { etcdStore } from './index.ts';
+import { optionsFrom } from '../url-options.ts';
+import { type EtcdOptions, etcdStore } from './index.ts';
 
 /**
  * The query of the URL holds options of the store, which connects with its first verb.
@@ -10,11 +10,5 @@ import { etcdStore } from './index.ts';
 export function openEtcdUrl(scheme: string, rest: string): Store {
   // An @ in what looks like the query says that a ? was in the password.
   const [, servers = '//', query = ''] = /^(\/\/[^?#]*)(?:\?([^#@]*))?$/.exec(rest) ?? [];
-  const { maxWaiters, ...texts } = Object.fromEntries(new URLSearchParams(query));
-  if (maxWaiters !== undefined && !/^\d+$/.test(maxWaiters)) {
-    throw new UsageError('maxWaiters of the URL must be a whole number.');
-  }
-  const numbers = maxWaiters === undefined ? {} : { maxWaiters: Number(maxWaiters) };
-  // Unknown names and values are refused by the store.
-  return etcdStore(`${scheme}:${servers}`, { ...texts, ...numbers });
+  return etcdStore(`${scheme}:${servers}`, optionsFrom<EtcdOptions>(new URLSearchParams(query)));
 }

@@ -1,7 +1,7 @@
-import { type Clock, checkClock, systemClock } from '../../base/clock.ts';
-import { type Duration, parseDuration } from '../../base/duration.ts';
-import { readOptions } from '../../base/options.ts';
-import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import { type Clock, checkClock } from '../../base/clock.ts';
+import { type Duration, duration } from '../../base/duration.ts';
+import { checkOptions } from '../../base/options.ts';
+import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
 import { Memory } from './memory-store.ts';
 
@@ -30,14 +30,8 @@ export interface MemoryStore extends Store {
  * @throws UsageError
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const { clock = systemClock(), ...rest } = readOptions(options, OPTIONS, 'memoryStore');
-  const { maxWaiters, quarantine = 30_000 } = rest;
-  checkClock(clock);
-  return new Memory({
-    clock,
-    maxWaiters: checkMaxWaiters(maxWaiters),
-    quarantineMs: parseDuration(quarantine, 'quarantine'),
-  });
+  const { quarantine: quarantineMs, ...rest } = checkOptions(options, CHECKS, 'memoryStore');
+  return new Memory({ ...rest, quarantineMs });
 }
 
-const OPTIONS = ['maxWaiters', 'quarantine', 'clock'];
+const CHECKS = { maxWaiters, quarantine: duration(30_000), clock: checkClock };

@@ -2,10 +2,10 @@
  * Locks between machines, in MySQL or MariaDB.
  */
 import { systemClock } from '../../base/clock.ts';
-import { readOptions } from '../../base/options.ts';
+import { checkOptions } from '../../base/options.ts';
 import type { Store, Traits } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
-import { SQL_OPTIONS, type SqlOptions, settingsOf } from '../sql/options.ts';
+import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlStore } from '../sql/sql-store.ts';
 import { connectLike, type MysqlClient } from './client.ts';
 import { checkPrefix, PREFIX } from './prefix.ts';
@@ -21,6 +21,8 @@ export interface MysqlOptions extends SqlOptions {
    */
   readonly prefix?: string;
 }
+
+const CHECKS = { ...SQL, prefix: (given: string = PREFIX): string => checkPrefix(given) };
 
 const TRAITS: Traits = {
   queue: true,
@@ -54,8 +56,7 @@ const TRAITS: Traits = {
  * @throws UsageError for anything that is no such client, or for bad options.
  */
 export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Store {
-  const given = readOptions(options, [...SQL_OPTIONS, 'prefix'], 'mysqlStore');
-  const prefix = checkPrefix(given.prefix ?? PREFIX);
+  const { prefix, ...given } = checkOptions(options, CHECKS, 'mysqlStore');
   return new SqlStore({
     ...settingsOf(given),
     name: 'mysql',

@@ -6,6 +6,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
+import { SQL } from '../sql/options.ts';
+import { splitQuery } from '../url-options.ts';
 import {
   type MysqlClient,
   type MysqlOptions,
@@ -17,7 +19,7 @@ import {
 const FORM = 'mysql://user:password@host:3306/database';
 
 /** Options of the store, in the query of the URL; the others are the client's. */
-const OPTIONS = ['prefix', 'maxTtl', 'maxWaiters', 'afterDataLoss'];
+const OPTIONS = [...Object.keys(SQL), 'prefix'];
 
 type Client = MysqlClient & { end(): unknown };
 
@@ -58,21 +60,9 @@ function prefixIn({ prefix }: MysqlOptions): { readonly prefix?: string } {
 function read(rest: string): { readonly url: string; readonly options: MysqlOptions } {
   const [, place, query = ''] = /^(\/\/[^/?#]+\/[^/?#]+)(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) throw malformed('it has another form');
-  const given: Record<string, string> = {};
-  const others: string[] = [];
-  for (const pair of query.split('&')) {
-    const [[name, value] = ['', '']] = new URLSearchParams(pair);
-    if (OPTIONS.includes(name)) given[name] = value;
-    else if (pair !== '') others.push(pair);
-  }
-  const { maxWaiters, ...texts } = given;
-  if (maxWaiters !== undefined && !/^\d+$/.test(maxWaiters)) {
-    throw new UsageError('maxWaiters of the URL must be a whole number.');
-  }
-  const url = `${place}${others.length > 0 ? `?${others.join('&')}` : ''}`;
-  // Unknown values are refused by the store.
-  const options = { ...texts, ...(maxWaiters !== undefined && { maxWaiters: Number(maxWaiters) }) };
-  return { url, options: options as MysqlOptions };
+  const { options, others } = splitQuery<MysqlOptions>(query, OPTIONS);
+  const url = `${place}${others}`;
+  return { url, options };
 }
 
 /** Each product's own client first; both speak to either. */

@@ -2,10 +2,10 @@
  * Locks between machines, in PostgreSQL.
  */
 import { systemClock } from '../../base/clock.ts';
-import { readOptions } from '../../base/options.ts';
+import { checkOptions, oneOf } from '../../base/options.ts';
 import type { Store, Traits } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
-import { oneOf, SQL_OPTIONS, type SqlOptions, settingsOf } from '../sql/options.ts';
+import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlStore } from '../sql/sql-store.ts';
 import { Warnings } from '../sql/warnings.ts';
 import { connectLike, type PostgresClient } from './client.ts';
@@ -24,6 +24,12 @@ export interface PostgresOptions extends SqlOptions {
    */
   readonly durability?: 'strict' | 'fast';
 }
+
+const CHECKS = {
+  ...SQL,
+  schema: (given: string = 'holdfast'): string => checkSchema(given),
+  durability: oneOf('strict', 'fast'),
+};
 
 const TRAITS: Traits = {
   queue: true,
@@ -56,12 +62,9 @@ const TRAITS: Traits = {
  * @throws UsageError for anything that is no such client, or for bad options.
  */
 export function postgresStore(client: PostgresClient, options: PostgresOptions = {}): Store {
-  const known = [...SQL_OPTIONS, 'schema', 'durability'];
-  const given = readOptions(options, known, 'postgresStore');
-  const { schema = 'holdfast', durability = 'strict' } = given;
-  oneOf(durability, ['strict', 'fast'], 'durability');
+  const { schema, durability, ...given } = checkOptions(options, CHECKS, 'postgresStore');
   const fast = durability === 'fast';
-  const opening = { schema: checkSchema(schema), fast, warnings: new Warnings() };
+  const opening = { schema, fast, warnings: new Warnings() };
   return new SqlStore({
     ...settingsOf(given),
     name: 'postgres',

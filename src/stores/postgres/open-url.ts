@@ -6,6 +6,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
+import { SQL } from '../sql/options.ts';
+import { splitQuery } from '../url-options.ts';
 import {
   migratePostgres,
   type PostgresClient,
@@ -17,7 +19,7 @@ import {
 const FORM = 'postgres://user:password@host:5432/database?sslmode=require';
 
 /** Options of the store, in the query of the URL; the others are the client's. */
-const OPTIONS = ['schema', 'maxTtl', 'maxWaiters', 'afterDataLoss', 'durability'];
+const OPTIONS = [...Object.keys(SQL), 'schema', 'durability'];
 
 /**
  * The store connects with its first verb.
@@ -49,21 +51,9 @@ function read(rest: string): { readonly url: string; readonly options: PostgresO
   // Clients differ in what they make of these.
   if (/\s/.test(rest)) throw malformed('it has a blank in it');
   if (/%(?![\da-f]{2})/i.test(rest)) throw malformed('a % in it is not followed by two digits');
-  const given: Record<string, string> = {};
-  const others: string[] = [];
-  for (const pair of query.split('&')) {
-    const [[name, value] = ['', '']] = new URLSearchParams(pair);
-    if (OPTIONS.includes(name)) given[name] = value;
-    else if (pair !== '') others.push(pair);
-  }
-  const { maxWaiters, ...texts } = given;
-  if (maxWaiters !== undefined && !/^\d+$/.test(maxWaiters)) {
-    throw new UsageError('maxWaiters of the URL must be a whole number.');
-  }
-  const url = `postgres:${place}${others.length > 0 ? `?${others.join('&')}` : ''}`;
-  // Unknown values are refused by the store.
-  const options = { ...texts, ...(maxWaiters !== undefined && { maxWaiters: Number(maxWaiters) }) };
-  return { url, options: options as PostgresOptions };
+  const { options, others } = splitQuery<PostgresOptions>(query, OPTIONS);
+  const url = `postgres:${place}${others}`;
+  return { url, options };
 }
 
 async function clientOf(url: string): Promise<PostgresClient> {

@@ -2,12 +2,12 @@
  * Locks between machines, in Redis or Valkey: one server, a primary with replicas, or a cluster.
  */
 
-import { readOptions } from '../../base/options.ts';
-import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import { checkOptions } from '../../base/options.ts';
+import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
 import type { RedisClient } from './client.ts';
 import { QUEUE_FORM } from './forms.ts';
-import { partsOf, SERVER_OPTIONS, type ServerOptions } from './options.ts';
+import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { Places } from './places.ts';
 import { RedisStore } from './redis-store.ts';
 
@@ -34,12 +34,12 @@ export interface RedisOptions extends ServerOptions {
  * @throws UsageError for anything that is no such client, or for bad options.
  */
 export function redisStore(client: RedisClient, options: RedisOptions = {}): Store {
-  const given = readOptions(options, [...SERVER_OPTIONS, 'maxWaiters'], 'redisStore');
+  const given = checkOptions(options, { ...SERVER, maxWaiters }, 'redisStore');
   const parts = partsOf(client, given);
   return new RedisStore({
     ...parts,
     form: QUEUE_FORM,
-    maxWaiters: checkMaxWaiters(given.maxWaiters),
+    maxWaiters: given.maxWaiters,
     places: new Places(parts.namespace, parts.link.cluster),
   });
 }

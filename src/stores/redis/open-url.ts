@@ -2,9 +2,9 @@
  * The store that a Redis URL names, with whichever client package is installed.
  */
 
-import { UsageError } from '../../base/errors.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
+import { optionsFrom } from '../url-options.ts';
 import { type RedisClient, type RedisOptions, redisStore } from './index.ts';
 import { parseRedisUrl, type RedisUrl } from './url.ts';
 
@@ -14,25 +14,11 @@ import { parseRedisUrl, type RedisUrl } from './url.ts';
  */
 export async function openRedisUrl(scheme: string, rest: string): Promise<Store> {
   const url = parseRedisUrl(scheme, rest);
-  const options = optionsIn(url.query);
+  const options = optionsFrom<RedisOptions>(Object.entries(url.query));
   const client = (await withIoredis(url)) ?? (await withNodeRedis(url));
   if (client) return redisStore(client, options);
   const message = 'A Redis URL needs a client: run `npm install ioredis` or `npm install redis`.';
   throw new UnsupportedError('store', message);
-}
-
-function optionsIn({ maxWaiters, replicas, ...texts }: RedisUrl['query']): RedisOptions {
-  const numbers = {
-    ...(maxWaiters !== undefined && { maxWaiters: numberIn('maxWaiters', maxWaiters) }),
-    ...(replicas !== undefined && { replicas: numberIn('replicas', replicas) }),
-  };
-  // Unknown names and values are refused by the store.
-  return { ...texts, ...numbers };
-}
-
-function numberIn(name: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new UsageError(`${name} of the URL must be a whole number.`);
-  return Number(text);
 }
 
 /** Never connected: the store makes connections of its own like it. */

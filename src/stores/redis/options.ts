@@ -1,7 +1,8 @@
 /** The options of both forms, and what a store is made of. */
 import { systemClock } from '../../base/clock.ts';
-import { type Duration, parseDuration } from '../../base/duration.ts';
+import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
+import { type Checked, type Checks, oneOf, wholeNumber } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import { linkOf, type RedisClient } from './client.ts';
 import { ClockWatch } from './clock-watch.ts';
@@ -37,29 +38,22 @@ export interface ServerOptions {
   readonly onHazard?: 'warn' | 'refuse';
 }
 
-export const SERVER_OPTIONS: readonly string[] = [
-  'namespace',
-  'maxTtl',
-  'afterDataLoss',
-  'replicas',
-  'onHazard',
-];
+export const SERVER: Checks<ServerOptions> = {
+  namespace: (given: string = 'holdfast', name: string): string => {
+    if (typeof given === 'string' && /^[\w.-]{1,64}$/.test(given)) return given;
+    const good = `1 to 64 letters, digits, '_', '.' or '-'`;
+    throw new UsageError(`${name} must be ${good}, not ${show(given)}.`);
+  },
+  maxTtl: duration(30_000),
+  afterDataLoss: oneOf('wait', 'trust'),
+  replicas: wholeNumber(0, Number.POSITIVE_INFINITY, 0),
+  onHazard: oneOf('warn', 'refuse'),
+};
 
 type Parts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
 
-/** @throws UsageError */
-export function partsOf(client: RedisClient, options: ServerOptions): Parts {
-  const { namespace = 'holdfast', maxTtl = 30_000, replicas = 0 } = options;
-  const { afterDataLoss = 'wait', onHazard = 'warn' } = options;
-  if (typeof namespace !== 'string' || !/^[\w.-]{1,64}$/.test(namespace)) {
-    const message = `namespace must be 1 to 64 letters, digits, '_', '.' or '-'`;
-    throw new UsageError(`${message}, not ${show(namespace)}.`);
-  }
-  if (!Number.isInteger(replicas) || replicas < 0) {
-    throw new UsageError(`replicas must be a whole number, not ${show(replicas)}.`);
-  }
-  oneOf(afterDataLoss, ['wait', 'trust'], 'afterDataLoss');
-  oneOf(onHazard, ['warn', 'refuse'], 'onHazard');
+export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): Parts {
+  const { namespace, maxTtl: maxTtlMs, replicas, afterDataLoss, onHazard } = options;
   const hazards = new Hazards(onHazard === 'refuse');
   return {
     link: linkOf(client, hazards.look),
@@ -68,12 +62,7 @@ export function partsOf(client: RedisClient, options: ServerOptions): Parts {
     clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
     deaf: hazards.deaf,
     exceeded: hazards.exceeded,
-    maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
+    maxTtlMs,
     trust: afterDataLoss === 'trust',
   };
-}
-
-function oneOf(value: string, choices: readonly string[], what: string): void {
-  if (choices.includes(value)) return;
-  throw new UsageError(`${what} must be '${choices.join("' or '")}', not ${show(value)}.`);
 }

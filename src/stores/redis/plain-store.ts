@@ -10,13 +10,12 @@
  * What breaks it: others that write without NX, delete without comparing, or set no end; and after
  * a loss of data, others that do not wait.
  */
-import { type Duration, parseDuration } from '../../base/duration.ts';
-import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
+import { type Duration, positive } from '../../base/duration.ts';
+import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import type { ClaimStatus, Store } from '../../contract/store.ts';
 import type { RedisClient } from './client.ts';
 import { PLAIN_FORM } from './forms.ts';
-import { partsOf, SERVER_OPTIONS, type ServerOptions } from './options.ts';
+import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { PlainPlaces } from './plain-places.ts';
 import { RedisStore } from './redis-store.ts';
 
@@ -33,6 +32,12 @@ export interface PlainRedisOptions extends ServerOptions {
   readonly retry?: Duration;
 }
 
+const CHECKS = {
+  ...SERVER,
+  key: (given: PlainRedisOptions['key'] = asGiven, name: string) => callable(given, name),
+  retry: positive(100),
+};
+
 /**
  * A store that shares its locks with programs which use `SET key value NX PX` on the same server.
  * It has no queue, no permits and no readers; where all programs use Holdfast, take `redisStore`.
@@ -46,11 +51,7 @@ export interface PlainRedisOptions extends ServerOptions {
  * @throws UsageError as `redisStore` does.
  */
 export function plainRedisStore(client: RedisClient, options: PlainRedisOptions = {}): Store {
-  const given = readOptions(options, [...SERVER_OPTIONS, 'key', 'retry'], 'plainRedisStore');
-  const { key = (name: string) => name, retry = 100 } = given;
-  if (typeof key !== 'function') throw new UsageError('key must be a function.');
-  const retryMs = parseDuration(retry, 'retry');
-  if (retryMs === 0) throw new UsageError('retry must be more than 0.');
+  const { key, retry: retryMs, ...given } = checkOptions(options, CHECKS, 'plainRedisStore');
   const parts = partsOf(client, given);
   const places = new PlainPlaces(parts.namespace, parts.link.cluster, key);
   const store = new RedisStore({ ...parts, places, form: PLAIN_FORM, maxWaiters: 0 });

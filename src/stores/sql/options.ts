@@ -1,8 +1,7 @@
 /** What all stores in a database may be told. */
-import { type Duration, parseDuration } from '../../base/duration.ts';
-import { UsageError } from '../../base/errors.ts';
-import { show } from '../../base/show.ts';
-import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import { type Duration, duration } from '../../base/duration.ts';
+import { type Checked, type Checks, oneOf } from '../../base/options.ts';
+import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { SqlStoreParts } from './sql-store.ts';
 
 export interface SqlOptions {
@@ -21,23 +20,15 @@ export interface SqlOptions {
   readonly afterDataLoss?: 'wait' | 'trust';
 }
 
-export const SQL_OPTIONS: readonly string[] = ['maxTtl', 'maxWaiters', 'afterDataLoss'];
+export const SQL: Checks<SqlOptions> = {
+  maxTtl: duration(30_000),
+  maxWaiters,
+  afterDataLoss: oneOf('wait', 'trust'),
+};
 
-/** @throws UsageError */
 export function settingsOf(
-  options: SqlOptions,
+  options: Checked<typeof SQL>,
 ): Pick<SqlStoreParts, 'maxTtlMs' | 'maxWaiters' | 'trust'> {
-  const { maxTtl = 30_000, maxWaiters, afterDataLoss = 'wait' } = options;
-  oneOf(afterDataLoss, ['wait', 'trust'], 'afterDataLoss');
-  return {
-    maxTtlMs: parseDuration(maxTtl, 'maxTtl'),
-    maxWaiters: checkMaxWaiters(maxWaiters),
-    trust: afterDataLoss === 'trust',
-  };
-}
-
-/** @throws UsageError */
-export function oneOf(value: string, choices: readonly string[], what: string): void {
-  if (choices.includes(value)) return;
-  throw new UsageError(`${what} must be '${choices.join("' or '")}', not ${show(value)}.`);
+  const { maxTtl: maxTtlMs, maxWaiters, afterDataLoss } = options;
+  return { maxTtlMs, maxWaiters, trust: afterDataLoss === 'trust' };
 }

@@ -3,10 +3,10 @@
  */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { type Duration, parseDuration } from '../../base/duration.ts';
+import { type Duration, duration } from '../../base/duration.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
-import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import { asGiven, checkOptions, flag } from '../../base/options.ts';
+import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
 import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
 import { thisMachine } from './machine.ts';
@@ -30,8 +30,8 @@ export interface SqliteDatabaseOptions extends SqliteOptions {
 }
 
 const WHAT = 'sqliteStore';
-const OPTIONS = ['maxWaiters', 'busyTimeout', 'trustFileSystem'];
-const DATABASE_OPTIONS = [...OPTIONS, 'database'];
+const CHECKS = { maxWaiters, busyTimeout: duration(5_000), trustFileSystem: flag() };
+const DATABASE = { ...CHECKS, database: asGiven<SqliteDatabase> };
 
 /** Queues up to this length are read in one piece, which is quicker than to ask what matters. */
 const READ_WHOLE = 16;
@@ -65,20 +65,15 @@ export function sqliteStore(
   source: string | SqliteDatabaseOptions,
   given: SqliteOptions = {},
 ): Store {
-  const all = typeof source === 'object' ? readOptions(source, DATABASE_OPTIONS, WHAT) : undefined;
-  const options: SqliteOptions = all ?? readOptions(given, OPTIONS, WHAT);
+  const all = typeof source === 'object' ? checkOptions(source, DATABASE, WHAT) : undefined;
+  const { busyTimeout: busyMs, ...options } = all ?? checkOptions(given, CHECKS, WHAT);
   const database = all?.database;
-  const { maxWaiters, busyTimeout = 5_000, trustFileSystem = false } = options;
-  if (typeof trustFileSystem !== 'boolean') {
-    throw new UsageError('trustFileSystem must be true or false.');
-  }
   return new SqliteStore({
+    ...options,
     file: database ? checkDatabase(database) : checkFile(source),
     database,
-    maxWaiters: checkMaxWaiters(maxWaiters),
     readWhole: READ_WHOLE,
-    trustFileSystem,
-    busyMs: parseDuration(busyTimeout, 'busyTimeout'),
+    busyMs,
     machine: thisMachine,
     layouts: LAYOUTS,
     watchFile: fs.watch,

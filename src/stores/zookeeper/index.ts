@@ -3,8 +3,8 @@
  */
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
-import { reading, readOptions } from '../../base/options.ts';
-import { checkMaxWaiters } from '../../contract/max-waiters.ts';
+import { checkOptions } from '../../base/options.ts';
+import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
 import type { ZookeeperOptions } from './address.ts';
 import { type ZookeeperClient, zookeeperClient } from './client.ts';
@@ -28,6 +28,15 @@ export interface ZookeeperStoreOptions {
   readonly maxWaiters?: number;
 }
 
+const CHECKS = {
+  path: (given: string = '/holdfast', name: string): string => {
+    const root = checkPath(given);
+    if (root !== '/zookeeper' && !root.startsWith('/zookeeper/')) return root;
+    throw new UsageError(`${name} must not be below /zookeeper, which is for the servers.`);
+  },
+  maxWaiters,
+};
+
 /**
  * A store in the ensemble at this address: `zookeeper://host1:2181,host2:2181/chroot`,
  * `zookeepers://` for TLS, an object with `servers` and more, or a client of your own. It connects
@@ -45,28 +54,18 @@ export function zookeeperStore(
   address: string | ZookeeperOptions | ZookeeperClient,
   options: ZookeeperStoreOptions = {},
 ): Store {
-  const { path = '/holdfast', maxWaiters } = readOptions(
-    options,
-    ['path', 'maxWaiters'],
-    'zookeeperStore',
-  );
+  const { path: root, ...limits } = checkOptions(options, CHECKS, 'zookeeperStore');
   const client = isClient(address) ? address : zookeeperClient(address);
-  const root = checkPath(path);
-  if (root === '/zookeeper' || root.startsWith('/zookeeper/')) {
-    throw new UsageError('path must not be below /zookeeper, which is for the servers.');
-  }
   return new ZookeeperStore({
     client,
     tree: new Tree(root === '/' ? '' : root),
     clock: systemClock(),
-    maxWaiters: checkMaxWaiters(maxWaiters),
+    ...limits,
   });
 }
 
 function isClient(
   address: string | ZookeeperOptions | ZookeeperClient,
 ): address is ZookeeperClient {
-  return reading('The address', () => {
-    return typeof address === 'object' && address !== null && 'start' in address;
-  });
+  return typeof address === 'object' && address !== null && 'start' in address;
 }

@@ -1,6 +1,7 @@
 /** Many processes that want the same few locks as often as they can get them. */
-import { checkHistory } from 'holdfast/testkit';
+
 import { expect } from 'vitest';
+import { checkHistory } from '../histories/check-history.ts';
 import { Child } from '../processes/child.ts';
 import type { Stormed, StormerOptions } from '../processes/children/stormer.ts';
 

@@ -88,17 +88,9 @@ export function isLimit(value: unknown): boolean {
   return isCount(value, 1, 2 ** 30);
 }
 
-/** One that the platform made; nothing else has its insides. */
 export function isSignal(value: unknown): boolean {
-  try {
-    ABORTED?.call(value);
-    return true;
-  } catch {
-    return false;
-  }
+  return value instanceof AbortSignal;
 }
-
-const ABORTED = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')?.get;
 
 export function isFunction(value: unknown): boolean {
   return typeof value === 'function';

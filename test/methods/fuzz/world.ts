@@ -262,11 +262,9 @@ export function isTyped(error: unknown, codes: readonly LockErrorCode[]): boolea
   return error instanceof LockError && codes.includes(error.code) && error.message !== '';
 }
 
-/** What calling the work itself throws, if it is a class or a revoked proxy of a function. */
+/** What calling the work itself throws, if it is a class. */
 function isUncallable(error: unknown): boolean {
-  return (
-    error instanceof TypeError && /^(Class constructor|Cannot perform 'apply')/.test(error.message)
-  );
+  return error instanceof TypeError && error.message.startsWith('Class constructor');
 }
 
 /** Which claim of which resource: what an eviction ends. */

@@ -1,8 +1,8 @@
 /** Counters in a database of their own, each behind the fence of the lock of its name. */
 import { isLockError } from 'holdfast';
 import { type FencingToken, sqlFence } from 'holdfast/fence';
-import type { CounterOutput } from 'holdfast/testkit';
 import Database from 'libsql';
+import type { CounterOutput } from './models.ts';
 
 export class Counters {
   readonly #database: Database.Database;

@@ -1,6 +1,6 @@
 /** What a client writes down, as it happens, so that whoever kills it loses nothing. */
 import { openSync, readFileSync, writeSync } from 'node:fs';
-import type { CounterInput, CounterOutput, LockOutput } from 'holdfast/testkit';
+import type { CounterInput, CounterOutput, LockOutput } from './models.ts';
 
 /** An operation is named by a number; its call is written before it, its result after. */
 export type Entry =

@@ -4,22 +4,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { simulatedClock } from 'holdfast/testkit';
+import type { ClientOptions } from './client.ts';
+import { Counters } from './counters.ts';
+import { type History, historyOf } from './history.ts';
+import { checkLinearizability, type Linearizability } from './linearizability.ts';
+import { machineMs } from './log.ts';
 import {
   type CounterInput,
   type CounterOutput,
-  checkLinearizability,
   counterModel,
-  type Linearizability,
   type LockInput,
   type LockOperation,
   type LockOutput,
   lockModel,
-  simulatedClock,
-} from 'holdfast/testkit';
-import type { ClientOptions } from './client.ts';
-import { Counters } from './counters.ts';
-import { type History, historyOf } from './history.ts';
-import { machineMs } from './log.ts';
+} from './models.ts';
 
 export interface RecordOptions {
   /** A URL or a module, as clients take it; `{folder}` becomes a folder of this history alone. */

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import { checkHistory, type HoldRecord } from 'holdfast/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkHistory, type HoldRecord } from '../histories/check-history.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions, Told } from './children/contender.ts';
 

@@ -1,10 +1,10 @@
 /** While processes of this version work, others of a later version take over, file and all. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { checkHistory } from 'holdfast/testkit';
 import { expect, test } from 'vitest';
 import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
 import { connect } from '../../stores/sqlite/bed.ts';
 import { NEXT_LAYOUTS } from '../../stores/sqlite/next-layout.ts';
+import { checkHistory } from '../histories/check-history.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions, Told } from './children/contender.ts';
 

@@ -2,9 +2,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createLocks, type Lease, type Lock, type Locks } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import type { HoldRecord } from 'holdfast/testkit';
 import { storeWith } from '../../../stores/sqlite/children/store-with.ts';
 import { NEXT_LAYOUTS } from '../../../stores/sqlite/next-layout.ts';
+import type { HoldRecord } from '../../histories/check-history.ts';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
 export interface ContenderOptions {

@@ -1,7 +1,7 @@
 /** Several tasks that take locks again and again, as quickly as they can. */
 import { createLocks, isLockError, type Lease, type Lock } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import type { HoldRecord } from 'holdfast/testkit';
+import type { HoldRecord } from '../../histories/check-history.ts';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
 export interface StormerOptions {

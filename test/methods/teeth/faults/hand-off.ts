@@ -114,8 +114,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...spec,
     name: 'tasks with other terms share a claim',
-    find: 'heartbeat, reentrant, shared, key }',
-    replace: 'heartbeat, reentrant, shared, key: resource }',
+    find: 'heartbeat, shared, key }',
+    replace: 'heartbeat, shared, key: resource }',
     why: 'a lock lives for the TTL of whoever came first',
   },
   {

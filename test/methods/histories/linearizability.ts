@@ -68,12 +68,6 @@ export interface Linearizability<I, O> {
 
 /**
  * @param options.budget positions to see for one resource before giving up; default 1,000,000.
- *
- * @example
- * import { checkLinearizability, type LockOperation, lockModel } from 'holdfast/testkit';
- *
- * const history: LockOperation[] = []; // of all processes, when they are done
- * const { verdict, disorders } = checkLinearizability(lockModel, history);
  */
 export function checkLinearizability<S, I, O>(
   model: Model<S, I, O>,

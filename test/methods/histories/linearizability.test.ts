@@ -1,19 +1,12 @@
 import fc from 'fast-check';
-import {
-  checkHistory,
-  checkLinearizability,
-  counterModel,
-  type HoldRecord,
-  type LockOperation,
-  lockModel,
-  type Model,
-  type Operation,
-} from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
-import { simulatedClock } from '../../src/testkit/simulated-clock.ts';
+import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
+import { checkHistory, type HoldRecord } from './check-history.ts';
 import { correctHistory } from './correct-history.ts';
 import { correctOperations, type LockKind, type Recorded } from './correct-operations.ts';
 import { CORRUPTIONS } from './corruptions.ts';
+import { checkLinearizability, type Model, type Operation } from './linearizability.ts';
+import { counterModel, type LockOperation, lockModel } from './models.ts';
 
 const KINDS = ['mutex', 'rw', 'permits'] as const;
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);

@@ -1,6 +1,6 @@
-import type { HoldRecord } from 'holdfast/testkit';
-import { admissible } from '../../src/contract/admission.ts';
-import { simulatedClock } from '../../src/testkit/simulated-clock.ts';
+import { admissible } from '../../../src/contract/admission.ts';
+import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
+import type { HoldRecord } from './check-history.ts';
 
 const SHAPES = [
   { resource: 'mutex', kind: 'mutex', permits: [1], limit: 1 },

@@ -1,3 +1,4 @@
+import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
 import {
   type CounterOperation,
   type CounterState,
@@ -5,8 +6,7 @@ import {
   type LockOperation,
   type LockState,
   lockModel,
-} from 'holdfast/testkit';
-import { simulatedClock } from '../../src/testkit/simulated-clock.ts';
+} from './models.ts';
 
 const WHOLE = 2 ** 30;
 

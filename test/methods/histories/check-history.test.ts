@@ -1,5 +1,5 @@
-import { checkHistory, type HistoryRule, type HoldRecord } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
+import { checkHistory, type HistoryRule, type HoldRecord } from './check-history.ts';
 import { correctHistory } from './correct-history.ts';
 
 const SEEDS = Array.from({ length: 100 }, (_, i) => i + 1);

@@ -1,9 +1,9 @@
-import assert from 'node:assert/strict';
-import { createElection } from '../../jobs/election/election.ts';
-import { createLocks, type Locks } from '../../locks.ts';
-import type { LockOptions, LocksOptions } from '../../primitives/lock-options.ts';
-import type { Case, Topic } from '../case.ts';
-import { countingStore } from '../counting-store.ts';
+/** What a program passes by mistake: a usage error, before anything is sent. */
+import { createLocks, type LockOptions, type Locks, type LocksOptions } from 'holdfast';
+import { createElection } from 'holdfast/election';
+import { memoryStore } from 'holdfast/memory';
+import { countingStore } from 'holdfast/testkit';
+import { expect, test } from 'vitest';
 
 type Attempt = readonly [what: string, attempt: (locks: Locks) => unknown];
 
@@ -82,46 +82,27 @@ const SETUPS: readonly (readonly [string, LocksOptions])[] = [
   ['an option that is misspelt', wrong({ maxTTL: '1m' })],
 ];
 
-export const input: Topic = {
-  topic: 'bad input',
-  cases: [
-    ...ATTEMPTS.map(
-      ([what, attempt]): Case => ({
-        name: `${what}: a usage error, and nothing is sent`,
-        async run(bed) {
-          const store = countingStore(bed.store);
-          const locks = bed.locks({}, store);
-          await assert.rejects(async () => attempt(locks), { code: 'USAGE' });
-          await bed.sleep(1);
-          assert.equal(store.total(), 0);
-        },
-      }),
-    ),
-    ...SETUPS.map(
-      ([what, options]): Case => ({
-        name: `createLocks with ${what}: a usage error`,
-        async run(bed) {
-          assert.throws(() => bed.locks(options), { code: 'USAGE' });
-        },
-      }),
-    ),
-    {
-      name: 'a wrong call throws before it returns',
-      async run(bed) {
-        const lock = bed.locks().mutex('a');
-        assert.throws(() => void lock.acquire({ wait: -1 }), { code: 'USAGE' });
-        assert.throws(() => void lock.tryAcquire({ permits: 2 }), { code: 'USAGE' });
-        assert.throws(() => void lock.run(wrong(1)), { code: 'USAGE' });
-        assert.throws(() => void lock.tryRun(wrong(1)), { code: 'USAGE' });
-      },
-    },
-    {
-      name: 'createLocks without a store: a usage error',
-      async run() {
-        for (const store of [undefined, null, {}, 'memory:']) {
-          assert.throws(() => createLocks(wrong(store)), { code: 'USAGE' });
-        }
-      },
-    },
-  ],
-};
+const USAGE = expect.objectContaining({ code: 'USAGE' });
+
+test.each(ATTEMPTS)('%s: a usage error, and nothing is sent', async (_, attempt) => {
+  const store = countingStore(memoryStore());
+  const locks = createLocks(store);
+  await expect((async () => attempt(locks))()).rejects.toThrow(USAGE);
+  expect(store.total()).toBe(0);
+});
+
+test.each(SETUPS)('createLocks with %s: a usage error', (_, options) => {
+  expect(() => createLocks(memoryStore(), options)).toThrow(USAGE);
+});
+
+test('a wrong call throws before it returns', () => {
+  const lock = createLocks(memoryStore()).mutex('a');
+  expect(() => void lock.acquire({ wait: -1 })).toThrow(USAGE);
+  expect(() => void lock.tryAcquire({ permits: 2 })).toThrow(USAGE);
+  expect(() => void lock.run(wrong(1))).toThrow(USAGE);
+  expect(() => void lock.tryRun(wrong(1))).toThrow(USAGE);
+});
+
+test.each([undefined, null, {}, 'memory:'])('createLocks with %s for a store', (store) => {
+  expect(() => createLocks(wrong(store))).toThrow(USAGE);
+});

@@ -10,8 +10,9 @@
  * It judges holds, fair order included. Where tries were refused, requests got no answer or data
  * was guarded, see linearizability.ts.
  */
-import { sameQueue } from '../contract/admission.ts';
-import type { Kind } from '../contract/store.ts';
+
+import type { Kind } from 'holdfast/store';
+import { sameQueue } from '../../../src/contract/admission.ts';
 
 /** One hold. Times are of any unit, on a clock that all processes share. */
 export interface HoldRecord {
@@ -52,13 +53,6 @@ export interface Violation {
 
 /**
  * All violations found; none for a correct history.
- *
- * @example
- * import assert from 'node:assert/strict';
- * import { checkHistory, type HoldRecord } from 'holdfast/testkit';
- *
- * const records: HoldRecord[] = []; // of all processes, when they are done
- * assert.deepEqual(checkHistory(records), []);
  *
  * @experimental
  */

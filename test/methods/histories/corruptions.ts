@@ -1,6 +1,7 @@
 /** Ways to spoil a recorded history so that no order of its operations can be right any more. */
-import type { CounterOperation, LockOperation } from 'holdfast/testkit';
+
 import type { Recorded } from './correct-operations.ts';
+import type { CounterOperation, LockOperation } from './models.ts';
 
 /** Undefined if this history gives no occasion to do it provably. */
 export type Corruption = (recorded: Recorded, random: () => number) => Recorded | undefined;

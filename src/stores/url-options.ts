@@ -1,0 +1,32 @@
+import { UsageError } from '../base/errors.ts';
+
+const NUMBERS = ['maxWaiters', 'replicas'];
+
+/**
+ * The options of a store from the query of its URL; unknown names and values are refused by the
+ * store.
+ * @throws UsageError
+ */
+export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: string]>): T {
+  const options: Record<string, string | number> = {};
+  for (const [name, text] of pairs) {
+    if (NUMBERS.includes(name) && !/^\d+$/.test(text)) {
+      throw new UsageError(`${name} of the URL must be a whole number.`);
+    }
+    options[name] = NUMBERS.includes(name) ? Number(text) : text;
+  }
+  return options as T;
+}
+
+/** The same where the client has options, too, which are left as they stand. */
+export function splitQuery<T>(
+  query: string,
+  own: readonly string[],
+): { readonly options: T; readonly others: string } {
+  const isOwn = (pair: string): boolean =>
+    [...new URLSearchParams(pair).keys()].some((name) => own.includes(name));
+  const pairs = query.split('&').filter(Boolean);
+  const options = optionsFrom<T>(new URLSearchParams(pairs.filter(isOwn).join('&')));
+  const others = pairs.filter((pair) => !isOwn(pair)).join('&');
+  return { options, others: others && `?${others}` };
+}
