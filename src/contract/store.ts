@@ -160,17 +160,6 @@ export interface Traits {
 
 export type Wake = (hint?: ClaimStatus) => void;
 
-/** Hears of a queue as it changes. */
-export interface Follower {
-  /**
-   * The queue after a change, or once more as it was. `leftMs` may be what a member has at most.
-   * `missed`: since the last time others may have come, held and gone.
-   */
-  told(queue: Queue, missed: boolean): void;
-  /** What keeps the store from going on will not pass by itself. Nothing is told after it. */
-  failed(error: StoreError): void;
-}
-
 /**
  * Verbs take up to 100 claims of one part and return statuses in their order. Each claim is one
  * atomic step and does not affect the others. A verb that rejects says with `StoreError.outcome`
@@ -211,12 +200,6 @@ export interface Store {
    * first waiter. Hints may be lost or repeated. Subscribe before claiming.
    */
   watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
-  /**
-   * Tells the queue before it resolves, and again after each change of who stands in it or holds,
-   * in order, until it is disposed of. Goes on by itself when the store was away for a while.
-   * @throws StoreError if the first look fails.
-   */
-  follow?(resource: string, follower: Follower): Promise<AsyncDisposable>;
   /** Turns a held write claim into a read claim with the same token; idempotent. */
   downgrade?(claim: Claim): Promise<ClaimStatus>;
   /**
@@ -252,7 +235,6 @@ export interface Store {
 /** The verbs that a store may lack. */
 export const OPTIONAL_VERBS = [
   'watch',
-  'follow',
   'downgrade',
   'raise',
   'evict',

@@ -12,6 +12,7 @@ import { isLockError } from '../base/errors.ts';
 import { type Acquisition, type Events, type MissReason, warnOf } from '../core/events.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
+import type { Scope } from './lockable.ts';
 
 /** An acquisition with listeners. */
 export interface Attempt {
@@ -42,15 +43,21 @@ function reasonOf(error: unknown, signal: AbortSignal | undefined): MissReason {
   return isLockError(error, 'ACQUIRE_TIMEOUT') ? 'timeout' : 'failed';
 }
 
-/** The same work, in the contexts that the listeners of `working` choose. */
-export function inContexts<T>(events: Events, lease: Lease, work: () => T): () => T {
-  let around = work;
-  const within = (run: (work: () => void) => void): void => {
-    const inner = around;
-    around = () => runBy(run, inner);
+/** The same scope, with work in the contexts that the listeners of `working` choose. */
+export function inContexts(scope: Scope, events: Events, lease: Lease): Scope {
+  const contextsOf = <T>(work: () => T): (() => T) => {
+    let around = work;
+    const within = (run: (work: () => void) => void): void => {
+      const inner = around;
+      around = () => runBy(run, inner);
+    };
+    events.emit('working', { ...lease.identity(), within });
+    return around;
   };
-  events.emit('working', { ...lease.identity(), within });
-  return around;
+  return {
+    inside: (work) => scope.inside(contextsOf(work)),
+    close: () => scope.close(),
+  };
 }
 
 function runBy<T>(run: (work: () => void) => void, work: () => T): T {

@@ -32,8 +32,8 @@ export abstract class Lockable<L extends Held> {
   /** @internal Takes the lock, or waits; null if `waits` is false and it is not free. */
   protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
 
-  /** @internal Runs the work in a context that knows the lease. */
-  protected abstract within<T>(lease: L, work: Work<L, T>): Promise<T>;
+  /** @internal Where the work runs: in a context that knows the lease. */
+  abstract scope(lease: L): Scope;
 
   /** @internal Enters the lease that this context holds; undefined if it holds none. */
   protected abstract nested<T>(
@@ -96,9 +96,9 @@ export abstract class Lockable<L extends Held> {
 
   async #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
     const nested = this.nested(options, work, true);
-    if (nested) return nested;
+    if (nested) return await nested;
     // With `waits` the result is never null.
-    return this.#runUnder((await this.take(options, true)) as L, work);
+    return await this.#under((await this.take(options, true)) as L, work);
   }
 
   /**
@@ -120,7 +120,7 @@ export abstract class Lockable<L extends Held> {
     if (nested) return { acquired: true, value: await nested };
     const lease = await this.take(options, false);
     if (!lease) return { acquired: false, holders: await this.holders() };
-    return { acquired: true, value: await this.#runUnder(lease, work) };
+    return { acquired: true, value: await this.#under(lease, work) };
   }
 
   #patient(options: AcquireOptions): AcquireOptions {
@@ -140,37 +140,46 @@ export abstract class Lockable<L extends Held> {
     return { options, work };
   }
 
-  #runUnder<T>(lease: L, work: Work<L, T>): Promise<T> {
-    return underLease(
-      lease,
-      () => this.within(lease, work),
-      () => lease.release(),
-    );
+  #under<T>(lease: L, work: Work<L, T>): Promise<T> {
+    return underLease(lease, { scope: this.scope(lease), work, after: lease.release });
   }
 }
 
+/** Where work runs for which something is held. */
+export interface Scope {
+  inside<T>(work: () => T): T;
+  /** Lets nothing more in; a promise if it has to wait for what is in. */
+  close(): Promise<void> | undefined;
+}
+
 /**
- * Does the work, then `after`. Rejects with `LeaseLostError` if the lease was lost meanwhile, even
- * if the work succeeded; its cause is the work's error.
+ * Does the work, closes its scope, then does `after`. Rejects with `LeaseLostError` if the lease
+ * was lost meanwhile, even if the work succeeded; its cause is the work's error.
  */
-export async function underLease<T>(
-  lease: { readonly loss: LeaseLostError | undefined },
-  work: () => Promise<T>,
-  after?: () => Promise<void>,
+export async function underLease<L extends Pick<Held, 'loss'>, T>(
+  lease: L,
+  parts: {
+    readonly scope: Scope;
+    readonly work: Work<L, T>;
+    readonly after?: () => Promise<void>;
+  },
 ): Promise<T> {
-  let outcome: { value: T } | { error: unknown };
+  const { scope, work, after } = parts;
+  let value: T | undefined;
+  let thrown: { readonly error: unknown } | undefined;
   try {
-    outcome = { value: await work() };
+    value = await scope.inside(() => work(lease));
   } catch (error) {
-    outcome = { error };
+    thrown = { error };
   }
+  const closing = scope.close();
+  if (closing) await closing;
   const { loss } = lease;
-  await after?.();
-  const error = 'error' in outcome ? outcome.error : undefined;
-  if (loss && loss !== error) {
+  if (after) await after();
+  if (loss && loss !== thrown?.error) {
     const { resource = '', reason, detail } = loss;
-    throw new LeaseLostError(resource, reason, { detail, cause: error });
+    throw new LeaseLostError(resource, reason, { detail, cause: thrown?.error });
   }
-  if ('error' in outcome) throw outcome.error;
-  return outcome.value;
+  if (thrown) throw thrown.error;
+  return value as T;
 }

@@ -17,7 +17,7 @@ import type { LeaseLostError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { Lock } from './lock.ts';
-import { type Held, Lockable, type Work } from './lockable.ts';
+import { type Held, Lockable, type Scope } from './lockable.ts';
 
 /** The leases of all parts, in the order of the call. */
 export class MultiLease implements Held {
@@ -118,13 +118,21 @@ export class MultiLock extends Lockable<MultiLease> {
     return null;
   }
 
-  /** @internal */
-  protected within<T>(lease: MultiLease, work: Work<MultiLease, T>): Promise<T> {
-    const inside = this.#parts.reduceRight<() => T | PromiseLike<T>>(
-      (inner, part, i) => () => part.enclose(lease.leases[i] as Lease, inner),
-      () => work(lease),
-    );
-    return Promise.resolve(inside());
+  /** @internal Each part's inside the one before it. */
+  scope({ leases }: MultiLease): Scope {
+    const scopes: Scope[] = [];
+    const enter = <T>(work: () => T): T => {
+      const i = scopes.length;
+      const part = this.#parts[i];
+      if (!part) return work();
+      const scope = part.scope(leases[i] as Lease);
+      scopes.push(scope);
+      return scope.inside(() => enter(work));
+    };
+    const close = async (): Promise<void> => {
+      for (const scope of scopes.reverse()) await scope.close();
+    };
+    return { inside: enter, close };
   }
 
   /** @internal Never re-enters: to wait for a part that this context holds would never end. */

@@ -20,7 +20,7 @@ import { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { type Outlook, type Subject, Waiter } from '../core/waiter.ts';
-import { underLease } from './lockable.ts';
+import { type Scope, underLease, type Work } from './lockable.ts';
 
 function context(): AsyncLocalStorage<Frame> {
   return perProcess('context', () => new AsyncLocalStorage<Frame>());
@@ -44,7 +44,7 @@ export function currentLease(): Lease | undefined {
 }
 
 /** A frame around the running code may be of another copy, so what others read of it is public. */
-export class Frame implements Subject {
+export class Frame implements Scope, Subject {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
   readonly #engine: Engine;
@@ -101,18 +101,22 @@ export class Frame implements Subject {
     return this.#entered;
   }
 
-  /** Runs the work inside; then waits for nested runs, and closes. */
-  async run<T>(work: () => T | PromiseLike<T>): Promise<T> {
-    try {
-      return await context().run(this, work);
-    } finally {
-      while (this.#entered) await new Promise<void>((resolve) => (this.#closed = resolve));
-      this.#open = false;
+  inside<T>(work: () => T): T {
+    return context().run(this, work);
+  }
+
+  /** After those who have entered. */
+  close(): Promise<void> | undefined {
+    if (this.#entered) {
+      const left = new Promise<void>((resolve) => (this.#closed = resolve));
+      return left.then(() => this.close());
     }
+    this.#open = false;
+    return undefined;
   }
 
   /** A nested run: takes its turn among its siblings, on the same lease. */
-  async enter<T>(options: AcquireOptions, work: () => T | PromiseLike<T>): Promise<T> {
+  async enter<T>(options: AcquireOptions, work: Work<Lease, T>): Promise<T> {
     options.signal?.throwIfAborted();
     if (this.#entered) {
       await new Promise<void>((resolve, reject) => {
@@ -124,8 +128,8 @@ export class Frame implements Subject {
     this.#entered = true;
     try {
       this.lease.assertHeld();
-      const nested = new Frame(this.#engine, this.lease, this);
-      return await underLease(this.lease, () => nested.run(work));
+      const scope = new Frame(this.#engine, this.lease, this);
+      return await underLease(this.lease, { scope, work });
     } finally {
       const next = this.#line.shift();
       this.#entered = next !== undefined;
