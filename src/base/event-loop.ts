@@ -1,8 +1,8 @@
 /**
- * What goes on for whoever comes runs outside of the asynchronous context of whoever came first.
- * A heartbeat that inherited the context of a request would keep all that the request knows, for as
- * long as it goes on, and what a traced client sends for it would be found in that request's trace.
- * The first request of an acquisition stays in the context of its caller, whose business it is.
+ * Shared background work must not keep the asynchronous context of the caller that started it. A
+ * heartbeat that inherited the context of a request would keep all its data alive, and requests of
+ * a traced client would appear in its trace. The first request of an acquisition stays in the
+ * context of its caller.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Timer } from './clock.ts';
@@ -17,7 +17,7 @@ const STRETCH_MS = 2;
 /**
  * Keeps the event loop turning. Hand-offs inside the process and stores that answer at once need
  * no timer and no input, so a busy loop over them would run in microtasks for ever, and heartbeats,
- * hints from other processes and everybody else's work would starve. One immediate is armed per
+ * hints from other processes and all other work would starve. One immediate is armed per
  * turn of the loop; as long as it has not run, the stretch goes on.
  */
 export class EventLoop {

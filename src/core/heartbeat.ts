@@ -39,7 +39,7 @@ export class Heartbeat {
     this.#clock = clock;
     this.#forgetJumps = clock.onJump?.((at) => {
       this.jumpedAt = at;
-      // Reading the clock must call nobody.
+      // Reading the clock must call nothing.
       queueMicrotask(() => detached(() => this.#doubt()));
     });
   }

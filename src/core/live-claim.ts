@@ -7,7 +7,7 @@
  * lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in reply to a
  * later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the claim
  * `unconfirmed`, with a timer at its deadline.
- * Reading calls nobody: the timer or the heartbeat tells the claimant of a loss.
+ * Reading calls nothing: the timer or the heartbeat tells the claimant of a loss.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
 
@@ -115,7 +115,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     (tries ? claim : renew).send(this.claim, this);
   }
 
-  /** Tells that nobody knows whether the store still has it, if it is held. */
+  /** If it is held, reports that the store may no longer have it. */
   doubt(cause?: StoreError): void {
     const { clock, events } = this.#services;
     const now = clock.now();

@@ -99,7 +99,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
   join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
     if (!waits) {
       if (this.#live?.check()) return Promise.resolve(null);
-      // Our claim, not answered or not granted, does not prove that somebody holds: ask apart.
+      // An unanswered or ungranted claim of ours does not prove that another holds: ask apart.
       if (this.#live || this.#line.first) return this.#apart().join(options, permits, waits);
     }
     return new Promise((resolve, reject) => {
@@ -167,7 +167,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     this.#live = undefined;
     this.lease = undefined;
     lease?.lose(loss);
-    // Whoever heard of it may have claimed already.
+    // A listener of it may have claimed already.
     if (!this.#live) this.#claimAgain();
   }
 

@@ -32,7 +32,7 @@ export abstract class Lockable<L extends Held> {
   /** @internal Takes the lock, or waits; null if `waits` is false and it is not free. */
   protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
 
-  /** @internal Where the work runs: in the context that knows what it holds. */
+  /** @internal Where the work runs: in a context that knows the lease. */
   abstract scope(lease: L): Scope;
 
   /** @internal Enters the lease that this context holds; undefined if it holds none. */

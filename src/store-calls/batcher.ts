@@ -3,7 +3,7 @@
  *
  * The first request leaves with the next microtask, and with whatever was sent in the same breath;
  * what arrives while a batch is under way is collected into the next one, so that a lone caller
- * waits for nobody and a crowd shares round trips. A request waits for the batch before it for a
+ * does not wait and a crowd shares round trips. A request waits for the batch before it for a
  * tenth of its own TTL at most; then it leaves beside that batch, which is late. As an answer is
  * waited for during a third of the shortest TTL in its batch, four batches of equal TTLs are under
  * way at most when nothing is answered. An id is never in two of them: its requests keep their
@@ -65,7 +65,7 @@ interface Request<R> {
 
 type Batch<R> = readonly Request<R>[];
 
-/** Nobody waits for the batch before longer than this share of the own TTL. */
+/** A request waits for the batch before for no longer than this share of its own TTL. */
 const WAITS_PER_TTL = 10;
 
 export class Batcher<R> implements Sender<R> {

@@ -15,7 +15,7 @@ import { ACQUISITION } from '../../core/waiter.ts';
 import type { Locks } from '../../locks.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 
-/** What one call of a `locked` method may say; it goes before what its decorator says. */
+/** Options of one call of a `locked` method; they override those of its decorator. */
 export interface LockedCall {
   /** Of the mutex. */
   readonly name: string;
@@ -33,13 +33,13 @@ export interface LockedOptions extends LockOptions {
   /** Shown to people who look at the queue; default the label of `createLocks`. */
   readonly label?: string;
   /**
-   * Default `wait`. `skip`: the call resolves with undefined if somebody else holds the mutex, and
-   * the method is not called.
+   * Default `wait`. `skip`: if the mutex is taken, the call resolves to undefined without calling
+   * the method.
    */
   readonly ifBusy?: 'wait' | 'skip';
 }
 
-/** A method that may be `locked`: it answers a promise. */
+/** A method that may be `locked`: it returns a promise. */
 export type AsyncMethod = (...args: never[]) => PromiseLike<unknown>;
 
 /** What `name` needs, the method is called with; what may be skipped may answer undefined. */
@@ -68,13 +68,13 @@ export interface LockedDecorator<Self, A extends unknown[], Skips> {
 
 /**
  * Decorates an asynchronous method: each call waits for the mutex `name`, runs under it, and
- * releases it when its promise has settled, as `run` does. What the method calls finds the lease
- * with `currentLease()`.
- * @param locks The locks, or where the object has them.
- * @param name The name of the mutex, or how to make it of the arguments of the call.
- * @throws UsageError when it decorates something else than a method, or the options are wrong. The
- *   decorated method rejects with what `run` rejects with, and with UsageError if the method did
- *   not return a promise: it would go on without the lock.
+ * releases it when its promise has settled, as `run` does. Code that the method calls finds the
+ * lease with `currentLease()`.
+ * @param locks The locks, or a function from the object to its locks.
+ * @param name The name of the mutex, or a function from the arguments of the call to it.
+ * @throws UsageError if it decorates anything but a method, or the options are wrong. The decorated
+ *   method rejects as `run` does, and with UsageError if the method did not return a promise: it
+ *   would continue without the lock.
  * @example
  * import { currentLease, type Locks, locked } from 'holdfast';
  *
@@ -157,7 +157,7 @@ function decoratorOf(replace: (method: Method) => Method) {
   };
 }
 
-/** A class of another copy of the library is as good. */
+/** Accepts the class of another copy of the package. */
 function checkLocks(locks: Locks): Locks {
   if (typeof (locks as Partial<Locks> | undefined)?.mutex === 'function') return locks;
   throw new UsageError('locked takes Locks, or a function from the object to its Locks.');

@@ -1,12 +1,12 @@
 /**
- * Who stands for an election, leads, and stands again.
+ * A candidate stands for an election, leads, and stands again.
  *
  * Invariant: a candidate leads only while it holds a seat. A term ends when its lease is lost or
  * given up; unless it has resigned, the candidate then stands again, at the end of the queue, as
- * soon as the body of the loop is done: whoever is in the queue can lead at once. A lost seat is
- * given back by the work that sat on it, when it is done, or else by its TTL, so that nobody begins
- * beside it. What a term cannot promise is what no lease can: a leader that does not look at its
- * signal may go on after the next one has begun.
+ * soon as the body of the loop is done: a candidate in the queue can lead at once. A lost seat is
+ * released when its work is done, or else by its TTL, so that no other begins beside it. What a
+ * term cannot promise is what no lease can: a leader that does not look at its signal may go on
+ * after the next one has begun.
  * What would break it: to keep the state beside the lease instead of reading it from there, or to
  * stand while a body of before is at work, for it would hold the seat and not lead.
  */
@@ -127,7 +127,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     }
   }
 
-  /** For `locks.close()`: stands no more; whoever leads may finish what it does. */
+  /** For `locks.close()`: stands no more; a leader may finish its work. */
   close(): void {
     this.#failure ??= new ClosedError();
     if (this.#bodies === 0 || !this.#lease?.held) void this.resign();

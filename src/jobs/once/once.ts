@@ -37,13 +37,13 @@ export interface OnceOptions
   /** How long it is known that the work is done, counted from when it was; at most ten years. */
   readonly keepFor: Duration;
   /**
-   * While another attempt runs: `wait` for it (default), and try if it fails; or `skip`, and be
-   * told that it runs.
+   * While another attempt runs: `wait` for it (default), and try if it fails; or `skip`, and return
+   * that it runs.
    */
   readonly ifRunning?: 'wait' | 'skip';
   /**
-   * Also keeps what the work answered, as JSON of at most 8,192 bytes, for those who ask later;
-   * default false. Everybody gets what JSON makes of it, the first one too.
+   * Also keeps the result of the work, as JSON of at most 8,192 bytes, for later callers; default
+   * false. All callers get the value as JSON returns it, the first one too.
    */
   readonly keepResult?: boolean;
 }
@@ -174,7 +174,7 @@ async function doOnce<T>(
   }
 }
 
-/** The work was done, and whoever asks later may not be told so. */
+/** The work was done, but later callers may not learn of it. */
 function unrecorded({ resource, loss }: Lease, error: unknown): LockError {
   const lost = loss ?? (isLockError(error, 'LEASE_LOST') ? (error as LeaseLostError) : undefined);
   if (lost) {

@@ -5,7 +5,7 @@ import type { Holder } from '../../contract/store.ts';
 export class RefreshError extends LockError {
   /** Who failed, for people. */
   readonly by: Holder;
-  /** Until then nobody tries again. */
+  /** Until then no process tries again. */
   readonly retryInMs: number;
 
   constructor(resource: string, seen: { readonly by: Holder; readonly retryInMs: number }) {

@@ -36,13 +36,13 @@ export interface RefreshOptions<T>
   /** Gets a new value, and persists it where `read` finds it. */
   readonly load: (lease: Lease) => T | PromiseLike<T>;
   /**
-   * The old value as long as it is usable, or undefined; who finds somebody loading, or that a load
-   * has just failed, goes on with it. Default: everybody waits.
+   * Returns a stale value that may still be served while another caller loads, or after a load
+   * failed; undefined if there is none. Default: all callers wait.
    */
   readonly staleWhileRefreshing?: () => T | undefined | PromiseLike<T | undefined>;
   /**
-   * After a failure nobody tries again for so long, in any process; default 1 s, at most a minute.
-   * 0: the next who waits tries at once.
+   * After a failure no process tries again for so long; default 1 s, at most a minute. 0: the next
+   * waiter tries at once.
    */
   readonly retryAfter?: Duration;
 }
@@ -125,7 +125,7 @@ class Refreshes {
   }
 
   async refresh<T>(lock: Lock, terms: RefreshTerms<T>): Promise<T> {
-    // Whoever loads would wait for itself.
+    // The loading code would wait for itself.
     lock.checkStranger();
     const { signal } = terms.acquire;
     signal?.throwIfAborted();
