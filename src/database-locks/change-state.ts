@@ -11,9 +11,9 @@
 import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import type { SqlDatabase } from './clients.ts';
-import { type Columns, quoteTable, readColumns, readKey } from './identifiers.ts';
-import type { Value } from './link.ts';
-import { type Session, sessionOf } from './session.ts';
+import { type Connection, connectionOf } from './connection.ts';
+import type { Value } from './sql.ts';
+import { type Columns, quoteTable, readColumns, readKey } from './sql.ts';
 
 export interface ChangeStateOptions {
   /** `name` or `schema.name`, as the database spells it. */
@@ -41,8 +41,8 @@ const OPTIONS = ['table', 'key', 'from', 'to'];
  * @throws UsageError, TransactionError
  */
 export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promise<boolean> {
-  const session = sessionOf(db);
-  const { dialect } = session;
+  const connection = connectionOf(db);
+  const { dialect } = connection;
   const read = readOptions(options, OPTIONS, 'changeState');
   const key = readKey(read.key, dialect);
   const from = readColumns(read.from, { what: 'from', dialect });
@@ -57,11 +57,11 @@ export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promi
   const where = [key.sql, ...conditions].join(' AND ');
   const sql = `UPDATE ${quoteTable(read.table)} SET ${changes} WHERE ${where}`;
   const expected = from.flatMap(([, value]) => (value === null ? [] : [value]));
-  return change(session, sql, [...to.map(([, value]) => value), ...key.values, ...expected]);
+  return change(connection, sql, [...to.map(([, value]) => value), ...key.values, ...expected]);
 }
 
-async function change(session: Session, sql: string, values: Value[]): Promise<boolean> {
-  const rows = await session.count(sql, values);
+async function change(connection: Connection, sql: string, values: Value[]): Promise<boolean> {
+  const rows = await connection.count(sql, values);
   if (rows > 1) throw new UsageError(`The key names several rows: ${rows} were changed.`);
   return rows === 1;
 }

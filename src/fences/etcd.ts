@@ -17,9 +17,9 @@ import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import type { FencingToken } from '../contract/token.ts';
 import type { Compare, EtcdClient, KeyValue, Reply, Txn } from '../stores/etcd/client.ts';
-import { checkKind, type EnterToken, readLease, type Seen } from './entering.ts';
 import { StaleTokenError } from './errors.ts';
-import { enteredSince, raised, seenIn, textOf } from './raising.ts';
+import { type Fence, type FenceEntry, fenced, fenceOf } from './fence.ts';
+import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
 
 export interface EtcdFenceOptions {
   /** What the keys of all fences begin with; default `holdfast-fence/`. */
@@ -29,34 +29,17 @@ export interface EtcdFenceOptions {
 /** As much of the client of `holdfast/etcd` as the fence uses. */
 export type EtcdTransactions = Pick<EtcdClient, 'txn'>;
 
-export interface EtcdEntry {
+/**
+ * `write` carries out a transaction if nobody has entered since. That of a reader only reads,
+ * without the comparison. After an unknown outcome, `enter` anew: what was on its way can no longer
+ * arrive then.
+ */
+export interface EtcdEntry extends FenceEntry<Txn, Reply> {
   /**
    * What has to be true in each transaction that writes what the lock guards, also in those of
    * another client. Nothing for a reader, who keeps older writers out and writes nothing.
    */
-  readonly compare: readonly Compare[];
-  /**
-   * A transaction that is carried out only if nobody has entered since. That of a reader only
-   * reads, without the comparison.
-   * @throws StaleTokenError if somebody has; nothing was written.
-   * @throws UsageError, unsent, if a reader would write.
-   * @throws StoreError, after which `enter` anew if a write may have happened.
-   */
-  txn(txn: Txn): Promise<Reply>;
-}
-
-export interface EtcdFence {
-  /**
-   * Raises the fence to this token. Call it before anything is read that the lock guards.
-   * @throws StaleTokenError if a newer holder was here.
-   * @throws UsageError, UnsupportedError for permits, StoreError.
-   */
-  enter(etcd: EtcdTransactions, lease: EnterToken): Promise<EtcdEntry>;
-  /**
-   * Makes the fence follow this lease's lineage from now on, whatever it has seen. An operator's
-   * act, after locks have moved to another store; everybody else must be stopped.
-   */
-  adopt(etcd: EtcdTransactions, lease: EnterToken): Promise<void>;
+  readonly check: readonly Compare[];
 }
 
 /**
@@ -69,57 +52,46 @@ export interface EtcdFence {
  * await locks.mutex('config').run(async (lease) => {
  *   const entry = await fence.enter(etcd, lease);
  *   const value = await readConfig();
- *   await entry.txn({ success: [{ put: { key: 'config', value } }] });
+ *   await entry.write({ success: [{ put: { key: 'config', value } }] });
  * });
  *
  * @throws UsageError
  */
-export function etcdFence(options: EtcdFenceOptions = {}): EtcdFence {
+export function etcdFence(
+  options: EtcdFenceOptions = {},
+): Fence<EtcdTransactions, Promise<EtcdEntry>> {
   const { prefix = 'holdfast-fence/' } = readOptions(options, ['prefix'], 'etcdFence');
   if (typeof prefix !== 'string' || !prefix.isWellFormed() || prefix === '') {
     throw new UsageError(`prefix must be text, and not empty, not ${show(prefix)}.`);
   }
-  const keyOf = ({ resource }: FencingToken): string => prefix + resource;
-  return {
-    async enter(etcd, lease) {
-      const token = readLease(lease);
-      checkKind(token);
-      return entryOf(etcd, token, await raise(etcd, keyOf(token), token));
-    },
-    async adopt(etcd, lease) {
-      const token = readLease(lease);
-      const { lineage } = token;
-      const value = textOf({ lineage, token: token.token, floor: 0n });
-      await etcd.txn({ success: [{ put: { key: keyOf(token), value } }] });
-    },
-  };
-}
-
-/** The comparison that is true as long as nobody has entered since. */
-async function raise(etcd: EtcdTransactions, key: string, token: FencingToken): Promise<Compare> {
-  const range = { range: { key } };
-  let [known] = kvsIn(await etcd.txn({ success: [range] }));
-  for (;;) {
-    const value = textOf(raised(token, known && seenAt(known)));
-    const unchanged: Compare = { key, target: 'mod', is: '=', to: known?.modRevision ?? 0n };
-    const reply = await etcd.txn({
-      ...{ compare: [unchanged], success: [{ put: { key, value } }], failure: [range] },
-    });
-    if (reply.succeeded) return { ...unchanged, to: reply.revision };
-    // Somebody else has entered meanwhile.
-    [known] = kvsIn(reply);
-  }
+  return fenceOf(async (verb, etcd, lease) => {
+    const token = fenced(lease);
+    const key = prefix + token.resource;
+    const range = { range: { key } };
+    let [known] = kvsIn(await etcd.txn({ success: [range] }));
+    for (;;) {
+      const value = textOf(raised(verb, token, () => known && seenAt(known)));
+      const unchanged: Compare = { key, target: 'mod', is: '=', to: known?.modRevision ?? 0n };
+      const reply = await etcd.txn({
+        ...{ compare: [unchanged], success: [{ put: { key, value } }], failure: [range] },
+      });
+      // The comparison that is true as long as nobody has entered since.
+      if (reply.succeeded) return entryOf(etcd, token, { ...unchanged, to: reply.revision });
+      // Another holder has entered meanwhile.
+      [known] = kvsIn(reply);
+    }
+  });
 }
 
 function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare): EtcdEntry {
-  const compare = token.kind === 'read' ? [] : [unchanged];
+  const check = token.kind === 'read' ? [] : [unchanged];
   const { key } = unchanged;
   return {
-    compare,
-    async txn(txn) {
+    check,
+    async write(txn) {
       if (token.kind === 'read' && writes(txn)) throw new UsageError('A reader writes nothing.');
       // The caller's own comparisons choose its branch, so the fence's stand around them.
-      const fenced: Txn = { compare, success: [{ txn }], failure: [{ range: { key } }] };
+      const fenced: Txn = { compare: check, success: [{ txn }], failure: [{ range: { key } }] };
       const reply = await etcd.txn(fenced);
       const [answer] = reply.answers;
       if (reply.succeeded && answer && 'txn' in answer) return { ...reply, ...answer.txn };
