@@ -3,12 +3,16 @@ import type { ViteUserConfig } from 'vitest/config';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
-const CONFORMANCE = 'test/conformance/**/*.test.ts';
-const MODELS = 'test/models/**/*.test.ts';
-const LEAKS = 'test/leaks/**/*.test.ts';
+const CONFORMANCE = 'test/methods/conformance/**/*.test.ts';
+const MODELS = 'test/methods/models/**/*.test.ts';
+const LEAKS = 'test/methods/leaks/**/*.test.ts';
 const COMMANDS = 'test/cli/servers/*.test.ts';
-const PROCESSES = 'test/{processes,cli,examples}/**/*.test.ts';
-const SERVERS = 'test/{servers,redis,quorum,postgres,mysql,sql,etcd,zookeeper,s3}/**/*.test.ts';
+const PROCESSES = 'test/{methods/processes,cli,examples}/**/*.test.ts';
+const SERVERS = [
+  'test/{servers,database-locks,fences/servers,layers/quorum}/**/*.test.ts',
+  // What is in `units` needs no server.
+  'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
+];
 
 /** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */
 const PROGRAMS = 'test/servers/programs.ts';
@@ -43,7 +47,7 @@ const config: ViteUserConfig = {
       project('units', {
         ...NO_SERVERS,
         include: ['test/**/*.test.ts'],
-        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, SERVERS],
+        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, ...SERVERS],
       }),
       project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
       project('processes', {
@@ -55,7 +59,7 @@ const config: ViteUserConfig = {
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
       project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
       project('servers', {
-        ...{ ...TIMED, include: [SERVERS], globalSetup: [PROGRAMS] },
+        ...{ ...TIMED, include: SERVERS, globalSetup: [PROGRAMS] },
         // More at once, and cases with short TTLs wait for their turn longer than they live.
         maxConcurrency: 8,
       }),

@@ -6,7 +6,7 @@
 
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createLocks, type SingleLock } from 'holdfast';
+import { createLocks, type Lock } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
 import { scratchFolder } from './processes.ts';
@@ -47,7 +47,7 @@ for (const [, locks] of locksOf) await locks.close();
 async function compare(
   way: string,
   goal: number | undefined,
-  task: (lock: SingleLock) => Task,
+  task: (lock: Lock) => Task,
 ): Promise<void> {
   const floor = `floor: queue of promises, lease objects, beside ${way}`;
   const candidates: Candidate[] = [

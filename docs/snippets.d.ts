@@ -52,7 +52,7 @@ declare function cleanUp(): Promise<void>;
 declare function readConfig(): Promise<string>;
 declare function writeConfig(text: string): Promise<void>;
 
-/** Of the page on testing: test/guide has them. */
+/** Of the page on testing: test/methods/guide has them. */
 declare function newClock(seed?: number): import('holdfast/testkit').SimulatedClock;
 declare class SlowPost {
   constructor(clock: import('holdfast/testkit').SimulatedClock, ...invoices: string[]);
@@ -88,7 +88,7 @@ declare function fresh(
   options?: { readonly leftMs: number },
 ): AccessToken | undefined;
 
-/** Of the page on web servers: test/guide has them. */
+/** Of the page on web servers: test/methods/guide has them. */
 type Ship = (id: string, signal: AbortSignal) => Promise<string>;
 declare function whenGone(response: import('node:http').ServerResponse): AbortSignal;
 declare function refusalOf(error: unknown): { status: number; after: string } | undefined;
@@ -125,7 +125,7 @@ declare module 'next/server' {
   export function after(work: () => Promise<void>): void;
 }
 
-/** Of the page on NestJS: test/nestjs has them. */
+/** Of the page on NestJS: test/integrations/nestjs has them. */
 declare class Warehouse {
   send(id: string, signal?: AbortSignal): Promise<string>;
 }

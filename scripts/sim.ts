@@ -3,9 +3,9 @@
  * they have been through. Ends with 1 at the first seed that breaks a promise.
  */
 import { parseArgs } from 'node:util';
-import { unreached } from '../test/simulation/coverage.ts';
-import { runFleet, type Sum } from '../test/simulation/fleet.ts';
-import { runWorld } from '../test/simulation/run.ts';
+import { unreached } from '../test/methods/simulation/coverage.ts';
+import { runFleet, type Sum } from '../test/methods/simulation/fleet.ts';
+import { runWorld } from '../test/methods/simulation/run.ts';
 
 const { values } = parseArgs({
   options: {

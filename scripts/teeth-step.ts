@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { FAULTS } from '../test/teeth/catalogue.ts';
-import type { Fault } from '../test/teeth/fault.ts';
-import { inTrials } from '../test/teeth/in-trials.ts';
-import { KINDS, type Notice } from '../test/teeth/kinds.ts';
-import { notices } from '../test/teeth/noticing.ts';
-import { cheapest, readRecord } from '../test/teeth/record.ts';
-import type { Trial } from '../test/teeth/trial.ts';
+import { FAULTS } from '../test/methods/teeth/catalogue.ts';
+import type { Fault } from '../test/methods/teeth/fault.ts';
+import { inTrials } from '../test/methods/teeth/in-trials.ts';
+import { KINDS, type Notice } from '../test/methods/teeth/kinds.ts';
+import { notices } from '../test/methods/teeth/noticing.ts';
+import { cheapest, readRecord } from '../test/methods/teeth/record.ts';
+import type { Trial } from '../test/methods/teeth/trial.ts';
 import type { Step } from './steps.ts';
 
 /** Looks, and answers what is wrong. */

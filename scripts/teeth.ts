@@ -1,21 +1,21 @@
 /**
- * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of test/teeth, or
- * the new ones, or those with one of the words in their names, and lets every kind of run look for
- * it; processes, the dearest, only for what nothing else notices. Records what noticed it, for
- * `npm run test:all` to do the same with that alone, and puts the tables into the evidence. Fails
- * if a fault survives, or if a run fails with none planted.
+ * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of
+ * test/methods/teeth, or the new ones, or those with one of the words in their names, and lets
+ * every kind of run look for it; processes, the dearest, only for what nothing else notices.
+ * Records what noticed it, for `npm run test:all` to do the same with that alone, and puts the
+ * tables into the evidence. Fails if a fault survives, or if a run fails with none planted.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { load, machine } from '../bench/machine.ts';
-import { FAULTS } from '../test/teeth/catalogue.ts';
-import type { Fault } from '../test/teeth/fault.ts';
-import { inTrials } from '../test/teeth/in-trials.ts';
-import { DEAR, KINDS, type Kind, type Notice, partOf } from '../test/teeth/kinds.ts';
-import { firstNotice } from '../test/teeth/noticing.ts';
-import { cheapest, type Notices, readRecord, writeRecord } from '../test/teeth/record.ts';
-import { faultTable, storeTable, summary } from '../test/teeth/tables.ts';
-import type { Trial } from '../test/teeth/trial.ts';
+import { FAULTS } from '../test/methods/teeth/catalogue.ts';
+import type { Fault } from '../test/methods/teeth/fault.ts';
+import { inTrials } from '../test/methods/teeth/in-trials.ts';
+import { DEAR, KINDS, type Kind, type Notice, partOf } from '../test/methods/teeth/kinds.ts';
+import { firstNotice } from '../test/methods/teeth/noticing.ts';
+import { cheapest, type Notices, readRecord, writeRecord } from '../test/methods/teeth/record.ts';
+import { faultTable, storeTable, summary } from '../test/methods/teeth/tables.ts';
+import type { Trial } from '../test/methods/teeth/trial.ts';
 import { putText } from './put-text.ts';
 import { run } from './steps.ts';
 
@@ -44,7 +44,7 @@ const sources = [...new Map(chosen.map(({ file }) => [partOf(file), file])).valu
 const pairs = kinds.flatMap((kind) => sources.map((source) => ({ kind, source })));
 await inTrials(pairs, availableParallelism(), checkSound);
 await inTrials(chosen, availableParallelism(), look);
-await run(['biome', 'format', '--write', 'test/teeth/record.json']);
+await run(['biome', 'format', '--write', 'test/methods/teeth/record.json']);
 console.log(`\n${summary(record)}`);
 const given = `The simulation was given ${seeds.toLocaleString('en')} seeds. `;
 const limits = `${kinds.includes('simulation') ? given : ''}${conditions}.`;

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { FAULTS } from '../test/teeth/catalogue.ts';
+import { FAULTS } from '../test/methods/teeth/catalogue.ts';
 import { packageSteps } from './package-steps.ts';
 import { program, type Skip, type Step, StepError, script, type Tally } from './steps.ts';
 import { teethStep } from './teeth-step.ts';

@@ -34,14 +34,17 @@ export {
   type LockedOptions,
   locked,
 } from './integrations/decorator/locked.ts';
-export { createLocks, Locks, type RwLock } from './locks.ts';
-export type { Held, TryResult, Work } from './primitives/lock.ts';
+export { createLocks, Locks } from './locks.ts';
+export type { Lock } from './primitives/lock.ts';
 export type {
   EvictOptions,
   LockOptions,
   LocksOptions,
   SemaphoreOptions,
 } from './primitives/lock-options.ts';
+export type { Held, TryResult, Work } from './primitives/lockable.ts';
 export type { MultiLease, MultiLock } from './primitives/multi-lock.ts';
+export type { Mutex } from './primitives/mutex.ts';
 export { currentLease } from './primitives/reentrancy.ts';
-export type { SingleLock } from './primitives/single-lock.ts';
+export type { ReadLock, RwLock, WriteLock } from './primitives/rw-lock.ts';
+export type { Semaphore } from './primitives/semaphore.ts';

@@ -9,7 +9,9 @@ import { MAX_PERMITS, type Queue, type Store } from './contract/store.ts';
 import { numberOf } from './contract/token.ts';
 import { Engine } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
+import type { Spec } from './core/local-queue.ts';
 import { closeOnSignal } from './primitives/close-on-signal.ts';
+import type { Lock } from './primitives/lock.ts';
 import {
   checkLimit,
   checkLocks,
@@ -25,13 +27,10 @@ import {
 } from './primitives/lock-options.ts';
 import { type Asked, specOf, ttlOf } from './primitives/lock-spec.ts';
 import { MultiLock } from './primitives/multi-lock.ts';
-import { SingleLock } from './primitives/single-lock.ts';
+import { Mutex } from './primitives/mutex.ts';
+import { ReadLock, type RwLock, WriteLock } from './primitives/rw-lock.ts';
+import { Semaphore } from './primitives/semaphore.ts';
 import { checkBoolean, checkNext } from './store-calls/replies.ts';
-
-export interface RwLock {
-  readonly read: SingleLock;
-  readonly write: SingleLock;
-}
 
 /** How many `Locks` use a store; the last one to close closes it. */
 function users(): WeakMap<Store, number> {
@@ -72,9 +71,9 @@ export class Locks {
    * @example
    * await locks.mutex('report').run(({ signal }) => buildReport(signal));
    */
-  mutex(name: string, options: LockOptions = {}): SingleLock {
+  mutex(name: string, options: LockOptions = {}): Mutex {
     const read = readOptions(options, LOCK_OPTIONS, 'mutex');
-    return this.#lock(name, { ...read, kind: 'mutex', limit: 1 });
+    return new Mutex(this.engine, this.#spec(name, { ...read, kind: 'mutex', limit: 1 }));
   }
 
   /**
@@ -82,10 +81,10 @@ export class Locks {
    * @example
    * await locks.semaphore('printer', { limit: 3 }).run({ permits: 2 }, () => ship(order));
    */
-  semaphore(name: string, options: SemaphoreOptions): SingleLock {
+  semaphore(name: string, options: SemaphoreOptions): Semaphore {
     const read = readOptions(options, SEMAPHORE_OPTIONS, 'semaphore');
     const limit = checkLimit(read.limit, 'limit');
-    return this.#lock(name, { ...read, kind: 'permits', limit });
+    return new Semaphore(this.engine, this.#spec(name, { ...read, kind: 'permits', limit }));
   }
 
   /**
@@ -95,14 +94,16 @@ export class Locks {
    */
   rwLock(name: string, options: LockOptions = {}): RwLock {
     const read = readOptions(options, LOCK_OPTIONS, 'rwLock');
+    const side = (kind: 'read' | 'write') =>
+      this.#spec(name, { ...read, kind, limit: MAX_PERMITS });
     return {
-      read: this.#lock(name, { ...read, kind: 'read', limit: MAX_PERMITS }),
-      write: this.#lock(name, { ...read, kind: 'write', limit: MAX_PERMITS }),
+      read: new ReadLock(this.engine, side('read')),
+      write: new WriteLock(this.engine, side('write')),
     };
   }
 
   /** Several locks at once, all or nothing. */
-  all(locks: readonly SingleLock[]): MultiLock {
+  all(locks: readonly Lock[]): MultiLock {
     return new MultiLock(this.engine, locks);
   }
 
@@ -202,8 +203,8 @@ export class Locks {
     return this.engine.services.settings.prefix + checkName(name, 'name', MAX_NAME_BYTES);
   }
 
-  #lock(name: string, options: Asked): SingleLock {
-    return new SingleLock(this.engine, specOf(this.engine, this.#resource(name), options));
+  #spec(name: string, options: Asked): Spec {
+    return specOf(this.engine, this.#resource(name), options);
   }
 }
 

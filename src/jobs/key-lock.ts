@@ -1,7 +1,7 @@
 import type { Duration } from '../base/duration.ts';
 import { checkName, MAX_NAME_BYTES } from '../base/names.ts';
 import type { Locks } from '../locks.ts';
-import type { SingleLock } from '../primitives/single-lock.ts';
+import type { Lock } from '../primitives/lock.ts';
 
 /** Longest key in bytes of UTF-8: a name, with room for what the key is of. */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - 'refresh:'.length;
@@ -17,7 +17,7 @@ interface KeyLockOptions {
 }
 
 /** The mutex of a key. */
-export function keyLock(locks: Locks, name: string, { ttl, maxHold }: KeyLockOptions): SingleLock {
+export function keyLock(locks: Locks, name: string, { ttl, maxHold }: KeyLockOptions): Lock {
   return locks.mutex(name, {
     ...(ttl !== undefined && { ttl }),
     ...(maxHold !== undefined && { maxHold }),

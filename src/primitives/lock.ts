@@ -1,151 +1,141 @@
 import { UsageError } from '../base/errors.ts';
-import type { Member } from '../contract/store.ts';
+import { sameQueue } from '../contract/admission.ts';
+import { UnsupportedError } from '../contract/errors.ts';
+import type { Kind, Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
-import type { LeaseLostError } from '../core/errors.ts';
-import { type AcquireOptions, NO_OPTIONS, readAcquire } from '../core/waiter.ts';
-import { underLease } from './under-lease.ts';
+import { DeadlockError, MismatchError } from '../core/errors.ts';
+import type { Lease } from '../core/lease.ts';
+import type { Spec } from '../core/local-queue.ts';
+import { type AcquireOptions, NO_OPTIONS } from '../core/waiter.ts';
+import { inContexts, tellOf } from './acquisition-events.ts';
+import { Lockable, type Work } from './lockable.ts';
+import { Frame } from './reentrancy.ts';
 
-/** What every lease-like result has. */
-export interface Held extends AsyncDisposable {
-  readonly signal: AbortSignal;
-  readonly held: boolean;
-  readonly loss: LeaseLostError | undefined;
-  release(): Promise<void>;
-}
-
-export type Work<L, T> = (lease: L) => T | PromiseLike<T>;
-
-/** What became of a try. */
-export type TryResult<T> =
-  | { readonly acquired: true; readonly value: T }
-  | { readonly acquired: false; readonly holders: readonly Member[] };
-
-/** The four ways to take a lock. */
-export abstract class Lockable<L extends Held> {
+/** A lock on one resource: a mutex, a semaphore, or one side of a read-write lock. */
+export abstract class Lock extends Lockable<Lease> {
   /** @internal */
-  protected readonly engine: Engine;
+  protected readonly spec: Spec;
 
   /** @internal */
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(engine: Engine, spec: Spec) {
+    super(engine);
+    this.spec = spec;
   }
 
-  /** @internal Takes or waits; null if `waits` is false and it is not free. */
-  protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
+  /** The full name, prefix included. */
+  get resource(): string {
+    return this.spec.resource;
+  }
 
-  /** @internal Runs the work in the context that knows what it holds. */
-  protected abstract within<T>(lease: L, work: Work<L, T>): Promise<T>;
+  /** @internal How much of the limit it takes. Throws UsageError for what it cannot take. */
+  protected permitsOf(_: AcquireOptions): number {
+    return 1;
+  }
 
-  /** @internal Enters what this context holds already; undefined if it is a stranger. */
-  protected abstract nested<T>(
+  /** @internal Whether a nested run may use the lease around it. */
+  protected covers(around: Frame, _: AcquireOptions): boolean {
+    return around.kind === this.spec.kind;
+  }
+
+  /** @internal Why a wait inside a lease on the same queue would never end; undefined if it may. */
+  protected whyNever(_around: Kind, _: AcquireOptions): string | undefined {
+    return 'this context holds it already; pass the lease on, or say reentrant: true';
+  }
+
+  /** @internal */
+  belongsTo(engine: Engine): boolean {
+    return this.engine === engine;
+  }
+
+  /** @internal For elections: waits without end, whatever the default. */
+  stand(options: AcquireOptions): Promise<Lease> {
+    return this.take(this.read(options), true) as Promise<Lease>;
+  }
+
+  /** @internal For `locks.all`, which runs its work inside every part. */
+  enclose<T>(lease: Lease, work: () => T | PromiseLike<T>): Promise<T> {
+    const { events } = this.engine.services;
+    const inside = events.of.working.isThere ? inContexts(events, lease, work) : work;
+    return new Frame(this.engine, lease).run(inside);
+  }
+
+  /** @internal Throws DeadlockError if waiting for it here would never end. */
+  checkStranger(): void {
+    const around = this.#around();
+    if (around) this.#checkDeadlock(around, NO_OPTIONS);
+  }
+
+  /** @internal */
+  override read(options: AcquireOptions): AcquireOptions {
+    const read = super.read(options);
+    const { kind, resource } = this.spec;
+    if (kind === 'permits') this.permitsOf(read);
+    else if (read.permits !== undefined && read.permits !== 1) {
+      throw new UsageError('Only a semaphore has permits.', { resource });
+    }
+    return read;
+  }
+
+  /** @internal */
+  protected take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+    const { calls, events } = this.engine.services;
+    const { acquiring, missed } = events.of;
+    if (!acquiring.isThere && !missed.isThere) return this.#take(options, waits);
+    const { resource, kind } = this.spec;
+    const acquisition = { resource, kind, permits: options.permits ?? 1, store: calls.store.name };
+    const take = (heard: AcquireOptions) => this.#take(heard, waits);
+    return tellOf(events, { acquisition, waits, options, take });
+  }
+
+  async #take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+    this.engine.checkOpen();
+    options.signal?.throwIfAborted();
+    const { kind, limit } = this.spec;
+    const permits = this.permitsOf(options);
+    const { name, traits } = this.engine.services.calls.store;
+    if (permits < limit && !traits.permits) {
+      const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
+      const message = `The ${name} store lets one in at a time, so it cannot give ${refused}.`;
+      throw new UnsupportedError('permits', message);
+    }
+    return this.engine.queueFor(this.spec).join(options, permits, waits);
+  }
+
+  /** @internal */
+  protected within<T>(lease: Lease, work: Work<Lease, T>): Promise<T> {
+    return this.enclose(lease, () => work(lease));
+  }
+
+  /** @internal */
+  protected nested<T>(
     options: AcquireOptions,
-    work: Work<L, T>,
+    work: Work<Lease, T>,
     waits: boolean,
-  ): Promise<T> | undefined;
-
-  /** @internal Who is in the way now. */
-  protected abstract holders(): Promise<readonly Member[]>;
-
-  /** @internal The options, each read once. Throws UsageError if they are wrong. */
-  read(options: AcquireOptions): AcquireOptions {
-    return readAcquire(options);
+  ): Promise<T> | undefined {
+    const around = this.#around();
+    if (!around) return undefined;
+    const free = waits || !around.busy;
+    if (this.spec.reentrant && free && this.covers(around, options)) {
+      return around.enter(options, () => work(around.lease));
+    }
+    if (waits) this.#checkDeadlock(around, options);
+    return undefined;
   }
 
-  /**
-   * Waits until the lock is held. The caller releases it: prefer `run`, or `await using`.
-   *
-   * @example
-   * await using lease = await locks.mutex('report').acquire({ wait: '5s' });
-   * await buildReport(lease.signal);
-   *
-   * @throws UsageError synchronously; as rejections AcquireTimeoutError, `signal.reason`,
-   *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited, StoreError
-   *   and ClosedError.
-   */
-  acquire(options: AcquireOptions = NO_OPTIONS): Promise<L> {
-    // With `waits` the answer is never null.
-    return this.take(this.#patient(this.read(options)), true) as Promise<L>;
+  /** @internal */
+  protected holders(): Promise<readonly Member[]> {
+    return this.engine.services.looks.holders(this.resource);
   }
 
-  /**
-   * Takes the lock if it is free now, else resolves with null; `wait` has no meaning here.
-   *
-   * @example
-   * const lease = await locks.mutex('report').tryAcquire();
-   * if (lease) await buildReport(lease.signal).finally(lease.release);
-   */
-  tryAcquire(options: AcquireOptions = NO_OPTIONS): Promise<L | null> {
-    return this.take(this.read(options), false);
+  #around(): Frame | undefined {
+    return Frame.around(this.engine.services.calls.store, this.resource);
   }
 
-  /**
-   * Waits for the lock, runs the work with it, and releases it when the work has settled. If the
-   * lease was lost meanwhile it rejects with `LeaseLostError`, the work's error as its cause,
-   * even when the work fulfilled.
-   *
-   * @example
-   * await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
-   *
-   * @throws what `acquire` does, and DeadlockError if this context holds the lock already.
-   */
-  run<T>(work: Work<L, T>): Promise<T>;
-  run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T>;
-  run<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<T> {
-    const { options, work } = this.#parse(first, second);
-    return this.#run(this.#patient(options), work);
-  }
-
-  async #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
-    const nested = this.nested(options, work, true);
-    if (nested) return nested;
-    // With `waits` the answer is never null.
-    return this.#runUnder((await this.take(options, true)) as L, work);
-  }
-
-  /**
-   * Runs the work if the lock is free now, else tells who holds it.
-   *
-   * @example
-   * const result = await locks.mutex('report').tryRun(({ signal }) => buildReport(signal));
-   * if (!result.acquired) console.log('held by', result.holders);
-   */
-  tryRun<T>(work: Work<L, T>): Promise<TryResult<T>>;
-  tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>>;
-  tryRun<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<TryResult<T>> {
-    const { options, work } = this.#parse(first, second);
-    return this.#tryRun(options, work);
-  }
-
-  async #tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>> {
-    const nested = this.nested(options, work, false);
-    if (nested) return { acquired: true, value: await nested };
-    const lease = await this.take(options, false);
-    if (!lease) return { acquired: false, holders: await this.holders() };
-    return { acquired: true, value: await this.#runUnder(lease, work) };
-  }
-
-  #patient(options: AcquireOptions): AcquireOptions {
-    const { waitMs } = this.engine.services.settings;
-    if (options.wait !== undefined || waitMs === undefined) return options;
-    return { ...options, wait: waitMs };
-  }
-
-  #parse<T>(
-    first: AcquireOptions | Work<L, T> = {},
-    second?: Work<L, T>,
-  ): { options: AcquireOptions; work: Work<L, T> } {
-    const alone = typeof first === 'function' && second === undefined;
-    const options = this.read(alone ? NO_OPTIONS : (first as AcquireOptions));
-    const work = alone ? first : second;
-    if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
-    return { options, work };
-  }
-
-  #runUnder<T>(lease: L, work: Work<L, T>): Promise<T> {
-    return underLease(
-      lease,
-      () => this.within(lease, work),
-      () => lease.release(),
-    );
+  #checkDeadlock(around: Frame, options: AcquireOptions): void {
+    if (!sameQueue(around.kind, this.spec.kind)) {
+      throw new MismatchError(this.resource, `this context holds it as a ${around.kind} lock`);
+    }
+    const why = this.whyNever(around.kind, options);
+    if (why !== undefined) throw new DeadlockError(this.resource, why);
   }
 }

@@ -16,8 +16,8 @@ import type { Engine } from '../core/engine.ts';
 import type { LeaseLostError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
-import { type Held, Lockable, type Work } from './lock.ts';
-import { SingleLock } from './single-lock.ts';
+import { Lock } from './lock.ts';
+import { type Held, Lockable, type Work } from './lockable.ts';
 
 /** The leases of all parts, in the order in which the parts were named. */
 export class MultiLease implements Held {
@@ -75,11 +75,11 @@ export class MultiLease implements Held {
  * await locks.all(accounts).run(() => transfer(from, to));
  */
 export class MultiLock extends Lockable<MultiLease> {
-  readonly #parts: readonly SingleLock[];
-  readonly #ordered: readonly SingleLock[];
+  readonly #parts: readonly Lock[];
+  readonly #ordered: readonly Lock[];
 
   /** @internal Throws UsageError if there are no parts, or the same resource occurs twice. */
-  constructor(engine: Engine, parts: readonly SingleLock[]) {
+  constructor(engine: Engine, parts: readonly Lock[]) {
     super(engine);
     this.#parts = reading('The list of locks', () => readParts(engine, parts));
     this.#ordered = [...this.#parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
@@ -97,7 +97,7 @@ export class MultiLock extends Lockable<MultiLease> {
     const { clock } = this.engine.services;
     const { wait } = options;
     const until = wait === undefined ? undefined : clock.now() + parseDuration(wait, 'wait');
-    const taken = new Map<SingleLock, Lease>();
+    const taken = new Map<Lock, Lease>();
     try {
       for (const part of this.#ordered) {
         const left = until === undefined ? {} : { wait: Math.max(0, until - clock.now()) };
@@ -129,7 +129,7 @@ export class MultiLock extends Lockable<MultiLease> {
 
   /** @internal Never re-enters: a part that this context holds would be waited for for ever. */
   protected nested(_: AcquireOptions, __: unknown, waits: boolean): undefined {
-    if (waits) for (const part of this.#parts) part.checkStranger(undefined);
+    if (waits) for (const part of this.#parts) part.checkStranger();
     return undefined;
   }
 
@@ -141,11 +141,11 @@ export class MultiLock extends Lockable<MultiLease> {
 }
 
 /** The list, read once, and no further than to what does not belong there. */
-function readParts(engine: Engine, parts: readonly SingleLock[]): SingleLock[] {
-  const read = new Map<string, SingleLock>();
+function readParts(engine: Engine, parts: readonly Lock[]): Lock[] {
+  const read = new Map<string, Lock>();
   if (Array.isArray(parts)) {
     for (const part of parts) {
-      if (!(part instanceof SingleLock && part.belongsTo(engine))) {
+      if (!(part instanceof Lock && part.belongsTo(engine))) {
         throw new UsageError(
           'all() takes mutexes, semaphores, readers and writers of these locks.',
         );
@@ -158,6 +158,6 @@ function readParts(engine: Engine, parts: readonly SingleLock[]): SingleLock[] {
   return [...read.values()];
 }
 
-async function release(taken: ReadonlyMap<SingleLock, Lease>): Promise<void> {
+async function release(taken: ReadonlyMap<Lock, Lease>): Promise<void> {
   await Promise.all([...taken.values()].map((lease) => lease.release()));
 }

@@ -20,7 +20,7 @@ import { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { type Outlook, type Subject, Waiter } from '../core/waiter.ts';
-import { underLease } from './under-lease.ts';
+import { underLease } from './lockable.ts';
 
 function context(): AsyncLocalStorage<Frame> {
   return perProcess('context', () => new AsyncLocalStorage<Frame>());

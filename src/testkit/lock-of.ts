@@ -1,13 +1,13 @@
 import type { Locks } from '../locks.ts';
+import type { Lock } from '../primitives/lock.ts';
 import type { LockOptions } from '../primitives/lock-options.ts';
-import type { SingleLock } from '../primitives/single-lock.ts';
 
 /** A lock that lets one in at a time, whatever it is called. */
 export interface LockOf {
   readonly name: string;
   /** Tasks of one process hand it on among themselves. */
   readonly handsOn: boolean;
-  of(locks: Locks, resource: string, options?: LockOptions): SingleLock;
+  of(locks: Locks, resource: string, options?: LockOptions): Lock;
 }
 
 /** What has to behave like a mutex. */

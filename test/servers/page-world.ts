@@ -12,9 +12,9 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
 import { createClient } from 'redis';
-import { type Module, namesIn } from '../guide/blocks.ts';
-import { openWorld, type World } from '../guide/world.ts';
-import type { Snippet } from '../tidy/snippets.ts';
+import { type Module, namesIn } from '../methods/guide/blocks.ts';
+import { openWorld, type World } from '../methods/guide/world.ts';
+import type { Snippet } from '../methods/tidy/snippets.ts';
 import type { Ground } from './page-ground.ts';
 
 /** Notes what has to be done with it in the end, and answers it. */

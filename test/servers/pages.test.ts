@@ -1,10 +1,10 @@
 /** The code in the pages and in the comments that needs servers, on real ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isAt } from '../guide/blocks.ts';
-import { ON_SERVERS } from '../guide/elsewhere.ts';
-import { play } from '../guide/play.ts';
-import { snippetsIn } from '../tidy/snippets.ts';
-import { readTree } from '../tidy/tree.ts';
+import { isAt } from '../methods/guide/blocks.ts';
+import { ON_SERVERS } from '../methods/guide/elsewhere.ts';
+import { play } from '../methods/guide/play.ts';
+import { snippetsIn } from '../methods/tidy/snippets.ts';
+import { readTree } from '../methods/tidy/tree.ts';
 import { type Ground, openGround } from './page-ground.ts';
 import { openServerWorld } from './page-world.ts';
 

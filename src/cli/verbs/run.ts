@@ -3,7 +3,7 @@ import { MAX_PERMITS } from '../../contract/store.ts';
 import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
-import type { SingleLock } from '../../primitives/single-lock.ts';
+import type { Lock } from '../../primitives/lock.ts';
 import { type Arguments, COMMON, misuse } from '../arguments.ts';
 import { type Ending, endingOf, onTerminal } from '../command.ts';
 import { openLocks } from '../open-locks.ts';
@@ -65,7 +65,7 @@ interface Terms {
   /** 0: a try; undefined: without end. */
   readonly waitMs: number | undefined;
   readonly permits: number;
-  lockOn(locks: Locks): SingleLock;
+  lockOn(locks: Locks): Lock;
 }
 
 async function locked(given: Arguments): Promise<Ending> {
@@ -125,7 +125,7 @@ function termsOf(given: Arguments, name: string): Terms {
     throw misuse('One of --limit, --read and --write at most: they are different kinds of lock');
   }
   const options = { fair: given.has('--fair') };
-  const lockOn = (locks: Locks): SingleLock => {
+  const lockOn = (locks: Locks): Lock => {
     if (limit !== undefined) return locks.semaphore(name, { ...options, limit });
     if (reads) return locks.rwLock(name, options).read;
     return writes ? locks.rwLock(name, options).write : locks.mutex(name, options);

@@ -21,8 +21,8 @@ import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { AcquireOptions } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
+import type { Lock } from '../../primitives/lock.ts';
 import { checkLimit, type LockOptions } from '../../primitives/lock-options.ts';
-import type { SingleLock } from '../../primitives/single-lock.ts';
 import {
   type ObservedStandings,
   type ObserveOptions,
@@ -72,10 +72,10 @@ export function createElection(
 /** Made by `createElection`. */
 export class Election {
   readonly #engine: Engine;
-  readonly #seat: SingleLock;
+  readonly #seat: Lock;
 
   /** @internal */
-  constructor(engine: Engine, seat: SingleLock) {
+  constructor(engine: Engine, seat: Lock) {
     this.#engine = engine;
     this.#seat = seat;
   }
@@ -140,7 +140,7 @@ export interface Term {
  */
 export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   readonly #engine: Engine;
-  readonly #seat: SingleLock;
+  readonly #seat: Lock;
   readonly #end = new AbortController();
   readonly #campaign: Promise<void>;
   #lease: Lease | undefined;
@@ -152,7 +152,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #changed: Promise<void> = Promise.resolve();
 
   /** @internal Made by `Election.campaign`. */
-  constructor(engine: Engine, seat: SingleLock, options: CampaignOptions) {
+  constructor(engine: Engine, seat: Lock, options: CampaignOptions) {
     this.#engine = engine;
     this.#seat = seat;
     const { label, signal } = options;

@@ -25,9 +25,9 @@ import { LeaseLostError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { AcquireOptions } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
-import type { Work } from '../../primitives/lock.ts';
+import type { Lock } from '../../primitives/lock.ts';
 import type { LockOptions } from '../../primitives/lock-options.ts';
-import type { SingleLock } from '../../primitives/single-lock.ts';
+import type { Work } from '../../primitives/lockable.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
 import { keepSurely, recall } from '../records.ts';
 
@@ -152,7 +152,7 @@ export function once<T, const O extends OnceOptions>(
 }
 
 async function doOnce<T>(
-  { engine, lock, terms }: { readonly engine: Engine; readonly lock: SingleLock; terms: OnceTerms },
+  { engine, lock, terms }: { readonly engine: Engine; readonly lock: Lock; terms: OnceTerms },
   work: Work<Lease, T>,
 ): Promise<Ran<T> | Done<T | undefined> | Running> {
   engine.checkOpen();

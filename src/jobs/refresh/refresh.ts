@@ -22,8 +22,8 @@ import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import { type AcquireOptions, Waiter } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
+import type { Lock } from '../../primitives/lock.ts';
 import type { LockOptions } from '../../primitives/lock-options.ts';
-import type { SingleLock } from '../../primitives/single-lock.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
 import { keep, recall } from '../records.ts';
 import { RefreshError } from './refresh-error.ts';
@@ -132,9 +132,9 @@ class Refreshes {
     this.#engine = engine;
   }
 
-  async refresh<T>(lock: SingleLock, terms: RefreshTerms<T>): Promise<T> {
+  async refresh<T>(lock: Lock, terms: RefreshTerms<T>): Promise<T> {
     // Whoever loads would wait for itself.
-    lock.checkStranger(undefined);
+    lock.checkStranger();
     const { signal } = terms.acquire;
     signal?.throwIfAborted();
     const fresh = await terms.read();
@@ -147,7 +147,7 @@ class Refreshes {
     return (flight ?? this.#begin(lock, terms)).join(terms.acquire);
   }
 
-  #begin<T>(lock: SingleLock, terms: RefreshTerms<T>): Flight<T> {
+  #begin<T>(lock: Lock, terms: RefreshTerms<T>): Flight<T> {
     const { resource } = lock;
     const over = (): void => {
       if (this.#flights.get(resource) === flight) this.#flights.delete(resource);
@@ -159,7 +159,7 @@ class Refreshes {
 }
 
 interface FlightParts<T> {
-  readonly lock: SingleLock;
+  readonly lock: Lock;
   readonly terms: RefreshTerms<T>;
   /** It takes nobody on any more; may be told twice. */
   readonly over: () => void;

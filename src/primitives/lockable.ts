@@ -1,0 +1,176 @@
+import { UsageError } from '../base/errors.ts';
+import type { Member } from '../contract/store.ts';
+import type { Engine } from '../core/engine.ts';
+import { LeaseLostError } from '../core/errors.ts';
+import { type AcquireOptions, NO_OPTIONS, readAcquire } from '../core/waiter.ts';
+
+/** What every lease-like result has. */
+export interface Held extends AsyncDisposable {
+  readonly signal: AbortSignal;
+  readonly held: boolean;
+  readonly loss: LeaseLostError | undefined;
+  release(): Promise<void>;
+}
+
+export type Work<L, T> = (lease: L) => T | PromiseLike<T>;
+
+/** What became of a try. */
+export type TryResult<T> =
+  | { readonly acquired: true; readonly value: T }
+  | { readonly acquired: false; readonly holders: readonly Member[] };
+
+/** The four ways to take a lock. */
+export abstract class Lockable<L extends Held> {
+  /** @internal */
+  protected readonly engine: Engine;
+
+  /** @internal */
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  /** @internal Takes or waits; null if `waits` is false and it is not free. */
+  protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
+
+  /** @internal Runs the work in the context that knows what it holds. */
+  protected abstract within<T>(lease: L, work: Work<L, T>): Promise<T>;
+
+  /** @internal Enters what this context holds already; undefined if it is a stranger. */
+  protected abstract nested<T>(
+    options: AcquireOptions,
+    work: Work<L, T>,
+    waits: boolean,
+  ): Promise<T> | undefined;
+
+  /** @internal Who is in the way now. */
+  protected abstract holders(): Promise<readonly Member[]>;
+
+  /** @internal The options, each read once. Throws UsageError if they are wrong. */
+  read(options: AcquireOptions): AcquireOptions {
+    return readAcquire(options);
+  }
+
+  /**
+   * Waits until the lock is held. The caller releases it: prefer `run`, or `await using`.
+   *
+   * @example
+   * await using lease = await locks.mutex('report').acquire({ wait: '5s' });
+   * await buildReport(lease.signal);
+   *
+   * @throws UsageError synchronously; as rejections AcquireTimeoutError, `signal.reason`,
+   *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited, StoreError
+   *   and ClosedError.
+   */
+  acquire(options: AcquireOptions = NO_OPTIONS): Promise<L> {
+    // With `waits` the answer is never null.
+    return this.take(this.#patient(this.read(options)), true) as Promise<L>;
+  }
+
+  /**
+   * Takes the lock if it is free now, else resolves with null; `wait` has no meaning here.
+   *
+   * @example
+   * const lease = await locks.mutex('report').tryAcquire();
+   * if (lease) await buildReport(lease.signal).finally(lease.release);
+   */
+  tryAcquire(options: AcquireOptions = NO_OPTIONS): Promise<L | null> {
+    return this.take(this.read(options), false);
+  }
+
+  /**
+   * Waits for the lock, runs the work with it, and releases it when the work has settled. If the
+   * lease was lost meanwhile it rejects with `LeaseLostError`, the work's error as its cause,
+   * even when the work fulfilled.
+   *
+   * @example
+   * await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
+   *
+   * @throws what `acquire` does, and DeadlockError if this context holds the lock already.
+   */
+  run<T>(work: Work<L, T>): Promise<T>;
+  run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T>;
+  run<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<T> {
+    const { options, work } = this.#parse(first, second);
+    return this.#run(this.#patient(options), work);
+  }
+
+  async #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
+    const nested = this.nested(options, work, true);
+    if (nested) return nested;
+    // With `waits` the answer is never null.
+    return this.#runUnder((await this.take(options, true)) as L, work);
+  }
+
+  /**
+   * Runs the work if the lock is free now, else tells who holds it.
+   *
+   * @example
+   * const result = await locks.mutex('report').tryRun(({ signal }) => buildReport(signal));
+   * if (!result.acquired) console.log('held by', result.holders);
+   */
+  tryRun<T>(work: Work<L, T>): Promise<TryResult<T>>;
+  tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>>;
+  tryRun<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<TryResult<T>> {
+    const { options, work } = this.#parse(first, second);
+    return this.#tryRun(options, work);
+  }
+
+  async #tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>> {
+    const nested = this.nested(options, work, false);
+    if (nested) return { acquired: true, value: await nested };
+    const lease = await this.take(options, false);
+    if (!lease) return { acquired: false, holders: await this.holders() };
+    return { acquired: true, value: await this.#runUnder(lease, work) };
+  }
+
+  #patient(options: AcquireOptions): AcquireOptions {
+    const { waitMs } = this.engine.services.settings;
+    if (options.wait !== undefined || waitMs === undefined) return options;
+    return { ...options, wait: waitMs };
+  }
+
+  #parse<T>(
+    first: AcquireOptions | Work<L, T> = {},
+    second?: Work<L, T>,
+  ): { options: AcquireOptions; work: Work<L, T> } {
+    const alone = typeof first === 'function' && second === undefined;
+    const options = this.read(alone ? NO_OPTIONS : (first as AcquireOptions));
+    const work = alone ? first : second;
+    if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
+    return { options, work };
+  }
+
+  #runUnder<T>(lease: L, work: Work<L, T>): Promise<T> {
+    return underLease(
+      lease,
+      () => this.within(lease, work),
+      () => lease.release(),
+    );
+  }
+}
+
+/**
+ * Does the work, then `after`. If the lease was lost meanwhile it rejects with `LeaseLostError`,
+ * the work's error as its cause, even when the work fulfilled.
+ */
+export async function underLease<T>(
+  lease: { readonly loss: LeaseLostError | undefined },
+  work: () => Promise<T>,
+  after?: () => Promise<void>,
+): Promise<T> {
+  let outcome: { value: T } | { error: unknown };
+  try {
+    outcome = { value: await work() };
+  } catch (error) {
+    outcome = { error };
+  }
+  const { loss } = lease;
+  await after?.();
+  const error = 'error' in outcome ? outcome.error : undefined;
+  if (loss && loss !== error) {
+    const { resource = '', reason, detail } = loss;
+    throw new LeaseLostError(resource, reason, { detail, cause: error });
+  }
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}

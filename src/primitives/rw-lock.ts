@@ -1,0 +1,35 @@
+import type { Kind } from '../contract/store.ts';
+import type { AcquireOptions } from '../core/waiter.ts';
+import { Lock } from './lock.ts';
+import type { Frame } from './reentrancy.ts';
+
+/** Many readers or one writer. Made by `locks.rwLock`. */
+export interface RwLock {
+  readonly read: ReadLock;
+  readonly write: WriteLock;
+}
+
+/** Shares the resource with other readers. */
+export class ReadLock extends Lock {
+  /** @internal A writer may read what it writes. */
+  protected override covers(around: Frame): boolean {
+    return around.kind === 'read' || around.kind === 'write';
+  }
+}
+
+/** Has the resource alone. Its lease can be downgraded to that of a reader. */
+export class WriteLock extends Lock {
+  /** @internal All of them. */
+  protected override permitsOf(): number {
+    return this.spec.limit;
+  }
+
+  /** @internal */
+  protected override whyNever(around: Kind, options: AcquireOptions): string | undefined {
+    if (around !== 'read') return super.whyNever(around, options);
+    return (
+      'a read lock cannot become a write lock, for two who tried would wait for each other; ' +
+      'take the write lock first and downgrade it'
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import { UsageError } from '../base/errors.ts';
+import { show } from '../base/show.ts';
+import type { Kind } from '../contract/store.ts';
+import type { AcquireOptions } from '../core/waiter.ts';
+import { Lock } from './lock.ts';
+import { Frame } from './reentrancy.ts';
+
+/** At most `limit` permits at a time. Made by `locks.semaphore`. */
+export class Semaphore extends Lock {
+  /** @internal */
+  protected override permitsOf({ permits = 1 }: AcquireOptions): number {
+    const { limit, resource } = this.spec;
+    if (Number.isInteger(permits) && permits >= 1 && permits <= limit) return permits;
+    const range = `a whole number from 1 to the limit, ${limit}`;
+    throw new UsageError(`permits must be ${range}, not ${show(permits)}.`, { resource });
+  }
+
+  /** @internal With no more permits than are held. */
+  protected override covers(around: Frame, options: AcquireOptions): boolean {
+    return super.covers(around, options) && this.permitsOf(options) <= around.lease.permits;
+  }
+
+  /** @internal */
+  protected override whyNever(_: Kind, options: AcquireOptions): string | undefined {
+    const { limit } = this.spec;
+    const permits = this.permitsOf(options);
+    const held = Frame.permitsAround(this.engine.services.calls.store, this.resource);
+    if (held + permits <= limit) return undefined;
+    return `this context holds ${held} of ${limit} permits and asks for ${permits} more`;
+  }
+}

@@ -1,0 +1,97 @@
+/** What goes on for whoever comes is not in the asynchronous context of whoever came first. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Clock, Timer } from 'holdfast';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+
+const context = new AsyncLocalStorage<string>();
+
+const around = (): string => context.getStore() ?? 'nobody';
+
+/** The contexts in which pending timers were set. */
+function timersOf(clock: Clock): () => string[] {
+  const pending = new Map<Timer, string>();
+  const { setTimeout, clearTimeout } = clock;
+  const set = vi.spyOn(clock, 'setTimeout').mockImplementation((run, ms) => {
+    const by = around();
+    const fire = (): void => {
+      pending.delete(timer);
+      run();
+    };
+    const timer = setTimeout.call(clock, fire, ms);
+    pending.set(timer, by);
+    return timer;
+  });
+  const clear = vi.spyOn(clock, 'clearTimeout').mockImplementation((timer) => {
+    pending.delete(timer);
+    clearTimeout.call(clock, timer);
+  });
+  onTestFinished(() => {
+    set.mockRestore();
+    clear.mockRestore();
+  });
+  return () => [...pending.values()];
+}
+
+it('the first request is in the context of its caller', async () => {
+  const { clock, store, locks } = setUp();
+  const seen: string[] = [];
+  store.onClaim = ({ resource }) => {
+    seen.push(`${resource} by ${around()}`);
+    return held();
+  };
+  void context.run('one', () => locks.mutex('a').acquire());
+  await clock.rest();
+  void context.run('two', () => locks.mutex('b').acquire());
+  await clock.rest();
+  expect(seen).toEqual(['a by one', 'b by two']);
+});
+
+it('heartbeats are nobody’s, and what is left behind remembers nobody', async () => {
+  const { clock, store, locks } = setUp();
+  const timers = timersOf(clock);
+  const seen: string[] = [];
+  store.onRenew = () => {
+    seen.push(around());
+    return held();
+  };
+  const lock = locks.mutex('a');
+  const lease = context.run('holder', () => lock.acquire());
+  const wait = watchOutcome(context.run('waiter', () => lock.acquire({ wait: 1_000 })));
+  await clock.advance(7_000);
+  expect(wait.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+  expect(seen).toEqual(['nobody', 'nobody']);
+  // The next heartbeat, and what keeps a process alive in which somebody waits.
+  expect(timers()).toEqual(['nobody', 'nobody']);
+  await Promise.all([lease.then(({ release }) => release()), clock.rest()]);
+});
+
+it('batches behind the first are nobody’s, however long the lane is busy', async () => {
+  const { clock, store, locks } = setUp();
+  const seen: string[] = [];
+  store.onClaim = ({ resource }) => {
+    seen.push(`${resource} by ${around()}`);
+    if (resource === 'a') context.run('two', () => void locks.mutex('b').acquire());
+    return held();
+  };
+  void context.run('one', () => locks.mutex('a').acquire());
+  await clock.rest();
+  expect(seen).toEqual(['a by one', 'b by nobody']);
+});
+
+it('what a hint makes us ask is not of whoever opened the connection', async () => {
+  const { clock, store, locks } = setUp({ hintsGrant: false });
+  store.onClaim = () => waiting();
+  const seen: string[] = [];
+  store.onRenew = () => {
+    seen.push(around());
+    return held();
+  };
+  const acquired = watchOutcome(context.run('waiter', () => locks.mutex('a').acquire()));
+  await clock.rest();
+  const [wake] = store.wakes.values();
+  context.run('who opened it', () => wake?.());
+  await clock.rest();
+  expect(acquired.done).toBe(true);
+  expect(seen).toEqual(['nobody']);
+});

@@ -1,0 +1,302 @@
+import type { AcquireOptions, Lock } from 'holdfast';
+import { describe, expect, it } from 'vitest';
+import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+
+/** What a lock and several locks have in common. */
+type Way = Pick<Lock, 'acquire' | 'tryAcquire'> & {
+  run(options: AcquireOptions, work: () => number): Promise<number>;
+  tryRun(options: AcquireOptions, work: () => number): Promise<unknown>;
+};
+
+describe('a claim', () => {
+  it('whose answer is ambiguous is asked again by its id, and its release says so', async () => {
+    const { clock, store, locks } = setUp();
+    let asked = 0;
+    store.onClaim = () => (++asked < 3 ? Promise.reject(failure()) : held({ leftMs: 9_900 }));
+    const acquired = locks.mutex('a').acquire();
+    await clock.advance(500);
+    const lease = await acquired;
+    expect(new Set(store.entered.map((claim) => claim.id)).size).toBe(1);
+    expect(store.entered).toHaveLength(3);
+    await Promise.all([lease.release(), clock.rest()]);
+    expect(store.sent('release')[0]?.claims[0]?.unanswered).toBe(true);
+  });
+
+  it('that was answered at once is released without a mark', async () => {
+    const { clock, store, locks } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    await Promise.all([lease.release(), clock.rest()]);
+    expect(store.sent('release')[0]?.claims[0]?.unanswered).toBeUndefined();
+  });
+
+  it('that was given up before it was sent is not sent after its release', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = silence;
+    const hung = watchOutcome(locks.mutex('hung').acquire({ wait: 100 }));
+    await clock.rest();
+    const aborter = new AbortController();
+    const second = watchOutcome(locks.mutex('b').acquire({ signal: aborter.signal }));
+    await clock.rest();
+    aborter.abort('enough');
+    await clock.advance(60_000);
+    expect([hung.done, second.error]).toEqual([true, 'enough']);
+    expect(store.entered.map(({ resource }) => resource)).toEqual(['hung']);
+  });
+
+  it('that fails for good rejects at once, and is released', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => Promise.reject(failure({ retryable: false }));
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.rest();
+    expect(acquired.error).toMatchObject({ code: 'STORE', retryable: false });
+    expect(store.sent('release')[0]?.claims[0]).toMatchObject({ unanswered: true });
+  });
+
+  it('that fails for a whole TTL rejects; the retries slow down', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => Promise.reject(failure());
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.advance(9_000);
+    expect(acquired.done).toBe(false);
+    await clock.advance(5_000);
+    expect(acquired.error).toMatchObject({ code: 'STORE' });
+    expect(store.entered.length).toBeLessThan(15);
+    expect(clock.keepingAlive).toBe(0);
+  });
+
+  it('of a try that fails is released, marked as unanswered', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => Promise.reject(failure());
+    const tried = watchOutcome(locks.mutex('a').tryAcquire());
+    await clock.rest();
+    expect(tried.error).toMatchObject({ code: 'STORE', outcome: 'unknown' });
+    expect(store.entered).toHaveLength(1);
+    expect(store.sent('release')[0]?.claims[0]).toMatchObject({
+      id: store.entered[0]?.id,
+      unanswered: true,
+    });
+  });
+
+  it('that is not answered at all is no longer waited for after a third of its TTL', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = silence;
+    const tried = watchOutcome(locks.mutex('a').tryAcquire());
+    await clock.advance(3_300);
+    expect(tried.done).toBe(false);
+    await clock.advance(100);
+    expect(tried.error).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
+  });
+
+  it('enters without hints if subscribing fails', async () => {
+    const { clock, store, locks } = setUp();
+    store.onWatch = () => Promise.reject(new Error('no subscription'));
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.rest();
+    expect(acquired.value?.held).toBe(true);
+  });
+
+  it('enters without hints if subscribing is not answered', async () => {
+    const { clock, store, locks } = setUp();
+    store.onWatch = silence;
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.advance(3_400);
+    expect(acquired.value?.held).toBe(true);
+  });
+
+  it('that was given up while subscribing leaves no subscription', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onWatch = () => late(100, undefined);
+    const acquired = watchOutcome(locks.mutex('a').acquire({ wait: 50 }));
+    await clock.advance(500);
+    expect(acquired.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect([store.wakes.size, store.entered.length]).toEqual([0, 0]);
+  });
+
+  it('does not mind a subscription that cannot be ended', async () => {
+    const { clock, store, locks } = setUp();
+    const rejections: unknown[] = [];
+    const note = (reason: unknown): void => void rejections.push(reason);
+    process.on('unhandledRejection', note);
+    const dispose = () => Promise.reject(new Error('the connection is closed'));
+    Object.assign(store, { watch: async () => ({ [Symbol.asyncDispose]: dispose }) });
+    const lease = await locks.mutex('a').acquire();
+    await Promise.all([lease.release(), clock.rest()]);
+    await clock.rest();
+    process.removeListener('unhandledRejection', note);
+    expect(store.sent('release')).toHaveLength(1);
+    expect(rejections).toEqual([]);
+  });
+
+  it('is not sent before the subscription is there', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onWatch = () => late(100, undefined);
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.advance(99);
+    expect(store.calls).toHaveLength(0);
+    await clock.advance(1);
+    expect(acquired.value?.held).toBe(true);
+    expect(store.entered).toHaveLength(1);
+  });
+
+  it('given no answer in a batch that was answered is a failure, not a grant', async () => {
+    const { clock, store, locks } = setUp();
+    Object.assign(store, { claim: async () => [] });
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.rest();
+    expect(acquired.error).toMatchObject({ code: 'STORE', outcome: 'unknown' });
+  });
+});
+
+describe('an aborted wait', () => {
+  it('leaves the queue at once and rejects with the reason itself', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = store.onRenew = () => waiting();
+    const aborter = new AbortController();
+    const acquired = watchOutcome(locks.mutex('a').acquire({ signal: aborter.signal }));
+    await clock.advance(5_000);
+    const reason = { why: 'because' };
+    aborter.abort(reason);
+    await clock.rest();
+    expect(acquired.error).toBe(reason);
+    expect(store.sent('release')[0]?.claims[0]).not.toHaveProperty('unanswered');
+    const requests = store.calls.length;
+    await clock.advance(60_000);
+    expect(store.calls).toHaveLength(requests);
+    expect(clock.keepingAlive).toBe(0);
+  });
+
+  it('while claiming does not wait for the answer, and the release says so', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = () => late(1_000, held());
+    const aborter = new AbortController();
+    const acquired = watchOutcome(locks.mutex('a').acquire({ signal: aborter.signal }));
+    await clock.advance(500);
+    aborter.abort();
+    await clock.rest();
+    expect(acquired.error).toBe(aborter.signal.reason);
+    expect(store.sent('release')[0]?.claims[0]).toMatchObject({ unanswered: true });
+    await clock.advance(60_000);
+    expect(store.sent('renew')).toHaveLength(0);
+  });
+
+  it('before it began sends nothing', async () => {
+    const { clock, store, locks } = setUp();
+    const signal = AbortSignal.abort('too late');
+    const both = locks.all([locks.mutex('a'), locks.mutex('b')]);
+    const work = (): number => 1;
+    for (const ways of [locks.mutex('a'), both] as Way[]) {
+      await expect(ways.acquire({ signal })).rejects.toBe('too late');
+      await expect(ways.tryAcquire({ signal })).rejects.toBe('too late');
+      await expect(ways.run({ signal }, work)).rejects.toBe('too late');
+      await expect(ways.tryRun({ signal }, work)).rejects.toBe('too late');
+    }
+    await clock.advance(1_000);
+    expect(store.calls).toHaveLength(0);
+  });
+
+  it('among others of this process takes only itself out of the line', async () => {
+    const { clock, locks } = setUp();
+    const mutex = locks.mutex('a');
+    const lease = await mutex.acquire();
+    const aborter = new AbortController();
+    const second = watchOutcome(mutex.acquire({ signal: aborter.signal }));
+    const third = watchOutcome(mutex.acquire());
+    aborter.abort('enough');
+    await Promise.all([lease.release(), clock.rest()]);
+    expect(second.error).toBe('enough');
+    expect(third.value?.held).toBe(true);
+  });
+
+  it('keeps no listener on a signal that outlives it', async () => {
+    const { clock, locks } = setUp();
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const { addEventListener, removeEventListener } = AbortSignal.prototype;
+    Object.assign(signal, {
+      addEventListener(...args: Parameters<AbortSignal['addEventListener']>) {
+        listeners++;
+        addEventListener.apply(signal, args);
+      },
+      removeEventListener(...args: Parameters<AbortSignal['removeEventListener']>) {
+        listeners--;
+        removeEventListener.apply(signal, args);
+      },
+    });
+    await Promise.all([locks.mutex('a').run({ signal }, () => 1), clock.rest()]);
+    expect(listeners).toBe(0);
+  });
+});
+
+describe('a wait that runs out', () => {
+  it('tells how long, how many were ahead and who holds, and leaves the queue', async () => {
+    const { clock, store, locks } = setUp();
+    const holder = { host: 'there', pid: 7, label: 'nightly', since: 0 };
+    const member = {
+      number: 3n,
+      kind: 'mutex',
+      permits: 1,
+      ttlMs: 10_000,
+      leftMs: 1,
+      holder,
+    } as const;
+    store.onInspect = async () => ({ holders: [member], waiters: [] });
+    store.onClaim = () => waiting({ ahead: 4 });
+    const acquired = watchOutcome(locks.mutex('a').acquire({ wait: '2s' }));
+    await clock.advance(1_999);
+    expect(acquired.done).toBe(false);
+    await clock.advance(1);
+    await clock.rest();
+    expect(acquired.error).toMatchObject({
+      code: 'ACQUIRE_TIMEOUT',
+      waitedMs: 2_000,
+      ahead: 4,
+      holders: [{ number: 3n * 1024n, holder }],
+    });
+    expect(String(acquired.error)).toContain('nightly on there, pid 7');
+    expect(store.sent('release')).toHaveLength(1);
+    expect(clock.keepingAlive).toBe(0);
+  });
+
+  for (const onInspect of [silence<never>, () => Promise.reject(new Error('down'))]) {
+    it('does not wait for a store that cannot say who holds', async () => {
+      const { clock, store, locks } = setUp();
+      store.onInspect = onInspect;
+      store.onClaim = () => waiting();
+      const acquired = watchOutcome(locks.mutex('a').acquire({ wait: 100 }));
+      await clock.advance(500);
+      expect(acquired.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', holders: [] });
+    });
+  }
+
+  it('does not count claims ahead of one that this process holds by now', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => waiting({ ahead: 4 });
+    const mutex = locks.mutex('a');
+    void mutex.acquire();
+    await clock.advance(3_400);
+    const behind = watchOutcome(mutex.acquire({ wait: 100 }));
+    await clock.advance(400);
+    expect(behind.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', ahead: undefined });
+  });
+
+  it('takes the default of createLocks', async () => {
+    const { clock, store, locks } = setUp({}, { wait: '1s' });
+    store.onClaim = () => waiting();
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    const patient = watchOutcome(locks.mutex('a').acquire({ wait: '3s' }));
+    await clock.advance(1_300);
+    expect([acquired.done, patient.done]).toEqual([true, false]);
+  });
+
+  it('is reported as slow after 30 s, once', async () => {
+    const { clock, store, locks } = setUp();
+    const slow: unknown[] = [];
+    locks.on('slow', (event) => slow.push(event));
+    store.onClaim = store.onRenew = () => waiting({ ahead: 2 });
+    void locks.mutex('a').acquire();
+    await clock.advance(29_999);
+    expect(slow).toHaveLength(0);
+    await clock.advance(60_000);
+    expect(slow).toEqual([{ resource: 'a', kind: 'mutex', waitedMs: 30_000, ahead: 2 }]);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { Deadline } from '../../src/core/deadline.ts';
+import type { Heartbeat } from '../../src/core/heartbeat.ts';
+import { failure, held, setUp } from '../support/scripted-store.ts';
+
+const SETTINGS = {
+  ...{ prefix: '', label: undefined, ttlMs: 10_000, waitMs: undefined, maxTtlMs: 30_000 },
+  ...{ driftRate: 0.01, marginMs: 20 },
+};
+
+function setUpDeadline(): { readonly deadline: Deadline; jump(at: number): void } {
+  const heartbeat = { jumpedAt: Number.NEGATIVE_INFINITY, stalled: () => false };
+  const services = { settings: SETTINGS, heartbeat: heartbeat as unknown as Heartbeat };
+  const deadline = new Deadline(services, { ttlMs: 10_000, beatTtlMs: 10_000 }, 0);
+  return { deadline, jump: (at) => Object.assign(heartbeat, { jumpedAt: at }) };
+}
+
+describe('the deadline of a claim', () => {
+  it('is not moved by the reply to a request that a later one has overtaken', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(10_000, 5_000);
+    deadline.confirm(60_000, 4_000);
+    expect(deadline.remaining(5_000)).toBe(9_880);
+  });
+
+  it('may be shortened by the store', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(10_000, 5_000);
+    deadline.confirm(1_000, 6_000);
+    expect(deadline.remaining(6_000)).toBe(970);
+  });
+
+  it('is in doubt after the clock may have stood still, until a later request', () => {
+    const { deadline, jump } = setUpDeadline();
+    deadline.confirm(10_000, 5_000);
+    jump(6_000);
+    deadline.confirm(60_000, 5_999);
+    expect([deadline.unconfirmed, deadline.fresh(6_000), deadline.remaining(6_000)]).toEqual([
+      ...[true, false, 8_880],
+    ]);
+    deadline.confirm(10_000, 6_000);
+    expect([deadline.unconfirmed, deadline.fresh(6_000), deadline.remaining(6_000)]).toEqual([
+      ...[false, true, 9_880],
+    ]);
+  });
+
+  it('is none before anything was confirmed', () => {
+    const { deadline } = setUpDeadline();
+    expect([deadline.fresh(0), deadline.hopeless(9_999), deadline.hopeless(10_000)]).toEqual([
+      ...[false, false, true],
+    ]);
+  });
+
+  it('stays where a reader has seen it pass, whatever is confirmed later', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(10_000, 0);
+    expect(deadline.loss(9_879)).toBeUndefined();
+    expect(deadline.loss(9_880)).toEqual({ reason: 'expired' });
+    deadline.confirm(10_000, 9_000);
+    expect([deadline.loss(9_880), deadline.remaining(9_880)]).toEqual([{ reason: 'expired' }, 0]);
+  });
+
+  it('comes no later than maxHold, and says so', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(10_000, 0);
+    deadline.limit(3_000);
+    expect([deadline.remaining(1_000), deadline.loss(3_000)]).toEqual([
+      ...[2_000, { reason: 'max-hold' }],
+    ]);
+  });
+});
+
+it('a grant of old age is renewed before it is handed out with minHold', async () => {
+  const { clock, store, locks } = setUp();
+  const answers = [() => Promise.reject(failure()), () => held({ leftMs: 6_000 })];
+  store.onClaim = () => answers.shift()?.() ?? held();
+  const acquired = locks.mutex('a', { minHold: '5s' }).acquire();
+  await clock.advance(100);
+  expect(store.sent('renew')).toHaveLength(1);
+  const deadline = clock.now() + (await acquired).remainingMs;
+  expect(deadline).toBeCloseTo((store.sent('renew')[0]?.at ?? 0) + 9_880, 6);
+});

@@ -1,0 +1,290 @@
+import { type Lease, LeaseLostError } from 'holdfast';
+import { describe, expect, it } from 'vitest';
+import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+
+/** What a TTL of 10 s leaves after 1 % of drift and a margin of 20 ms. */
+const LIFE_MS = 10_000 * 0.99 - 20;
+
+describe('the deadline', () => {
+  it('counts from before the request was sent', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = () => late(3_000, held());
+    const acquired = locks.mutex('a').acquire();
+    await clock.advance(3_000);
+    expect((await acquired).remainingMs).toBeCloseTo(LIFE_MS - 3_000, 6);
+  });
+
+  it('counts from the batch that carried it, not from the call', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = () => late(1_000, held());
+    const first = locks.mutex('a').acquire();
+    await clock.advance(500);
+    const second = locks.mutex('b').acquire();
+    await clock.advance(2_000);
+    await first;
+    expect((await second).remainingMs).toBeCloseTo(LIFE_MS - 1_500, 6);
+  });
+
+  it('uses the life that the store says is left, not the ttl that was asked for', async () => {
+    const { store, locks } = setUp();
+    store.onClaim = () => held({ leftMs: 4_000 });
+    expect((await locks.mutex('a').acquire()).remainingMs).toBeCloseTo(4_000 * 0.99 - 20, 6);
+    store.onClaim = () => held({ leftMs: 12_000 });
+    expect((await locks.mutex('b').acquire()).remainingMs).toBeCloseTo(12_000 * 0.99 - 20, 6);
+  });
+
+  it('keeps the drift that was asked for', async () => {
+    const { locks } = setUp({}, { drift: 0.1 });
+    expect((await locks.mutex('a').acquire()).remainingMs).toBeCloseTo(10_000 * 0.9 - 20, 6);
+  });
+
+  it('never yields a held lease from an answer that came too late', async () => {
+    const { clock, store, locks, late } = setUp();
+    // Whatever comes now has too little life left when it arrives.
+    store.onClaim = () => late(3_300, held({ leftMs: 3_310 }));
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.advance(3_300);
+    expect(acquired.done).toBe(false);
+    expect(store.sent('release')).toHaveLength(1);
+    expect(store.sent('release')[0]?.claims[0]?.id).toBe(store.entered[0]?.id);
+    store.onClaim = () => held();
+    await clock.advance(30);
+    expect(acquired.value?.held).toBe(true);
+    expect(store.entered.at(-1)?.id).not.toBe(store.entered[0]?.id);
+  });
+
+  it('drops an answer that comes after patience ended, and asks again by the same id', async () => {
+    const { clock, store, locks, late } = setUp();
+    const answers = [late(5_000, held()), held({ leftMs: 6_600, token: 7n })];
+    store.onClaim = () => answers.shift() ?? silence();
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.advance(3_333);
+    expect(store.entered).toHaveLength(1);
+    await clock.advance(67);
+    expect(store.entered).toHaveLength(2);
+    expect(store.entered[1]?.id).toBe(store.entered[0]?.id);
+    expect(acquired.value?.token).toBe(7n * 1024n);
+    await clock.advance(2_000);
+    const sentAt = store.calls[1]?.at ?? 0;
+    const deadline = clock.now() + (acquired.value?.remainingMs ?? 0);
+    expect(deadline).toBeCloseTo(sentAt + 6_600 * 0.99 - 20, 6);
+  });
+});
+
+describe('a lease', () => {
+  it('is not held at the deadline even if no timer has run', async () => {
+    const { clock, locks } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    clock.stall(LIFE_MS - 1);
+    expect([lease.held, lease.state]).toEqual([true, 'held']);
+    clock.stall(1);
+    expect([lease.held, lease.remainingMs, lease.state]).toEqual([false, 0, 'lost']);
+    expect(() => lease.assertHeld()).toThrow(LeaseLostError);
+  });
+
+  it('stays lost, even if a heartbeat is confirmed afterwards', async () => {
+    const { clock, store, locks, late } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    store.onRenew = () => late(1_000, held({ leftMs: 60_000 }));
+    await clock.advance(3_400);
+    clock.stall(9_000);
+    expect(lease.held).toBe(false);
+    await clock.advance(2_000);
+    expect([lease.held, lease.state]).toEqual([false, 'lost']);
+  });
+
+  it('aborts its signal at the deadline when heartbeats are never answered', async () => {
+    const { clock, store, locks } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    store.onRenew = silence;
+    await expectAbortAtDeadline(clock, lease, LIFE_MS);
+    expect(lease.signal.reason).toMatchObject({ code: 'LEASE_LOST', reason: 'expired' });
+  });
+
+  it('aborts its signal at the deadline when the grant came late', async () => {
+    const { clock, store, locks, late } = setUp({}, { ttl: 1_000 });
+    store.onClaim = () => late(330, held({ leftMs: 1_000 }));
+    store.onRenew = silence;
+    const acquired = locks.mutex('a').acquire();
+    await clock.advance(330);
+    await expectAbortAtDeadline(clock, await acquired, 990 - 20 - 330);
+  });
+
+  it('aborts its signal at the deadline when a hint granted after failed heartbeats', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => waiting();
+    store.onRenew = silence;
+    const acquired = locks.mutex('a').acquire();
+    await clock.advance(7_000);
+    store.wakes.get(store.entered[0]?.id ?? '')?.(held());
+    await expectAbortAtDeadline(clock, await acquired, LIFE_MS - 7_000);
+  });
+
+  it('aborts its signal at the deadline when another TTL holds up the heartbeats', async () => {
+    const { clock, store, locks } = setUp();
+    await locks.mutex('slow', { ttl: 3_300 }).acquire();
+    const slow = store.entered[0]?.resource;
+    store.onRenew = (claim) => (claim.resource === slow ? silence() : held({ leftMs: 1_000 }));
+    await clock.advance(1_000);
+    const lease = await locks.mutex('fast', { ttl: 1_000 }).acquire();
+    const end = clock.now() + 2_500;
+    while (lease.held && clock.now() < end) await clock.advance(5);
+    expect(lease.signal.aborted).toBe(!lease.held);
+    expect(lease.held, 'a heartbeat every third of its TTL').toBe(true);
+  });
+
+  it('aborts its signal at the deadline without heartbeats', async () => {
+    const { clock, store, locks } = setUp();
+    const lease = await locks.mutex('a', { heartbeat: false }).acquire();
+    await expectAbortAtDeadline(clock, lease, LIFE_MS);
+    expect(store.sent('renew')).toHaveLength(0);
+  });
+
+  it('stands still with the process: the reason says so', async () => {
+    const { clock, locks } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    clock.stall(60_000);
+    await clock.rest();
+    expect(lease.signal.reason).toMatchObject({ reason: 'stalled' });
+  });
+
+  it('never renews what a late heartbeat finds dead', async () => {
+    const { clock, store, locks } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    clock.stall(LIFE_MS);
+    await clock.advance(5_000);
+    expect(lease.loss?.reason).toBe('stalled');
+    expect(store.sent('renew')).toHaveLength(0);
+  });
+
+  it('gives a signal that is aborted already to whoever asks after the loss', async () => {
+    const { clock, locks } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    clock.stall(LIFE_MS);
+    expect(lease.signal.aborted).toBe(true);
+    expect(lease.signal.reason).toBe(lease.loss);
+  });
+});
+
+describe('a heartbeat', () => {
+  it('extends from when it was sent, every third of the TTL', async () => {
+    const { clock, store, locks, late } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    store.onRenew = () => late(500, held());
+    await clock.advance(3_333 + 500);
+    expect(store.sent('renew')).toHaveLength(1);
+    expect(lease.remainingMs).toBeCloseTo(LIFE_MS - 500, 6);
+  });
+
+  it('that is ambiguous extends nothing, and is doubt, not loss', async () => {
+    const { clock, store, locks } = setUp();
+    const events: number[] = [];
+    locks.on('unconfirmed', ({ remainingMs }) => events.push(remainingMs));
+    const lease = await locks.mutex('a').acquire();
+    store.onRenew = () => Promise.reject(failure());
+    await clock.advance(10_000 / 3);
+    expect(lease.state).toBe('unconfirmed');
+    expect(lease.remainingMs).toBeCloseTo(LIFE_MS - 10_000 / 3, 6);
+    await clock.advance(10_000 / 3);
+    expect(events, 'one event a doubt').toHaveLength(1);
+    store.onRenew = () => held();
+    await clock.advance(10_000 / 3 - 200);
+    expect(lease.held).toBe(true);
+    await clock.advance(200);
+  });
+
+  it('that is confirmed after doubt means held; the next doubt is an event', async () => {
+    const { clock, store, locks } = setUp();
+    let doubts = 0;
+    locks.on('unconfirmed', () => doubts++);
+    const lease = await locks.mutex('a').acquire();
+    store.onRenew = () => Promise.reject(failure());
+    await clock.advance(3_400);
+    expect(lease.state).toBe('unconfirmed');
+    store.onRenew = () => held();
+    await clock.advance(3_400);
+    expect(lease.state).toBe('held');
+    await clock.advance(30_000);
+    expect([lease.state, lease.signal.aborted]).toEqual(['held', false]);
+    store.onRenew = () => Promise.reject(failure());
+    await clock.advance(3_400);
+    expect([lease.state, doubts]).toEqual(['unconfirmed', 2]);
+  });
+
+  it('that fails for this claim alone is doubt for this claim alone', async () => {
+    const { clock, store, locks } = setUp();
+    const a = await locks.mutex('a').acquire();
+    const b = await locks.mutex('b').acquire();
+    store.onRenew = ({ resource }) =>
+      resource === 'a' ? { state: 'error', error: failure() } : held();
+    await clock.advance(3_400);
+    expect([a.state, b.state]).toEqual(['unconfirmed', 'held']);
+  });
+
+  it('never has two requests of one id under way', async () => {
+    const { clock, store, locks, late } = setUp();
+    await locks.mutex('a').acquire();
+    let underWay = 0;
+    let most = 0;
+    store.onRenew = async () => {
+      most = Math.max(most, ++underWay);
+      await late(3_000, undefined);
+      underWay--;
+      return held();
+    };
+    const wake = store.wakes.get(store.entered[0]?.id ?? '');
+    for (let i = 0; i < 30; i++) {
+      wake?.();
+      await clock.advance(500);
+    }
+    expect(most).toBe(1);
+    const sent = store.sent('renew').length;
+    store.onRenew = () => held();
+    await clock.advance(3_000);
+    expect(store.sent('renew').length - sent, 'nothing has piled up').toBeLessThanOrEqual(2);
+  });
+
+  for (const [why, reason] of [
+    ['expired', 'expired'],
+    ['unknown', 'expired'],
+    ['evicted', 'evicted'],
+    ['session', 'session'],
+    ['store-reset', 'store-reset'],
+  ] as const) {
+    it(`answered with gone, ${why}, means lost, ${reason}`, async () => {
+      const { clock, store, locks } = setUp();
+      const lost: string[] = [];
+      locks.on('lost', (event) => lost.push(event.reason));
+      const lease = await locks.mutex('a').acquire();
+      store.onRenew = () => ({ state: 'gone', why });
+      await clock.advance(3_400);
+      expect(lease.signal.reason).toMatchObject({ code: 'LEASE_LOST', reason });
+      expect(lost).toEqual([reason]);
+    });
+  }
+
+  it('asked for by hand confirms, or tells why not', async () => {
+    const { clock, store, locks } = setUp();
+    const lease = await locks.mutex('a').acquire();
+    await clock.advance(2_000);
+    await lease.renew();
+    expect(lease.remainingMs).toBeCloseTo(LIFE_MS, 6);
+    store.onRenew = () => Promise.reject(failure());
+    await expect(lease.renew()).rejects.toMatchObject({ code: 'STORE' });
+    expect(lease.state).toBe('unconfirmed');
+    store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    await expect(lease.renew()).rejects.toMatchObject({ code: 'LEASE_LOST', reason: 'evicted' });
+  });
+});
+
+async function expectAbortAtDeadline(
+  clock: { advance(ms: number): Promise<void> },
+  lease: Lease,
+  ms: number,
+): Promise<void> {
+  const { signal } = lease;
+  await clock.advance(ms - 2);
+  expect(signal.aborted, 'before the deadline').toBe(false);
+  await clock.advance(3);
+  expect(signal.aborted, 'at the deadline').toBe(true);
+}

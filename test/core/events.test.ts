@@ -1,0 +1,132 @@
+import { channel } from 'node:diagnostics_channel';
+import type { LockEventName, StoreError } from 'holdfast';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Events } from '../../src/core/events.ts';
+import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('events', () => {
+  it('tell of a life from acquired to released, with token and takeover', async () => {
+    const { clock, store, locks } = setUp({}, { prefix: 'shop:' });
+    const seen: unknown[] = [];
+    for (const name of ['acquired', 'released', 'lost'] as const) {
+      locks.on(name, (event) => seen.push([name, event]));
+    }
+    const takeover = { reason: 'expired', token: 1n } as const;
+    store.onClaim = () => ({ state: 'held', token: 2n, leftMs: 10_000, waiters: 0, takeover });
+    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+    const acquisition = { resource: 'shop:a', kind: 'mutex', permits: 1, store: 'scripted' };
+    const event = { resource: 'shop:a', kind: 'mutex', token: 2048n, acquisition };
+    expect(seen).toEqual([
+      ['acquired', { ...event, takeover: { reason: 'expired', token: 1024n } }],
+      ['released', event],
+    ]);
+  });
+
+  it('reach every listener, though one throws, and those that stopped no more', async () => {
+    const { clock, locks } = setUp();
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    let heard = 0;
+    locks.on('acquired', () => {
+      throw new Error('mine');
+    });
+    locks.on('acquired', () => {
+      throw Object.create(null);
+    });
+    const stop = locks.on('acquired', () => heard++);
+    const ran = watchOutcome(locks.mutex('a').run(() => 'fine'));
+    await clock.rest();
+    expect([ran.value, heard, warned.mock.calls.length]).toEqual(['fine', 1, 2]);
+    stop();
+    stop();
+    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+    expect(heard).toBe(1);
+  });
+
+  it('do not call a lease doubtful that is lost by then', async () => {
+    const { clock, store, locks } = setUp();
+    const seen: string[] = [];
+    for (const name of ['unconfirmed', 'lost'] as const) locks.on(name, () => seen.push(name));
+    void locks.mutex('a').acquire();
+    await clock.rest();
+    let fail = (_: StoreError): void => {};
+    store.onRenew = () => new Promise((_, reject) => (fail = reject));
+    await clock.advance(3_400);
+    clock.stall(20_000);
+    fail(failure());
+    await clock.rest();
+    expect(seen).toEqual(['lost']);
+  });
+
+  it('may be listened to by whoever releases, acquires or closes in the listener', async () => {
+    const { clock, locks } = setUp();
+    const mutex = locks.mutex('a');
+    const outcomes: { done: boolean }[] = [];
+    let depth = 0;
+    for (const name of ['acquired', 'released', 'lost'] as const) {
+      locks.on(name, () => {
+        if (depth++ < 20) outcomes.push(watchOutcome(mutex.run(() => clock.stall(3_000))));
+      });
+    }
+    outcomes.push(watchOutcome(mutex.run(() => 1)));
+    await clock.advance(60_000);
+    expect(outcomes.every(({ done }) => done)).toBe(true);
+    expect(outcomes.length).toBeGreaterThan(20);
+  });
+
+  it('are on diagnostics_channel, for all locks of the process', async () => {
+    const { clock, locks } = setUp();
+    const seen: unknown[] = [];
+    const hear = (event: unknown): void => void seen.push(event);
+    const heard = channel('holdfast:acquired');
+    heard.subscribe(hear);
+    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+    heard.unsubscribe(hear);
+    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+    expect(seen).toMatchObject([{ resource: 'a', kind: 'mutex', token: 1024n }]);
+  });
+
+  it('cost nothing when nobody listens: none is made', async () => {
+    const { clock, store, locks } = setUp();
+    const emitted = vi.spyOn(Events.prototype, 'emit');
+    store.onClaim = (claim) => (claim.resource === 'wait' ? waiting() : heldFor(claim.ttlMs));
+    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+    const waiter = watchOutcome(locks.mutex('wait').acquire({ wait: '40s' }));
+    await clock.advance(41_000);
+    expect(waiter.done).toBe(true);
+    expect(emitted).not.toHaveBeenCalled();
+  });
+
+  it('exist by these names only', () => {
+    const { locks } = setUp();
+    const names: LockEventName[] = [
+      ...(['acquiring', 'missed', 'acquired', 'working', 'slow', 'unconfirmed'] as const),
+      ...(['lost', 'released', 'heartbeat', 'mismatch', 'quarantine'] as const),
+    ];
+    for (const name of names) locks.on(name, () => {})();
+    expect(() => locks.on('toString' as never, () => {})).toThrow(/acquired, working, slow/);
+  });
+
+  it('tell when programs disagree about the limit or the kind', async () => {
+    const { clock, store, locks } = setUp();
+    const seen: unknown[] = [];
+    locks.on('mismatch', ({ resource, kind, detail }) => seen.push([resource, kind, detail]));
+    store.onClaim = ({ resource }) =>
+      resource === 's'
+        ? { ...heldFor(10_000), limit: 3 }
+        : { state: 'gone', why: 'mismatch', detail: 'its queue holds read claims' };
+    await locks.semaphore('s', { limit: 5 }).acquire();
+    const refused = watchOutcome(locks.mutex('m').acquire());
+    await clock.rest();
+    expect(refused.error).toMatchObject({ code: 'MISMATCH', resource: 'm' });
+    expect(seen).toEqual([
+      ['s', 'permits', 'the limit in force is 3, not 5'],
+      ['m', 'mutex', 'its queue holds read claims'],
+    ]);
+  });
+});
+
+function heldFor(leftMs: number) {
+  return { state: 'held', token: 1n, leftMs, waiters: 0 } as const;
+}

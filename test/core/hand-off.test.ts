@@ -1,0 +1,245 @@
+import type { Lease, Lock } from 'holdfast';
+import { describe, expect, it } from 'vitest';
+import { type Bed, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
+
+/** Releases, and lets the next have it. */
+async function release(bed: Bed, lease: Lease | undefined): Promise<void> {
+  void lease?.release();
+  await bed.clock.rest();
+}
+
+/** Tasks that take the lock, note their token and let go at once. */
+function tasks(lock: Lock, count: number): { tokens: bigint[]; done: Promise<unknown> } {
+  const tokens: bigint[] = [];
+  const runs = Array.from({ length: count }, () =>
+    lock.run(({ token }) => void tokens.push(token)),
+  );
+  return { tokens, done: Promise.all(runs) };
+}
+
+describe('the local hand-off', () => {
+  it('passes the lease in the order of the tasks without a trip to the store', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    const order: number[] = [];
+    const runs = [0, 1, 2, 3].map((n) => mutex.run(() => void order.push(n)));
+    await Promise.all([...runs, bed.clock.rest()]);
+    expect(order).toEqual([0, 1, 2, 3]);
+    expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'release']);
+  });
+
+  it('gives each a new token inside STEP, and claims afresh after 1024', async () => {
+    const bed = setUp();
+    const { tokens, done } = tasks(bed.locks.mutex('a'), 2_500);
+    await Promise.all([done, bed.clock.advance(1)]);
+    const expected = Array.from({ length: 2_500 }, (_, n) => BigInt(1_024 + n));
+    expect(tokens).toEqual(expected);
+    expect(bed.store.entered).toHaveLength(3);
+  });
+
+  it('keeps every digit of a token, however far the store has counted', async () => {
+    const bed = setUp();
+    const number = 2n ** 51n + 1n;
+    bed.store.onClaim = () => held({ token: number });
+    const mutex = bed.locks.mutex('a');
+    const leases = [0, 1, 2].map(() => watchOutcome(mutex.acquire()));
+    await bed.clock.rest();
+    const tokens: (bigint | undefined)[] = [];
+    for (const { value } of leases) {
+      tokens.push(value?.token);
+      await release(bed, value);
+    }
+    expect(tokens).toEqual([0n, 1n, 2n].map((nth) => number * 1024n + nth));
+  });
+
+  it('tells the successor that the hold before was released, by which token', async () => {
+    const bed = setUp();
+    const takeover = { reason: 'expired', token: 6n } as const;
+    bed.store.onClaim = () => held({ token: 7n, takeover });
+    const mutex = bed.locks.mutex('a');
+    const first = await mutex.acquire();
+    const second = mutex.acquire();
+    await release(bed, first);
+    expect(first.takeover).toEqual({ reason: 'expired', token: 6n * 1024n });
+    expect((await second).takeover).toEqual({ reason: 'released', token: 7n * 1024n });
+  });
+
+  for (const [what, waiters] of [
+    ['none', 0],
+    ['one', 1],
+  ] as const) {
+    it(`ends after 64 when others wait: ${what}`, async () => {
+      const bed = setUp();
+      bed.store.onClaim = () => held({ token: bed.store.next(), waiters });
+      const { done } = tasks(bed.locks.mutex('a'), 200);
+      await Promise.all([done, bed.clock.advance(1)]);
+      expect(bed.store.entered).toHaveLength(waiters === 0 ? 1 : 4);
+    });
+  }
+
+  it('ends 50 ms after the first hand-off beside foreign waiters', async () => {
+    const bed = setUp();
+    bed.store.onClaim = () => held({ token: bed.store.next() });
+    const mutex = bed.locks.mutex('a');
+    const leases = Array.from({ length: 6 }, () => watchOutcome(mutex.acquire()));
+    await bed.clock.rest();
+    await release(bed, leases[0]?.value);
+    bed.store.wakes.get(bed.store.entered[0]?.id ?? '')?.(held({ waiters: 1 }));
+    for (const outcome of leases.slice(1, 4)) {
+      await release(bed, outcome.value);
+      await bed.clock.advance(24);
+    }
+    expect(bed.store.entered).toHaveLength(1);
+    await bed.clock.advance(10);
+    await release(bed, leases[4]?.value);
+    expect(bed.store.entered).toHaveLength(2);
+    expect(leases[5]?.value?.held).toBe(true);
+  });
+
+  it('never passes a deadline', async () => {
+    const bed = setUp();
+    bed.store.onRenew = silence;
+    const mutex = bed.locks.mutex('a');
+    const first = await mutex.acquire();
+    const second = watchOutcome(mutex.acquire());
+    bed.clock.stall(8_950);
+    await release(bed, first);
+    expect(bed.store.entered).toHaveLength(2);
+    expect(second.value?.remainingMs).toBeGreaterThan(9_000);
+  });
+
+  it('yields to timers and input, however busy the tasks are', async () => {
+    const bed = setUp({ synchronous: true });
+    const mutex = bed.locks.mutex('a');
+    let ran = 0;
+    let stop = false;
+    const loop = async (): Promise<void> => {
+      while (!stop) {
+        await mutex.run(() => {
+          ran++;
+          bed.clock.stall(0.1);
+        });
+      }
+    };
+    const loops = [loop(), loop()];
+    bed.clock.setTimeout(() => (stop = true), 10);
+    // Hangs if the two hand the lock to each other in microtasks for ever.
+    await bed.clock.advance(10);
+    expect(ran).toBeGreaterThan(10);
+    expect(ran).toBeLessThan(300);
+    await Promise.all([...loops, bed.clock.advance(1)]);
+  });
+
+  it('is not for tasks with other terms, readers and permits', async () => {
+    const bed = setUp();
+    const { locks, store, clock } = bed;
+    const { read, write } = locks.rwLock('rw');
+    const some = [
+      ...[locks.mutex('a'), locks.mutex('a', { ttl: 9_000 }), locks.mutex('a', { maxHold: '1m' })],
+      ...[locks.mutex('a', { heartbeat: false }), locks.mutex('a', { heartbeat: false })],
+      ...[locks.mutex('a', { minHold: 1 }), locks.mutex('a', { minHold: 1 })],
+      ...[
+        read,
+        read,
+        locks.semaphore('s', { limit: 2 }),
+        locks.semaphore('s', { limit: 2 }),
+        write,
+      ],
+    ];
+    for (const lock of some) void lock.acquire();
+    await clock.rest();
+    expect(store.entered).toHaveLength(some.length);
+  });
+
+  it('is not for those who want to be fair: each has its own claim', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a', { fair: true });
+    const runs = Array.from({ length: 3 }, () => mutex.run(() => {}));
+    await Promise.all([...runs, bed.clock.rest()]);
+    expect(new Set(bed.store.entered.map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('of a lease that was lost does not happen: the next claims afresh', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    const first = await mutex.acquire();
+    const second = watchOutcome(mutex.acquire());
+    bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    await bed.clock.advance(3_400);
+    expect([first.state, second.value?.state]).toEqual(['lost', 'held']);
+    expect(bed.store.entered).toHaveLength(2);
+    await release(bed, first);
+    expect(second.value?.held).toBe(true);
+    const left = bed.store.sent('release').flatMap(({ claims }) => claims);
+    expect(left.map(({ id }) => id)).toEqual([bed.store.entered[0]?.id]);
+    const third = watchOutcome(mutex.acquire());
+    await release(bed, second.value);
+    expect(third.value?.held, 'the claim of the second goes on').toBe(true);
+    expect(bed.store.entered).toHaveLength(2);
+  });
+
+  it('claims once when the lock is taken again while its loss is reported', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    const first = await mutex.acquire();
+    const waiter = watchOutcome(mutex.acquire());
+    const again: { value?: Lease }[] = [];
+    bed.locks.on('lost', () => again.push(watchOutcome(mutex.acquire())));
+    bed.store.onClaim = () => bed.late(10, held({ token: bed.store.next() }));
+    bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    await bed.clock.advance(3_400);
+    expect(first.held).toBe(false);
+    expect(bed.store.entered).toHaveLength(2);
+    expect([waiter.value?.held, again[0]?.value]).toEqual([true, undefined]);
+  });
+
+  it('of a lease that is released twice happens once', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    const [first, second, third] = [0, 1, 2].map(() => watchOutcome(mutex.acquire()));
+    await bed.clock.rest();
+    await release(bed, first?.value);
+    await release(bed, first?.value);
+    expect([second?.value?.held, third?.value]).toEqual([true, undefined]);
+  });
+});
+
+describe('a downgraded write lock', () => {
+  it('stays held with its token and counts as a reader in every later request', async () => {
+    const bed = setUp();
+    const lease = await bed.locks.rwLock('rw').write.acquire();
+    const { token } = lease;
+    await lease.downgrade();
+    await lease.downgrade();
+    expect([lease.kind, lease.token, lease.held]).toEqual(['read', token, true]);
+    await bed.clock.advance(3_400);
+    expect(bed.store.sent('renew')[0]?.claims[0]).toMatchObject({ kind: 'read', permits: 1 });
+  });
+
+  for (const outcome of ['answered', 'unanswered'] as const) {
+    it(`is not handed on to a writer of this process: ${outcome}`, async () => {
+      const bed = setUp();
+      const { write } = bed.locks.rwLock('rw');
+      const lease = await write.acquire();
+      const next = watchOutcome(write.acquire());
+      if (outcome === 'unanswered') bed.store.onDowngrade = silence;
+      const downgraded = watchOutcome(lease.downgrade());
+      await bed.clock.advance(3_400);
+      expect(downgraded.done).toBe(true);
+      expect(downgraded.error === undefined).toBe(outcome === 'answered');
+      await release(bed, lease);
+      expect(bed.store.entered).toHaveLength(2);
+      expect(next.value?.kind).toBe('write');
+    });
+  }
+
+  it('is refused for other kinds and stores that cannot', async () => {
+    const bed = setUp();
+    const mutex = await bed.locks.mutex('a').acquire();
+    await expect(mutex.downgrade()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    Object.assign(bed.store, { downgrade: undefined });
+    const writer = await bed.locks.rwLock('rw').write.acquire();
+    await expect(writer.downgrade()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    expect(writer.kind).toBe('write');
+  });
+});

@@ -1,0 +1,287 @@
+import type { Lease } from 'holdfast';
+import type { ClaimStatus } from 'holdfast/store';
+import { describe, expect, it } from 'vitest';
+import {
+  type Bed,
+  failure,
+  held,
+  setUp,
+  waiting,
+  watchOutcome,
+} from '../support/scripted-store.ts';
+
+/** Somebody who waits since now, as the store has confirmed. */
+async function waiter(bed: Bed): Promise<{ done: boolean; value?: Lease; error?: unknown }> {
+  bed.store.onClaim = bed.store.onRenew = () => waiting();
+  const outcome = watchOutcome(bed.locks.mutex('a').acquire());
+  await bed.clock.rest();
+  return outcome;
+}
+
+function wake({ store }: Bed, hint?: ClaimStatus): void {
+  store.wakes.get(store.entered.at(-1)?.id ?? '')?.(hint);
+}
+
+describe('a held hint', () => {
+  it('grants without a round trip, with the deadline of the last heartbeat', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    await bed.clock.advance(4_000);
+    const requests = bed.store.calls.length;
+    const beatAt = bed.store.sent('renew').at(-1)?.at ?? 0;
+    wake(bed, held({ token: 5n, leftMs: 60_000, waiters: 3 }));
+    await bed.clock.rest();
+    expect(bed.store.calls).toHaveLength(requests);
+    expect(outcome.value?.token).toBe(5n * 1024n);
+    const deadline = bed.clock.now() + (outcome.value?.remainingMs ?? 0);
+    expect(deadline).toBeCloseTo(beatAt + 10_000 * 0.99 - 20, 6);
+  });
+
+  it('only makes core ask when too little life is left', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    bed.clock.stall(9_000);
+    bed.store.onRenew = () => held({ token: 5n });
+    wake(bed, held({ token: 5n }));
+    expect(outcome.done).toBe(false);
+    await bed.clock.rest();
+    expect(outcome.value?.held).toBe(true);
+  });
+
+  it('only makes core ask when the claim may have entered twice', async () => {
+    const bed = setUp();
+    bed.store.onClaim = () => {
+      throw failure();
+    };
+    const outcome = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.rest();
+    // It entered, was admitted, lost its place, and enters once more; then the old hint comes.
+    bed.store.onClaim = bed.store.onRenew = () => waiting();
+    await bed.clock.advance(100);
+    wake(bed, held({ token: 5n }));
+    await bed.clock.rest();
+    expect([outcome.done, bed.store.sent('renew').length]).toEqual([false, 1]);
+    bed.store.onRenew = () => held({ token: 7n });
+    wake(bed, held({ token: 7n }));
+    await bed.clock.rest();
+    expect(outcome.value?.token).toBe(7n * 1024n);
+  });
+
+  it('only makes core ask where hints do not grant', async () => {
+    const bed = setUp({ hintsGrant: false });
+    const outcome = await waiter(bed);
+    wake(bed, held());
+    await bed.clock.rest();
+    expect([outcome.done, bed.store.sent('renew').length]).toEqual([false, 1]);
+    bed.store.onRenew = () => held();
+    wake(bed, held());
+    await bed.clock.rest();
+    expect(outcome.value?.held).toBe(true);
+  });
+
+  it('is not taken back by `waiting` in reply to a heartbeat sent before it', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    bed.store.onRenew = () => bed.late(500, waiting());
+    await bed.clock.advance(3_400);
+    wake(bed, held());
+    await bed.clock.advance(1_000);
+    expect(outcome.value?.state).toBe('held');
+  });
+
+  it('is taken back by `waiting` in reply to a later one: the store forgot', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    wake(bed, held());
+    await bed.clock.advance(3_400);
+    expect(outcome.value?.signal.reason).toMatchObject({ reason: 'store-reset' });
+  });
+
+  it('repeated changes nothing', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    let granted = 0;
+    bed.locks.on('acquired', () => granted++);
+    wake(bed, held());
+    wake(bed, held());
+    await bed.clock.rest();
+    wake(bed, held({ token: 9n }));
+    await bed.clock.rest();
+    expect([granted, outcome.value?.token]).toEqual([1, 1024n]);
+  });
+
+  it('while claiming is not lost: core asks again after the answer', async () => {
+    const bed = setUp();
+    bed.store.onClaim = () => bed.late(100, waiting());
+    const outcome = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.advance(50);
+    bed.store.onRenew = () => held();
+    wake(bed, held());
+    await bed.clock.advance(50);
+    expect(bed.store.sent('renew')).toHaveLength(1);
+    expect(outcome.value?.held).toBe(true);
+  });
+
+  it('that comes when the waiter has gone revives nothing', async () => {
+    const bed = setUp();
+    bed.store.onClaim = bed.store.onRenew = () => waiting();
+    const aborter = new AbortController();
+    const gone = watchOutcome(bed.locks.mutex('a').acquire({ signal: aborter.signal }));
+    await bed.clock.rest();
+    const late = bed.store.wakes.get(bed.store.entered[0]?.id ?? '');
+    aborter.abort('enough');
+    const next = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.rest();
+    late?.(held());
+    await bed.clock.rest();
+    expect([gone.error, next.done]).toEqual(['enough', false]);
+    await bed.clock.advance(20_000);
+    const beaten = new Set(bed.store.sent('renew').flatMap(({ claims }) => claims));
+    expect([...beaten].some(({ id }) => id === bed.store.entered[0]?.id)).toBe(false);
+  });
+
+  it('gives the whole life of minHold only when the store confirms it', async () => {
+    const bed = setUp();
+    bed.store.onClaim = () => waiting();
+    const outcome = watchOutcome(bed.locks.mutex('a', { minHold: '5s' }).acquire());
+    await bed.clock.advance(3_000);
+    bed.store.onRenew = () => held();
+    wake(bed, held());
+    expect(outcome.done).toBe(false);
+    await bed.clock.rest();
+    expect(outcome.value?.remainingMs).toBeCloseTo(10_000 * 0.99 - 20, 6);
+  });
+});
+
+describe('other hints', () => {
+  it('that tell the admitted to wait are late: they delay no question', async () => {
+    const bed = setUp();
+    const { clock, store } = bed;
+    store.onClaim = () => waiting();
+    const outcome = watchOutcome(bed.locks.mutex('a', { minHold: '5s' }).acquire());
+    await clock.rest();
+    store.onRenew = () => held({ leftMs: 5_000 });
+    wake(bed, held());
+    await clock.rest();
+    store.onRenew = () => held();
+    wake(bed, waiting({ retryInMs: 2_000 }));
+    await clock.advance(1);
+    expect(outcome.done).toBe(true);
+  });
+
+  it('that are lost are repaired by the heartbeat', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    bed.store.onRenew = () => held({ token: 8n });
+    await bed.clock.advance(3_300);
+    expect(outcome.done).toBe(false);
+    await bed.clock.advance(100);
+    expect(outcome.value?.token).toBe(8n * 1024n);
+  });
+
+  it('tell the first waiter when to look whether the holder is dead', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    wake(bed, waiting({ retryInMs: 700 }));
+    bed.store.onRenew = () => held();
+    await bed.clock.advance(699);
+    expect(outcome.done).toBe(false);
+    await bed.clock.advance(2);
+    expect(outcome.value?.held).toBe(true);
+  });
+
+  it('without words make core ask', async () => {
+    const bed = setUp();
+    const lease = await bed.locks.mutex('a').acquire();
+    bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    wake(bed);
+    await bed.clock.rest();
+    expect(lease.loss?.reason).toBe('evicted');
+  });
+
+  it('without words do not extend a lease that wants no heartbeat', async () => {
+    const bed = setUp();
+    const lease = await bed.locks.mutex('a', { heartbeat: false }).acquire();
+    await bed.clock.advance(5_000);
+    wake(bed);
+    await bed.clock.advance(4_900);
+    expect([bed.store.sent('renew').length, lease.held]).toEqual([0, false]);
+  });
+
+  it('of any kind after the end send nothing', async () => {
+    const bed = setUp();
+    const lease = await bed.locks.mutex('a').acquire();
+    const late = bed.store.wakes.get(bed.store.entered[0]?.id ?? '');
+    await Promise.all([lease.release(), bed.clock.rest()]);
+    const requests = bed.store.calls.length;
+    for (const hint of [undefined, held(), waiting()]) late?.(hint);
+    await bed.clock.advance(30_000);
+    expect(bed.store.calls).toHaveLength(requests);
+  });
+});
+
+describe('a place in the queue that is lost', () => {
+  for (const why of ['expired', 'unknown', 'session', 'store-reset'] as const) {
+    it(`by ${why} is claimed again by another id, after a pause`, async () => {
+      const bed = setUp();
+      const outcome = await waiter(bed);
+      bed.store.onRenew = () => ({ state: 'gone', why });
+      bed.store.onClaim = () => held();
+      wake(bed);
+      await bed.clock.rest();
+      expect(bed.store.entered).toHaveLength(1);
+      await bed.clock.advance(25);
+      const [first, second] = bed.store.entered;
+      expect(second?.id).not.toBe(first?.id);
+      expect(outcome.value?.held).toBe(true);
+    });
+  }
+
+  for (const [why, code] of [
+    ['mismatch', 'MISMATCH'],
+    ['full', 'QUEUE_FULL'],
+    ['evicted', 'LEASE_LOST'],
+  ] as const) {
+    it(`by ${why} ends the wait with ${code}`, async () => {
+      const bed = setUp();
+      bed.store.onClaim = () => ({ state: 'gone', why, detail: 'its queue is odd' });
+      const acquired = watchOutcome(bed.locks.mutex('a').acquire());
+      await bed.clock.advance(1_000);
+      expect(acquired.error).toMatchObject({ code, resource: 'a' });
+      expect(bed.store.entered).toHaveLength(1);
+    });
+  }
+});
+
+describe('a store without a queue', () => {
+  it('is tried again, when it says and at every heartbeat', async () => {
+    const bed = setUp({ queue: false });
+    let tries = 0;
+    bed.store.onClaim = () => (++tries < 4 ? waiting({ retryInMs: 500 }) : held());
+    const outcome = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.advance(1_400);
+    expect([tries, outcome.done]).toEqual([3, false]);
+    await bed.clock.advance(200);
+    expect(outcome.value?.held).toBe(true);
+    expect(bed.store.sent('renew')).toHaveLength(0);
+    expect(new Set(bed.store.entered.map(({ id }) => id)).size).toBe(1);
+    await bed.clock.advance(3_400);
+    expect(bed.store.sent('renew')).toHaveLength(1);
+  });
+});
+
+describe('a store that has lost its memory', () => {
+  it('keeps waiters waiting, and an event says for how long', async () => {
+    const bed = setUp();
+    const quarantines: unknown[] = [];
+    bed.locks.on('quarantine', (event) => quarantines.push(event));
+    bed.store.onClaim = () => waiting({ why: 'data-loss', retryInMs: 1_200 });
+    bed.store.onRenew = () => held();
+    const outcome = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.advance(1_100);
+    expect(outcome.done).toBe(false);
+    expect(quarantines).toEqual([{ resource: 'a', leftMs: 1_200 }]);
+    await bed.clock.advance(200);
+    expect(outcome.value?.held).toBe(true);
+  });
+});

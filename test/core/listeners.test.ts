@@ -1,0 +1,81 @@
+/** Listeners may do anything with the locks that they hear of. */
+import type { Lease } from 'holdfast';
+import { afterEach, expect, it, vi } from 'vitest';
+import { setUp, watchOutcome } from '../support/scripted-store.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('one that aborts a wait that has just been granted disturbs nobody', async () => {
+  const { clock, locks } = setUp();
+  const mutex = locks.mutex('a');
+  const first = await mutex.acquire();
+  const controller = new AbortController();
+  const second = watchOutcome(mutex.acquire({ signal: controller.signal }));
+  const third = watchOutcome(mutex.acquire());
+  locks.on('acquired', () => controller.abort());
+  await first.release();
+  await clock.rest();
+  expect(second.value?.held).toBe(true);
+  await second.value?.release();
+  await clock.rest();
+  expect(third.value?.held).toBe(true);
+});
+
+it('one that releases the lease once more does not take it from the next holder', async () => {
+  for (const event of ['released', 'acquired'] as const) {
+    const { clock, store, locks } = setUp();
+    const mutex = locks.mutex('a');
+    const first = await mutex.acquire();
+    const second = watchOutcome(mutex.acquire());
+    locks.on(event, () => void first.release());
+    await first.release();
+    await clock.rest();
+    expect(second.value?.held).toBe(true);
+    expect(store.sent('release')).toHaveLength(0);
+  }
+});
+
+it('one that is added by a listener hears of later events only', async () => {
+  const { clock, locks } = setUp();
+  let heard = 0;
+  const listen = (): void => {
+    locks.on('acquired', () => {
+      heard++;
+      listen();
+    });
+  };
+  listen();
+  const leases: Lease[] = [];
+  for (const name of ['a', 'b']) {
+    void locks
+      .mutex(name)
+      .acquire()
+      .then((lease) => leases.push(lease));
+    await clock.rest();
+  }
+  expect([leases.length, heard]).toEqual([2, 1 + 2]);
+});
+
+it('one that rejects causes a warning', async () => {
+  const { clock, locks } = setUp();
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  locks.on('acquired', async () => {
+    throw new Error('mine');
+  });
+  await locks.mutex('a').acquire();
+  await clock.rest();
+  expect(warned).toHaveBeenCalledWith(expect.stringContaining('mine'));
+});
+
+it('what is thrown into a list comes back as it is', async () => {
+  const { locks, store } = setUp();
+  Object.assign(store, {
+    async *list() {
+      yield 'a';
+    },
+  });
+  const list = locks.list();
+  await list.next();
+  const reason = new Error('mine');
+  await expect(list.throw(reason)).rejects.toBe(reason);
+});

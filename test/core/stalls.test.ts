@@ -1,0 +1,83 @@
+import { createLocks } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import { aroundStore } from 'holdfast/testkit';
+import { expect, it } from 'vitest';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const TTL_MS = 1_000;
+
+interface Loss {
+  readonly dueAt: number;
+  readonly lostAt: number | undefined;
+}
+
+/** It stands still for a while at the nth reading of the clock, and no heartbeat gets through. */
+async function lossesAfterStall(names: readonly string[], nth: number): Promise<Loss[]> {
+  const clock = new FakeClock();
+  const memory = memoryStore({ clock });
+  const mine = new FakeClock();
+  let reads = 0;
+  let wokeAt = 0;
+  const now = (): number => {
+    if (++reads === nth) {
+      clock.stall(700);
+      wokeAt = clock.now();
+    }
+    return clock.now();
+  };
+  Object.assign(mine, { now, setTimeout: clock.setTimeout.bind(clock) });
+  Object.assign(mine, { clearTimeout: clock.clearTimeout.bind(clock) });
+  Object.assign(mine, { setImmediate: clock.setImmediate.bind(clock) });
+  const enteredAt = new Map<string, number>();
+  const traits = { ...memory.traits, synchronous: false };
+  const far = aroundStore(
+    memory,
+    ({ verb, claims }, next) => {
+      if (verb === 'renew') return new Promise(() => {});
+      if (verb === 'claim') for (const { resource } of claims) enteredAt.set(resource, clock.now());
+      return next();
+    },
+    traits,
+  );
+  const locks = createLocks(far, { clock: mine, ttl: TTL_MS });
+  const lostAt = new Map<string, number>();
+  locks.on('lost', ({ resource }) => lostAt.set(resource, clock.now()));
+  for (const name of names) void locks.mutex(name).acquire();
+  await clock.advance(5_000);
+  return names.map((name) => {
+    const dueAt = Math.max((enteredAt.get(name) ?? 0) + TTL_MS, wokeAt);
+    return { dueAt, lostAt: lostAt.get(name) };
+  });
+}
+
+it.each([[['a']], [['a', 'b', 'c']]])(
+  'losses of %s are told before the grant ends or on waking, wherever it stood still',
+  async (names) => {
+    for (let nth = 1; nth <= 40; nth++) {
+      for (const { dueAt, lostAt } of await lossesAfterStall(names, nth)) {
+        expect(lostAt, `at reading ${nth}`).toBeLessThanOrEqual(dueAt);
+      }
+    }
+  },
+);
+
+it('an answer that came while it stood still is read before it is called late', async () => {
+  const clock = new FakeClock();
+  const memory = memoryStore({ clock });
+  let read = (): void => {};
+  const far = aroundStore(
+    memory,
+    async ({ verb }, next) => {
+      if (verb === 'claim') await new Promise<void>((resolve) => (read = resolve));
+      return next();
+    },
+    { ...memory.traits, synchronous: false },
+  );
+  const acquired = createLocks(far, { clock, ttl: TTL_MS }).mutex('a').tryAcquire();
+  await clock.rest();
+  // Longer than an answer is waited for; input is read when the timers have had their turn.
+  clock.stall(TTL_MS / 2);
+  clock.setImmediate(read);
+  await clock.rest();
+  expect((await acquired)?.held).toBe(true);
+});

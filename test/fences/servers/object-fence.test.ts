@@ -1,0 +1,107 @@
+/** The fence in objects, on a server that speaks as S3 does. */
+import { isLockError } from 'holdfast';
+import { type ObjectAccess, probeObjects } from 'holdfast/fence';
+import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { missing } from '../../servers/programs.ts';
+import { S3Server, SIGNED } from '../../servers/s3-server.ts';
+import { httpObjects, numbersIn } from '../numbers.ts';
+
+const why = await missing('python');
+beforeEach(({ skip }) => skip(why !== undefined, why));
+
+let server: S3Server;
+let url: string;
+beforeAll(async () => {
+  if (why !== undefined) return;
+  server = await S3Server.start();
+  url = await server.bucket('plans');
+});
+afterAll(() => server?.close());
+
+const at = (resource: string) => ({ resource, lineage: 'one' });
+
+function objects(place = url): ObjectAccess {
+  return httpObjects({ url: place, headers: SIGNED });
+}
+
+const numbers = (): ReturnType<typeof numbersIn> => numbersIn(objects());
+
+async function valueAt(key: string): Promise<number> {
+  const response = await fetch(`${url}${encodeURIComponent(key)}`, { headers: SIGNED });
+  return response.ok ? JSON.parse(await response.text()).value : 0;
+}
+
+describe('S3', () => {
+  fenceConformance({ test, create: (resource) => fixtureFor(resource) });
+});
+
+let count = 0;
+
+/** An object of its own, whose name is in need of encoding. */
+function fixtureFor(resource: string): FenceFixture {
+  const key = `${resource} ${count++}`;
+  const plain = objects();
+  const fence = numbersIn({
+    get: () => plain.get(key),
+    put: (put) => plain.put({ ...put, key }),
+  });
+  return {
+    look: () => valueAt(key),
+    adopt: (lease) => fence.adopt(lease),
+    async enter(lease) {
+      const entry = await fence.enter(lease);
+      return { read: async () => entry.value, write: (value) => entry.write(value) };
+    },
+  };
+}
+
+test('it passes the probe, again and again', async () => {
+  await probeObjects(objects(), 'probe');
+  await probeObjects(objects(), 'probe');
+});
+
+test('conditions that do not arrive are found out by the probe', async () => {
+  for (const lost of ['if-match', 'if-none-match']) {
+    const deaf = httpObjects({
+      ...{ url, headers: SIGNED },
+      fetch: (place, init) => {
+        const headers = new Headers(init.headers);
+        headers.delete(lost);
+        return fetch(place, { ...init, headers });
+      },
+    });
+    await expect(probeObjects(deaf, 'deaf')).rejects.toMatchObject({
+      ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
+    });
+  }
+});
+
+test('a bucket or an object that is gone is told as what it is', async () => {
+  const nowhere = numbersIn(objects(`${server.url}/nowhere/`));
+  const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
+  await expect(nowhere.enter({ ...at('a'), token: 1n })).rejects.toMatchObject(failed);
+  const entry = await numbers().enter({ ...at('gone'), token: 1n });
+  await fetch(`${url}gone`, { method: 'DELETE', headers: SIGNED });
+  await expect(entry.write(1)).rejects.toThrow(/was deleted/);
+  const unsigned = numbersIn(httpObjects({ url }));
+  await numbers().enter({ ...at('mine'), token: 1n });
+  await expect(unsigned.enter({ ...at('mine'), token: 1n })).rejects.toMatchObject(failed);
+});
+
+test('holders at once lose no update', async () => {
+  let sold = 0;
+  const sell = async (token: bigint): Promise<void> => {
+    const entry = await numbers().enter({ ...at('stock'), token });
+    await entry.write(entry.value + 1);
+    sold++;
+  };
+  const tokens = Array.from({ length: 8 }, (_, n) => BigInt(n + 1));
+  const outcomes = await Promise.allSettled(tokens.map(sell));
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected')
+      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
+  }
+  expect(outcomes.at(-1)?.status).toBe('fulfilled');
+  expect(await valueAt('stock')).toBe(sold);
+});

@@ -1,0 +1,148 @@
+/** What is counted and measured, under which attributes, and what Prometheus reads of it. */
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../servers/ports.ts';
+import { failure, held, setUp } from '../../support/scripted-store.ts';
+import { tell } from './sdk.ts';
+
+const MUTEX = { 'holdfast.lock.kind': 'mutex', 'holdfast.store': 'memory' };
+
+function outcome(name: string, type?: string) {
+  const known = { ...MUTEX, 'holdfast.outcome': name };
+  return type === undefined ? known : { ...known, 'error.type': type };
+}
+
+it('counts acquisitions and their waits by outcome', async () => {
+  const { locks, measured } = tell();
+  const lock = locks.mutex('a');
+  const lease = await lock.acquire();
+  await lock.tryAcquire();
+  await lock.tryRun(() => {});
+  await lock.acquire({ wait: 1 }).catch(() => {});
+  await lock.acquire({ signal: AbortSignal.abort() }).catch(() => {});
+  await lease.release();
+  await lock.run(() => {});
+  const expected = [
+    [outcome('acquired'), 2],
+    [outcome('taken'), 2],
+    [outcome('timeout', 'ACQUIRE_TIMEOUT'), 1],
+    [outcome('aborted'), 1],
+  ];
+  expect(await measured('holdfast.acquisitions')).toEqual(expected);
+  expect(await measured('holdfast.wait.duration')).toEqual(expected);
+});
+
+it('says which error it was, by its code', async () => {
+  const { locks, measured } = tell();
+  const lock = locks.mutex('a');
+  await locks.close();
+  await lock.acquire().catch(() => {});
+  expect(await measured('holdfast.acquisitions')).toEqual([[outcome('failed', 'CLOSED'), 1]]);
+});
+
+it('knows who waits and what is held now', async () => {
+  const { locks, measured } = tell();
+  const now = async (): Promise<unknown[]> => [
+    (await measured('holdfast.waiters'))[0]?.[1],
+    (await measured('holdfast.leases'))[0]?.[1],
+  ];
+  const lock = locks.mutex('a');
+  const lease = await lock.acquire();
+  const controller = new AbortController();
+  const waiters = [lock.acquire(), lock.acquire({ signal: controller.signal })] as const;
+  expect(await now()).toEqual([2, 1]);
+  controller.abort();
+  await waiters[1].catch(() => {});
+  expect(await now()).toEqual([1, 1]);
+  await lease.release();
+  await (await waiters[0]).release();
+  expect(await now()).toEqual([0, 0]);
+});
+
+it('measures holds by how they ended, and counts losses by reason', async () => {
+  const { locks, measured } = tell();
+  await locks.mutex('a').run(() => {});
+  const { token, ended } = await locks.mutex('a', { ttl: '9s' }).acquire();
+  await locks.evict('a', { token, reason: 'to see it counted', now: true });
+  await ended;
+  expect(await measured('holdfast.hold.duration')).toEqual([
+    [{ ...MUTEX, 'holdfast.hold.end': 'released' }, 1],
+    [{ ...MUTEX, 'holdfast.hold.end': 'lost' }, 1],
+  ]);
+  expect(await measured('holdfast.losses')).toEqual([
+    [{ ...MUTEX, 'holdfast.loss.reason': 'evicted' }, 1],
+  ]);
+});
+
+it('counts hand-offs in this process, and those through the store', async () => {
+  const { locks, measured } = tell();
+  const run = (fair: boolean): Promise<void> => locks.mutex('a', { fair }).run(() => {});
+  await Promise.all([run(false), run(false), run(false)]);
+  await Promise.all([run(true), run(true)]);
+  expect(await measured('holdfast.hand_offs')).toEqual([
+    [{ ...MUTEX, 'holdfast.hand_off.type': 'local' }, 2],
+    [{ ...MUTEX, 'holdfast.hand_off.type': 'remote' }, 1],
+  ]);
+});
+
+it('counts the heartbeats of claims, and those that failed', async () => {
+  const { clock, store, locks } = setUp();
+  const { measured } = tell({ locks });
+  const all = ['a', 'b', 'c'].map((name) => locks.mutex(name).acquire());
+  await clock.rest();
+  await Promise.all(all);
+  await clock.advance(3_400);
+  store.onRenew = ({ resource }) => {
+    return resource === 'b' ? { state: 'error', error: failure() } : held();
+  };
+  await clock.advance(3_400);
+  const known = { 'holdfast.store': 'scripted' };
+  expect(await measured('holdfast.heartbeats')).toEqual([
+    [known, 5],
+    [{ ...known, 'error.type': 'STORE' }, 1],
+  ]);
+});
+
+it('has as many series as the user names, whatever the resources are called', async () => {
+  const { locks, measured } = tell({ nameOf: (resource) => resource.split(':')[0] });
+  for (let n = 0; n < 50; n++) await locks.mutex(`invoice:${n}`).run(() => {});
+  await locks.mutex('report').run(() => {});
+  const named = (name: string) => ({ ...outcome('acquired'), 'holdfast.lock.name': name });
+  expect(await measured('holdfast.acquisitions')).toEqual([
+    [named('invoice'), 50],
+    [named('report'), 1],
+  ]);
+});
+
+it('is read by Prometheus over HTTP', async () => {
+  const [host, port] = ['127.0.0.1', await freePort()];
+  const exporter = new PrometheusExporter({ host, port, preventServerStart: true });
+  await exporter.startServer();
+  const meterProvider = new MeterProvider({ readers: [exporter] });
+  onTestFinished(() => meterProvider.shutdown());
+  const { locks } = tell({ meterProvider, nameOf: () => 'invoice' });
+  const lock = locks.mutex('invoice:4711');
+  await lock.run(async () => {
+    await lock.acquire({ wait: 1 }).catch(() => {});
+    await lock.tryAcquire();
+  });
+  const lease = await lock.acquire();
+  const page = await (await fetch(`http://${host}:${port}/metrics`)).text();
+  await lease.release();
+  const value = (name: string, labels: string): string | undefined => {
+    const line = page
+      .split('\n')
+      .find((each) => each.startsWith(`${name}{`) && each.includes(labels));
+    return line?.split(' ').at(-1);
+  };
+  expect(value('holdfast_acquisitions_total', 'holdfast_outcome="acquired"')).toBe('2');
+  expect(value('holdfast_acquisitions_total', 'error_type="ACQUIRE_TIMEOUT"')).toBe('1');
+  expect(value('holdfast_wait_duration_count', 'holdfast_outcome="taken"')).toBe('1');
+  expect(value('holdfast_wait_duration_bucket', 'le="+Inf"')).toBe('2');
+  expect(value('holdfast_hold_duration_count', 'holdfast_hold_end="released"')).toBe('1');
+  expect(value('holdfast_leases', 'holdfast_lock_name="invoice"')).toBe('1');
+  expect(value('holdfast_waiters', 'holdfast_lock_kind="mutex"')).toBe('0');
+  expect(page).toContain('# TYPE holdfast_hold_duration histogram');
+  expect(page).not.toContain('4711');
+});

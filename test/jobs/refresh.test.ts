@@ -1,0 +1,333 @@
+import { createLocks } from 'holdfast';
+import { type RefreshOptions, refresh } from 'holdfast/refresh';
+import { describe, expect, it } from 'vitest';
+import { watchOutcome } from '../support/scripted-store.ts';
+import { type Bed, lost, setUp } from './bed.ts';
+
+/** A token that is good for so many ms, shared by all. */
+class Token {
+  value: { readonly n: number; readonly until: number } | undefined;
+  loads = 0;
+  /** What a load waits for. */
+  gate: Promise<void> = Promise.resolve();
+  failure: Error | undefined;
+  readonly #bed: Bed;
+
+  constructor(bed: Bed) {
+    this.#bed = bed;
+  }
+
+  options(more: Partial<RefreshOptions<number>> = {}): RefreshOptions<number> {
+    return {
+      read: () => this.#read(0),
+      load: async () => {
+        const n = ++this.loads;
+        await this.gate;
+        if (this.failure) throw this.failure;
+        this.value = { n, until: this.#bed.clock.now() + 60_000 };
+        return n;
+      },
+      ...more,
+    };
+  }
+
+  /** Usable for a while longer. */
+  readonly old = (): number | undefined => this.#read(30_000);
+
+  #read(graceMs: number): number | undefined {
+    const { n, until = 0 } = this.value ?? {};
+    return this.#bed.clock.now() < until + graceMs ? n : undefined;
+  }
+}
+
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+describe('refresh', () => {
+  it('asks nobody while the value is fresh', async () => {
+    const bed = setUp();
+    const token = new Token(bed);
+    await refresh(bed.locks, 'a', token.options());
+    let requests = 0;
+    bed.around = (_, next) => {
+      requests++;
+      return next();
+    };
+    expect(await refresh(bed.locks, 'a', token.options())).toBe(1);
+    expect(requests).toBe(0);
+  });
+
+  it('loads once for all, in this process with one claim', async () => {
+    const bed = setUp();
+    const token = new Token(bed);
+    let claims = 0;
+    bed.around = ({ verb }, next) => {
+      if (verb === 'claim') claims++;
+      return next();
+    };
+    for (let period = 1; period <= 3; period++) {
+      const callers = Array.from({ length: 500 }, (_, i) =>
+        refresh(i % 2 ? bed.locks : bed.other, 'a', token.options()),
+      );
+      expect(new Set(await Promise.all(callers))).toEqual(new Set([period]));
+      await bed.clock.advance(60_000);
+    }
+    expect([token.loads, claims]).toEqual([3, 3]);
+  });
+
+  it('is shared by those who wait, each as long as it likes', async () => {
+    const bed = setUp();
+    const { clock, locks } = bed;
+    const token = new Token(bed);
+    const go = gate();
+    token.gate = go.opened;
+    const stop = new AbortController();
+    const first = watchOutcome(refresh(locks, 'a', token.options({ wait: '1s' })));
+    const bored = watchOutcome(refresh(locks, 'a', token.options({ signal: stop.signal })));
+    const patient = watchOutcome(refresh(locks, 'a', token.options()));
+    await clock.advance(1_000);
+    stop.abort(new Error('bored'));
+    await clock.rest();
+    expect(first.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', resource: 'refresh:a' });
+    expect(bored.error).toMatchObject({ message: 'bored' });
+    expect(patient.done).toBe(false);
+    go.open();
+    await clock.rest();
+    expect(patient.value).toBe(1);
+  });
+
+  it('waits no more when nobody wants it, and the next caller begins anew', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    const token = new Token(bed);
+    const elsewhere = await other.mutex('refresh:a').acquire();
+    const stop = new AbortController();
+    const gone = watchOutcome(refresh(locks, 'a', token.options({ signal: stop.signal })));
+    await clock.rest();
+    expect((await other.inspect('refresh:a')).waiters).toHaveLength(1);
+    stop.abort(new Error('gone'));
+    const next = watchOutcome(refresh(locks, 'a', token.options()));
+    await clock.rest();
+    expect(gone.error).toMatchObject({ message: 'gone' });
+    expect(next.done).toBe(false);
+    await elsewhere.release();
+    await clock.rest();
+    expect([next.value, token.loads]).toEqual([1, 1]);
+  });
+
+  it('leaves the queue when nobody wants it', async () => {
+    const { clock, locks, other } = setUp();
+    const token = await other.mutex('refresh:a').acquire();
+    const options = { read: () => undefined, load: () => 1, wait: '1s' } as const;
+    const late = watchOutcome(refresh(locks, 'a', options));
+    await clock.advance(1_000);
+    expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect((await other.inspect('refresh:a')).waiters).toEqual([]);
+    await token.release();
+  });
+
+  it('goes on with a load that nobody waits for any more', async () => {
+    const bed = setUp();
+    const { clock, locks } = bed;
+    const token = new Token(bed);
+    const go = gate();
+    token.gate = go.opened;
+    const given = watchOutcome(refresh(locks, 'a', token.options({ wait: 10 })));
+    await clock.advance(10);
+    const next = watchOutcome(refresh(locks, 'a', token.options()));
+    await clock.rest();
+    go.open();
+    await clock.rest();
+    expect(given.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect([next.value, token.loads]).toEqual([1, 1]);
+  });
+
+  it('takes the default wait of its locks', async () => {
+    const { clock, store } = setUp();
+    const locks = createLocks(store, { clock, wait: '3s' });
+    const hangs = { read: () => undefined, load: () => new Promise<number>(() => {}) };
+    const late = watchOutcome(refresh(locks, 'a', hangs));
+    await clock.advance(3_000);
+    expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', waitedMs: 3_000 });
+  });
+
+  it('begins nothing when its locks are closed', async () => {
+    const { clock, store } = setUp();
+    const locks = createLocks(store, { clock });
+    await locks.close();
+    const late = refresh(locks, 'a', { read: () => undefined, load: () => 1 });
+    await expect(late).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(clock.timers).toBe(0);
+  });
+
+  it('does not wait for itself', async () => {
+    const { locks } = setUp();
+    const read = (): undefined => {};
+    const load = (): Promise<number> => refresh<number>(locks, 'a', { read, load });
+    const nested = refresh<number>(locks, 'a', { read, load });
+    await expect(nested).rejects.toMatchObject({ code: 'DEADLOCK' });
+  });
+
+  it('rejects when the lease was lost while it loaded', async () => {
+    const { clock, locks } = setUp();
+    const stalled = watchOutcome(
+      refresh<number>(locks, 'a', {
+        read: () => undefined,
+        load: () => clock.stall(60_000) ?? 1,
+      }),
+    );
+    await clock.rest();
+    expect(stalled.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled' });
+  });
+});
+
+describe('a load that hangs', () => {
+  it('ends with its lease for those who wait, and the next one loads', async () => {
+    const { clock, locks } = setUp();
+    const hangs = new Promise<number>(() => {});
+    let loads = 0;
+    const options = {
+      ...{ read: () => undefined, maxHold: '30s' },
+      load: () => (++loads === 1 ? hangs : loads),
+    };
+    const callers = [1, 2].map(() => watchOutcome(refresh<number>(locks, 'a', options)));
+    await clock.advance(30_000);
+    for (const { error } of callers) {
+      expect(error).toMatchObject({ code: 'LEASE_LOST', reason: 'max-hold' });
+    }
+    const next = watchOutcome(refresh<number>(locks, 'a', options));
+    // The claim is left to its TTL, for the load may still be at work.
+    await clock.advance(10_100);
+    expect(next.value).toBe(2);
+  });
+});
+
+describe('while another loads', () => {
+  it('the old value is used for as long as it is usable, here and elsewhere', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    const token = new Token(bed);
+    const options = token.options({ staleWhileRefreshing: token.old });
+    await refresh(locks, 'a', options);
+    await clock.advance(60_000);
+    const go = gate();
+    token.gate = go.opened;
+    const loading = watchOutcome(refresh(locks, 'a', options));
+    await clock.rest();
+    expect(await refresh(locks, 'a', options)).toBe(1);
+    expect(await refresh(other, 'a', options)).toBe(1);
+    await clock.advance(30_000);
+    const waits = [locks, other].map((each) => watchOutcome(refresh(each, 'a', options)));
+    await clock.rest();
+    expect(waits.map(({ done }) => done)).toEqual([false, false]);
+    go.open();
+    await clock.rest();
+    expect([loading, ...waits].map(({ value }) => value)).toEqual([2, 2, 2]);
+    expect(token.loads).toBe(2);
+  });
+});
+
+describe('a failure', () => {
+  it('is that of all who wait here, and is told elsewhere without its message', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    const token = new Token(bed);
+    const go = gate();
+    token.gate = go.opened;
+    token.failure = new Error('the password is 1234');
+    const here = [1, 2].map(() => watchOutcome(refresh(locks, 'a', token.options())));
+    await clock.rest();
+    const there = [1, 2].map(() => watchOutcome(refresh(other, 'a', token.options())));
+    await clock.rest();
+    go.open();
+    await clock.rest();
+    for (const { error } of here) expect(error).toBe(token.failure);
+    for (const { error } of there) {
+      expect(error).toMatchObject({ code: 'REFRESH', resource: 'refresh:a', retryInMs: 1000 });
+      expect(String(error)).not.toMatch(/1234/);
+    }
+    expect((await bed.store.recall?.('refresh:a'))?.text).not.toMatch(/1234/);
+    expect(token.loads).toBe(1);
+  });
+
+  it('is over after retryAfter', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    const token = new Token(bed);
+    token.failure = new Error('not yet');
+    const options = token.options({ retryAfter: '5s' });
+    await expect(refresh(locks, 'a', options)).rejects.toThrow('not yet');
+    await clock.advance(4_999);
+    token.failure = undefined;
+    await expect(refresh(other, 'a', options)).rejects.toMatchObject({ code: 'REFRESH' });
+    await clock.advance(1);
+    expect(await refresh(other, 'a', options)).toBe(2);
+  });
+
+  it('leaves others, here and elsewhere, the old value for as long as it is usable', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    const token = new Token(bed);
+    const options = token.options({ staleWhileRefreshing: token.old, retryAfter: '40s' });
+    await refresh(locks, 'a', options);
+    await clock.advance(60_000);
+    token.failure = new Error('not now');
+    await expect(refresh(locks, 'a', options)).rejects.toThrow('not now');
+    for (const each of [locks, other]) expect(await refresh(each, 'a', options)).toBe(1);
+    await clock.advance(30_000);
+    await expect(refresh(other, 'a', options)).rejects.toMatchObject({ code: 'REFRESH' });
+    expect(token.loads).toBe(2);
+  });
+
+  it('is nobody else’s with a retryAfter of 0', async () => {
+    const bed = setUp();
+    const token = new Token(bed);
+    token.failure = new Error('not yet');
+    const options = token.options({ retryAfter: 0 });
+    await expect(refresh(bed.locks, 'a', options)).rejects.toThrow('not yet');
+    token.failure = undefined;
+    expect(await refresh(bed.other, 'a', options)).toBe(2);
+  });
+
+  it('is told as it is, even if it cannot be noted', async () => {
+    const bed = setUp({ synchronous: false });
+    const token = new Token(bed);
+    token.failure = new Error('not yet');
+    bed.around = ({ verb }, next) => (verb === 'keep' ? Promise.reject(lost()) : next());
+    const failed = watchOutcome(refresh(bed.locks, 'a', token.options()));
+    await bed.clock.advance(1_000);
+    expect(failed.error).toBe(token.failure);
+  });
+
+  it('of read is the caller’s own', async () => {
+    const { locks } = setUp();
+    const read = (): undefined => {
+      throw new Error('no cache');
+    };
+    await expect(refresh(locks, 'a', { read, load: () => 1 })).rejects.toThrow('no cache');
+  });
+});
+
+describe('what is wrong is said at once', () => {
+  const one = (): number => 1;
+  const fine = { read: one, load: one };
+  it.each([
+    ['no options', undefined, /must be an object/],
+    ['no read', { load: one }, /read must be a function/],
+    ['no load', { read: one }, /load must be a function/],
+    ['no old value', { ...fine, staleWhileRefreshing: null }, /must be a function/],
+    ['staleWhileRefreshing', { ...fine, staleWhileRefreshing: 1 }, /must be a function/],
+    ['retryAfter', { ...fine, retryAfter: '2m' }, /at most 60000 ms/],
+    ['the wait', { ...fine, wait: -1 }, /wait/],
+    ['another option', { ...fine, keepFor: 1 }, /has no option "keepFor"/],
+  ])('%s', (_, options, message) => {
+    const { locks } = setUp();
+    const ask = (): unknown => refresh(locks, 'a', options as RefreshOptions<number>);
+    expect(ask).toThrow(message);
+  });
+});

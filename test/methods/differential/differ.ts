@@ -1,0 +1,100 @@
+/**
+ * The same verbs on a store and on the memory store, which is the reference: same answers, same
+ * hints, same order. The clock of the server is stepped along with that of the reference.
+ */
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Claim, Store } from '../../../src/contract/store.ts';
+import { memoryStore } from '../../../src/stores/memory/index.ts';
+import { Chance } from '../simulation/chance.ts';
+import { UNIT_MS } from './steps.ts';
+import { World } from './world.ts';
+
+/** Worlds whose steps are sent at once, because they share their clocks. */
+const AT_ONCE = 100;
+const STEPS = 30;
+
+export interface Under {
+  /** A store for another process, on the same server each time. */
+  readonly open: (options: { readonly maxWaiters: number }) => Store;
+  /** Steps the clock of the server; without it no time passes. */
+  readonly pass?: (ms: number) => unknown;
+  /** A store keeps nothing for longer, in ms; default: it does. */
+  readonly longestMs?: number;
+  /** How often a hundred worlds come into being. */
+  readonly groups: number;
+}
+
+/** @throws what somebody could tell the stores apart by, with all that led to it. */
+export async function differ({ open, pass, longestMs = 1e9, groups }: Under): Promise<void> {
+  let now = 0;
+  const sides: Store[][][] = [];
+  const ears: Ear[] = [];
+  for (const maxWaiters of [10_000, 4]) {
+    const memory = memoryStore({ maxWaiters, clock: { ...systemClock(), now: () => now } });
+    const stores = [0, 1].map(() => open({ maxWaiters }));
+    for (const store of stores) ears.push(await Ear.open(store, `ear ${ears.length}`, longestMs));
+    sides.push([[memory, memory], stores]);
+  }
+  for (let group = 0; group < groups; group++) {
+    const chance = new Chance(group);
+    const worlds = Array.from({ length: AT_ONCE }, (_, i) => {
+      return new World(group * AT_ONCE + i, chance.one(sides), () => now);
+    });
+    for (let step = 0; step < STEPS; step++) {
+      if (pass && chance.share(0.25)) {
+        const ms = chance.between(1, 3) * UNIT_MS;
+        now += ms;
+        await pass(ms);
+      }
+      await Promise.all(worlds.map((world) => world.step()));
+      await Promise.all(ears.map((ear) => ear.hearAll()));
+      for (const world of worlds) world.checkHints();
+    }
+    await Promise.all(worlds.map((world) => world.end()));
+  }
+  for (const ear of ears) await ear.close();
+}
+
+/** Knows that a process has received all messages, because they come in order. */
+class Ear {
+  readonly #store: Store;
+  readonly #terms: Pick<Claim, 'resource' | 'ttlMs'>;
+  readonly #holder: Claim;
+  #heard = (): void => {};
+
+  static async open(store: Store, resource: string, ttlMs: number): Promise<Ear> {
+    const ear = new Ear(store, { resource, ttlMs });
+    await store.watch?.(ear.#holder, () => ear.#heard());
+    await store.claim([ear.#holder]);
+    return ear;
+  }
+
+  private constructor(store: Store, terms: Pick<Claim, 'resource' | 'ttlMs'>) {
+    this.#store = store;
+    this.#terms = terms;
+    this.#holder = this.#claim();
+  }
+
+  /** The holder is told of its first waiter. */
+  async hearAll(): Promise<void> {
+    const heard = new Promise<void>((resolve) => {
+      this.#heard = resolve;
+    });
+    const waiter = this.#claim();
+    await this.#store.claim([waiter]);
+    await heard;
+    await this.#store.release([waiter]);
+  }
+
+  async close(): Promise<void> {
+    await this.#store.release([this.#holder]);
+  }
+
+  /** It lives longer than all worlds. */
+  #claim(): Claim {
+    const holder = { host: 'test', pid: process.pid, since: 0 };
+    const terms = { kind: 'mutex', permits: 1, limit: 1, queue: true } as const;
+    return { ...terms, ...this.#terms, id: randomBytes(16).toString('hex'), holder };
+  }
+}

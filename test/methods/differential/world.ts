@@ -1,0 +1,175 @@
+/** The same steps on two stores, and whether anybody could tell them apart. */
+import { randomBytes } from 'node:crypto';
+import type { Claim, Store } from '../../../src/contract/store.ts';
+import { Chance } from '../simulation/chance.ts';
+import { labelOf, Side } from './side.ts';
+import { RESOURCES, type Step, Steps } from './steps.ts';
+
+interface Waits {
+  readonly ahead: number;
+}
+
+interface Held {
+  readonly takeover?: string;
+}
+
+/** Lives, in statuses and at the end of what is said of a member, and how many wait if any do. */
+const ROUGH = /("life":|"waiters":(?=[1-9])|"\d+ \w+ \d+ \d+ )\d+/g;
+/** Of claims that come together, the first may be answered when the last one waits already. */
+const WAITERS = /("waiters":)\d+/g;
+
+export class World {
+  readonly #name: string;
+  readonly #steps: Steps;
+  /** The reference, and what is compared with it. */
+  readonly #sides: readonly Side[];
+  /** What not both can do. */
+  readonly #lacks: ReadonlySet<string>;
+  /**
+   * Each queue is followed by itself: its hints may come late, also those about a claim that does
+   * not fit and is gone at once, and it does not matter when somebody asks.
+   */
+  readonly #follows: boolean;
+  readonly #claims: Claim[] = [];
+  readonly #now: () => number;
+  /** When claims end at the latest, as the reference has it. */
+  readonly #ends = new Map<string, number>();
+  readonly #makers = new Map<string, number>();
+  readonly #trace: string[] = [];
+  #asked: readonly Claim[] = [];
+  #together = false;
+
+  constructor(seed: number, sides: readonly (readonly Store[])[], now: () => number) {
+    this.#name = `world ${seed}`;
+    this.#steps = new Steps(new Chance(seed));
+    this.#sides = sides.map((stores) => new Side(stores));
+    const has = (verb: 'raise' | 'keep' | 'recall'): boolean =>
+      sides.every((stores) => stores.every((store) => store[verb] !== undefined));
+    this.#lacks = new Set((['raise', 'keep', 'recall'] as const).filter((verb) => !has(verb)));
+    this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
+    this.#now = now;
+  }
+
+  async step(): Promise<void> {
+    const step = this.#steps.next(this.#claims.length);
+    if (this.#lacks.has(step.verb)) return;
+    this.#trace.push(`at ${this.#now()}: ${JSON.stringify(step)}`);
+    this.#asked = await this.#chosen(step);
+    this.#together = step.verb === 'enter' && this.#asked.length > 1;
+    for (const { hints } of this.#sides) hints.clear();
+    const resource = 'resource' in step ? this.#resource(step.resource) : '';
+    const answers: (readonly unknown[])[] = [];
+    for (const side of this.#sides) answers.push(await side.run(step, this.#asked, resource));
+    const [expected = [], actual = []] = answers;
+    const fair = actual.map((each, i) => this.#early(this.#told(each, expected[i]), expected[i]));
+    this.#compare('answers', [expected, fair]);
+    this.#learn(step, expected);
+  }
+
+  /** Whom the step itself has answered need not be told as well. */
+  checkHints(): void {
+    if (this.#follows) return;
+    const asked = new Set(this.#asked.map(labelOf));
+    this.#compare(
+      'hints',
+      this.#sides.map(({ hints }) => [...hints].filter(([label]) => !asked.has(label)).sort()),
+    );
+  }
+
+  /** Compares the orders of tokens, and everybody leaves. */
+  async end(): Promise<void> {
+    for (let i = 0; i < RESOURCES; i++) {
+      this.#compare(
+        'orders',
+        this.#sides.map((side) => side.order(this.#resource(i))),
+      );
+    }
+    const verb = 'release' as const;
+    const step = { by: 0, verb, which: [], afterMs: 0, unanswered: false };
+    this.#trace.push(`at ${this.#now()}: everybody leaves`);
+    const leaving = this.#sides.map((side) => side.run(step, this.#claims, ''));
+    this.#compare('answers', await Promise.all(leaving));
+    for (const side of this.#sides) await side.leave();
+  }
+
+  async #chosen(step: Step): Promise<readonly Claim[]> {
+    if (step.verb === 'enter') {
+      const claims = step.terms.map(({ resource, ...terms }): Claim => {
+        const label = `${this.#claims.length}`;
+        const holder = { host: 'test', pid: 1, since: 0, label };
+        const id = randomBytes(16).toString('hex');
+        const claim = { ...terms, id, holder, resource: this.#resource(resource) };
+        this.#claims.push(claim);
+        this.#makers.set(id, step.by);
+        return claim;
+      });
+      for (const side of this.#sides) for (const one of claims) await side.watch(step.by, one);
+      return claims;
+    }
+    if (!('which' in step)) return [];
+    const claims = step.which.map((i) => this.#claims[i] as Claim);
+    if (step.verb === 'again') return claims.filter((claim) => this.#mayRepeat(step.by, claim));
+    if (step.verb !== 'release' || !step.unanswered) return claims;
+    return claims.map((claim) => ({ ...claim, unanswered: true }));
+  }
+
+  /** Only who made it does, and not if it may have ended. */
+  #mayRepeat(by: number, { id }: Claim): boolean {
+    return this.#makers.get(id) === by && this.#now() < this.#end(id);
+  }
+
+  #learn(step: Step, answers: readonly unknown[]): void {
+    const ends = step.verb === 'release' ? this.#now() + step.afterMs : Number.POSITIVE_INFINITY;
+    this.#asked.forEach(({ id, ttlMs }, i) => {
+      const again = step.verb === 'renew' && Object.hasOwn(answers[i] as object, 'life');
+      const end = again || step.verb === 'enter' ? this.#now() + ttlMs : this.#end(id);
+      this.#ends.set(id, Math.min(end, ends));
+    });
+  }
+
+  #end(id: string): number {
+    return this.#ends.get(id) ?? 0;
+  }
+
+  #resource(resource: number): string {
+    return `${this.#name}, resource ${resource}`;
+  }
+
+  /**
+   * Of two who left at a time, one may have let somebody in and the other have held. Whoever sees
+   * them both gone is told of a release that it need not know of, for no work was left undone.
+   */
+  #told(actual: unknown, expected: unknown): unknown {
+    if (!this.#follows || !actual || !expected) return actual;
+    const [{ takeover, ...rest }, known] = [actual as Held, (expected as Held).takeover];
+    return known === undefined && takeover?.startsWith('released') ? rest : actual;
+  }
+
+  /** A store may let somebody ask again earlier, for it need not know of every heartbeat. */
+  #early(actual: unknown, expected: unknown): unknown {
+    const times = [actual, expected].map((each) => Number((each as { retry?: number }).retry));
+    const [soon = 0, late = 0] = times;
+    const good = soon > 0 && (soon < late || this.#follows);
+    if (!good) return actual;
+    // Far back in a queue it is known only how many there are.
+    const [most = 0, ahead = 0] = [actual, expected].map((each) => (each as Waits).ahead);
+    const known = { ...(actual as object), retry: late };
+    return this.#follows && most > ahead && ahead > 1 ? { ...known, ahead } : known;
+  }
+
+  #compare(what: string, [expected, actual]: readonly unknown[]): void {
+    const texts = [expected, actual].map((each) => {
+      const text = JSON.stringify(each);
+      // On a lease that others have as well, a life is shorter by as much as that is older; and of
+      // those who wait it is known that there are some.
+      if (!this.#follows) return text;
+      const rough = text.replace(ROUGH, '$1');
+      return this.#together ? rough.replace(WAITERS, '$1') : rough;
+    });
+    if (texts[0] === texts[1]) return;
+    const trace = this.#trace.join('\n');
+    throw new Error(
+      `${this.#name}: ${what} differ:\n  reference ${texts[0]}\n  store     ${texts[1]}\n${trace}`,
+    );
+  }
+}

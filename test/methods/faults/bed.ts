@@ -1,0 +1,80 @@
+/** What the fault tests share: servers, stores and locks, which end with the test. */
+import { randomBytes } from 'node:crypto';
+import { createLocks, type Duration, type Locks, type Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
+import { until } from '../../servers/until.ts';
+import { Lifetime } from './lifetime.ts';
+
+/** Three heartbeats fit even when the machine is busy, and a few lives fit into a test. */
+export const TTL_MS = 1000;
+
+/** A server is started, or promoted, in that time on the busiest machine. */
+export const RESTART_TTL_MS = 15_000;
+
+/** Nothing dies of old age in a test, however busy the machine. */
+export const LONG_TTL_MS = 30_000;
+
+/** A quarantine is felt, and the longest claim of a test fits. */
+export const MAX_TTL_MS = 1200;
+
+/** Where a server, or a proxy before it, listens. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What every kind of store may be told. */
+export interface StoreOptions {
+  readonly maxTtl?: Duration;
+}
+
+/** Of one kind of server. */
+export abstract class Bed<
+  Options extends StoreOptions = StoreOptions,
+  At extends Place = Place,
+> extends Lifetime {
+  /** A server that provably has nothing to lose, so that nobody waits for the first grant. */
+  abstract server(): Promise<At>;
+
+  /** The longest ttl is `MAX_TTL_MS` unless the options say more. */
+  abstract store(at: Place, options?: Options): Store;
+
+  /** The same store as a URL, for other processes. */
+  abstract urlOf(at: At, maxTtlMs: number): string;
+
+  /** When everybody has left, nothing stays but what passes. */
+  abstract expectNothingLeft(server: At): Promise<void>;
+
+  locks(at: Place, options?: Options): Locks {
+    return this.locksOn(this.store(at, options));
+  }
+
+  /** For what has nothing to do with time. */
+  patientLocks(at: Place, options?: Options): Locks {
+    const patient = { maxTtl: LONG_TTL_MS, ...options } as Options;
+    return this.locksOn(this.store(at, patient), LONG_TTL_MS);
+  }
+
+  locksOn(store: Store, ttl: number = TTL_MS): Locks {
+    const locks = createLocks(store, { ttl });
+    this.use({ close: () => locks.close({ drain: 0 }) });
+    return locks;
+  }
+}
+
+export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {
+  return {
+    ...{ resource, id: randomBytes(16).toString('hex'), kind: 'mutex', permits: 1, limit: 1 },
+    ...{ ttlMs: LONG_TTL_MS, queue: true, holder: { host: 'test', pid: process.pid, since: 0 } },
+    ...over,
+  };
+}
+
+/** Somebody stands in this queue. */
+export async function hasWaiter(locks: Locks, name: string): Promise<void> {
+  await until('waited anybody', async () => (await locks.inspect(name)).waiters.length === 1);
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,170 @@
+/** A process that holds stands still, blocks its event loop, or dies. */
+import type { Store } from 'holdfast';
+import { expect, test } from 'vitest';
+import { until } from '../../servers/until.ts';
+import { Child, databaseFile } from '../processes/child.ts';
+import type { Found, HolderOptions } from '../processes/children/holder.ts';
+import { machineMs } from '../processes/children/talk.ts';
+import {
+  type Bed,
+  claimOf,
+  hasWaiter,
+  MAX_TTL_MS,
+  type Place,
+  type StoreOptions,
+  sleep,
+  TTL_MS,
+} from './bed.ts';
+import { Fenced } from './fenced.ts';
+import { firstGrant, type Grant, patiently } from './scene.ts';
+
+const HOUR_MS = 3_600_000;
+
+interface Held {
+  readonly token: bigint;
+}
+
+interface Holder<At> {
+  readonly server: At;
+  readonly store: Store;
+  readonly child: Child;
+  readonly held: Held;
+  /** What the lock is for. */
+  readonly fenced: Fenced;
+}
+
+type Manner = Pick<HolderOptions, 'how' | 'clockOffMs'>;
+
+/** A child that holds the mutex. */
+async function holder<Options extends StoreOptions, At extends Place>(
+  bed: Bed<Options, At>,
+  manner: Manner,
+): Promise<Holder<At>> {
+  const server = await bed.server();
+  const file = databaseFile();
+  const fenced = bed.use(new Fenced(`${file}.data`));
+  const store = bed.store(server);
+  const child = childOf(bed.urlOf(server, MAX_TTL_MS), file, manner);
+  return { server, store, child, fenced, held: await child.next<Held>('held') };
+}
+
+/** It takes the mutex as soon as it can. */
+function childOf(store: string, file: string, manner: Manner): Child {
+  return new Child('holder', { store, file, ttl: TTL_MS, ...manner } satisfies HolderOptions);
+}
+
+/** The new holder's write, as its fence allows. */
+function write(
+  { store, fenced }: Pick<Holder<unknown>, 'store' | 'fenced'>,
+  { claim, token }: Grant,
+): void {
+  const { resource } = claim;
+  const written = { resource, lineage: store.lineage, token: token * 1024n };
+  expect(fenced.write(written, 'the new holder')).toBe('written');
+}
+
+/** The holder was told before anybody else could be granted, or before it ran again. */
+function expectContained(found: Found, { at }: Grant): void {
+  const epochMs = Date.now() - machineMs();
+  expect(found.lastHeldAt + epochMs).toBeLessThanOrEqual(at);
+  expect(found).toMatchObject({ state: 'lost', aborted: true });
+}
+
+/** One after the other, for children belong to a test. */
+export function processFaults<Options extends StoreOptions, At extends Place>(
+  newBed: () => Bed<Options, At>,
+): void {
+  test('is stopped past its TTL: it finds its lease lost, its write refused', async () => {
+    await using bed = newBed();
+    const holding = await holder(bed, { how: 'watch' });
+    const { store, child, fenced, server } = holding;
+    child.kill('SIGSTOP');
+    const grant = await firstGrant(store, 'mutex');
+    write(holding, grant);
+    child.kill('SIGCONT');
+    const found = await child.next<Found>('lost');
+    expectContained(found, grant);
+    expect(found).toMatchObject({ reason: 'stalled', write: 'STALE_TOKEN' });
+    expect(fenced.writer).toBe('the new holder');
+    child.tell({ type: 'enough' });
+    await child.exited();
+    await store.release([grant.claim]);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test('is stopped between its look and its write: the fence refuses the write', async () => {
+    await using bed = newBed();
+    const holding = await holder(bed, { how: 'stop' });
+    const grant = await firstGrant(holding.store, 'mutex');
+    write(holding, grant);
+    holding.child.kill('SIGCONT');
+    const found = await holding.child.next<Found>('lost');
+    expectContained(found, grant);
+    expect(found).toMatchObject({ reason: 'stalled', write: 'STALE_TOKEN' });
+    expect(holding.fenced.writer).toBe('the new holder');
+  });
+
+  test('is stopped for a moment: the lease goes on', async () => {
+    await using bed = newBed();
+    const { store, child, held } = await holder(bed, { how: 'watch' });
+    child.kill('SIGSTOP');
+    // Longer than a heartbeat, far shorter than what is left of the TTL.
+    await sleep(TTL_MS / 3);
+    child.kill('SIGCONT');
+    // Longer than the TTL: without heartbeats after the stop it would be dead.
+    await sleep(TTL_MS * 1.5);
+    expect(child.heard('lost')).toEqual([]);
+    const { holders } = await store.inspect('mutex');
+    expect(holders[0]?.number).toBe(held.token / 1024n);
+  });
+
+  test('blocks its event loop: whoever looks finds the lease lost in time', async () => {
+    await using bed = newBed();
+    const holding = await holder(bed, { how: 'block' });
+    const grant = await firstGrant(holding.store, 'mutex');
+    const found = await holding.child.next<Found>('lost');
+    expectContained(found, grant);
+    expect(found.reason).toBe('stalled');
+    expect(['written', 'STALE_TOKEN']).toContain(found.write);
+    write(holding, grant);
+    expect(holding.fenced.writer).toBe('the new holder');
+  });
+
+  test('is killed: whoever waits gets on when its TTL is over, and hears of it', async () => {
+    await using bed = newBed();
+    const { server, child, held } = await holder(bed, { how: 'watch' });
+    const locks = bed.locks(server);
+    const waiting = patiently(locks.mutex('mutex'));
+    await hasWaiter(locks, 'mutex');
+    child.kill('SIGKILL');
+    await child.exited();
+    const { holders } = await locks.inspect('mutex');
+    expect(holders).toHaveLength(1);
+    const next = await waiting;
+    expect(next.takeover).toEqual({ reason: 'expired', token: held.token });
+    expect(next.token).toBeGreaterThan(held.token);
+    await next.release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test('whose clock is an hour off holds and waits as others do', async () => {
+    await using bed = newBed();
+    const ahead = await holder(bed, { how: 'watch', clockOffMs: HOUR_MS });
+    const { server, store, child, held } = ahead;
+    const url = bed.urlOf(server, MAX_TTL_MS);
+    const behind = childOf(url, databaseFile(), { how: 'watch', clockOffMs: -HOUR_MS });
+    const waits = async (): Promise<boolean> => (await store.inspect('mutex')).waiters.length === 1;
+    await until('waited the other', waits);
+    // Longer than the TTL: neither is taken for dead.
+    await sleep(TTL_MS * 1.5);
+    expect(await waits()).toBe(true);
+    expect(child.heard('lost')).toEqual([]);
+    child.kill('SIGKILL');
+    const next = await behind.next<Held>('held');
+    expect(next.token).toBeGreaterThan(held.token);
+    const late = store.claim([claimOf('mutex', { queue: false, ttlMs: TTL_MS })]);
+    expect(await late).toMatchObject([{ state: 'gone', why: 'refused' }]);
+  });
+}

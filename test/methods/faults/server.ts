@@ -1,0 +1,86 @@
+/** A server dies or stands still, with what it has written down. */
+import { expect, test } from 'vitest';
+import { until } from '../../servers/until.ts';
+import { type Bed, type Place, RESTART_TTL_MS, type StoreOptions } from './bed.ts';
+import { Crowd } from './crowd.ts';
+import { patiently, Scene } from './scene.ts';
+
+export interface Mortal extends Place {
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Killed and started. */
+  restart(): Promise<void>;
+  pause(): void;
+  resume(): void;
+}
+
+type NewBed<Options extends StoreOptions, At extends Mortal> = () => Bed<Options, At>;
+
+export function loneServer<Options extends StoreOptions, At extends Mortal>(
+  newBed: NewBed<Options, At>,
+): void {
+  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
+    await server.restart();
+    const back = performance.now();
+    await (await patiently(bed.patientLocks(server).mutex('fresh'))).release();
+    await scene.renewedSince(back);
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+
+  test.concurrent('is dead for longer than a TTL: the holder is told by its clock', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    await server.kill();
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    await server.start();
+    await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+
+  test.concurrent('stands still past the TTL: the holder is told by its clock', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server });
+    server.pause();
+    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    server.resume();
+    await scene.expectSucceeded();
+    await scene.leave(server);
+  });
+
+  test.concurrent('stands still for a moment: the leases go on unconfirmed', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
+    server.pause();
+    await until('doubted the holder', async () => scene.probed.lease.state === 'unconfirmed');
+    server.resume();
+    await scene.renewedSince(performance.now());
+    expect(scene.probed.lease.state).toBe('held');
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+
+  test.concurrent('dies again and again under load: nobody is granted what is held', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const all = Array.from({ length: 4 }, () => bed.locks(server));
+    const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
+    for (let i = 0; i < 3; i++) {
+      const before = crowd.grants;
+      await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
+      if (i < 2) await server.restart();
+    }
+    await crowd.close();
+    expect(crowd.violations).toEqual([]);
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+}

@@ -1,0 +1,92 @@
+/** Databases as the fault tests of all stores see them. */
+import { expect, vi } from 'vitest';
+import { until } from '../../servers/until.ts';
+import { Bed, type Place, type StoreOptions } from './bed.ts';
+
+export interface SqlServer extends Place {
+  /** As whoever may do everything. */
+  query(sql: string): Promise<readonly object[]>;
+  kill(): Promise<void>;
+  /** Again, with what it has kept. */
+  start(): Promise<void>;
+  /** Kills and starts it. */
+  restart(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+let beds = 0;
+
+export abstract class SqlBed<
+  Options extends StoreOptions = StoreOptions,
+  At extends SqlServer = SqlServer,
+  Config extends object = object,
+> extends Bed<Options, At> {
+  /** The user that stores connect as. */
+  readonly name: string = `bed_${++beds}_`;
+  readonly #from: At | ((config?: Config) => Promise<At>);
+
+  /** With a server that several use at a time, which must not suffer; or with what starts one. */
+  constructor(from: At | ((config?: Config) => Promise<At>)) {
+    super();
+    this.#from = from;
+  }
+
+  /** Makes that user, and the tables. */
+  protected abstract prepare(server: At): Promise<void>;
+
+  /** What a routine answers. */
+  protected abstract call(server: At, routine: string): Promise<readonly unknown[]>;
+
+  /** By its name without that of this bed. */
+  protected abstract rows(server: At, table: string): Promise<readonly unknown[]>;
+
+  /** As if it had passed since whatever is in the tables. */
+  protected abstract passHour(server: At): Promise<void>;
+
+  protected abstract endSession(server: At, id: number): Promise<unknown>;
+
+  /** Somebody else stands still in a transaction in which the row of this resource is locked. */
+  abstract block(server: At, resource: string): Promise<{ close(): Promise<void> }>;
+
+  /** Of stores, by number. */
+  abstract sessions(server: At): Promise<readonly number[]>;
+
+  /** Those that wait for the lock of a row. */
+  abstract blocked(server: At): Promise<readonly number[]>;
+
+  async server(config?: Config): Promise<At> {
+    const from = this.#from;
+    const server = typeof from === 'function' ? this.serve(await from(config)) : from;
+    await this.prepare(server);
+    return server;
+  }
+
+  async endSessions(server: At): Promise<void> {
+    for (const id of await this.sessions(server)) await this.endSession(server, id);
+  }
+
+  /** No sessions, no claims; and what is kept for a while is swept when it is over. */
+  async expectNothingLeft(server: At): Promise<void> {
+    // The server hears of a closed connection a moment later.
+    await until('were all sessions over', async () => (await this.sessions(server)).length === 0);
+    // Whom a release did not reach in time passes by itself.
+    const names = async (): Promise<number> => (await this.call(server, "names('', 100)")).length;
+    await until('were all claims over', async () => (await names()) === 0);
+    await this.passHour(server);
+    // The first one may have to begin with nothing, after a crash that forgot how far others came.
+    for (const _ of [1, 2]) await this.call(server, 'sweep()');
+    for (const table of ['resource', 'claim', 'grave', 'kept']) {
+      expect(await this.rows(server, table), table).toEqual([]);
+    }
+  }
+}
+
+/**
+ * For files whose tests have a server each: so many at a time that all start before leases die, and
+ * patience for what a busy machine takes.
+ */
+export function serversOfTheirOwn(): void {
+  vi.setConfig({ maxConcurrency: 4, testTimeout: 60_000 });
+}

@@ -1,0 +1,99 @@
+/** Servers for one history at a time, which suffer as the processes do. */
+import { migrateMysql } from 'holdfast/mysql';
+import { migratePostgres } from 'holdfast/postgres';
+import { createPool } from 'mysql2';
+import { Client } from 'pg';
+import { startEtcd } from '../../servers/etcd-server.ts';
+import { startMariadb } from '../../servers/mariadb-server.ts';
+import { startPostgres } from '../../servers/postgres-server.ts';
+import { RedisServer } from '../../servers/redis-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import type { Sufferer } from './record.ts';
+
+export interface Suffering {
+  /** Its URL, as `record` takes it. */
+  readonly store: string;
+  readonly server: Sufferer;
+  /** The least that it can do, if that is much. */
+  readonly ttlMs?: number;
+  close(): Promise<void>;
+}
+
+/** Hardly more than the TTL of the clients, so that quarantines leave time for work. */
+const MAX_TTL = 'maxTtl=500ms';
+
+/** It loses its data when it crashes. */
+export async function sufferingRedis(): Promise<Suffering> {
+  const server = await RedisServer.start();
+  return {
+    store: `${server.url}?${MAX_TTL}`,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart({ keepData: false }),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, or with `fast` perhaps not the last of them. */
+export async function sufferingPostgres(durability: 'strict' | 'fast'): Promise<Suffering> {
+  const lazy = ['wal_writer_delay = 10s', 'wal_writer_flush_after = 0'];
+  const server = await startPostgres({ config: durability === 'fast' ? lazy : [] });
+  await migratePostgres(new Client({ connectionString: server.url }));
+  return {
+    store: `${server.url}?${MAX_TTL}&durability=${durability}`,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, or with `fast` perhaps not the last of them. */
+export async function sufferingMariadb(durability: 'strict' | 'fast'): Promise<Suffering> {
+  const lazy = ['--innodb-flush-log-at-trx-commit=0', '--innodb-flush-log-at-timeout=10'];
+  const server = await startMariadb({ config: durability === 'fast' ? lazy : [] });
+  const { host, port } = server;
+  await migrateMysql(createPool({ host, port, user: 'root', database: 'test' }));
+  return {
+    store: `${server.url}?${MAX_TTL}`,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, and its leases end a second late at most. */
+export async function sufferingEtcd(): Promise<Suffering> {
+  const server = await startEtcd();
+  return {
+    store: server.url,
+    ttlMs: 1000,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}
+
+/** It keeps its data when it crashes, and ends sessions half a TTL and a tick late. */
+export async function sufferingZookeeper(): Promise<Suffering> {
+  const server = await startZookeeper();
+  return {
+    store: server.url,
+    server: {
+      pause: () => server.pause(),
+      resume: () => server.resume(),
+      crash: () => server.restart(),
+    },
+    close: () => server.close(),
+  };
+}

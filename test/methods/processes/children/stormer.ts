@@ -1,0 +1,59 @@
+/** Several tasks that take locks again and again, as quickly as they can. */
+import { createLocks, isLockError, type Lease, type Lock } from 'holdfast';
+import { openStore } from 'holdfast/connect';
+import type { HoldRecord } from 'holdfast/testkit';
+import { given, hear, machineMs, sleep, tell } from './talk.ts';
+
+export interface StormerOptions {
+  /** A URL. */
+  readonly store: string;
+  /** For each of them there is a task. */
+  readonly resources: readonly string[];
+  readonly rounds: number;
+  readonly ttl: number;
+}
+
+export interface Stormed {
+  readonly type: 'stormed';
+  readonly holds: readonly HoldRecord[];
+  /** What the store said when it did not grant, each once. */
+  readonly said: readonly string[];
+}
+
+const { store, resources, rounds, ttl } = given<StormerOptions>();
+const locks = createLocks(await openStore(store), { ttl });
+const holds: HoldRecord[] = [];
+const said = new Set<string>();
+await tell({ type: 'ready' });
+await hear();
+await Promise.all(resources.map(storm));
+await locks.close();
+await tell({ type: 'stormed', holds, said: [...said] } satisfies Stormed);
+process.disconnect();
+
+async function storm(resource: string): Promise<void> {
+  for (let i = 0; i < rounds; i++) {
+    const requestedAt = machineMs();
+    const lease = await patiently(locks.mutex(resource, { fair: true }));
+    const grantedAt = machineMs();
+    await sleep(Math.random() * 2);
+    const endedAt = lease.held ? machineMs() : grantedAt;
+    const { token, lineage } = lease;
+    holds.push({
+      ...{ resource, token, lineage, kind: 'mutex', permits: 1, limit: 1, fair: true },
+      ...{ process: process.pid, requestedAt, grantedAt, endedAt },
+    });
+    await lease.release();
+  }
+}
+
+async function patiently(lock: Lock): Promise<Lease> {
+  for (;;) {
+    try {
+      return await lock.acquire();
+    } catch (error) {
+      if (!isLockError(error, 'STORE')) throw error;
+      said.add(`${String(error)} ${String(error.cause)}`);
+    }
+  }
+}

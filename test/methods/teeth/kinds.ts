@@ -1,0 +1,140 @@
+/** What may notice a fault, from the cheapest to the dearest. */
+export const KINDS = ['units', 'conformance', 'simulation', 'servers', 'processes'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Only for what nothing cheaper notices. */
+export const DEAR: readonly Kind[] = ['servers', 'processes'];
+
+/** What failed first: a test, a whole file that has none, or a seed of the simulation. */
+export interface Notice {
+  readonly file?: string;
+  readonly test?: string;
+  readonly seed?: number;
+  /** It failed because it hung. */
+  readonly hung?: true;
+}
+
+/** The core is tried on stores that cost no real time. */
+const MEMORY = /^test\/methods\/conformance\/(memory|chaos)/;
+
+/** Rooms that have tests of their own. */
+const ROOMS = [
+  ...['sqlite', 'redis', 'postgres', 'mysql', 'etcd', 'zookeeper'].map((name) => `stores/${name}`),
+  ...['layers/quorum', 'fences', 'database-locks'],
+  ...['integrations/nestjs', 'integrations/opentelemetry'],
+];
+const REST = 'the rest';
+
+/** Of what has none: the core and all around it. */
+const UNITS =
+  /^test\/(base|store-calls|core|primitives|jobs|.*\/decorator|stores(\/sql|\/memory)?)\/[^/]+$/;
+
+/** As an application. */
+const NESTJS = 'test/integrations/nestjs/nestjs.test.ts';
+
+/** The room of a source that has tests of its own. */
+export function partOf(source: string): string {
+  return ROOMS.find((room) => source.startsWith(`src/${room}/`)) ?? REST;
+}
+
+/** What takes another course in every run does not notice the same fault each time. */
+const BY_CHANCE =
+  /^test\/(.*\/sqlite\/differential|.*\/sqlite-two|.*\/redis\/(histories|.*(cluster|sentinel)))/;
+
+/** Quicker than the suite. */
+const ETCD = /^test\/stores\/etcd\/(differential|expiry|interop|keeping|resets)/;
+/** Who follows queues, and what only the suite has. */
+const ALL_OF_ETCD = /^test\/stores\/etcd\/(elections|conformance\/etcd)\.test/;
+
+/** Quicker than what has all cases. */
+const ZOOKEEPER = /^test\/stores\/zookeeper\/(store|keeping|following|lists)\.test/;
+const ALL_OF_ZOOKEEPER =
+  /^test\/stores\/zookeeper\/(differential|elections|expiry|overflow|conformance\/zookeeper)/;
+
+/** What a store that fails for a while does to candidates and observers. */
+const ELECTION = 'src/jobs/election/election.ts';
+const ELECTIONS = 'test/stores/zookeeper/elections.test.ts';
+
+/** Who may not listen for what wakes waiters. */
+const WAKES = 'src/stores/wakes.ts';
+const LISTENERS = 'test/stores/redis/permissions.test.ts';
+
+/** Fences that are no transactions. */
+const FENCES = /^test\/stores\/(etcd|zookeeper)\/fence(-faults)?\.test/;
+const REDIS_FENCE = /^src\/fences\/redis\//;
+const REDIS_FENCES = /^test\/stores\/redis\/fence(-faults)?\.test/;
+
+/** What tests are run on. */
+const PROGRAMS = 'test/servers/programs.ts';
+const TAKEN_PROGRAMS = 'test/servers/programs.test.ts';
+
+/** The suite, on one server with one client: the others differ in what is before the scripts. */
+const REDIS = /^test\/stores\/redis\/conformance\/(ioredis|plain)\.test\.ts$/;
+
+/** What kind of run a test file is for a fault in that source; undefined if it cannot notice it. */
+export function kindOf(file: string, source: string): Kind | undefined {
+  const part = partOf(source);
+  if (source === PROGRAMS) return file === TAKEN_PROGRAMS ? 'servers' : undefined;
+  if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
+  if (part === 'stores/redis') return ofRedis(file);
+  if (part === 'stores/postgres' || part === 'stores/mysql') return ofSql(file, part);
+  if (part === 'stores/etcd') return ofEtcd(file);
+  if (part === 'stores/zookeeper') return ofZookeeper(file);
+  if (part === 'layers/quorum') return ofQuorum(file);
+  if (part === 'integrations/nestjs') return file === NESTJS ? 'units' : undefined;
+  if (part === 'database-locks') return ofTransactions(file);
+  if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
+  if (part === 'fences' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
+  if (source === WAKES && file === LISTENERS) return 'servers';
+  if (source === ELECTION && file === ELECTIONS) return 'servers';
+  if (/^test\/(methods\/processes|stores\/sqlite\/processes)/.test(file)) return 'processes';
+  if (part === REST ? UNITS.test(file) : file.startsWith(`test/${part}/`)) return 'units';
+  const stores = part === 'stores/sqlite' ? /^test\/methods\/conformance\/sqlite/ : MEMORY;
+  return part !== 'fences' && stores.test(file) ? 'conformance' : undefined;
+}
+
+function ofRedis(file: string): Kind | undefined {
+  if (REDIS.test(file)) return 'conformance';
+  return /^test\/stores\/redis\/[^/]+$/.test(file) ? 'servers' : undefined;
+}
+
+/** What calls the routines themselves is quicker than the suite, and than hundreds of worlds. */
+function ofSql(file: string, part: string): Kind | undefined {
+  const about = 'schema|durability|restores|given|errors|source|bell|permissions|opening|migration';
+  if (new RegExp(`^test/${part}/(${about})`).test(file)) return 'conformance';
+  const all = 'differential|faults-sessions|conformance/(pg|mariadb-mariadb)';
+  return new RegExp(`^test/${part}/(${all})\\.test`).test(file) ? 'servers' : undefined;
+}
+
+function ofEtcd(file: string): Kind | undefined {
+  if (ETCD.test(file)) return 'conformance';
+  return ALL_OF_ETCD.test(file) ? 'servers' : undefined;
+}
+
+function ofZookeeper(file: string): Kind | undefined {
+  if (file.startsWith('test/stores/zookeeper/units/')) return 'units';
+  if (ZOOKEEPER.test(file)) return 'conformance';
+  return ALL_OF_ZOOKEEPER.test(file) ? 'servers' : undefined;
+}
+
+/** What goes wrong between transactions. */
+function ofTransactions(file: string): Kind | undefined {
+  const between = /^test\/database-locks\/(contention|fences|snapshots|mysql)\.test/;
+  return between.test(file) ? 'servers' : undefined;
+}
+
+/** Its simulation is quick; models and servers are not about this. */
+function ofQuorum(file: string): Kind | undefined {
+  if (/^test\/layers\/quorum\/(quorum|simulation)/.test(file)) return 'units';
+  return /^test\/methods\/conformance\/quorum/.test(file) ? 'conformance' : undefined;
+}
+
+const REAL = [
+  ...['sqlite', 'redis', 'sql', 'postgres', 'mysql', 'zookeeper'].map((name) => `stores/${name}/`),
+  ...['database-locks/', 'layers/', 'fences/', 'integrations/', 'primitives/close-on-signal'],
+];
+
+/** The simulation knows neither servers nor files nor fences. */
+export function isSimulated(source: string): boolean {
+  return !REAL.some((start) => source.startsWith(`src/${start}`));
+}

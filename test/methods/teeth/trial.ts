@@ -1,0 +1,242 @@
+/**
+ * A copy of the project in which faults are planted, one at a time, and what may notice them.
+ *
+ * The test runner stays warm from fault to fault, which is what makes a hundred of them affordable.
+ * Nothing else would differ: a fault is a change of a file, which is loaded anew, and processes
+ * that a test starts run from the copy as well.
+ */
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  BaseSequencer,
+  createVitest,
+  type TestCase,
+  type TestModule,
+  type TestSpecification,
+  type Vitest,
+} from 'vitest/node';
+import { ROOT } from '../tidy/tree.ts';
+import { type Fault, plant } from './fault.ts';
+import { isSimulated, type Kind, kindOf, type Notice } from './kinds.ts';
+import type { Planted } from './noticing.ts';
+
+export interface Search {
+  /** In which the fault is. */
+  readonly source: string;
+  /** How many the simulation may try. */
+  readonly seeds: number;
+}
+
+/** Longest time of a run, in ms. What a simulation does not find by then it does not find. */
+const LIMIT_MS = 600_000;
+
+/** No test takes so long that does not wait for what never comes, in ms. */
+const HUNG_MS = 20_000;
+
+/** Whose tests hold locks that end on real clocks. */
+const TIMED = ['processes', 'servers'];
+
+/** What looks at the text of the sources would notice any change. */
+const LEFT_OUT = /\/test\/methods\/(teeth|tidy)/;
+const TAKEN = ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+
+const folders: string[] = [];
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+export class Trial implements Planted {
+  readonly #folder = newFolder('holdfast-teeth-');
+  /** Of the tests. What a failure cuts short does not tidy up, and a database takes 130 MB. */
+  readonly #temporary = newFolder('holdfast-trial-');
+  #vitest: Vitest | undefined;
+  #results = new Results();
+
+  /** Copies the project and starts the test runner. */
+  static async open(): Promise<Trial> {
+    const trial = new Trial();
+    const root = trial.#folder;
+    trial.#vitest = await createVitest('test', {
+      ...{ root, config: join(root, 'vitest.config.ts'), watch: false, cache: false },
+      ...{ fileParallelism: false, isolate: false, pool: 'forks' },
+      reporters: [
+        {
+          onTestCaseResult: (test) => trial.#see(test),
+          onTestModuleEnd: (module) => trial.#results.file(module),
+        },
+      ],
+      ...{ sequence: { sequencer: InOrder } },
+      env: { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), TMPDIR: trial.#temporary },
+    });
+    return trial;
+  }
+
+  private constructor() {
+    const filter = (path: string): boolean => !LEFT_OUT.test(path);
+    for (const name of TAKEN) {
+      cpSync(join(ROOT, name), join(this.#folder, name), { recursive: true, filter });
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));
+  }
+
+  async close(): Promise<void> {
+    await this.#vitest?.close();
+  }
+
+  /** Does something to the project with this fault, then takes the fault out again. */
+  async with<T>(fault: Fault, act: () => Promise<T>): Promise<T> {
+    const path = join(this.#folder, fault.file);
+    const sound = readFileSync(path, 'utf8');
+    const write = (text: string): void => {
+      writeFileSync(path, text);
+      this.#vitest?.invalidateFile(path);
+    };
+    write(plant(sound, fault));
+    try {
+      return await act();
+    } finally {
+      write(sound);
+      empty(this.#temporary);
+    }
+  }
+
+  /** Runs all of a kind that may notice a fault in this source, until something fails. */
+  async seek(kind: Kind, { source, seeds }: Search): Promise<Notice | undefined> {
+    if (kind === 'simulation') return isSimulated(source) ? this.#simulate(seeds) : undefined;
+    return this.#test(this.#files().filter((file) => kindOf(file, source) === kind));
+  }
+
+  /** What of this fails now; undefined if all of it passes. */
+  async fails(notices: readonly Notice[]): Promise<Notice | undefined> {
+    const seeds = notices.flatMap(({ seed }) => seed ?? []);
+    // A change of the simulation changes which seed it is, but hardly how many it takes.
+    const runs = 10 * Math.max(...seeds) + 100;
+    const failed = seeds.length > 0 ? await this.#simulate(runs) : undefined;
+    if (failed) return failed;
+    const files = new Set(notices.flatMap(({ file }) => file ?? []));
+    const tests = new Set(notices.flatMap(({ test }) => test ?? []));
+    return this.#test([...files], tests);
+  }
+
+  isTimed({ file }: Notice): boolean {
+    if (file === undefined) return false;
+    return this.#specifications(file).some(({ project }) => TIMED.includes(project.name));
+  }
+
+  /** The first failure is enough; `bail` would stop before that one is told. */
+  #see(test: TestCase): void {
+    this.#results.test(test);
+    if (this.#results.failed) void this.#vitest?.cancelCurrentRun('test-failure');
+  }
+
+  #files(): string[] {
+    const files = readdirSync(join(this.#folder, 'test'), { recursive: true }) as string[];
+    return files.map((file) => join('test', file)).sort();
+  }
+
+  async #simulate(runs: number): Promise<Notice | undefined> {
+    const args = ['--import', 'tsx', 'scripts/sim.ts', `--runs=${runs}`];
+    const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
+    try {
+      await promisify(execFile)(process.execPath, args, { cwd: this.#folder, ...limits });
+      return undefined;
+    } catch (error) {
+      const { stdout = '', killed } = error as { stdout?: string; killed?: boolean };
+      const failed = /^seed (\d+):/m.exec(stdout)?.[1];
+      if (failed !== undefined) return { seed: Number(failed) };
+      // With few seeds, or with a fault, some of what should happen may not.
+      if (killed || stdout.includes('never reached:')) return undefined;
+      throw error;
+    }
+  }
+
+  async #test(files: readonly string[], only?: ReadonlySet<string>): Promise<Notice | undefined> {
+    const specs = files.flatMap((file) => this.#specifications(file, only));
+    if (!this.#vitest || specs.length === 0) return undefined;
+    const results = new Results();
+    this.#results = results;
+    const { unhandledErrors } = await inTime(this.#vitest.runTestSpecifications(specs), files);
+    const { failed, passed } = results;
+    if (failed) return { ...failed, file: relative(this.#folder, failed.file) };
+    if (unhandledErrors.length > 0) return { file: files[0] ?? '' };
+    const gone = [...(only ?? [])].find((test) => !passed.has(test));
+    if (gone) throw new Error(`There is no test '${gone}' any more: run npm run teeth.`);
+    return undefined;
+  }
+
+  #specifications(file: string, only?: ReadonlySet<string>): TestSpecification[] {
+    const path = join(this.#folder, file);
+    const options = only?.size ? { testNamePattern: anyOf(only) } : {};
+    return (this.#vitest?.projects ?? [])
+      .filter((project) => project.matchesTestGlob(path))
+      .map((project) => project.createSpecification(path, options));
+  }
+}
+
+/** Of one run. */
+class Results {
+  readonly passed = new Set<string>();
+  failed: (Notice & { readonly file: string }) | undefined;
+
+  test(test: TestCase): void {
+    const { fullName, module } = test;
+    if (test.result().state === 'passed') this.passed.add(fullName);
+    if (test.result().state !== 'failed') return;
+    const hung = (test.diagnostic()?.duration ?? 0) > HUNG_MS;
+    this.failed ??= { file: module.moduleId, test: fullName, ...(hung && { hung }) };
+  }
+
+  /** A file that cannot be loaded has no tests. */
+  file(module: TestModule): void {
+    if (!module.ok()) this.failed ??= { file: module.moduleId };
+  }
+}
+
+function newFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  folders.push(folder);
+  return folder;
+}
+
+/** As far as nothing that is just ending writes to it. */
+function empty(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** So that the first test to notice is the same in every run. */
+class InOrder extends BaseSequencer {
+  override async sort(specs: TestSpecification[]): Promise<TestSpecification[]> {
+    return specs.sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
+  }
+}
+
+/** Patterns see the names of a test and its groups with nothing but a space between them. */
+function anyOf(fullNames: ReadonlySet<string>): RegExp {
+  const patterns = [...fullNames].map((name) =>
+    name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' > ', '( >)? '),
+  );
+  return new RegExp(`^(${patterns.join('|')})$`);
+}
+
+/** A fault that makes everything hang is noticed, but it would keep us from all others. */
+async function inTime<T>(answer: Promise<T>, files: readonly string[]): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const hung = new Error(`${files.join(' ')} did not end within ${LIMIT_MS / 1000} s.`);
+    timer = setTimeout(() => reject(hung), LIMIT_MS);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}

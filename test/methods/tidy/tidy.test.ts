@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { errorCodeProblems, linkProblems } from './docs.ts';
+import { entryProblems, lockFileProblems, manifestOf } from './entries.ts';
+import { fileNameProblems, hookProblems, sizeProblems, unfinishedProblems } from './files.ts';
+import { importProblems } from './imports.ts';
+import { snippetProblems } from './snippets.ts';
+import { readTree, type Tree } from './tree.ts';
+import { anyProblems, wordProblems } from './words.ts';
+
+const tree = readTree();
+const SHARED_HOOK =
+  "import { onTestFinished, test } from 'vitest';\ntest.concurrent('a', async () => {});\n";
+const clients = new Set(Object.keys(manifestOf(tree).peerDependencies ?? {}));
+
+describe('the tree', () => {
+  it('has few files in its root, none too long, no line too wide', () => {
+    expect(sizeProblems(tree)).toEqual([]);
+  });
+
+  it('has file names in kebab case', () => {
+    expect(fileNameProblems(tree)).toEqual([]);
+  });
+
+  it('has no marks of unfinished work', () => {
+    expect(unfinishedProblems(tree)).toEqual([]);
+  });
+
+  it('closes what a test has opened at the end of that test', () => {
+    expect(hookProblems(tree)).toEqual([]);
+  });
+
+  it('uses the words of the project', () => {
+    expect(wordProblems(tree)).toEqual([]);
+  });
+
+  it('has no any', () => {
+    expect(anyProblems(tree)).toEqual([]);
+  });
+
+  it('imports along the layers only', () => {
+    expect(importProblems(tree, clients)).toEqual([]);
+  });
+
+  it('exports what it builds', () => {
+    expect(entryProblems(tree)).toEqual([]);
+  });
+
+  it('locks what every system needs', () => {
+    expect(lockFileProblems(tree)).toEqual([]);
+  });
+});
+
+describe('the pages', () => {
+  it('explain every error code, and tests provoke it', () => {
+    expect(errorCodeProblems(tree)).toEqual([]);
+  });
+
+  it('link to what is there', () => {
+    expect(linkProblems(tree)).toEqual([]);
+  });
+
+  // The compiler reads the types of every client and framework, for 15 s of a core.
+  it('show code that compiles', { timeout: 120_000 }, () => {
+    expect(snippetProblems(tree)).toEqual([]);
+  });
+});
+
+describe('these checks find', () => {
+  const only = (path: string, text = ''): Tree => new Map([[path, text]]);
+  const bareManifest = JSON.stringify({ ...manifestOf(tree), exports: {} });
+  const strangeProgram = JSON.stringify({ ...manifestOf(tree), bin: { a: './dist/a.mjs' } });
+  const leftOut =
+    '{ "packages": { "node_modules/a": { "optionalDependencies": { "a-x64": "1" } } } }';
+  const page = (code: string): string => `\`\`\`ts\n${code}\n\`\`\`\n`;
+  const comment = (text: string): string =>
+    `/**\n * @example\n${text.replace(/^/gm, ' * ')}\n * @throws UsageError\n */\n`;
+  const right = "import { createLocks } from 'holdfast';\n\ncreateLocks(myStore());";
+  // All at once, because the compiler reads the types of every client.
+  const snippets = snippetProblems(
+    new Map([
+      ['README.md', page('nonsense();')],
+      ['docs/guide/right.md', page(right)],
+      ['src/broken.ts', comment('nonsense();')],
+      ['src/bare.ts', comment('createLocks(myStore());')],
+      ['src/fenced.ts', comment(page('nonsense();'))],
+      ['src/prose.ts', comment('await step();\n\nSee there.')],
+      ['src/right.ts', comment(right)],
+      ['src/right-too.ts', comment(page(right))],
+    ]),
+  );
+  const snippetsIn = (path: string): string[] =>
+    snippets.filter((problem) => problem.startsWith(`${path}:`));
+  const imports = (path: string, name: string): string[] =>
+    importProblems(only(path, `import { x } from '${name}';`), clients);
+
+  it.each([
+    ['a long file', sizeProblems(only('src/a.ts', 'x\n'.repeat(301)))],
+    ['a long README', sizeProblems(only('README.md', 'x\n'.repeat(151)))],
+    ['a wide line', sizeProblems(only('src/a.ts', 'x'.repeat(101)))],
+    ['a full root', sizeProblems(new Map([...'abcdefghijklmnopq'].map((name) => [name, ''])))],
+    ['a name in camel case', fileNameProblems(only('src/localQueue.ts'))],
+    ['unfinished work', unfinishedProblems(only('src/a.ts', '// TODO'))],
+    ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],
+    ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
+    ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
+    ['an any', anyProblems(only('src/a.ts', 'let a: any;'))],
+    ['a store that imports the lease', imports('src/stores/a/index.ts', '../../core/lease.ts')],
+    ['a store that imports another', imports('src/stores/a/index.ts', '../b/index.ts')],
+    ['a layer that imports a store', imports('src/layers/a/index.ts', '../../stores/b/index.ts')],
+    ['a core that imports a store', imports('src/core/lease.ts', '../stores/b/index.ts')],
+    ['a core that knows NestJS', imports('src/core/lease.ts', '../integrations/nestjs/index.ts')],
+    ['what imports NestJS', imports('src/integrations/nestjs/index.ts', '@nestjs/common')],
+    ['a dependency', imports('src/core/lease.ts', 'ms')],
+    ['a client loaded at once', imports('src/stores/a/index.ts', 'libsql')],
+    [
+      'an entry that is not built',
+      entryProblems(new Map([...tree, ['package.json', bareManifest]])),
+    ],
+    [
+      'a program that is not built',
+      entryProblems(new Map([...tree, ['package.json', strangeProgram]])),
+    ],
+    ['a system that is left out', lockFileProblems(only('package-lock.json', leftOut))],
+    [
+      'an unexplained code',
+      errorCodeProblems(only('src/base/errors.ts', "type LockErrorCode = 'A';")),
+    ],
+    ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
+    ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
+    ['a broken snippet', snippetsIn('README.md')],
+    ['a broken example', snippetsIn('src/broken.ts')],
+    ['an example without its import', snippetsIn('src/bare.ts')],
+    ['a broken example between fences', snippetsIn('src/fenced.ts')],
+    ['prose behind an example', snippetsIn('src/prose.ts')],
+  ])('%s', (_, problems) => {
+    expect(problems).not.toEqual([]);
+  });
+
+  it('nothing wrong with what is right', () => {
+    expect(imports('src/stores/a/index.ts', '../../contract/store.ts')).toEqual([]);
+    expect(imports('src/stores/a/index.ts', './client.ts')).toEqual([]);
+    expect(imports('src/connect.ts', './stores/a/index.ts')).toEqual([]);
+    expect(snippets.filter((problem) => /right/.test(problem))).toEqual([]);
+  });
+});

@@ -1,6 +1,0 @@
-import { createPool } from 'mysql2/promise';
-import { startMariadb } from '../../servers/mariadb-server.ts';
-import { place, suite } from './suite.ts';
-
-const server = await startMariadb();
-suite(await place(server, createPool(server.url.replace('mariadb:', 'mysql:'))));

@@ -1,9 +1,0 @@
-import { afterAll, describe } from 'vitest';
-import { processFaults } from '../faults/processes.ts';
-import { startMariadb } from '../servers/mariadb-server.ts';
-import { Bed } from './fault-bed.ts';
-
-const server = await startMariadb();
-afterAll(() => server.close());
-
-describe('a process that holds', () => processFaults(() => new Bed(server)));

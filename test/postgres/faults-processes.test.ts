@@ -1,9 +1,0 @@
-import { afterAll, describe } from 'vitest';
-import { processFaults } from '../faults/processes.ts';
-import { startPostgres } from '../servers/postgres-server.ts';
-import { Bed } from './fault-bed.ts';
-
-const server = await startPostgres();
-afterAll(() => server.close());
-
-describe('a process that holds', () => processFaults(() => new Bed(server)));

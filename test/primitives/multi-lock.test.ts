@@ -1,0 +1,150 @@
+import { LeaseLostError } from 'holdfast';
+import { describe, expect, it } from 'vitest';
+import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+
+describe('several locks', () => {
+  it('are taken one after the other in the order of their names, whoever asks', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = () => late(10, held());
+    const parts = ['b', 'é', 'a', 'Z', 'aa'].map((name) => locks.mutex(name));
+    const acquired = locks.all(parts).acquire();
+    await clock.advance(50);
+    expect(store.entered.map(({ resource }) => resource)).toEqual(['Z', 'a', 'aa', 'b', 'é']);
+    const { leases } = await acquired;
+    expect(leases.map(({ resource }) => resource)).toEqual(['b', 'é', 'a', 'Z', 'aa']);
+  });
+
+  it('share one deadline for the wait', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = ({ resource }) => (resource < 'c' ? late(400, held()) : waiting());
+    const parts = ['a', 'b', 'c'].map((name) => locks.mutex(name));
+    const acquired = watchOutcome(locks.all(parts).acquire({ wait: '1s' }));
+    await clock.advance(999);
+    expect(acquired.done).toBe(false);
+    await clock.advance(10);
+    expect(acquired.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', resource: 'c' });
+    const left = store.sent('release').flatMap(({ claims }) => claims);
+    expect(left.map(({ resource }) => resource).sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('are all given back when one fails, is refused or is aborted', async () => {
+    for (const how of ['failure', 'refused', 'abort'] as const) {
+      const { clock, store, locks } = setUp();
+      const aborter = new AbortController();
+      store.onClaim = ({ resource }) => {
+        if (resource === 'a') return held();
+        if (how === 'failure') throw failure({ retryable: false, outcome: 'failed' });
+        return how === 'refused' ? { state: 'gone', why: 'refused' } : waiting();
+      };
+      const both = locks.all([locks.mutex('a'), locks.mutex('b')]);
+      const options = { signal: aborter.signal };
+      const outcome = watchOutcome<unknown>(
+        how === 'refused' ? both.tryAcquire(options) : both.acquire(options),
+      );
+      await clock.rest();
+      aborter.abort('enough');
+      await clock.rest();
+      expect(outcome.done).toBe(true);
+      if (how === 'refused') expect(outcome.value).toBeNull();
+      if (how === 'abort') expect(outcome.error).toBe('enough');
+      if (how === 'failure') expect(outcome.error).toMatchObject({ code: 'STORE' });
+      const left = store.sent('release').flatMap(({ claims }) => claims);
+      expect(left.some(({ resource }) => resource === 'a')).toBe(true);
+      await clock.advance(60_000);
+      expect(clock.keepingAlive).toBe(0);
+    }
+  });
+
+  it('fail as a whole when an early one was lost while a late one was waited for', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = ({ resource }) => (resource === 'a' ? held() : late(3_000, held()));
+    store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    const both = locks.all([locks.mutex('a', { ttl: '3s' }), locks.mutex('b')]);
+    const acquired = watchOutcome(both.acquire());
+    await clock.advance(3_000);
+    expect(acquired.error).toMatchObject({ code: 'LEASE_LOST', resource: 'a', reason: 'evicted' });
+    const left = store.sent('release').flatMap(({ claims }) => claims);
+    expect(left.map(({ resource }) => resource).sort()).toEqual(['a', 'b']);
+  });
+
+  it('as a lease are held while all are, and abort with the first that is lost', async () => {
+    const { clock, store, locks } = setUp();
+    const both = await locks.all([locks.mutex('b'), locks.mutex('a')]).acquire();
+    expect(both.held).toBe(true);
+    store.onRenew = ({ resource }) =>
+      resource === 'a' ? { state: 'gone', why: 'evicted' } : held();
+    const { signal, assertHeld } = both;
+    await clock.advance(3_400);
+    expect([both.held, both.remainingMs, signal.aborted]).toEqual([false, 0, true]);
+    expect(signal.reason).toBe(both.loss);
+    expect(assertHeld).toThrow(LeaseLostError);
+    expect(both.leases.map(({ state }) => state)).toEqual(['held', 'lost']);
+  });
+
+  it('run work as one lock does: loss rejects, the work settles first', async () => {
+    const { clock, store, locks } = setUp();
+    store.onRenew = silence;
+    const ran = watchOutcome(
+      locks
+        .all([locks.mutex('a'), locks.semaphore('s', { limit: 3 })])
+        .run(
+          { wait: '1s' },
+          () => new Promise((resolve) => clock.setTimeout(() => resolve(1), 20_000)),
+        ),
+    );
+    await clock.advance(20_000);
+    expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired' });
+    expect(store.sent('release')).not.toHaveLength(0);
+  });
+
+  it('tell who holds any of them when a try is refused', async () => {
+    const { clock, store, locks } = setUp();
+    const holder = { host: 'there', pid: 7, since: 0 };
+    const member = { number: 3n, kind: 'mutex', permits: 1, ttlMs: 1, leftMs: 1, holder } as const;
+    store.onInspect = async () => ({ holders: [member], waiters: [] });
+    store.onClaim = () => ({ state: 'gone', why: 'refused' });
+    const ran = watchOutcome(locks.all([locks.mutex('a'), locks.mutex('b')]).tryRun(() => 1));
+    await clock.rest();
+    expect(ran.value).toMatchObject({ acquired: false, holders: [{ holder }, { holder }] });
+  });
+
+  it('make nested runs on their parts deadlocks, or let them in', async () => {
+    const { clock, locks } = setUp();
+    const a = locks.mutex('a');
+    const b = locks.mutex('b', { reentrant: true });
+    const ran = watchOutcome(
+      locks.all([a, b]).run(async () => {
+        await expect(a.run(() => 1)).rejects.toMatchObject({ code: 'DEADLOCK' });
+        expect(await b.run(() => 'in')).toBe('in');
+      }),
+    );
+    await clock.advance(1_000);
+    expect(ran).toEqual({ done: true, value: undefined });
+  });
+
+  it('never hold what another waits for in the opposite order', async () => {
+    const { clock, store, locks } = setUp();
+    const taken = new Map<string, string>();
+    store.onClaim = ({ resource, id }) => {
+      const by = taken.get(resource);
+      if (by === undefined) taken.set(resource, id);
+      return (by ?? id) === id ? held() : waiting({ retryInMs: 10 });
+    };
+    store.onRenew = (claim, call) => store.onClaim(claim, call);
+    store.onRelease = ({ resource, id }) => taken.get(resource) === id && taken.delete(resource);
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => locks.mutex(name, { fair: true }));
+    if (!a || !b || !c) return;
+    const orders = [
+      [a, b, c],
+      [c, b, a],
+      [b, a],
+      [c, a],
+      [b, c],
+    ];
+    let done = 0;
+    for (const parts of [...orders, ...orders]) void locks.all(parts).run(() => void done++);
+    await clock.advance(2_000);
+    expect(done).toBe(10);
+    expect(taken.size).toBe(0);
+  });
+});

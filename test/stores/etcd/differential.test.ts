@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import type { Store } from '../../../src/contract/store.ts';
+import type { EtcdClient } from '../../../src/stores/etcd/client.ts';
+import { etcdClient } from '../../../src/stores/etcd/etcd-client.ts';
+import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
+import { KeySpace } from '../../../src/stores/etcd/keys.ts';
+import { differ } from '../../methods/differential/differ.ts';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+
+let server: EtcdServer;
+const stores = new Map<number, Store>();
+
+/** Time passes so much slower: no lease grows old while a slow machine makes the worlds. */
+const SLOWER = 20;
+const slowClock: Clock = { ...systemClock(), now: () => performance.now() / SLOWER };
+
+function slow(client: EtcdClient): EtcdClient {
+  return {
+    ...client,
+    grant: async (ms) => {
+      const { id, ttlMs } = await client.grant(ms * SLOWER);
+      return { id, ttlMs: ttlMs / SLOWER };
+    },
+    keepAlive: async (lease) => (await client.keepAlive(lease)) / SLOWER,
+    timeToLive: async (lease) => (await client.timeToLive(lease)) / SLOWER,
+  };
+}
+
+beforeAll(async () => {
+  server = await startEtcd();
+});
+afterAll(async () => {
+  await Promise.all([...stores.values()].map((store) => store.close?.()));
+  await server.close();
+});
+
+function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
+  const client = slow(etcdClient(server.clientUrl));
+  const keys = new KeySpace('holdfast/');
+  return new EtcdStore({ client, keys, clock: slowClock, maxWaiters });
+}
+
+/** The clock of etcd cannot be stepped, so nothing ends by its TTL in these worlds. */
+test('etcd answers and tells as memory does', { timeout: 120_000 }, async () => {
+  await differ({
+    // A process does not know how the claims of another came to where they are.
+    open: (options) => {
+      const store = stores.get(options.maxWaiters) ?? open(options);
+      stores.set(options.maxWaiters, store);
+      return store;
+    },
+    groups: 1,
+  });
+  const keys = await server.etcdctl('get', '--prefix', 'holdfast/', '--keys-only');
+  // Tombstones and notes pass by themselves.
+  const claims = keys.split('\n').filter((key) => /^holdfast\/[^%].*\//.test(key));
+  expect(claims).toEqual([]);
+});

@@ -1,0 +1,118 @@
+/**
+ * Requests that were given up, and are carried out when all that speaks against them has passed:
+ * their claims do not live on with others on the same lease.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { claimOf } from '../../methods/faults/bed.ts';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
+
+let server: EtcdServer;
+
+beforeAll(async () => {
+  server = await startEtcd();
+});
+afterAll(() => server.close());
+
+test.concurrent('a claim that comes after its tombstone has passed enters no queue', async () => {
+  await using scene = new LossyScene(server);
+  const [kept, late, next] = [mortal('kept'), mortal('late'), mortal('next')];
+  await scene.lossy.claim([kept]);
+  await scene.claimInVain(late);
+  expect(await scene.lossy.release([{ ...late, unanswered: true }])).toEqual([false]);
+  const grave = scene.keys.grave(late.id);
+  expect(await scene.entryOf(grave)).toBeDefined();
+  await scene.beating([kept], async () => (await scene.entryOf(grave)) === undefined);
+  await scene.arrive();
+  expect(await scene.stands(late)).toBe(false);
+  // Others come and go as before, on the same lease.
+  expect(await scene.lossy.claim([next])).toMatchObject([{ state: 'held' }]);
+  expect(await scene.leaseOf(next)).toBe(await scene.leaseOf(kept));
+});
+
+test.concurrent('so does one whose release was lost as well', async () => {
+  await using scene = new LossyScene(server);
+  const [kept, late] = [mortal('kept'), mortal('late')];
+  await scene.lossy.claim([kept]);
+  await scene.claimInVain(late);
+  await scene.releaseInVain(late);
+  await scene.aHeartbeat(kept);
+  await scene.arrive();
+  expect(await scene.stands(late)).toBe(false);
+});
+
+test.concurrent('one that came too early for that is deleted with the next heartbeat', async () => {
+  await using scene = new LossyScene(server);
+  const [kept, late] = [mortal('kept'), mortal('late')];
+  await scene.lossy.claim([kept]);
+  await scene.claimInVain(late);
+  await scene.lossy.release([late]);
+  // As if its time had passed.
+  await scene.client.txn({ success: [{ delete: { key: scene.keys.grave(late.id) } }] });
+  await scene.arrive();
+  expect(await scene.stands(late)).toBe(true);
+  await scene.beating([kept], async () => !(await scene.stands(late)));
+});
+
+test.concurrent('a claim that was made again is not deleted, and comes but once', async () => {
+  await using scene = new LossyScene(server);
+  const [kept, again] = [mortal('kept'), mortal('again')];
+  await scene.lossy.claim([kept]);
+  await scene.claimInVain(again);
+  const [status] = await scene.lossy.claim([again]);
+  await scene.aHeartbeat(kept, again);
+  await scene.arrive();
+  await scene.aHeartbeat(kept, again);
+  expect(await scene.lossy.renew([again])).toMatchObject([status && { state: status.state }]);
+  expect(await scene.lossy.release([again])).toEqual([true]);
+  await scene.arrive();
+  expect(await scene.stands(again)).toBe(false);
+});
+
+test.concurrent('claims that miss the mark of their lease are sent again', async () => {
+  await using scene = new LossyScene(server);
+  const kept = claimOf('kept');
+  await scene.lossy.claim([kept]);
+  const lease = await scene.leaseOf(kept);
+  const mark = { put: { key: scene.keys.mark(lease), value: '', lease } };
+  await scene.client.txn({ success: [mark] });
+  expect(await scene.lossy.claim([claimOf('a')])).toMatchObject([{ state: 'held' }]);
+  await scene.client.txn({ success: [mark] });
+  const others = [claimOf('kept'), claimOf('b'), claimOf('c')];
+  const states = (await scene.lossy.claim(others)).map(({ state }) => state);
+  expect(states).toEqual(['waiting', 'held', 'held']);
+  await scene.client.txn({ success: [mark] });
+  const tries = [claimOf('kept', { queue: false }), claimOf('d', { queue: false })];
+  expect(await scene.lossy.claim(tries)).toMatchObject([
+    { state: 'gone', why: 'refused' },
+    { state: 'held' },
+  ]);
+});
+
+test.concurrent('a lease that ends with its mark is replaced at once', async () => {
+  await using scene = new LossyScene(server);
+  const [kept, late] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('late', { ttlMs: TTL_MS })];
+  await scene.lossy.claim([kept]);
+  await scene.claimInVain(late);
+  await scene.aHeartbeat(kept);
+  await scene.client.revoke(await scene.leaseOf(kept));
+  const next = [claimOf('next', { ttlMs: TTL_MS }), claimOf('more', { ttlMs: TTL_MS })];
+  expect(await scene.lossy.claim(next)).toMatchObject([{ state: 'held' }, { state: 'held' }]);
+  expect(await scene.lossy.renew([kept])).toEqual([{ state: 'gone', why: 'expired' }]);
+});
+
+test.concurrent('a claim that was found again ends with the others of its lease', async () => {
+  await using scene = new LossyScene(server);
+  const [kept, late] = [mortal('kept'), mortal('late')];
+  await scene.lossy.claim([kept]);
+  await scene.claimInVain(late);
+  await scene.aHeartbeat(kept);
+  await scene.client.revoke(await scene.leaseOf(kept));
+  const [other, left] = [mortal('other'), mortal('left')];
+  await scene.lossy.claim([other]);
+  // The one is put on the lease of the other, and tried again because that of the third is gone.
+  const states = (await scene.lossy.claim([left, late])).map(({ state }) => state);
+  expect(states).toEqual(['held', 'held']);
+  expect(await scene.leaseOf(left)).toBe(await scene.leaseOf(other));
+  await scene.beating([other], async () => !(await scene.stands(left)));
+});

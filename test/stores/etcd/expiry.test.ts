@@ -1,0 +1,289 @@
+/**
+ * Many claims live on one lease of etcd, and each still ends as if it had its own: what the suite,
+ * which knows no leases, cannot try.
+ */
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EtcdClient, RangeAnswer } from '../../../src/stores/etcd/client.ts';
+import { etcdClient } from '../../../src/stores/etcd/etcd-client.ts';
+import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { patiently } from '../../methods/faults/scene.ts';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { type Counting, counting } from './counting-client.ts';
+import { Bed } from './fault-bed.ts';
+
+/** Long enough to be renewed on a busy machine, and short enough to be waited for. */
+const TTL_MS = 3000;
+
+let server: EtcdServer;
+/** Its leases are never shorter than 6 s: half as much again as an election may take. */
+let generous: EtcdServer;
+
+beforeAll(async () => {
+  const slow = ['--heartbeat-interval=400', '--election-timeout=4000'];
+  [server, generous] = await Promise.all([startEtcd(), startEtcd({ config: slow })]);
+});
+afterAll(() => Promise.all([server.close(), generous.close()]));
+
+async function claim(store: Store, ...claims: readonly Claim[]): Promise<ClaimStatus[]> {
+  return [...(await store.claim(claims))];
+}
+
+async function holders(store: Store, resource: string): Promise<number> {
+  return (await store.inspect(resource)).holders.length;
+}
+
+async function leaseOf(bed: Bed, { resource, id }: Claim): Promise<string> {
+  const key = `${bed.prefix}${resource}/${id}`;
+  const json = await server.etcdctl('get', key, '--write-out=json');
+  // Its number is too long for JSON.
+  return BigInt(/"lease":(\d+)/.exec(json)?.[1] ?? 0).toString(16);
+}
+
+/** Beats for them until `over`. */
+async function beating(
+  store: Store,
+  claims: readonly Claim[],
+  over: () => boolean | Promise<boolean>,
+): Promise<void> {
+  await until('was it over', async () => {
+    const statuses = await store.renew(claims);
+    expect(statuses.map(({ state }) => state)).toEqual(claims.map(() => 'held'));
+    await sleep(TTL_MS / 10);
+    return over();
+  });
+}
+
+function counted(bed: Bed): Counting & { readonly store: Store } {
+  const all = counting(etcdClient(server.clientUrl));
+  return { ...all, store: bed.storeOf(all.client) };
+}
+
+test.concurrent('all that a process held is free when it has gone without a word', async () => {
+  await using bed = new Bed(server);
+  const [dying, other] = [bed.store(server), bed.store(server)];
+  const claims = Array.from({ length: 50 }, (_, n) => claimOf(`r${n}`, { ttlMs: TTL_MS }));
+  await claim(dying, ...claims);
+  await dying.close?.();
+  const next = claims.map(({ resource }) => claimOf(resource, { ttlMs: LONG_TTL_MS }));
+  expect(new Set((await claim(other, ...next)).map(({ state }) => state))).toEqual(
+    new Set(['waiting']),
+  );
+  await until('held the others', async () => {
+    return (await other.renew(next)).every(({ state }) => state === 'held');
+  });
+});
+
+test.concurrent('a claim that nobody renews ends, although others keep its lease', async () => {
+  await using bed = new Bed(server);
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  await claim(store, kept, left);
+  expect(await leaseOf(bed, kept)).toBe(await leaseOf(bed, left));
+  await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
+  expect(await holders(other, 'kept')).toBe(1);
+  expect(await store.renew([left])).toEqual([{ state: 'gone', why: 'expired' }]);
+});
+
+test.concurrent('a waiter that nobody renews ends, and does not stand in the way', async () => {
+  await using bed = new Bed(server);
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const terms = { ttlMs: TTL_MS };
+  const [held, left, next] = [claimOf('a', terms), claimOf('a', terms), claimOf('a')];
+  await claim(store, held);
+  await claim(store, left);
+  expect(await claim(other, next)).toMatchObject([{ state: 'waiting', ahead: 2 }]);
+  await beating(store, [held], async () => (await store.inspect('a')).waiters.length === 1);
+  await store.release([held]);
+  await until('held the next', async () => {
+    const [status] = await other.renew([next]);
+    return status?.state === 'held';
+  });
+});
+
+test.concurrent('a claim of less than whole seconds is never held after it has ended', async () => {
+  await using bed = new Bed(server);
+  const [store, other] = [bed.store(server), bed.store(server)];
+  // Both on a lease of 3 s.
+  const [brief, kept] = [claimOf('brief', { ttlMs: 2100 }), claimOf('kept', { ttlMs: 2900 })];
+  await claim(store, brief, kept);
+  expect(await leaseOf(bed, kept)).toBe(await leaseOf(bed, brief));
+  await sleep(1500);
+  await store.renew([kept]);
+  // The lease lives, the claim does not.
+  await sleep(700);
+  expect(await store.renew([brief])).toEqual([{ state: 'gone', why: 'expired' }]);
+  expect(await holders(other, 'brief')).toBe(0);
+});
+
+test.concurrent('what a claim is told to have left is not what its lease has', async () => {
+  await using bed = new Bed(server);
+  const store = bed.store(server);
+  const [first, second] = [claimOf('first', { ttlMs: 20_000 }), claimOf('a', { ttlMs: 20_000 })];
+  const [fresh] = await claim(store, first);
+  // Younger than what makes the store ask for a new life.
+  await sleep(500);
+  const [status] = await claim(store, second);
+  expect(await leaseOf(bed, first)).toBe(await leaseOf(bed, second));
+  expect(fresh).toMatchObject({ state: 'held' });
+  const { leftMs } = status as { leftMs: number };
+  expect(leftMs).toBeLessThanOrEqual(19_500);
+  // At least two thirds of it.
+  expect(leftMs).toBeGreaterThan(13_000);
+});
+
+test.concurrent('a new claim gets a lease with most of its life', async () => {
+  await using bed = new Bed(server);
+  const { store, counts } = counted(bed);
+  const [first, second] = [claimOf('first', { ttlMs: 6000 }), claimOf('a', { ttlMs: 6000 })];
+  await claim(store, first);
+  // More than a third of its life.
+  await sleep(2500);
+  const [status] = await claim(store, second);
+  expect(await leaseOf(bed, first)).toBe(await leaseOf(bed, second));
+  // It was kept alive first: two thirds are 4 s, and it would have had 3.5.
+  expect((status as { leftMs: number }).leftMs).toBeGreaterThan(3500);
+  expect(counts).toMatchObject({ grant: 1, keepAlive: 1 });
+});
+
+test.concurrent('nobody is promised more than the store will keep', async () => {
+  await using bed = new Bed(server);
+  const store = bed.store(server);
+  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  await claim(store, kept, left);
+  await sleep(TTL_MS / 2);
+  const asked = performance.now();
+  await store.renew([kept]);
+  // It is sent again, which is no heartbeat.
+  const [again] = await claim(store, left);
+  const { leftMs } = again as { leftMs: number };
+  const other = bed.store(server);
+  await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
+  expect(performance.now() - asked).toBeGreaterThanOrEqual(leftMs);
+});
+
+test.concurrent('a release that does not arrive ends its claim all the same', async () => {
+  await using bed = new Bed(server);
+  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const [store, other] = [bed.store(proxy), bed.store(server)];
+  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  await claim(store, kept, left);
+  await store.renew([kept]);
+  proxy.toServer.set({ cutAfter: 0 });
+  await expect(store.release([left])).rejects.toMatchObject({ code: 'STORE' });
+  proxy.set();
+  expect(await holders(other, 'left')).toBe(1);
+  await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
+});
+
+test.concurrent('a lease that ends behind our back is replaced at once', async () => {
+  await using bed = new Bed(server);
+  const store = bed.store(server);
+  const [lost, next] = [claimOf('lost'), claimOf('next')];
+  await claim(store, lost);
+  await server.etcdctl('lease', 'revoke', await leaseOf(bed, lost));
+  expect(await claim(store, next)).toMatchObject([{ state: 'held' }]);
+  expect(await store.renew([lost, next])).toMatchObject([
+    { state: 'gone', why: 'expired' },
+    { state: 'held' },
+  ]);
+});
+
+test.concurrent('a server that gives more than was asked for is taken at its word', async () => {
+  await using bed = new Bed(generous);
+  const [dying, other] = [bed.store(generous), bed.store(generous)];
+  const [held, next] = [claimOf('a', { ttlMs: 2000 }), claimOf('a', { ttlMs: LONG_TTL_MS })];
+  // Never more than was wanted, though the lease has more.
+  expect(await claim(dying, held)).toMatchObject([{ state: 'held', leftMs: 2000 }]);
+  const began = performance.now();
+  expect(await claim(other, next)).toMatchObject([{ state: 'waiting' }]);
+  await dying.close?.();
+  await until('was it free', async () => {
+    const [status] = await other.renew([next]);
+    return status?.state === 'held';
+  });
+  // Less the second to which etcd counts.
+  expect(performance.now() - began).toBeGreaterThan(5000);
+});
+
+test.concurrent('a lease that cannot be had holds up no claim on another', async () => {
+  await using bed = new Bed(server);
+  const client = bed.use(etcdClient(server.clientUrl));
+  let refuse: (error: Error) => void = () => {};
+  const never = new Promise<never>((_, reject) => (refuse = reject));
+  const grant: EtcdClient['grant'] = (ms) => (ms === 7000 ? never : client.grant(ms));
+  const store = bed.storeOf({ ...client, grant });
+  const [stuck, next] = [claimOf('stuck', { ttlMs: 7000 }), claimOf('next', { ttlMs: TTL_MS })];
+  const claiming = claim(store, stuck, next);
+  const other = bed.store(server);
+  await until('was the other held', async () => (await holders(other, 'next')) === 1);
+  refuse(new Error('It is too late.'));
+  expect(await claiming).toMatchObject([{ state: 'error' }, { state: 'held' }]);
+});
+
+test.concurrent('a lease that nobody uses is not kept alive', async () => {
+  await using bed = new Bed(server);
+  const store = bed.store(server);
+  const one = claimOf('a', { ttlMs: 1000 });
+  await claim(store, one);
+  const lease = await leaseOf(bed, one);
+  await store.release([one]);
+  await until('ended the lease', async () => {
+    return (await server.etcdctl('lease', 'timetolive', lease)).includes('already expired');
+  });
+});
+
+test.concurrent('two thousand claims are kept alive by a few requests', async () => {
+  await using bed = new Bed(server);
+  const { store, counts } = counted(bed);
+  const claims = Array.from({ length: 2000 }, (_, n) => claimOf(`r${n}`));
+  for (let n = 0; n < claims.length; n += 50) await claim(store, ...claims.slice(n, n + 50));
+  expect(counts).toMatchObject({ grant: 1 });
+  const before = { ...counts };
+  // Later than where a lease counts as fresh.
+  await sleep(LONG_TTL_MS / 5);
+  const batches = Array.from({ length: 40 }, (_, n) => claims.slice(n * 50, n * 50 + 50));
+  const statuses = (await Promise.all(batches.map((batch) => store.renew(batch)))).flat();
+  expect(statuses.filter(({ state }) => state !== 'held')).toEqual([]);
+  expect(counts.keepAlive - before.keepAlive).toBe(1);
+  expect(counts.txn - before.txn).toBe(40);
+  for (const batch of batches) await store.release(batch);
+});
+
+test.concurrent('whoever waited learns whether the one before was released or died', async () => {
+  await using bed = new Bed(server);
+  const dying = bed.store(server);
+  const waiting = bed.locks(server);
+  const held = claimOf('died', { ttlMs: TTL_MS });
+  const [status] = await claim(dying, held);
+  const afterDeath = patiently(waiting.mutex('died'));
+  await hasWaiter(waiting, 'died');
+  await dying.close?.();
+  const first = await patiently(bed.patientLocks(server).mutex('released'));
+  const afterRelease = patiently(waiting.mutex('released'));
+  await hasWaiter(waiting, 'released');
+  await first.release();
+  const { token } = status as { token: bigint };
+  expect((await afterRelease).takeover).toEqual({ reason: 'released', token: first.token });
+  expect((await afterDeath).takeover).toEqual({ reason: 'expired', token: token * 1024n });
+});
+
+test.concurrent('a note on another hold says nothing of the one that ended', async () => {
+  await using bed = new Bed(server);
+  const locks = bed.patientLocks(server);
+  const held = await patiently(locks.mutex('a'));
+  const next = patiently(bed.patientLocks(server).mutex('a'));
+  await hasWaiter(locks, 'a');
+  const client = bed.use(etcdClient(server.clientUrl));
+  const note = { put: { key: bed.keys.note('a'), value: 'evicted 1' } };
+  const [{ number = 0n } = {}] = (await locks.inspect('a')).holders;
+  const { answers } = await client.txn({ success: [{ range: bed.keys.claims('a') }] });
+  const { range } = answers[0] as { readonly range: RangeAnswer };
+  const key = range.kvs.find(({ createRevision }) => createRevision * 1024n === number)?.key ?? '';
+  await client.txn({ success: [note, { delete: { key } }] });
+  // Its lease lives, so it was released.
+  expect((await next).takeover).toEqual({ reason: 'released', token: held.token });
+});

@@ -1,0 +1,85 @@
+/** etcd as the fault tests of all stores see it. */
+import type { Store } from 'holdfast';
+import { type EtcdOptions, etcdStore } from 'holdfast/etcd';
+import { expect } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { EtcdClient } from '../../../src/stores/etcd/client.ts';
+import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
+import { KeySpace } from '../../../src/stores/etcd/keys.ts';
+import { Bed as AnyBed, type Place, type StoreOptions } from '../../methods/faults/bed.ts';
+import type { EtcdCluster } from '../../servers/etcd-cluster.ts';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { until } from '../../servers/until.ts';
+
+/** Claims live as long as they want to, so that `maxTtl` is nothing. */
+export type Options = StoreOptions & EtcdOptions;
+
+let beds = 0;
+
+export class Bed extends AnyBed<Options, EtcdServer> {
+  readonly prefix: string = `bed_${++beds}/`;
+  readonly #shared: EtcdServer | undefined;
+
+  /** With a server that several use at a time, which must not suffer. */
+  constructor(shared?: EtcdServer) {
+    super();
+    this.#shared = shared;
+  }
+
+  async server(): Promise<EtcdServer> {
+    return this.#shared ?? this.serve(await startEtcd());
+  }
+
+  store({ host, port }: Place, options: Options = {}): Store {
+    return this.storeAt(`etcd://${host}:${port}`, options);
+  }
+
+  /** On all servers of a cluster, or on what stands before one. */
+  storeAt(address: string, options: Options = {}): Store {
+    const { prefix = this.prefix, maxWaiters } = options;
+    const known = maxWaiters === undefined ? { prefix } : { prefix, maxWaiters };
+    return this.use(etcdStore(address, known));
+  }
+
+  /** With a client that is not as others. */
+  storeOf(client: EtcdClient): Store {
+    const parts = { client, keys: this.keys, clock: systemClock(), maxWaiters: 100 };
+    return this.use(new EtcdStore(parts));
+  }
+
+  get keys(): KeySpace {
+    return new KeySpace(this.prefix);
+  }
+
+  urlOf({ host, port }: Place): string {
+    return `etcd://${host}:${port}?prefix=${encodeURIComponent(this.prefix)}`;
+  }
+
+  /** No claims; and what is kept for a while has a lease that ends by itself. */
+  async expectNothingLeft(server: EtcdServer): Promise<void> {
+    // Whom a release did not reach in time passes by itself.
+    await until('were all claims over', async () => (await this.#claims(server)).length === 0);
+    const leases = (await this.#keys(server)).map(({ lease }) => lease ?? 0);
+    expect(leases.filter((lease) => lease === 0)).toEqual([]);
+  }
+
+  async #claims(server: EtcdServer): Promise<string[]> {
+    const names = (await this.#keys(server)).map(({ key }) => key.slice(this.prefix.length));
+    // Tombstones have no name, and notes no id.
+    return names.filter((name) => name.includes('/') && !name.startsWith('%/'));
+  }
+
+  async #keys(server: EtcdServer): Promise<{ readonly key: string; readonly lease?: number }[]> {
+    const json = await server.etcdctl('get', '--prefix', this.prefix, '--write-out=json');
+    const { kvs = [] } = JSON.parse(json) as { kvs?: { key: string; lease?: number }[] };
+    return kvs.map(({ key, lease }) => {
+      const text = Buffer.from(key, 'base64').toString();
+      return lease === undefined ? { key: text } : { key: text, lease };
+    });
+  }
+}
+
+/** All of them: whoever is asked, answers. */
+export function addressOf({ servers }: EtcdCluster): string {
+  return `etcd://${servers.map(({ host, port }) => `${host}:${port}`).join(',')}`;
+}

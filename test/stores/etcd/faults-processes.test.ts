@@ -1,0 +1,9 @@
+import { afterAll, describe } from 'vitest';
+import { processFaults } from '../../methods/faults/processes.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
+import { Bed } from './fault-bed.ts';
+
+const server = await startEtcd();
+afterAll(() => server.close());
+
+describe('a process that holds', () => processFaults(() => new Bed(server)));

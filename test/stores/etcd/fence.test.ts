@@ -1,0 +1,210 @@
+/** The fence where the guarded data is in etcd. */
+import { createLocks, isLockError } from 'holdfast';
+import { etcdStore } from 'holdfast/etcd';
+import { type EnterToken, etcdFence } from 'holdfast/fence';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { EtcdClient, Reply } from '../../../src/stores/etcd/client.ts';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { clientOf, proxyTo, put, valuesOf } from './scene.ts';
+
+let server: EtcdServer;
+beforeAll(async () => {
+  server = await startEtcd();
+});
+afterAll(() => server.close());
+
+const fence = etcdFence();
+const at = (resource: string) => ({ resource, lineage: 'one' });
+const writing = (key: string, value: string) => ({ success: [{ put: { key, value } }] });
+
+async function numberAt(etcd: EtcdClient, key: string): Promise<number> {
+  return Number((await valuesOf(etcd, key))[key]);
+}
+
+test('the newest holder passes, an older one never again', async () => {
+  const etcd = clientOf(server.url);
+  await fence.enter(etcd, { ...at('a'), token: 33n });
+  await fence.enter(etcd, { ...at('a'), token: 33n });
+  await fence.enter(etcd, { ...at('a'), token: '34' });
+  await expect(fence.enter(etcd, { ...at('a'), token: 33n })).rejects.toMatchObject({
+    ...{ code: 'STALE_TOKEN', resource: 'a', token: 33n, seen: 34n },
+  });
+  await fence.enter(etcd, { ...at('a'), token: 34n });
+});
+
+test('whoever entered before writes no more', async () => {
+  const etcd = clientOf(server.url);
+  const older = await fence.enter(etcd, { ...at('b'), token: 33n });
+  await older.write(writing('data/b', 'older'));
+  const newer = await fence.enter(etcd, { ...at('b'), token: 34n });
+  // It has only read as yet.
+  expect(await valuesOf(etcd, 'data/b')).toEqual({ 'data/b': 'older' });
+  const refused = { code: 'STALE_TOKEN', token: 33n, seen: 34n };
+  await expect(older.write(writing('data/b', 'late'))).rejects.toMatchObject(refused);
+  await newer.write(writing('data/b', 'newer'));
+  expect(await valuesOf(etcd, 'data/b')).toEqual({ 'data/b': 'newer' });
+});
+
+test('a holder that enters anew is safe from its own earlier writes', async () => {
+  const etcd = clientOf(server.url);
+  const before = await fence.enter(etcd, { ...at('c'), token: 33n });
+  const after = await fence.enter(etcd, { ...at('c'), token: 33n });
+  await expect(before.write(writing('data/c', 'late'))).rejects.toThrow(/entered anew/);
+  await after.write(writing('data/c', 'on time'));
+});
+
+test("the caller's own comparisons choose the branch, and are no matter of the fence", async () => {
+  const etcd = clientOf(server.url);
+  const entry = await fence.enter(etcd, { ...at('d'), token: 33n });
+  const absent = { key: 'data/d', target: 'version', is: '=', to: 0n } as const;
+  const once = { compare: [absent], ...writing('data/d', '1') };
+  expect(await entry.write(once)).toMatchObject({ succeeded: true, answers: [{ put: true }] });
+  const failure = [{ range: { key: 'data/d' } }];
+  expect(await entry.write({ ...once, failure })).toMatchObject({
+    ...{ succeeded: false, answers: [{ range: { count: 1 } }] },
+  });
+});
+
+test('writers stay behind readers, and readers behind writers', async () => {
+  const etcd = clientOf(server.url);
+  const read = (token: bigint) => fence.enter(etcd, { ...at('e'), token, kind: 'read' });
+  const write = (token: bigint) => fence.enter(etcd, { ...at('e'), token, kind: 'write' });
+  const first = await write(5n);
+  await read(7n);
+  expect((await read(6n)).check).toEqual([]);
+  await expect(first.write(writing('data/e', 'late'))).rejects.toMatchObject({ seen: 7n });
+  await expect(write(6n)).rejects.toMatchObject({ seen: 7n });
+  await write(8n);
+  await expect(read(7n)).rejects.toMatchObject({ seen: 8n });
+  const reader = await read(9n);
+  // Nothing would keep what it writes from coming late.
+  const put = { put: { key: 'data/e', value: 'x' } };
+  const nested = { txn: { success: [], failure: [put] } };
+  for (const txn of [
+    { success: [put] },
+    { success: [], failure: [{ delete: { key: 'data/e' } }] },
+    { success: [nested] },
+  ]) {
+    await expect(reader.write(txn)).rejects.toMatchObject({ code: 'USAGE' });
+  }
+  const { answers } = await reader.write({ success: [{ range: { key: 'data/e' } }] });
+  expect(answers).toMatchObject([{ range: { count: 0 } }]);
+  await expect(write(8n)).rejects.toMatchObject({ seen: 9n });
+});
+
+test('another lineage is refused until an operator adopts it', async () => {
+  const etcd = clientOf(server.url);
+  const [one, two] = [at('f'), { ...at('f'), lineage: 'two' }];
+  const entry = await fence.enter(etcd, { ...one, token: 34n });
+  await expect(fence.enter(etcd, { ...two, token: 99n })).rejects.toThrow(/another store, one;/);
+  await fence.adopt(etcd, { ...two, token: 1n });
+  await expect(entry.write(writing('data/f', ''))).rejects.toThrow(/another store, two;/);
+  await fence.enter(etcd, { ...two, token: 1n });
+  await expect(fence.enter(etcd, { ...one, token: 99n })).rejects.toThrow(/another store, two;/);
+});
+
+test('resources are told apart byte by byte; a deleted fence lets no old entry write', async () => {
+  const etcd = clientOf(server.url);
+  const names = ['g', 'G', 'g ', 'g\0', 'g/h', 'g%2Fh', 'ß'.repeat(256)];
+  for (const name of names) await fence.enter(etcd, { ...at(name), token: 5n });
+  for (const name of names) {
+    await expect(fence.enter(etcd, { ...at(name), token: 4n })).rejects.toMatchObject({ seen: 5n });
+  }
+  const entry = await fence.enter(etcd, { ...at('g'), token: 5n });
+  await server.etcdctl('del', 'holdfast-fence/g');
+  await expect(entry.write(writing('data/g', ''))).rejects.toThrow(/key of the fence was deleted/);
+});
+
+test('what is no lease, no fence or no prefix is refused', async () => {
+  const etcd = clientOf(server.url);
+  for (const token of [0n, -1n, '', '0x10', 2n ** 63n, 5 as unknown as bigint]) {
+    await expect(fence.enter(etcd, { ...at('h'), token })).rejects.toThrow(/fencing token/);
+  }
+  const permits: EnterToken = { ...at('h'), token: 1n, kind: 'permits' };
+  await expect(fence.enter(etcd, permits)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  for (const text of ['no JSON', '{}', '{"lineage":"one"}', '{"lineage":"one","token":"x"}']) {
+    await put(etcd, 'mine/h', text);
+    const lease = { ...at('h'), token: 1n };
+    await expect(etcdFence({ prefix: 'mine/' }).enter(etcd, lease)).rejects.toThrow(
+      /is not a fence/,
+    );
+  }
+  for (const prefix of ['', '\ud800', 1]) {
+    expect(() => etcdFence({ prefix } as object)).toThrow(/prefix must be text/);
+  }
+});
+
+test('its comparison serves every client: here, etcd over JSON', async () => {
+  const etcd = clientOf(server.url);
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const entry = await fence.enter(etcd, { ...at('i'), token: 33n });
+  const write = async (value: string): Promise<boolean> => {
+    const compare = entry.check.map(({ key, to }) => ({
+      ...{ key: base64(key), target: 'MOD', result: 'EQUAL', mod_revision: String(to) },
+    }));
+    const success = [{ request_put: { key: base64('data/i'), value: base64(value) } }];
+    const body = JSON.stringify({ compare, success });
+    const response = await fetch(`${server.clientUrl}/v3/kv/txn`, { method: 'POST', body });
+    const { succeeded = false } = (await response.json()) as { succeeded?: boolean };
+    return succeeded;
+  };
+  expect(await write('1')).toBe(true);
+  await fence.enter(etcd, { ...at('i'), token: 34n });
+  expect(await write('2')).toBe(false);
+  expect(await valuesOf(etcd, 'data/i')).toEqual({ 'data/i': '1' });
+});
+
+test('holders at once lose no update', async () => {
+  const etcd = clientOf(server.url);
+  await put(etcd, 'data/stock', '100');
+  let sold = 0;
+  /** Each reads, and writes what it read less one. */
+  const sell = async (token: bigint): Promise<void> => {
+    const entry = await fence.enter(clientOf(server.url), { ...at('stock'), token });
+    const left = await numberAt(etcd, 'data/stock');
+    await entry.write(writing('data/stock', String(left - 1)));
+    sold++;
+  };
+  const tokens = Array.from({ length: 30 }, (_, n) => BigInt(n + 1));
+  const outcomes = await Promise.allSettled(tokens.map(sell));
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected')
+      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
+  }
+  expect(outcomes.at(-1)?.status).toBe('fulfilled');
+  expect(await numberAt(etcd, 'data/stock')).toBe(100 - sold);
+});
+
+test('two believe that they hold: the stale one writes nothing', async () => {
+  const etcd = clientOf(server.url);
+  await put(etcd, 'data/two', '10');
+  const proxy = await proxyTo(server.port);
+  // Nothing of this test takes so long that the one who is cut off could notice by its clock.
+  const options = { ttl: '30s' };
+  const cut = createLocks(etcdStore(`127.0.0.1:${proxy.port}`), options);
+  const other = createLocks(etcdStore(server.url), options);
+  onTestFinished(async () => {
+    proxy.set();
+    await Promise.all([cut.close({ drain: 0 }), other.close({ drain: 0 })]);
+  });
+  const first = await cut.mutex('two').acquire();
+  const before = await fence.enter(etcd, first);
+  const read = await numberAt(etcd, 'data/two');
+  proxy.set({ flow: 'hold' });
+  // What an operator does, or a server whose clock leaps.
+  for (const line of (await server.etcdctl('lease', 'list')).split('\n').slice(1)) {
+    if (line) await server.etcdctl('lease', 'revoke', line.trim());
+  }
+  const second = await other.mutex('two').acquire();
+  expect([first.held, second.held]).toEqual([true, true]);
+  expect(second.token).toBeGreaterThan(first.token);
+  const after = await fence.enter(etcd, second);
+  const late = (): Promise<Reply> => before.write(writing('data/two', String(read - 1)));
+  const refused = { code: 'STALE_TOKEN', token: first.token, seen: second.token };
+  await expect(late()).rejects.toMatchObject(refused);
+  await after.write(writing('data/two', String((await numberAt(etcd, 'data/two')) - 1)));
+  await expect(late()).rejects.toMatchObject(refused);
+  await expect(fence.enter(etcd, first)).rejects.toMatchObject(refused);
+  expect(await numberAt(etcd, 'data/two')).toBe(9);
+  expect(first.held).toBe(true);
+});

@@ -1,0 +1,97 @@
+/** The user of the page may do what is needed, and nothing else. */
+
+import { readFileSync } from 'node:fs';
+import { createLocks } from 'holdfast';
+import { createElection } from 'holdfast/election';
+import { etcdStore } from 'holdfast/etcd';
+import { etcdFence } from 'holdfast/fence';
+import { once } from 'holdfast/once';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { clientOf } from './scene.ts';
+
+const page = readFileSync('docs/stores/etcd.md', 'utf8');
+const [, commands = ''] = /^```sh\n(etcdctl role add locks[\s\S]*?)^```$/m.exec(page) ?? [];
+
+const LOGIN = { username: 'locks', password: 'secret' };
+
+let server: EtcdServer;
+let endpoints: string[];
+beforeAll(async () => {
+  server = await startEtcd({ users: [] });
+  endpoints = [server.url];
+  for (const command of commands.trim().split('\n')) {
+    const [program, ...args] = command.split(' ');
+    expect(program).toBe('etcdctl');
+    await server.etcdctl(...args);
+  }
+});
+afterAll(() => server.close());
+
+test('all verbs', async () => {
+  await using locks = createLocks(etcdStore({ endpoints, ...LOGIN }));
+  const lease = await locks.mutex('a').acquire();
+  const next = locks.mutex('a', { fair: true }).acquire();
+  await lease.renew();
+  const names: string[] = [];
+  for await (const each of locks.list('')) names.push(each);
+  expect(names).toEqual(['a']);
+  await lease.release();
+  const { token } = await next;
+  expect((await locks.inspect('a')).holders).toMatchObject([{ number: token }]);
+  expect(await locks.evict('a', { token, reason: 'test', now: true })).toBe(true);
+  const config = await locks.rwLock('config').write.acquire();
+  await config.downgrade();
+  await config.release();
+  const work = () => once(locks, 'work', { keepFor: '1m' }, () => 'done');
+  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
+  const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
+  await slow.release();
+});
+
+test('nothing of others', async () => {
+  await using elsewhere = createLocks(etcdStore({ endpoints, ...LOGIN }, { prefix: 'holdfast0' }));
+  const denied = { code: 'STORE', message: expect.stringMatching(/not permit/), retryable: false };
+  await expect(elsewhere.mutex('a').acquire()).rejects.toMatchObject(denied);
+  await expect(elsewhere.inspect('a')).rejects.toMatchObject(denied);
+  const etcd = clientOf({ endpoints, ...LOGIN });
+  const all = { range: { key: 'a', end: 'z' } };
+  await expect(etcd.txn({ success: [all] })).rejects.toMatchObject(denied);
+});
+
+test('who observes, and may do so no more, is told', async () => {
+  const proxy = await TcpProxy.start(server.port);
+  onTestFinished(() => proxy.close());
+  await using locks = createLocks(
+    etcdStore({ endpoints: [`${proxy.host}:${proxy.port}`], ...LOGIN }),
+  );
+  const standings = createElection(locks, 'observed').observe();
+  expect((await standings.next()).value).toMatchObject({ leaders: [] });
+  const next = standings.next();
+  next.catch(() => {});
+  const range = ['locks', 'holdfast/', '--prefix=true'];
+  await server.etcdctl('role', 'revoke-permission', ...range);
+  onTestFinished(async () => {
+    await server.etcdctl('role', 'grant-permission', 'locks', 'readwrite', ...range.slice(1));
+  });
+  // A watch is permitted when it begins.
+  proxy.reset();
+  await expect(next).rejects.toMatchObject({ message: expect.stringMatching(/not permit/) });
+});
+
+test('the fence, once its keys are permitted', async () => {
+  const etcd = clientOf({ endpoints, ...LOGIN });
+  await using locks = createLocks(etcdStore({ endpoints, ...LOGIN }));
+  await locks.mutex('fenced').run(async (lease) => {
+    const denied = etcdFence().enter(etcd, lease);
+    await expect(denied).rejects.toMatchObject({ message: expect.stringMatching(/not permit/) });
+    const [, keys = ''] = /`readwrite (holdfast-fence\/) --prefix=true`/.exec(page) ?? [];
+    await server.etcdctl('role', 'grant-permission', 'locks', 'readwrite', keys, '--prefix=true');
+    const entry = await etcdFence().enter(etcd, lease);
+    const key = 'holdfast/not a claim';
+    expect(await entry.write({ success: [{ put: { key, value: '' } }] })).toMatchObject({
+      succeeded: true,
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { createLocks } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import type { Claim } from 'holdfast/store';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { watchOutcome } from '../../support/scripted-store.ts';
+
+describe('the memory store', () => {
+  it('forgets old endings without forgetting who holds now', async () => {
+    const store = memoryStore();
+    const locks = createLocks(store);
+    const evict = async (name: string): Promise<void> => {
+      const { token } = await locks.mutex(name).acquire();
+      await locks.evict(name, { token, reason: 'test', now: true });
+    };
+    await evict('r');
+    await (await locks.mutex('r').acquire()).release();
+    const holder = await locks.mutex('r').acquire();
+    // More than are remembered, so that the ending of the first would be pushed out.
+    for (let n = 0; n < 1_100; n++) await evict(`other ${n}`);
+    const rival = createLocks(store);
+    expect(await rival.mutex('r').tryAcquire()).toBeNull();
+    await holder.renew();
+    expect(holder.held).toBe(true);
+  });
+
+  it('gives a lease the lineage of its grant, whatever the store loses later', async () => {
+    const store = memoryStore({ quarantine: 0 });
+    const locks = createLocks(store);
+    const old = await locks.mutex('r').acquire();
+    const { lineage } = old;
+    store.forget();
+    const next = await createLocks(store).mutex('r').acquire();
+    expect(old.lineage).toBe(lineage);
+    expect(next.lineage).not.toBe(lineage);
+  });
+
+  it('tells who stands behind the dead to ask when somebody alive may have died', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock });
+    const holder = { host: 'test', pid: 1, since: 0 };
+    const rest = { kind: 'mutex', permits: 1, limit: 1, queue: true, holder } as const;
+    const claim = (id: string, ttlMs: number): Claim => ({ ...rest, resource: 'r', id, ttlMs });
+    for (const id of ['holder', 'first']) await store.claim([claim(id, 10_000)]);
+    await store.claim([claim('dead', 10)]);
+    await store.claim([claim('last', 10_000)]);
+    clock.stall(20);
+    const [status] = await store.renew([claim('last', 10_000)]);
+    expect(status).toMatchObject({ state: 'waiting', retryInMs: 10_000 - 20 });
+  });
+
+  it('that has lost everything grants nothing until whoever held cannot any more', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock, quarantine: '12s' });
+    const lease = await createLocks(store, { clock }).mutex('r').acquire();
+    store.forget();
+    const next = watchOutcome(createLocks(store, { clock }).mutex('r').acquire());
+    const tried = watchOutcome(createLocks(store, { clock }).mutex('r').tryAcquire());
+    await clock.advance(11_999);
+    expect([lease.held, next.done, tried]).toEqual([false, false, { done: true, value: null }]);
+    await clock.advance(10);
+    expect(next.value?.held).toBe(true);
+  });
+});

@@ -1,0 +1,72 @@
+/** The conformance suite on MySQL or MariaDB, through one kind of client. */
+import assert from 'node:assert/strict';
+import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'holdfast/mysql';
+import { conformance, type Fixture } from 'holdfast/testkit';
+import { afterAll, test } from 'vitest';
+import type { MysqlServer } from '../../../servers/mysql-server.ts';
+
+/** The database that all cases share, and how to reach it. */
+export interface Place {
+  readonly server: MysqlServer;
+  readonly client: MysqlClient;
+  /** Of tables that no case has used. */
+  readonly prefixes: string[];
+  close(): Promise<unknown>;
+}
+
+/** More than there are cases in which data is lost. */
+const PREFIXES = 16;
+
+export function suite({ server, client, prefixes, close }: Place, given: MysqlOptions = {}): void {
+  afterAll(close);
+  conformance({
+    test: test.concurrent,
+    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+    create: ({ maxWaiters, quarantineMs }) => {
+      const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
+      if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
+      return { connect: () => mysqlStore(client, options) };
+    },
+    traits: mysqlStore(client, given).traits,
+    lacks: ['follow', 'raise'],
+    forgets: true,
+    trusts: true,
+  });
+
+  /** In tables of its own, which can be as on a replica that was promoted before it had it all. */
+  async function forgetful(given: MysqlOptions): Promise<Fixture> {
+    const prefix = prefixes.pop() ?? assert.fail('there are tables of its own for each case');
+    const options: MysqlOptions = { ...given, prefix };
+    const first = mysqlStore(client, options);
+    await first.inspect('a');
+    await first.close?.();
+    const tables = ['resource', 'claim', 'grave'];
+    const losses = tables.map((table) => `TRUNCATE TABLE ${prefix}${table}`);
+    return {
+      connect: () => mysqlStore(client, options),
+      trusting: () => mysqlStore(client, { ...options, afterDataLoss: 'trust' }),
+      forget: async () => {
+        const another = `UPDATE ${prefix}store SET history = 'another server'`;
+        await server.query([another, ...losses].join('; '));
+      },
+    };
+  }
+}
+
+/** A server of its own, and a client to it that `end` ends. */
+export async function place(
+  server: MysqlServer,
+  client: MysqlClient & { end(): unknown },
+): Promise<Place> {
+  await migrateMysql(client);
+  // Not while cases run: a new procedure makes every session compile all of them again.
+  const prefixes = Array.from({ length: PREFIXES }, (_, n) => `case_${n}_`);
+  for (const prefix of prefixes) await migrateMysql(client, { prefix });
+  return {
+    ...{ server, client, prefixes },
+    async close() {
+      await client.end();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/** MySQL and MariaDB as the fault tests of all stores see them. */
+import type { Store } from 'holdfast';
+import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'holdfast/mysql';
+import { createPool as mariadbPool } from 'mariadb';
+import { createPool } from 'mysql2';
+import { createConnection } from 'mysql2/promise';
+import { MAX_TTL_MS, type Place, sleep } from '../../methods/faults/bed.ts';
+import { SqlBed } from '../../methods/faults/sql-bed.ts';
+import { startMariadb } from '../../servers/mariadb-server.ts';
+import {
+  type MysqlServer,
+  type MysqlOptions as ServerOptions,
+  startMysql,
+} from '../../servers/mysql-server.ts';
+
+/** What starts one of each. */
+export const PRODUCTS: readonly [['MariaDB', typeof startMariadb], ['MySQL', typeof startMysql]] = [
+  ['MariaDB', startMariadb],
+  ['MySQL', startMysql],
+];
+
+export type ClientName = 'mysql2' | 'mariadb';
+
+export interface StoreOptions extends MysqlOptions {
+  /** Default `mysql2`. */
+  readonly client?: ClientName;
+}
+
+/** The names of the tables begin with the name of the bed. */
+export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
+  store(at: Place, { client = 'mysql2', ...options }: StoreOptions = {}): Store {
+    const known = { prefix: this.name, maxTtl: MAX_TTL_MS };
+    return this.use(mysqlStore(this.clientOf(client, at), { ...known, ...options }));
+  }
+
+  urlOf(at: Place, maxTtlMs: number): string {
+    return `${this.#loginAt(at)}?prefix=${this.name}&maxTtl=${maxTtlMs}ms`;
+  }
+
+  /** The store makes connections like it. */
+  clientOf(name: ClientName, at: Place): MysqlClient {
+    const url = this.#loginAt(at);
+    if (name === 'mysql2') return createPool(url);
+    const pool = mariadbPool(`${url.replace('mysql:', 'mariadb:')}?minimumIdle=0`);
+    this.use({ close: () => pool.end() });
+    return pool;
+  }
+
+  async block(server: MysqlServer, resource: string): Promise<{ close(): Promise<void> }> {
+    const { host, port } = server;
+    const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+    // It may end with its server.
+    connection.on('error', () => {});
+    const other = this.use({ close: () => connection.end().catch(() => {}) });
+    await connection.query('start transaction');
+    await connection.query(
+      `insert into ${this.name}resource (name, kind, number) values (?, 'm', 0)
+        on duplicate key update done_by = 0`,
+      [resource],
+    );
+    return other;
+  }
+
+  sessions(server: MysqlServer): Promise<number[]> {
+    return this.#idsWhere(server, 'true');
+  }
+
+  async blocked(server: MysqlServer): Promise<number[]> {
+    // The server looks anew only if nobody has asked for a tenth of a second.
+    await sleep(150);
+    return this.#idsWhere(
+      server,
+      `(id in (select trx_mysql_thread_id from information_schema.innodb_trx
+        where trx_state = 'LOCK WAIT') or state = 'User sleep')`,
+    );
+  }
+
+  protected async prepare(server: MysqlServer): Promise<void> {
+    await server.query(`create user ${this.name}@'%'; grant all on test.* to ${this.name}@'%'`);
+    await migrateMysql(this.clientOf('mysql2', server), { prefix: this.name });
+  }
+
+  protected async call(server: MysqlServer, routine: string): Promise<unknown[]> {
+    const [rows] = await server.query(`call ${this.name}${routine}`);
+    return Array.isArray(rows) ? rows : [];
+  }
+
+  protected rows(server: MysqlServer, table: string): Promise<unknown[]> {
+    return server.query(`select * from ${this.name}${table}`);
+  }
+
+  protected async passHour(server: MysqlServer): Promise<void> {
+    const hour = 3_600_000_000;
+    await server.query(`update ${this.name}resource set number = number - ${hour},
+      expires = expires - ${hour}, graves = graves - ${hour};
+      update ${this.name}claim set expires = expires - ${hour};
+      update ${this.name}grave set until = until - ${hour}`);
+  }
+
+  protected endSession(server: MysqlServer, id: number): Promise<unknown> {
+    // It may have ended by itself.
+    return server.query(`kill ${id}`).catch(() => {});
+  }
+
+  async #idsWhere(server: MysqlServer, condition: string): Promise<number[]> {
+    const rows = await server.query<{ id: number }>(
+      `select id from information_schema.processlist where user = '${this.name}' and ${condition}`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  #loginAt({ host, port }: Place): string {
+    return `mysql://${this.name}@${host}:${port}/test`;
+  }
+}

@@ -1,0 +1,161 @@
+/** Where locks cannot be kept, it is said before the first grant; and who may do what. */
+import { migrateMysql, mysqlStore } from 'holdfast/mysql';
+import { createPool as mariadbPool } from 'mariadb';
+import { createPool } from 'mysql2';
+import { afterAll, describe, expect, test } from 'vitest';
+import { claimOf } from '../../methods/faults/bed.ts';
+import { startMariadb } from '../../servers/mariadb-server.ts';
+import { type MysqlServer, startMysql } from '../../servers/mysql-server.ts';
+import { until } from '../../servers/until.ts';
+
+const SERVERS = [
+  ['MariaDB', startMariadb],
+  ['MySQL', startMysql],
+] as const;
+
+const FAILED = { code: 'STORE', retryable: false, outcome: 'failed' };
+
+describe.each(SERVERS)('%s', async (_, start) => {
+  const server = await start();
+  afterAll(() => server.close());
+  const clientAs = (user: string) =>
+    createPool(server.urlOf({ user, password: 'secret' }).replace('mariadb:', 'mysql:'));
+  const root = createPool(server.url.replace('mariadb:', 'mysql:'));
+  await server.query(`create user none@'%' identified by 'secret';
+    grant select on test.* to none@'%';
+    create user app@'%' identified by 'secret'; grant execute on test.* to app@'%'`);
+
+  test('without tables it names the command that makes them', async () => {
+    const store = mysqlStore(root, { prefix: 'nobody_' });
+    await expect(store.inspect('a')).rejects.toMatchObject({
+      ...{ ...FAILED, message: expect.stringContaining('holdfast migrate') },
+    });
+    await store.close?.();
+  });
+
+  test('to migrate again does no harm, at the same time neither', async () => {
+    await Promise.all([migrateMysql(root), migrateMysql(root)]);
+    const store = mysqlStore(root);
+    const claim = claimOf('kept');
+    expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
+    await migrateMysql(root);
+    expect(await store.renew([claim])).toMatchObject([{ state: 'held' }]);
+    await store.release([claim]);
+    await store.close?.();
+  });
+
+  test('tables of a newer version are left alone', async () => {
+    await migrateMysql(root, { prefix: 'newer_' });
+    await server.query('update newer_store set layout = 2');
+    const newer = { ...FAILED, message: expect.stringContaining('newer') };
+    await expect(migrateMysql(root, { prefix: 'newer_' })).rejects.toMatchObject(newer);
+    const store = mysqlStore(root, { prefix: 'newer_' });
+    await expect(store.inspect('a')).rejects.toMatchObject(newer);
+    await store.close?.();
+  });
+
+  test('who may only execute locks, waits and is woken; who may not is told', async () => {
+    await migrateMysql(root);
+    const [one, other] = [mysqlStore(clientAs('app')), mysqlStore(clientAs('app'))];
+    const [holder, waiter] = [claimOf('least'), claimOf('least')];
+    const hints: unknown[] = [];
+    await other.watch?.(waiter, (hint) => hints.push(hint?.state));
+    await one.claim([holder]);
+    expect(await other.claim([waiter])).toMatchObject([{ state: 'waiting' }]);
+    await one.release([holder]);
+    await until('was it woken', async () => hints.includes('held'));
+    await other.release([waiter]);
+    await expect(
+      server.query('select * from holdfast_claim', [], { user: 'app', password: 'secret' }),
+    ).rejects.toMatchObject({ code: 'ER_TABLEACCESS_DENIED_ERROR' });
+    const denied = mysqlStore(clientAs('none'));
+    await expect(denied.inspect('a')).rejects.toMatchObject(FAILED);
+    for (const store of [one, other, denied]) await store.close?.();
+  });
+
+  test('a server that was made read-only grants nothing, not even to root', async () => {
+    await migrateMysql(root);
+    const store = mysqlStore(root);
+    await store.inspect('a');
+    await server.query('set global read_only = 1');
+    const refused = { code: 'STORE', retryable: true, outcome: 'failed' };
+    await expect(store.claim([claimOf('a')])).rejects.toMatchObject(refused);
+    await expect(store.claim([claimOf('a')])).rejects.toMatchObject(refused);
+    await server.query('set global read_only = 0');
+    await until('was it writable', async () =>
+      store.claim([claimOf('b', { queue: false })]).then(
+        ([status]) => status?.state === 'held',
+        () => false,
+      ),
+    );
+    await store.close?.();
+  });
+
+  test('a session in a transaction is refused, and its work stays', async () => {
+    await migrateMysql(root);
+    const settings = JSON.stringify({ maxTtl: 1000, maxWaiters: 1, trust: true, patience: 1000 });
+    const call = server.query(
+      `create table if not exists work (n int); start transaction; insert into work values (1);
+      call holdfast_claim(?, '[]')`,
+      [settings],
+    );
+    await expect(call).rejects.toMatchObject({ errno: 1568 });
+  });
+
+  test.each(['mysql2', 'mariadb'] as const)(
+    '%s: 500 hostile names are only names',
+    async (name) => {
+      const own = name === 'mysql2' ? root : mariadbPool(server.url.replace('mysql:', 'mariadb:'));
+      await migrateMysql(root);
+      // Quotes are no quotes and backslashes no escapes in some modes.
+      await server.query(`set global sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'`);
+      const store = mysqlStore(own);
+      const parts = [
+        "'",
+        '"',
+        '\\',
+        '`',
+        ';',
+        '--',
+        '/*',
+        '*/',
+        '#',
+        '\0',
+        '\n',
+        '%',
+        '_',
+        '?',
+        ':a',
+      ];
+      const names = Array.from({ length: 500 }, (_, n) => {
+        const at = (i: number): string => parts[(n * 7 + i * (n + 3)) % parts.length] ?? '';
+        return `${at(0)}${at(1)}; DROP TABLE holdfast_claim; ${at(2)}${n}${at(3)}`;
+      });
+      for (let i = 0; i < names.length; i += 100) {
+        const claims = names.slice(i, i + 100).map((each) => claimOf(each));
+        const held = claims.map(() => expect.objectContaining({ state: 'held' }));
+        expect(await store.claim(claims)).toEqual(held);
+      }
+      const listed = new Set<string>();
+      for await (const each of store.list?.('') ?? []) listed.add(each);
+      expect(names.filter((each) => !listed.has(each))).toEqual([]);
+      await server.query('delete from holdfast_resource; set global sql_mode = default');
+      await store.close?.();
+      if (own !== root) await own.end();
+    },
+  );
+});
+
+test('a binary log of statements is refused by name', async () => {
+  const server: MysqlServer = await startMariadb({
+    binlog: true,
+    config: ['--binlog-format=STATEMENT'],
+  });
+  const client = createPool(server.url.replace('mariadb:', 'mysql:'));
+  await migrateMysql(client);
+  const store = mysqlStore(client);
+  const refused = { ...FAILED, message: expect.stringContaining('HOLDFAST_BINLOG') };
+  await expect(store.claim([claimOf('a')])).rejects.toMatchObject(refused);
+  await store.close?.();
+  await server.close();
+});

@@ -1,0 +1,78 @@
+/** What a store makes of deadlocks that others bring about, and of named locks. */
+import { createPool } from 'mysql2';
+import { afterAll, describe, expect, test } from 'vitest';
+import { connectLike } from '../../../src/stores/mysql/client.ts';
+import type { Connect } from '../../../src/stores/mysql/connection.ts';
+import { sourceOf } from '../../../src/stores/mysql/source.ts';
+import { claimOf } from '../../methods/faults/bed.ts';
+import { until } from '../../servers/until.ts';
+import { Bed, PRODUCTS } from './fault-bed.ts';
+import { Caller, waitsAtGate, waitsForRow } from './routines.ts';
+
+describe.each(PRODUCTS)('%s', async (_, start) => {
+  const server = await start();
+  afterAll(() => server.close());
+
+  test('a call that lost a deadlock with somebody else is made again', async () => {
+    await using bed = new Bed(server);
+    const store = bed.store(await bed.server());
+    const { connection } = bed.use(await Caller.open(server));
+    const lock = `select name from ${bed.name}resource where name = ? for update`;
+    await connection.query('create table if not exists work (n int)');
+    await connection.query('start transaction');
+    // Whoever has written less is the one that the server rolls back.
+    const rows = Array.from({ length: 1000 }, (_, n) => [n]);
+    await connection.query('insert into work values ?', [rows]);
+    // A batch waits with rows of its own only where it adds names, and this one is just added.
+    const add = `insert into ${bed.name}resource (name, kind, number) values ('b', 'm', 0)`;
+    await connection.query(add);
+    const claimed = store.claim([claimOf('a'), claimOf('b')]);
+    await until('did it wait', () => waitsForRow(server));
+    await connection.query(lock, ['a']);
+    await connection.query('commit');
+    expect(await claimed).toMatchObject([{ state: 'held' }, { state: 'held' }]);
+  });
+
+  test('NULL for a named lock is an error, not somebody else who has it', async () => {
+    await using bed = new Bed(server);
+    const connect = connectLike(bed.clientOf('mysql2', await bed.server()));
+    // As the server says when it has no memory, or the wait was killed.
+    const nulls: Connect = async (terms) => {
+      const real = await connect(terms);
+      const query = (text: string) =>
+        real.query(text.replace(/GET_LOCK\(.*\)/, "NULLIF(GET_LOCK('held', 0), 1)"));
+      return { ...real, query };
+    };
+    const { signal } = new AbortController();
+    const terms = { signal, lost: () => {}, heard: () => {} };
+    const wire = await sourceOf(nulls, bed.name).open(terms);
+    bed.use({ close: () => wire.close() });
+    await expect(wire.listen?.('holdfast_channel')).rejects.toThrow('GET_LOCK');
+  });
+
+  test('news are waited for on the primary, also if a proxy reads from replicas', async () => {
+    await using bed = new Bed(server);
+    const primary = connectLike(bed.clientOf('mysql2', await bed.server()));
+    const { host, port } = bed.use(await start());
+    const replica = connectLike(createPool({ host, port, user: 'root' }));
+    const proxy: Connect = async (terms) => {
+      const [main, reader] = [await primary(terms), await replica(terms)];
+      const isRead = (text: string) => /^SELECT (?!.* (FROM .*|FOR UPDATE)$)/s.test(text);
+      return {
+        query: (text, told) => (isRead(text) ? reader : main).query(text, told),
+        end() {
+          reader.end();
+          main.end();
+        },
+      };
+    };
+    const lost: unknown[] = [];
+    const { signal } = new AbortController();
+    const terms = { signal, lost: (error: unknown) => lost.push(error), heard: () => {} };
+    const wire = await sourceOf(proxy, bed.name).open(terms);
+    bed.use({ close: () => wire.close() });
+    await wire.listen?.('holdfast_proxied');
+    await until('does it wait', () => waitsAtGate(server));
+    expect(lost).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+/** What the tests share: servers, clients, stores and locks, which end with the test. */
+import { createLocks, type Locks, type Store } from 'holdfast';
+import {
+  migratePostgres,
+  type PostgresClient,
+  type PostgresOptions,
+  postgresStore,
+} from 'holdfast/postgres';
+import { Client, Pool } from 'pg';
+import postgres from 'postgres';
+import { TTL_MS } from '../../methods/faults/bed.ts';
+import { Lifetime } from '../../methods/faults/lifetime.ts';
+import {
+  type PostgresServer,
+  type PostgresOptions as ServerOptions,
+  startPostgres,
+} from '../../servers/postgres-server.ts';
+
+export { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
+
+export type ClientName = 'pg' | 'postgres';
+
+export const CLIENTS: readonly ClientName[] = ['pg', 'postgres'];
+
+/** Never connected itself: the store makes connections like it. */
+export function clientOf(name: ClientName, url: string): PostgresClient {
+  return name === 'pg' ? new Pool({ connectionString: url }) : postgres(url);
+}
+
+/** Where a server, or what stands before it, listens. */
+export interface Place {
+  readonly url: string;
+}
+
+export interface StoreOptions extends PostgresOptions {
+  /** Default `pg`. */
+  readonly client?: ClientName;
+}
+
+export class Bed extends Lifetime {
+  async server(options?: ServerOptions): Promise<PostgresServer> {
+    const server = this.serve(await startPostgres(options));
+    await this.migrate(server);
+    return server;
+  }
+
+  migrate({ url }: Place): Promise<void> {
+    return migratePostgres(clientOf('pg', url));
+  }
+
+  store({ url }: Place, { client = 'pg', ...options }: StoreOptions = {}): Store {
+    return this.use(postgresStore(clientOf(client, url), options));
+  }
+
+  /** As the program that has the locks may ask, past them. */
+  async query({ url }: Place, text: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    return (await client.query(text).finally(() => client.end())).rows;
+  }
+
+  locks(at: Place, options: StoreOptions = {}, ttl: number = TTL_MS): Locks {
+    const locks = createLocks(this.store(at, options), { ttl });
+    return this.use({ close: () => locks.close({ drain: 0 }), locks }).locks;
+  }
+}
+
+/** Process numbers of the sessions of stores. */
+export async function sessionsOf(server: PostgresServer): Promise<number[]> {
+  const rows = await server.query<{ pid: number }>(
+    "SELECT pid FROM pg_stat_activity WHERE application_name = 'holdfast' ORDER BY pid",
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+/** What it rejects with. */
+export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

@@ -1,0 +1,90 @@
+/** What is no client, or none that could be used, is refused before anything is sent. */
+import { createPool } from 'mysql2/promise';
+import { Client, Pool } from 'pg';
+import postgres from 'postgres';
+import { afterAll, expect, test } from 'vitest';
+import { checkClient } from '../../../src/stores/postgres/check-client.ts';
+import { startPostgres } from '../../servers/postgres-server.ts';
+
+const server = await startPostgres();
+const pool = new Pool({ connectionString: server.url });
+const sql = postgres(server.url);
+afterAll(async () => {
+  await pool.end();
+  await sql.end();
+  await server.close();
+});
+
+const CANARY = 'canary-5up3r-s3cr3t';
+
+function refusal(client: unknown): string {
+  try {
+    checkClient(client);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'USAGE' });
+    expect(String((error as Error).stack)).not.toContain(CANARY);
+    return (error as Error).message;
+  }
+  throw new Error('nothing was refused');
+}
+
+test.each([
+  ['nothing', undefined],
+  ['null', null],
+  ['a number', 5432],
+  ['an empty object', {}],
+  ['the class', Pool],
+  ['the function of the package', postgres],
+  ['the options of a client', { host: 'localhost', password: CANARY }],
+  ['a pool of another database', createPool({ host: '127.0.0.1', password: CANARY })],
+  ['a promise of a client', Promise.resolve(pool)],
+  ['a query', sql`SELECT 1`],
+])('%s is no client', (_, value) => {
+  const message = refusal(value);
+  expect(message).toMatch(/PostgreSQL client was expected: .*Pool or Client of pg/);
+  expect(message).toMatch(/Kysely, Drizzle or Prisma/);
+});
+
+test('a URL is refused without being repeated, and leads to connect()', () => {
+  expect(refusal(`postgres://me:${CANARY}@localhost`)).toMatch(/connect\(\) of holdfast\/connect/);
+});
+
+test('pg: neither what has ended, nor a client in a transaction', async () => {
+  const ended = new Pool({ connectionString: server.url, password: CANARY });
+  checkClient(ended);
+  await ended.end();
+  expect(refusal(ended)).toMatch(/has ended/);
+  const client = new Client({ connectionString: server.url });
+  checkClient(client);
+  await client.connect();
+  checkClient(client);
+  await client.query('BEGIN');
+  expect(refusal(client)).toMatch(/in a transaction/);
+  await client.query('SELECT nonsense').catch(() => {});
+  expect(refusal(client)).toMatch(/in a transaction/);
+  await client.query('ROLLBACK');
+  checkClient(client);
+  await client.end();
+  expect(refusal(client)).toMatch(/has ended/);
+});
+
+test('pg-native, of which there can be no second connection like it', () => {
+  class Native {
+    connect(): void {}
+    query(): void {}
+    end(): void {}
+    readonly connectionParameters = { password: CANARY };
+  }
+  expect(refusal(new Native())).toMatch(/pg-native/);
+  expect(refusal(new Pool({ Client: Native as never }))).toMatch(/pg-native/);
+});
+
+test('postgres: neither a transaction nor a reserved connection', async () => {
+  checkClient(sql);
+  await sql.begin(async (tx) => {
+    expect(refusal(tx)).toMatch(/in a transaction/);
+  });
+  const reserved = await sql.reserve();
+  expect(refusal(reserved)).toMatch(/reserved connection/);
+  reserved.release();
+});

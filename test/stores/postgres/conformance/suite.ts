@@ -1,0 +1,93 @@
+/** The conformance suite on PostgreSQL, through one kind of client. */
+import type { Store } from 'holdfast';
+import {
+  migratePostgres,
+  type PostgresClient,
+  type PostgresOptions,
+  postgresStore,
+} from 'holdfast/postgres';
+import { conformance, type Fixture } from 'holdfast/testkit';
+import { Client } from 'pg';
+import { afterAll, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../../servers/postgres-server.ts';
+import { claimOf } from '../bed.ts';
+
+/** The database that all cases share, and how to reach it. */
+export interface Place {
+  readonly server: PostgresServer;
+  readonly client: PostgresClient;
+  /** Messages do not come through it, so it is not asked who is told at once. */
+  readonly deaf?: boolean;
+  close(): Promise<unknown>;
+}
+
+/** Cases about who is told, which a message does at once and a look in time. */
+const TOLD = /^hints: |: the evicted is woken|: downgrading tells/;
+
+function skip(name: string, reason: string): void {
+  test.concurrent(name, (context) => context.skip(reason));
+}
+
+export function suite({ server, client, deaf, close }: Place, given: PostgresOptions = {}): void {
+  let cases = 0;
+  afterAll(close);
+  conformance({
+    test: (name, body) => {
+      if (deaf && TOLD.test(name)) skip(name, 'not promised: messages through a pooler');
+      else test.concurrent(name, body);
+    },
+    skip,
+    create: ({ maxWaiters, quarantineMs }) => {
+      const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
+      if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
+      return { connect: () => opened(client, options) };
+    },
+    traits: postgresStore(client, given).traits,
+    lacks: ['follow', 'raise'],
+    forgets: true,
+    trusts: true,
+  });
+
+  /** In tables of its own, which can be as after a crash that lost what nobody had waited for. */
+  async function forgetful(given: PostgresOptions): Promise<Fixture> {
+    const schema = `case_${++cases}`;
+    const options: PostgresOptions = { ...given, schema, durability: 'fast' };
+    await migratePostgres(new Client({ connectionString: server.url }), { schema });
+    // From now on the tables say that not all commits are waited for.
+    const first = postgresStore(client, options);
+    await first.inspect('a');
+    await first.close?.();
+    const tables = ['resource', 'claim', 'grave', 'witness'].map((table) => `${schema}.${table}`);
+    return {
+      connect: () => opened(client, options),
+      trusting: () => opened(client, { ...options, afterDataLoss: 'trust' }),
+      forget: () => server.query(`TRUNCATE ${tables.join(', ')}`).then(() => {}),
+      dispose: () => server.query(`DROP SCHEMA ${schema} CASCADE`).then(() => {}),
+    };
+  }
+}
+
+/** Both of its sessions are open, for many cases are about lives in which few more would fit. */
+async function opened(client: PostgresClient, options: PostgresOptions): Promise<Store> {
+  const store = postgresStore(client, options);
+  const watching = await store.watch?.(claimOf('a'), () => {});
+  await Promise.all([store.inspect('a'), watching?.[Symbol.asyncDispose]()]);
+  return store;
+}
+
+/** A server of its own, and a client to it that `end` ends. */
+export async function place(
+  connect: (
+    server: PostgresServer,
+  ) => Promise<Omit<Place, 'server' | 'close'> & { end(): unknown }>,
+): Promise<Place> {
+  const server = await startPostgres();
+  const { end, ...place } = await connect(server);
+  return {
+    ...{ ...place, server },
+    async close() {
+      await end();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/** PostgreSQL as the fault tests of all stores see it. */
+import type { Store } from 'holdfast';
+import { migratePostgres, type PostgresClient, postgresStore } from 'holdfast/postgres';
+import { Client } from 'pg';
+import { MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
+import { SqlBed } from '../../methods/faults/sql-bed.ts';
+import {
+  type PostgresServer,
+  type PostgresOptions as ServerOptions,
+  startPostgres,
+} from '../../servers/postgres-server.ts';
+import { type ClientName, clientOf, type StoreOptions } from './bed.ts';
+
+/** The schema of the locks has the name of the bed, too. */
+export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
+  constructor(shared?: PostgresServer) {
+    super(shared ?? startPostgres);
+  }
+
+  store(at: Place, { client = 'pg', ...options }: StoreOptions = {}): Store {
+    const known = { schema: this.name, maxTtl: MAX_TTL_MS };
+    return this.use(postgresStore(this.clientOf(client, at), { ...known, ...options }));
+  }
+
+  urlOf(at: Place, maxTtlMs: number): string {
+    return `${this.#loginAt(at)}?schema=${this.name}&maxTtl=${maxTtlMs}ms`;
+  }
+
+  clientOf(name: ClientName, at: Place): PostgresClient {
+    return clientOf(name, this.#loginAt(at));
+  }
+
+  async block(server: PostgresServer, resource: string): Promise<{ close(): Promise<void> }> {
+    const client = new Client({ connectionString: server.url });
+    // It may end with its server.
+    client.on('error', () => {});
+    await client.connect();
+    const other = this.use({ close: () => client.end().catch(() => {}) });
+    await client.query('BEGIN');
+    const row = `INSERT INTO ${this.name}.resource (name, kind, number) VALUES ($1, 'm', 0)`;
+    await client.query(`${row} ON CONFLICT (name) DO UPDATE SET kind = resource.kind`, [resource]);
+    return other;
+  }
+
+  sessions(server: PostgresServer): Promise<number[]> {
+    return this.#pidsWhere(server, 'true');
+  }
+
+  blocked(server: PostgresServer): Promise<number[]> {
+    return this.#pidsWhere(server, "wait_event_type = 'Lock'");
+  }
+
+  protected async prepare(server: PostgresServer): Promise<void> {
+    await server.query(`CREATE ROLE ${this.name} LOGIN SUPERUSER`);
+    await migratePostgres(this.clientOf('pg', server), { schema: this.name });
+  }
+
+  protected call(server: PostgresServer, routine: string): Promise<unknown[]> {
+    return server.query(`SELECT ${this.name}.${routine}`);
+  }
+
+  protected rows(server: PostgresServer, table: string): Promise<unknown[]> {
+    return server.query(`SELECT * FROM ${this.name}.${table}`);
+  }
+
+  protected async passHour(server: PostgresServer): Promise<void> {
+    const [clock] = await server.query<{ body: string }>(
+      `SELECT prosrc AS body FROM pg_proc WHERE oid = '${this.name}.micros'::regproc`,
+    );
+    await server.query(`CREATE OR REPLACE FUNCTION ${this.name}.micros() RETURNS bigint
+      LANGUAGE sql VOLATILE AS $$ ${clock?.body} + 3600000000 $$`);
+  }
+
+  protected endSession(server: PostgresServer, pid: number): Promise<unknown> {
+    return server.query('SELECT pg_terminate_backend($1)', [pid]);
+  }
+
+  async #pidsWhere(server: PostgresServer, condition: string): Promise<number[]> {
+    const rows = await server.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE usename = '${this.name}' AND ${condition}`,
+    );
+    return rows.map(({ pid }) => pid);
+  }
+
+  #loginAt({ host, port }: Place): string {
+    return `postgres://${this.name}@${host}:${port}/postgres`;
+  }
+}

@@ -1,0 +1,110 @@
+/** Redis as the fault tests of all stores see it. */
+import type { Store } from 'holdfast';
+import {
+  type EnterToken,
+  type RedisEntry,
+  type RedisFence,
+  type RedisFenceOptions,
+  type RedisValue,
+  redisFence,
+} from 'holdfast/fence';
+import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { expect } from 'vitest';
+import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
+import { RedisServer, type RedisServerOptions } from '../../servers/redis-server.ts';
+import { until } from '../../servers/until.ts';
+import { settle } from './settle.ts';
+
+export type ClientName = 'ioredis' | 'node-redis';
+
+export interface StoreOptions extends RedisOptions {
+  /** Default `ioredis`. */
+  readonly client?: ClientName;
+}
+
+export class Bed extends AnyBed<StoreOptions, RedisServer> {
+  async server(options?: RedisServerOptions): Promise<RedisServer> {
+    const server = this.serve(await RedisServer.start(options));
+    await this.settle(server);
+    return server;
+  }
+
+  /** Nothing was lost here, for the server has just been set up. */
+  async settle(at: RedisServer): Promise<void> {
+    const store = this.store(at);
+    await store.inspect('anything');
+    await store.close?.();
+    await settle(at);
+  }
+
+  store(at: Place, { client = 'ioredis', ...options }: StoreOptions = {}): Store {
+    return this.use(redisStore(clientOf(client, at), { maxTtl: MAX_TTL_MS, ...options }));
+  }
+
+  urlOf({ url }: RedisServer, maxTtlMs: number): string {
+    return `${url}?maxTtl=${maxTtlMs}ms`;
+  }
+
+  /** Nothing but the record of the store, and graves. */
+  async expectNothingLeft(server: RedisServer): Promise<void> {
+    // The server hears of a closed connection a moment later.
+    await until('were all connections closed', async () => {
+      const clients = String(await server.command('CLIENT', 'LIST', 'TYPE', 'NORMAL'));
+      const listeners = String(await server.command('CLIENT', 'LIST', 'TYPE', 'PUBSUB'));
+      return `${clients}${listeners}`.trim().split('\n').length === 1;
+    });
+    expect(await server.command('PUBSUB', 'CHANNELS')).toEqual([]);
+    const store = redisStore(new Redis({ ...server, lazyConnect: true }), { maxTtl: MAX_TTL_MS });
+    const named: string[] = [];
+    for await (const name of store.list?.('') ?? []) named.push(name);
+    await store.close?.();
+    expect(named).toEqual([]);
+    const keys = (await server.command('KEYS', '*')) as string[];
+    for (const key of keys.filter((each) => !/^holdfast!store/.test(each))) {
+      // It may be gone by now; what stays for ever has -1.
+      expect(await server.command('PTTL', key), key).not.toBe(-1);
+    }
+  }
+}
+
+/** Never connected itself: the store makes connections like it. */
+function clientOf(
+  name: ClientName,
+  { host, port }: Place,
+): Redis | ReturnType<typeof createClient> {
+  if (name === 'ioredis') return new Redis({ host, port, lazyConnect: true });
+  return createClient({ socket: { host, port } });
+}
+
+/** A fence, and its way through this client. */
+export function fenceOn(client: RedisClient, options?: RedisFenceOptions): FenceOn {
+  const fence = redisFence(options);
+  return {
+    enter: (lease) => fence.enter(client, lease),
+    adopt: (lease) => fence.adopt(client, lease),
+    keyOf: fence.keyOf,
+    close: fence.close,
+  };
+}
+
+export interface FenceOn extends Pick<RedisFence, 'keyOf' | 'close'> {
+  enter(lease: EnterToken): Promise<RedisEntry>;
+  adopt(lease: EnterToken): Promise<RedisEntry>;
+}
+
+/** What an entry reads: the check comes first. */
+export async function get(entry: RedisEntry, key: string): Promise<unknown> {
+  const [value] = await entry.write([['GET', key]]);
+  return value;
+}
+
+export async function set(entry: RedisEntry, key: string, value: RedisValue): Promise<void> {
+  await entry.write([['SET', key, value]]);
+}
+
+export async function add(entry: RedisEntry, key: string, by = 1): Promise<unknown> {
+  const [value] = await entry.write([['INCRBY', key, by]]);
+  return value;
+}

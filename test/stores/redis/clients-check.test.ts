@@ -1,0 +1,101 @@
+/** What is no client, or none that could be used, is refused before anything is sent. */
+import { EventEmitter } from 'node:events';
+import { Cluster, Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
+import { createClient, createClientPool } from 'redis';
+import { createClient as createClient5 } from 'redis5';
+import { afterAll, expect, test } from 'vitest';
+import { linkOf, type RedisClient } from '../../../src/stores/redis/client.ts';
+import { RedisServer } from '../../servers/redis-server.ts';
+import { until } from '../../servers/until.ts';
+
+const server = await RedisServer.start();
+afterAll(() => server.close());
+
+const CANARY = 'canary-5up3r-s3cr3t';
+
+function refusal(client: unknown): string {
+  try {
+    linkOf(client as RedisClient);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'USAGE' });
+    expect(String((error as Error).stack)).not.toContain(CANARY);
+    return (error as Error).message;
+  }
+  throw new Error('nothing was refused');
+}
+
+/** As the pool of the package pg looks, with its password in plain sight. */
+class Pool extends EventEmitter {
+  options = { password: CANARY };
+  connect(): void {}
+  query(): void {}
+}
+
+const ioredis = new Redis({ lazyConnect: true, password: CANARY });
+
+test.each([
+  ['nothing', undefined],
+  ['null', null],
+  ['a number', 6379],
+  ['an empty object', {}],
+  ['the class', Redis],
+  ['the options of a client', { host: 'localhost', password: CANARY }],
+  ['a pool of another database', new Pool()],
+  ['a pipeline', ioredis.pipeline()],
+  ['a transaction of node-redis', createClient({ password: CANARY }).multi()],
+  ['a pool of node-redis', createClientPool({ password: CANARY })],
+  ['a promise of a client', Promise.resolve(ioredis)],
+])('%s is no client', (_, value) => {
+  expect(refusal(value)).toMatch(/Redis client was expected: .*ioredis.*createClient/);
+});
+
+test('a URL is refused without being repeated, and leads to connect()', () => {
+  expect(refusal(`redis://:${CANARY}@localhost`)).toMatch(/connect\(\) of holdfast\/connect/);
+});
+
+test.each([
+  ['ioredis 6', () => new Redis(server.url, { protocol: 2 })],
+  ['ioredis 5', () => new Redis5(server.url)],
+])('%s: neither a subscriber, nor a monitor, nor a client that was closed', async (_, make) => {
+  const client = make();
+  await client.subscribe('x');
+  expect(refusal(client)).toMatch(/subscriber mode/);
+  const monitor = await make().monitor();
+  expect(refusal(monitor)).toMatch(/monitor mode/);
+  monitor.disconnect();
+  client.disconnect();
+  await until('ended', async () => client.status === 'end');
+  expect(refusal(client)).toMatch(/is closed/);
+});
+
+test.each([
+  ['node-redis 6', () => createClient({ url: server.url, RESP: 2 })],
+  ['node-redis 5', () => createClient5({ url: server.url })],
+])('%s: neither a subscriber, nor a client that was closed', async (_, make) => {
+  const client = make();
+  linkOf(client);
+  await client.connect();
+  linkOf(client);
+  await client.subscribe('x', () => {});
+  expect(refusal(client)).toMatch(/subscriber mode/);
+  client.destroy();
+  expect(refusal(client)).toMatch(/is closed/);
+});
+
+test('with RESP3, one that listens can send commands as well', async () => {
+  const client = await createClient({ url: server.url }).connect();
+  await client.subscribe('x', () => {});
+  linkOf(client);
+  client.destroy();
+});
+
+test('one that is not connected, or cannot connect, is a client', async () => {
+  const away = new Redis({ port: 1 });
+  away.on('error', () => {});
+  await until('failed', async () => away.status === 'reconnecting');
+  for (const client of [ioredis, away, new Cluster([], { lazyConnect: true }), createClient()]) {
+    linkOf(client);
+  }
+  away.disconnect();
+});

@@ -1,0 +1,219 @@
+/** Each package's connections to a cluster, while slots and primaries change their places. */
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Link, Reply } from '../../../src/stores/redis/link.ts';
+import { slotOf } from '../../../src/stores/redis/slots.ts';
+import { startCluster } from '../../servers/cluster.ts';
+import type { RedisServer } from '../../servers/redis-server.ts';
+import { until } from '../../servers/until.ts';
+import { Links, packages } from './packages.ts';
+
+const cluster = await startCluster();
+afterAll(() => cluster.close());
+
+const INCREASE_TWO = "redis.call('INCR', KEYS[1]); return redis.call('INCR', KEYS[2])";
+
+/** Another primary than that of the slot. */
+async function other(slot: number): Promise<RedisServer> {
+  const primary = await cluster.primaryOf(slot);
+  for (const candidate of [0, 6000, 12_000]) {
+    const found = await cluster.primaryOf(candidate);
+    if (found !== primary) return found;
+  }
+  throw new Error('there is one primary only');
+}
+
+function refusalOf(answer: Promise<Reply>): Promise<string> {
+  return answer.then(String, (error: Error) => error.message);
+}
+
+/** Of all primaries, how often the command was carried out. */
+async function carriedOut(link: Link, command: string): Promise<number> {
+  let sum = 0;
+  for (const send of await link.primaries()) {
+    const stats = String(await send(['INFO', 'commandstats']));
+    const found = new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats);
+    sum += Number(found?.[1] ?? 0);
+  }
+  return sum;
+}
+
+test('slots are where the server has them', async () => {
+  for (let i = 0; i < 200; i++) {
+    const key = [`k${i}`, `a{t${i}}b`, `{}${i}`, `x{{${i}}}y`, `é${i}`][i % 5] ?? '';
+    expect(await cluster.nodes[0]?.command('CLUSTER', 'KEYSLOT', key)).toBe(slotOf(key));
+  }
+});
+
+describe.each(packages)('$name', (its) => {
+  test('sends each command to the server of its slot, with or without a key', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses));
+    expect(link.cluster).toBe(true);
+    const keys = Array.from({ length: 60 }, (_, i) => `${its.name} ${i}`);
+    await Promise.all(keys.map((key) => link.send(key, ['SET', key, key])));
+    expect(await Promise.all(keys.map((key) => link.send(key, ['GET', key])))).toEqual(keys);
+    for (const key of keys.slice(0, 6)) {
+      const info = String(await link.send(key, ['INFO', 'server']));
+      const { port } = await cluster.primaryOf(slotOf(key));
+      expect(info).toContain(`tcp_port:${port}\r\n`);
+    }
+    const primaries = await link.primaries();
+    expect(primaries).toHaveLength(3);
+    const ids = await Promise.all(primaries.map((send) => send(['CLUSTER', 'MYID'])));
+    expect(new Set(ids).size).toBe(3);
+    await expect(link.send('a', ['MSET', 'a', '1', 'b', '2'])).rejects.toMatchObject({
+      ...{ retryable: false, outcome: 'failed', message: expect.stringContaining('CROSSSLOT') },
+    });
+  });
+
+  test('follows a slot that is handed over, and sends nothing twice', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses));
+    const tag = `move ${its.name}`;
+    const [old = '', fresh = ''] = [`{${tag}}old`, `{${tag}}new`];
+    const slot = slotOf(tag);
+    // No server knows it from another test.
+    const script = `return redis.call('INCR', KEYS[1]) -- ${its.name}`;
+    const before = await carriedOut(link, 'incr');
+    const sha = String(await link.send(old, ['SCRIPT', 'LOAD', script]));
+    const increase = (key: string): Promise<Reply> => link.send(key, ['EVALSHA', sha, '1', key]);
+    const both = ['EVAL', INCREASE_TWO, '2', old, fresh];
+    expect(await increase(old)).toBe(1);
+    const to = await other(slot);
+    await cluster.migrate({
+      slot,
+      to,
+      halfway: async () => {
+        // The old key is still here; the new one would be made there, which asks for ASKING.
+        expect(await increase(old)).toBe(2);
+        expect(await refusalOf(increase(fresh))).toMatch(/NOSCRIPT/);
+        await link.send(fresh, ['SCRIPT', 'LOAD', script]);
+        expect(await increase(fresh)).toBe(1);
+        expect(await refusalOf(link.send(fresh, ['WAIT', '0', '0']))).toMatch(/TRYAGAIN/);
+        const [first, second] = await link.sendAll(old, [
+          ['INCR', old],
+          ['INCR', fresh],
+        ]);
+        expect([first, second]).toEqual([3, 2]);
+        expect(await refusalOf(link.send(old, both))).toMatch(/TRYAGAIN/);
+      },
+    });
+    // It is told by MOVED, and known from then on.
+    expect(await increase(old)).toBe(4);
+    expect(await increase(fresh)).toBe(3);
+    expect(await link.send(old, both)).toBe(4);
+    expect(String(await link.send(old, ['INFO', 'server']))).toContain(`tcp_port:${to.port}\r\n`);
+    expect(await link.send(old, ['WAIT', '0', '0'])).toEqual(expect.any(Number));
+    expect((await carriedOut(link, 'incr')) - before).toBe(9);
+  });
+
+  test('a WAIT behind a command that was sent elsewhere is refused', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses));
+    const tag = `wait ${its.name}`;
+    await link.send(tag, ['SET', tag, '1']);
+    await cluster.migrate({ slot: slotOf(tag), to: await other(slotOf(tag)) });
+    const row = [
+      ['INCR', tag],
+      ['WAIT', '0', '0'],
+    ];
+    expect(await link.sendAll(tag, row)).toEqual([
+      2,
+      { refusal: expect.stringMatching(/^TRYAGAIN /) },
+    ]);
+    expect(await link.sendAll(tag, row)).toEqual([3, expect.any(Number)]);
+  });
+
+  test('one subscription hears what is said at any server, and survives its own', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses, { name: 'listener' }));
+    const heard: string[] = [];
+    let resumed = 0;
+    await link.listen(
+      'news',
+      (message) => heard.push(message),
+      () => resumed++,
+    );
+    const listeners = async (): Promise<[RedisServer, string][]> => {
+      const found: [RedisServer, string][] = [];
+      for (const node of cluster.nodes) {
+        if (!node.running) continue;
+        const list = String(await node.command('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('\n');
+        for (const line of list) if (line.includes(' name=listener ')) found.push([node, line]);
+      }
+      return found;
+    };
+    for (const node of cluster.nodes) await node.command('PUBLISH', 'news', `${node.port}`);
+    await until('heard all', async () => heard.length === cluster.nodes.length);
+    const [[node, line] = []] = await listeners();
+    await node?.command('CLIENT', 'KILL', 'ID', /id=(\d+)/.exec(line ?? '')?.[1] ?? '');
+    await until('resumed', async () => resumed === 1);
+    expect(await listeners()).toHaveLength(1);
+    await cluster.nodes[5]?.command('PUBLISH', 'news', 'again');
+    await until('heard it', async () => heard.at(-1) === 'again');
+  });
+
+  test('goes on when a primary is killed: with its replica, and with a subscription', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses));
+    let resumed = 0;
+    const heard: string[] = [];
+    // So many that some are sure to be at the server that goes.
+    await Promise.all(
+      Array.from({ length: 12 }, () =>
+        link.listen(
+          'news',
+          (message) => heard.push(message),
+          () => resumed++,
+        ),
+      ),
+    );
+    const key = `killed ${its.name}`;
+    await link.send(key, ['SET', key, '1']);
+    const gone = await cluster.primaryOf(slotOf(key));
+    await gone.kill();
+    const failures: unknown[] = [];
+    await until('found the replica', async () => {
+      try {
+        return (await link.send(key, ['SET', key, '2'])) === 'OK';
+      } catch (error) {
+        failures.push(error);
+        return false;
+      }
+    });
+    for (const error of failures) expect(error).toMatchObject({ code: 'STORE', retryable: true });
+    await until('all subscriptions stood', async () => {
+      heard.length = 0;
+      await link.send(key, ['PUBLISH', 'news', 'x']);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return heard.length === 12;
+    });
+    expect(resumed).toBeGreaterThan(0);
+    await gone.start();
+    await cluster.settled();
+  });
+
+  test('a cluster that is away is told as such, and is found once it is there', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster([{ host: '127.0.0.1', port: 1 }]));
+    await expect(link.send('k', ['PING'])).rejects.toMatchObject({
+      ...{ code: 'STORE', retryable: true, outcome: 'failed' },
+    });
+    await expect(
+      link.listen(
+        'news',
+        () => {},
+        () => {},
+      ),
+    ).rejects.toMatchObject({ code: 'STORE' });
+  });
+
+  test('closed while the cluster is looked for, it leaves no rejection to nobody', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses));
+    const asked = link.send('k', ['PING']).catch((error: unknown) => error);
+    const late = link.close().then(() => link.send('k', ['PING']));
+    expect(await asked).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+    await expect(late).rejects.toMatchObject({ code: 'STORE', retryable: false });
+  });
+});

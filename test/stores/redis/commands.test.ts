@@ -1,0 +1,292 @@
+/** What the store asks of the server: how much, and where it leaves something. */
+import { randomBytes } from 'node:crypto';
+import { createLocks, type Store } from 'holdfast';
+import { type RedisOptions, redisStore } from 'holdfast/redis';
+import type { Claim, ClaimStatus } from 'holdfast/store';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RedisServer } from '../../servers/redis-server.ts';
+
+let server: RedisServer;
+let client: Redis;
+let stores: Store[];
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.url);
+  stores = [];
+});
+afterEach(async () => {
+  for (const store of stores) await store.close?.();
+  client.disconnect();
+  await server.close();
+});
+
+function open(options: RedisOptions = {}): Store {
+  const store = redisStore(client, { afterDataLoss: 'trust', ...options });
+  stores.push(store);
+  return store;
+}
+
+function claim(over: Partial<Claim> = {}): Claim {
+  const holder = { host: 'test', pid: 1, since: 0 };
+  const id = randomBytes(16).toString('hex');
+  const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: 10_000, queue: true } as const;
+  return { resource: 'a', id, holder, ...terms, ...over };
+}
+
+/** How often each command was carried out since the last look, within scripts or not. */
+async function counts(): Promise<Record<string, number>> {
+  const info = String(await server.command('INFO', 'commandstats'));
+  await server.command('CONFIG', 'RESETSTAT');
+  const found = info.matchAll(/cmdstat_(\S+?):calls=(\d+)/g);
+  return Object.fromEntries([...found].map(([, name = '', calls]) => [name, Number(calls)]));
+}
+
+/** A store whose scripts the server knows. */
+async function ready(): Promise<Store> {
+  const store = open();
+  const one = await enter(store, { resource: 'first' });
+  await store.renew([one]);
+  await store.release([one]);
+  await counts();
+  return store;
+}
+
+async function enter(store: Store, over: Partial<Claim>): Promise<Claim> {
+  const one = claim(over);
+  const [status] = await store.claim([one]);
+  expect(['held', 'waiting']).toContain(status?.state);
+  return one;
+}
+
+describe('what it costs', () => {
+  it('two commands an acquisition, and only the record stays', async () => {
+    const locks = createLocks(open());
+    await locks.mutex('a').run(() => {});
+    await counts();
+    for (let i = 0; i < 10; i++) await locks.mutex('a').run(() => {});
+    const { evalsha, publish } = await counts();
+    expect({ evalsha, publish }).toEqual({ evalsha: 20, publish: undefined });
+    expect(await server.command('KEYS', '*')).toEqual(['holdfast!store']);
+    await locks.close();
+  });
+
+  it('one command for a hundred claims', async () => {
+    const store = await ready();
+    const claims = Array.from({ length: 100 }, (_, i) => claim({ resource: `r${i}` }));
+    await store.claim(claims);
+    await store.renew(claims);
+    await store.release(claims);
+    expect((await counts()).evalsha).toBe(3);
+  });
+
+  it('one command and one message a hand-off, however many wait', async () => {
+    const store = await ready();
+    const work: number[] = [];
+    for (const waiting of [10, 500]) {
+      const resource = `crowd of ${waiting}`;
+      const first = await enter(store, { resource });
+      const others: Claim[] = [];
+      const hints: { claim: Claim; status: ClaimStatus | undefined }[] = [];
+      for (let i = 0; i < waiting; i++) {
+        const one = claim({ resource });
+        await store.watch?.(one, (status) => hints.push({ claim: one, status }));
+        await store.claim([one]);
+        others.push(one);
+      }
+      await counts();
+      await store.release([first]);
+      const used = await counts();
+      // It has been told: the message was sent before the answer, on another connection.
+      await expect.poll(() => hints.length).toBe(2);
+      expect(hints.map((hint) => hint.claim)).toEqual(others.slice(0, 2));
+      expect(hints.map(({ status }) => status?.state)).toEqual(['held', 'waiting']);
+      expect(used).toMatchObject({ evalsha: 1, publish: 1 });
+      work.push(Object.values(used).reduce((sum, calls) => sum + calls, 0));
+    }
+    expect(work[1]).toBe(work[0]);
+  });
+
+  it('ten thousand leases cost a hundred commands a heartbeat', async () => {
+    const store = await ready();
+    const all = Array.from({ length: 10_000 }, (_, i) => claim({ resource: `r${i}` }));
+    const hundreds = Array.from({ length: 100 }, (_, i) => all.slice(i * 100, (i + 1) * 100));
+    for (const claims of hundreds) await store.claim(claims);
+    await counts();
+    for (const claims of hundreds) await store.renew(claims);
+    expect((await counts()).evalsha).toBe(100);
+  });
+});
+
+describe('what it leaves', () => {
+  it.each(['hash', 'string'])('nothing behind a %s once all have left', async (form) => {
+    const store = open();
+    const first = await enter(store, {});
+    const second = form === 'hash' ? await enter(store, {}) : undefined;
+    expect(await server.command('TYPE', 'holdfast:a')).toBe(form);
+    await store.release([first]);
+    if (second) await store.release([second]);
+    expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+  });
+
+  it('a dead holder for some minutes, so that the next one learns of it', async () => {
+    const store = open();
+    await enter(store, { ttlMs: 1 });
+    expect(await server.command('PTTL', 'holdfast:a')).toBeGreaterThan(500_000);
+    const [status] = await store.claim([claim()]);
+    expect(status).toMatchObject({ state: 'held', takeover: { reason: 'expired' } });
+    expect(await server.command('PTTL', 'holdfast:a')).toBeGreaterThan(500_000);
+  });
+
+  it('a tombstone for one TTL', async () => {
+    const store = open();
+    const one = claim({ ttlMs: 5_000, unanswered: true });
+    expect(await store.release([one])).toEqual([false]);
+    expect(await server.command('PTTL', 'holdfast:a')).toBeLessThanOrEqual(5_000);
+    expect(await store.claim([one])).toMatchObject([{ state: 'gone', why: 'unknown' }]);
+  });
+
+  it('keys of others as they were, and only their claims err', async () => {
+    const store = open();
+    await server.command('LPUSH', 'holdfast:list', 'x');
+    await server.command('SET', 'holdfast:text', 'x');
+    await server.command('HSET', 'holdfast:hash', 'x', 'y');
+    const names = ['before', 'hash', 'list', 'text', 'unlike'];
+    const claims = names.map((resource) => claim({ resource }));
+    for (const verb of ['claim', 'renew'] as const) {
+      const statuses = await store[verb](claims);
+      expect(statuses.map(({ state }) => state)).toEqual([
+        'held',
+        'error',
+        'error',
+        'error',
+        'held',
+      ]);
+    }
+    expect(await server.command('LRANGE', 'holdfast:list', '0', '-1')).toEqual(['x']);
+    expect(await server.command('GET', 'holdfast:text')).toBe('x');
+    expect(await server.command('HGETALL', 'holdfast:hash')).toEqual(['x', 'y']);
+  });
+});
+
+describe('tokens', () => {
+  const HOUR_US = 3_600_000_000;
+
+  async function record(): Promise<{ readonly highest: number; raise(by: number): Promise<void> }> {
+    const text = String(await server.command('GET', 'holdfast!store'));
+    const highest = Number(text.slice(54, 70));
+    return {
+      highest,
+      async raise(by) {
+        const raised = `${text.slice(0, 54)}${highest + by}${text.slice(70)}`;
+        await server.command('SET', 'holdfast!store', raised);
+      },
+    };
+  }
+
+  it("keep growing when the server's clock is behind the last one", async () => {
+    const store = open();
+    await store.release([await enter(store, {})]);
+    // The same as if the clock had been set back by an hour.
+    await (await record()).raise(HOUR_US);
+    const { highest } = await record();
+    let last = BigInt(highest);
+    for (let i = 0; i < 5; i++) {
+      const one = claim();
+      const [status] = await store.claim([one]);
+      if (status?.state !== 'held') throw new Error('it was not granted');
+      expect(status.token).toBeGreaterThan(last);
+      last = status.token;
+      await store.release([one]);
+    }
+  });
+
+  it('are refused where they would not grow any more', async () => {
+    const store = open();
+    await store.release([await enter(store, {})]);
+    const { highest, raise } = await record();
+    await raise(2 ** 53 - 1 - highest);
+    const refused = {
+      retryable: false,
+      outcome: 'failed',
+      message: expect.stringContaining('2^53'),
+    };
+    await expect(store.claim([claim()])).rejects.toMatchObject(refused);
+    expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+  });
+
+  it('of claims whose holder died are remembered', async () => {
+    const store = open();
+    const [status] = await store.claim([claim({ ttlMs: 1 })]);
+    // The record follows the clock once a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await store.inspect('b');
+    const { highest } = await record();
+    expect(status).toMatchObject({ state: 'held' });
+    if (status?.state === 'held') expect(BigInt(highest)).toBeGreaterThan(status.token);
+  });
+});
+
+describe('the scripts', () => {
+  it('are loaded again when the server has forgotten them', async () => {
+    const store = open();
+    const one = await enter(store, {});
+    await server.command('SCRIPT', 'FLUSH');
+    expect(await store.renew([one])).toMatchObject([{ state: 'held' }]);
+    await server.command('SCRIPT', 'FLUSH');
+    expect(await store.release([one])).toEqual([true]);
+  });
+
+  it('refuse data of another layout', async () => {
+    const store = open();
+    await enter(store, {});
+    const text = String(await server.command('GET', 'holdfast!store'));
+    await server.command('SET', 'holdfast!store', `9${text.slice(1)}`);
+    await expect(store.claim([claim()])).rejects.toMatchObject({
+      code: 'STORE',
+      retryable: false,
+      outcome: 'failed',
+      message: expect.stringContaining('layout'),
+    });
+  });
+});
+
+describe('a server without a record', () => {
+  const MAX_TTL_MS = 1_000;
+
+  /** Waits until the server is up for longer than any lease; it counts in whole seconds. */
+  async function grown(): Promise<void> {
+    await expect
+      .poll(async () => /uptime_in_seconds:(\d+)/.exec(String(await server.command('INFO'))), {
+        timeout: 5_000,
+      })
+      .toMatchObject({ 1: '2' });
+  }
+
+  it.each([
+    ['was just started', [], 'data-loss', false],
+    ['has been up for long, and knows no scripts', [], 'held', true],
+    ['was flushed', ['FLUSHALL'], 'data-loss', true],
+    ['may have been flushed', ['CONFIG', 'RESETSTAT'], 'data-loss', true],
+    ['was a replica once', ['REPLICAOF', 'NO', 'ONE'], 'data-loss', true],
+  ] as const)('%s', async (_, [verb, ...args], expected, old) => {
+    if (old) await grown();
+    if (verb) await server.command(verb, ...args);
+    const store = open({ afterDataLoss: 'wait', maxTtl: MAX_TTL_MS });
+    const one = claim({ ttlMs: 900 });
+    const [status] = await store.claim([one]);
+    if (expected === 'held') return expect(status?.state).toBe('held');
+    expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
+  });
+
+  it('makes nobody wait a second time', async () => {
+    const store = open({ afterDataLoss: 'wait', maxTtl: MAX_TTL_MS });
+    const locks = createLocks(store, { ttl: 900 });
+    await locks.mutex('a').run(() => {});
+    const lease = await locks.mutex('b').tryAcquire();
+    expect(lease?.held).toBe(true);
+    await lease?.release();
+    await locks.close();
+  });
+});

@@ -1,0 +1,24 @@
+import type { RedisClient } from 'holdfast/redis';
+import { type Cluster, startCluster } from '../../../servers/cluster.ts';
+import type { Place } from './suite.ts';
+
+type Connect = (cluster: Cluster) => Promise<{ client: RedisClient; end(): unknown }>;
+
+/** Nothing fails by itself here, however busy the machine is. */
+const CALM = { downAfterMs: 20_000 };
+
+/** A cluster, and a client to it that `close` ends. One that loses its data needs no replicas. */
+export async function clustered(connect: Connect): Promise<Place> {
+  const start = async (replicas: boolean) => {
+    const cluster = await startCluster({ ...CALM, replicas });
+    const { client, end } = await connect(cluster);
+    return {
+      ...{ client, servers: cluster.nodes },
+      async close() {
+        await end();
+        await cluster.close();
+      },
+    };
+  };
+  return { ...(await start(true)), another: () => start(false) };
+}

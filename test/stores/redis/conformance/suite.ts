@@ -1,0 +1,128 @@
+/** The conformance suite on one kind of server, through one kind of client. */
+import type { Store } from 'holdfast';
+import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
+import {
+  type ConformanceOptions,
+  conformance,
+  type Fixture,
+  type FixtureOptions,
+} from 'holdfast/testkit';
+import { afterAll, test } from 'vitest';
+import type { ProgramName } from '../../../servers/programs.ts';
+import { RedisServer } from '../../../servers/redis-server.ts';
+import { until } from '../../../servers/until.ts';
+
+/** Something that can be connected to, shared by all cases. */
+export interface Place {
+  readonly client: RedisClient;
+  close(): Promise<unknown>;
+  /** Another place of the same kind, for a case that makes it lose its memory. */
+  another?(): Promise<Forgetful>;
+}
+
+export interface Forgetful extends Place {
+  /** Those who keep the claims. */
+  readonly servers: readonly RedisServer[];
+  /** Default: `flush`. */
+  readonly forget?: Forget;
+}
+
+/** Makes servers lose their claims. */
+export type Forget = (servers: readonly RedisServer[]) => Promise<unknown>;
+
+/** The record of the store, which knows whose data it belongs to, is lost as well. */
+export const flush: Forget = (servers) =>
+  Promise.all(servers.map((server) => server.command('FLUSHALL')));
+
+/** A crash of a server that keeps nothing on disk. */
+export const restartEmpty: Forget = (servers) =>
+  Promise.all(servers.map((server) => server.restart({ keepData: false })));
+
+/** A crash of a server that has an old copy on disk: the record of the store is there again. */
+export const restartSetBack: Forget = (servers) =>
+  Promise.all(
+    servers.map(async (server) => {
+      const keys = (await server.command('KEYS', '*')) as string[];
+      for (const key of keys.filter((each) => !each.includes('!store'))) {
+        await server.command('DEL', key);
+      }
+      await server.command('SAVE');
+      await server.kill();
+      await server.start();
+    }),
+  );
+
+/** A store of either form; the longest TTL is as for all of its programs. */
+type Connect = (client: RedisClient, options: ConnectOptions) => Store;
+type ConnectOptions = Pick<RedisOptions, 'afterDataLoss' | 'maxTtl' | 'maxWaiters'>;
+
+export function suite(place: Place, given: RedisOptions = {}): void {
+  conformance({
+    ...onPlace(place, (client, options) => redisStore(client, { ...given, ...options })),
+    traits: redisStore(place.client, given).traits,
+    lacks: ['follow'],
+  });
+}
+
+/** What the suite is given, except for what the store promises. */
+export function onPlace(
+  place: Place,
+  connect: Connect,
+): Omit<ConformanceOptions, 'traits' | 'lacks'> {
+  const { client, another } = place;
+  afterAll(() => place.close());
+  const shared = ({ maxWaiters }: FixtureOptions): Fixture => ({
+    connect: () => connect(client, { afterDataLoss: 'trust', ...(maxWaiters && { maxWaiters }) }),
+  });
+  return {
+    test: test.concurrent,
+    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+    create: (options) =>
+      options.quarantineMs && another ? forgetful(another, connect, options) : shared(options),
+    forgets: another !== undefined,
+    trusts: another !== undefined,
+  };
+}
+
+async function forgetful(
+  another: NonNullable<Place['another']>,
+  connect: Connect,
+  { quarantineMs = 0, maxWaiters }: FixtureOptions,
+): Promise<Fixture> {
+  const { client, servers, forget = flush, close } = await another();
+  // Whoever has been up for longer than any lease has nothing to lose from before. Servers tell
+  // whole seconds, so it is taken for one less.
+  await until('was it up for long', async () => {
+    const infos = await Promise.all(servers.map((server) => server.command('INFO', 'server')));
+    const upMs = infos.map(
+      (info) => Number(/uptime_in_seconds:(\d+)/.exec(String(info))?.[1]) * 1000,
+    );
+    return Math.min(...upMs) >= quarantineMs + 1000;
+  });
+  const given = { maxTtl: quarantineMs, ...(maxWaiters && { maxWaiters }) };
+  return {
+    connect: () => connect(client, given),
+    trusting: () => connect(client, { ...given, afterDataLoss: 'trust' }),
+    forget: () => forget(servers).then(() => {}),
+    dispose: () => close().then(() => {}),
+  };
+}
+
+/** One server, and a client to it that `close` ends. */
+export async function single(
+  connect: (server: RedisServer) => Promise<{ client: RedisClient; end(): unknown }>,
+  { program = 'redis', forget = flush }: { program?: ProgramName; forget?: Forget } = {},
+): Promise<Place> {
+  const start = async (): Promise<Forgetful> => {
+    const server = await RedisServer.start({ program });
+    const { client, end } = await connect(server);
+    return {
+      ...{ client, servers: [server], forget },
+      async close() {
+        await end();
+        await server.close();
+      },
+    };
+  };
+  return { ...(await start()), another: start };
+}

@@ -1,0 +1,28 @@
+import { redisStore } from 'holdfast/redis';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { differ } from '../../methods/differential/differ.ts';
+import { MAX_TTL_MS } from '../../methods/differential/steps.ts';
+import { RedisServer } from '../../servers/redis-server.ts';
+import { SteppedClock } from '../../servers/stepped-clock.ts';
+import { Bed } from './bed.ts';
+
+/** Beyond what a queue that nobody is in is remembered for. */
+const LONG_MS = 1_000_000;
+
+test('Redis answers and tells as memory does', { timeout: 120_000 }, async () => {
+  await using bed = new Bed();
+  const clock = bed.serve(await SteppedClock.create());
+  const server = bed.serve(await RedisServer.start({ env: clock.env }));
+  await differ({
+    open: (options) => {
+      const client = new Redis(server.url, { lazyConnect: true });
+      const trusting = { afterDataLoss: 'trust', maxTtl: MAX_TTL_MS } as const;
+      return bed.use(redisStore(client, { ...trusting, ...options }));
+    },
+    pass: (ms) => clock.step(ms),
+    groups: 20,
+  });
+  clock.step(LONG_MS);
+  expect(await server.command('KEYS', '*')).toEqual(['holdfast!store']);
+});

@@ -1,0 +1,157 @@
+/**
+ * The clock of the server jumps. Ahead, claims end before their time and no client can know: two
+ * do believe that they hold, the fence holds, and a warning is raised. Back, claims live longer.
+ */
+import { describe, expect, test } from 'vitest';
+import { hasWaiter, MAX_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
+import { Fenced } from '../../methods/faults/fenced.ts';
+import { firstGrant, patiently } from '../../methods/faults/scene.ts';
+import { hearWarnings } from '../../methods/faults/warnings.ts';
+import type { RedisServer } from '../../servers/redis-server.ts';
+import { SteppedClock } from '../../servers/stepped-clock.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { Bed } from './bed.ts';
+
+/** Long enough to look at two who believe, on the busiest machine. */
+const LONG_TTL_MS = 9000;
+
+const YEAR_MS = 366 * 86_400_000;
+
+interface Stepped {
+  readonly clock: SteppedClock;
+  readonly server: RedisServer;
+}
+
+async function stepped(bed: Bed): Promise<Stepped> {
+  const clock = bed.serve(await SteppedClock.create());
+  return { clock, server: await bed.server({ env: clock.env }) };
+}
+
+// One after the other, for warnings are the whole process's.
+describe("a server's clock", () => {
+  test('jumps ahead: two believe, the fence holds, and the process is warned', async () => {
+    await using bed = new Bed();
+    const { clock, server } = await stepped(bed);
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const heard = bed.use(hearWarnings());
+    const [near, far] = [server, proxy].map((at) => bed.store(at, { maxTtl: LONG_TTL_MS }));
+    const lease = await patiently(bed.locksOn(far!, LONG_TTL_MS).mutex('jumped'));
+    await near!.inspect('jumped');
+    // So that it cannot hear of it before we have looked.
+    proxy.set({ flow: 'hold' });
+    clock.step(2 * LONG_TTL_MS);
+    const { token } = await firstGrant(near!, 'jumped');
+    expect(lease.held).toBe(true);
+    expect(token * 1024n).toBeGreaterThan(lease.token);
+    const fenced = bed.use(new Fenced());
+    const { resource, lineage } = lease;
+    expect(fenced.write(lease, 'the first')).toBe('written');
+    expect(fenced.write({ resource, lineage, token: token * 1024n }, 'the new')).toBe('written');
+    expect(fenced.write(lease, 'the first again')).toBe('STALE_TOKEN');
+    await until('was it warned', async () => heard.codes.includes('HOLDFAST_CLOCK_JUMP'));
+    // As soon as it hears anything, the holder knows.
+    proxy.set();
+    await until('was it lost', async () => lease.loss?.reason === 'expired');
+  });
+
+  test('jumps back: leases go on, tokens grow, and the process is warned', async () => {
+    await using bed = new Bed();
+    const { clock, server } = await stepped(bed);
+    const heard = bed.use(hearWarnings());
+    const [locks, others] = [bed.locks(server), bed.locks(server)];
+    const idle = await patiently(locks.mutex('idle'));
+    await idle.release();
+    const lease = await patiently(locks.mutex('held'));
+    clock.step(-60_000);
+    const again = await patiently(others.mutex('idle'));
+    expect(again.token).toBeGreaterThan(idle.token);
+    const waiting = patiently(others.mutex('held'));
+    await hasWaiter(others, 'held');
+    await until('was it warned', async () => heard.codes.includes('HOLDFAST_CLOCK_JUMP'));
+    expect(lease.held).toBe(true);
+    await lease.release();
+    expect((await waiting).token).toBeGreaterThan(lease.token);
+  });
+
+  test('is a century ahead for a while: nothing is granted, and then tokens grow', async () => {
+    await using bed = new Bed();
+    const { clock, server } = await stepped(bed);
+    const store = bed.store(server);
+    const before = await firstGrant(store, 'later');
+    await store.release([before.claim]);
+    clock.step(100 * YEAR_MS);
+    const refused = {
+      retryable: true,
+      outcome: 'failed',
+      message: expect.stringContaining('2112'),
+    };
+    await expect(store.inspect('later')).rejects.toMatchObject(refused);
+    clock.step(-100 * YEAR_MS);
+    const after = await firstGrant(store, 'later');
+    expect(after.token).toBeGreaterThan(before.token);
+  });
+
+  test('jumps back while the holder is dead: the others get on so much later', async () => {
+    await using bed = new Bed();
+    const { clock, server } = await stepped(bed);
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const lease = await patiently(bed.locks(proxy).mutex('held'));
+    const waiting = patiently(bed.locks(server).mutex('held'));
+    proxy.set({ flow: 'swallow' });
+    clock.step(-TTL_MS);
+    const next = await waiting;
+    expect(lease.held).toBe(false);
+    expect(next.takeover).toEqual({ reason: 'expired', token: lease.token });
+  });
+
+  test('jumps back in a quarantine, which lasts so much longer', async () => {
+    await using bed = new Bed();
+    const { clock, server } = await stepped(bed);
+    const locks = bed.locks(server);
+    const lease = await patiently(locks.mutex('held'));
+    await server.command('FLUSHALL');
+    const flushed = Date.now();
+    clock.step(-TTL_MS);
+    const next = await patiently(bed.locks(server).mutex('held'));
+    expect(lease.held).toBe(false);
+    expect(Date.now()).toBeGreaterThanOrEqual(flushed + MAX_TTL_MS);
+    expect(next.token).toBeGreaterThan(0n);
+  });
+});
+
+describe('an eviction', () => {
+  test('at once: two believe for a while, and the fence holds', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const [near, far] = [server, proxy].map((at) => bed.store(at, { maxTtl: LONG_TTL_MS }));
+    const lease = await patiently(bed.locksOn(far!, LONG_TTL_MS).mutex('evicted'));
+    proxy.set({ flow: 'hold' });
+    const number = lease.token / 1024n;
+    const options = { reason: 'by force', now: true };
+    expect(await near!.evict?.('evicted', number, options)).toBe(true);
+    const { token } = await firstGrant(near!, 'evicted');
+    expect(lease.held).toBe(true);
+    const fenced = bed.use(new Fenced());
+    const { resource, lineage } = lease;
+    expect(fenced.write({ resource, lineage, token: token * 1024n }, 'the new')).toBe('written');
+    expect(fenced.write(lease, 'the first')).toBe('STALE_TOKEN');
+    proxy.set();
+    await until('was it lost', async () => lease.loss?.reason === 'evicted');
+  });
+
+  test('in good order: the holder is told first, although it hears nothing', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const store = bed.store(server);
+    const lease = await patiently(bed.locks(proxy).mutex('evicted'));
+    proxy.set({ flow: 'swallow' });
+    const options = { reason: 'by force', now: false };
+    expect(await store.evict?.('evicted', lease.token / 1024n, options)).toBe(true);
+    const grant = await firstGrant(store, 'evicted');
+    expect(lease.held).toBe(false);
+    expect(grant.token * 1024n).toBeGreaterThan(lease.token);
+  });
+});

@@ -1,0 +1,280 @@
+/** Plain locks beside programs that know nothing of ours, on one server. */
+import { randomBytes } from 'node:crypto';
+import { createLocks, type Store } from 'holdfast';
+import { type PlainRedisOptions, plainRedisStore } from 'holdfast/redis';
+import type { Claim } from 'holdfast/store';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RedisServer } from '../../servers/redis-server.ts';
+import { SteppedClock } from '../../servers/stepped-clock.ts';
+import { FOREIGN_LOCKS } from './foreign-locks.ts';
+import { settle } from './settle.ts';
+
+/** Long enough for nothing to expire by itself within a test. */
+const LONG_MS = 20_000;
+
+let server: RedisServer;
+let client: Redis;
+let stores: Store[];
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.url);
+  stores = [];
+});
+afterEach(async () => {
+  for (const store of stores) await store.close?.();
+  client.disconnect();
+  await server.close();
+});
+
+function open(options: PlainRedisOptions = {}): Store {
+  const store = plainRedisStore(client, { afterDataLoss: 'trust', ...options });
+  stores.push(store);
+  return store;
+}
+
+function claim(over: Partial<Claim> = {}): Claim {
+  return {
+    ...{ resource: 'a', id: randomBytes(16).toString('hex'), kind: 'mutex', permits: 1, limit: 1 },
+    ...{ ttlMs: LONG_MS, queue: true, holder: { host: 'test', pid: process.pid, since: 1 } },
+    ...over,
+  };
+}
+
+async function enter(store: Store, each: Claim): Promise<string> {
+  const [status] = await store.claim([each]);
+  return status?.state === 'gone' ? `gone, ${status.why}` : (status?.state ?? 'no answer');
+}
+
+async function beat(store: Store, each: Claim): Promise<string> {
+  const [status] = await store.renew([each]);
+  return status?.state === 'gone' ? `gone, ${status.why}` : (status?.state ?? 'no answer');
+}
+
+describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
+  const key = keyOf('a');
+
+  it('what one holds, the other does not get', async () => {
+    const store = open({ key: keyOf });
+    const ours = claim();
+    expect(await enter(store, ours)).toBe('held');
+    expect(await take(client, 'a', LONG_MS)).toBeUndefined();
+    expect(await store.release([ours])).toEqual([true]);
+
+    const theirs = await take(client, 'a', LONG_MS);
+    expect(theirs).toBeDefined();
+    expect(await enter(store, claim({ queue: false }))).toBe('gone, refused');
+    expect(await enter(store, claim())).toBe('waiting');
+    expect(await theirs?.release()).toBe(true);
+    expect(await enter(store, claim())).toBe('held');
+  });
+
+  it('neither prolongs, shortens nor ends what the other holds', async () => {
+    const store = open({ key: keyOf });
+    const stranger = claim({ ttlMs: 50_000 });
+    const theirs = await take(client, 'a', LONG_MS);
+    expect(await beat(store, stranger)).toBe('gone, expired');
+    expect(await store.release([stranger])).toEqual([false]);
+    expect(await store.release([stranger], { ms: 10 })).toEqual([false]);
+    expect(await client.pttl(key)).toBeGreaterThan(LONG_MS / 2);
+    expect(await client.pttl(key)).toBeLessThanOrEqual(LONG_MS);
+    expect(await theirs?.extend(2 * LONG_MS)).toBe(true);
+    await theirs?.release();
+
+    const ours = claim();
+    expect(await enter(store, ours)).toBe('held');
+    expect(await theirs?.extend(10)).toBe(false);
+    expect(await theirs?.release()).toBe(false);
+    expect(await beat(store, ours)).toBe('held');
+  });
+
+  it('a lease whose key was taken away is lost, and leaves the new one alone', async () => {
+    const locks = createLocks(open({ key: keyOf }), { ttl: 1000 });
+    const lease = await locks.mutex('a').acquire();
+    await client.del(key);
+    const theirs = await take(client, 'a', LONG_MS);
+    await lease.ended;
+    expect(lease.held).toBe(false);
+    await lease.release();
+    expect(await theirs?.release()).toBe(true);
+    await locks.close();
+  });
+
+  it('never are two inside, and everybody gets on', async () => {
+    const locks = createLocks(open({ key: keyOf, retry: 5 }));
+    let inside = 0;
+    const entries = { ours: 0, theirs: 0 };
+    const work = async (who: 'ours' | 'theirs'): Promise<void> => {
+      expect(++inside).toBe(1);
+      entries[who]++;
+      await pause(1);
+      inside--;
+    };
+    const ours = async (): Promise<void> => {
+      for (let i = 0; i < 20; i++) await locks.mutex('a').run(() => work('ours'));
+    };
+    const theirs = async (): Promise<void> => {
+      for (let i = 0; i < 20; ) {
+        const hold = await take(client, 'a', LONG_MS);
+        if (hold) {
+          await work('theirs');
+          expect(await hold.release()).toBe(true);
+          i++;
+        } else await pause(2);
+      }
+    };
+    await Promise.all([ours(), theirs(), ours(), theirs()]);
+    expect(entries).toEqual({ ours: 40, theirs: 40 });
+    await locks.close();
+  });
+
+  it('shows that another program holds, for how long at most, and not its value', async () => {
+    const store = open({ key: keyOf });
+    await take(client, 'a', LONG_MS);
+    const value = String(await client.get(key));
+    const { holders, waiters, limit } = await store.inspect('a');
+    expect([holders.length, waiters.length, limit]).toEqual([1, 0, 1]);
+    expect(holders[0]?.holder.label).toBe('another program');
+    expect(holders[0]?.leftMs).toBeGreaterThan(LONG_MS / 2);
+    expect(JSON.stringify(holders[0]?.holder)).not.toContain(value);
+  });
+});
+
+describe('a plain lock', () => {
+  it('has the key that it is told, made of the name with its prefix', async () => {
+    const store = open({ key: (name) => `locks:{${name}}` });
+    await createLocks(store, { prefix: 'shop/' }).mutex('order').acquire();
+    expect(await client.exists('locks:{shop/order}')).toBe(1);
+    expect(await client.exists('shop/order')).toBe(0);
+  });
+
+  it('has no other key than the record of the store, and leaves nothing else', async () => {
+    const store = open();
+    const ours = claim();
+    await enter(store, ours);
+    expect((await client.keys('*')).sort()).toEqual(['a', 'holdfast!store']);
+    await store.release([ours]);
+    expect(await client.keys('*')).toEqual(['holdfast!store']);
+    await store.release([ours]);
+    expect(await client.pttl(`holdfast!gone:${ours.id}`)).toBeGreaterThan(0);
+  });
+
+  it('under a key without an end is waited for, and asked for again', async () => {
+    await client.setnx('a', 'somebody who set no end');
+    const store = open();
+    const [status] = await store.claim([claim()]);
+    expect(status).toMatchObject({ state: 'waiting', why: 'queue' });
+    expect(status?.state === 'waiting' && status.retryInMs).toBeLessThanOrEqual(150);
+    const wait = createLocks(store).mutex('a').acquire();
+    await client.del('a');
+    expect((await wait).held).toBe(true);
+  });
+
+  it('does not poll faster than the time that the holder has left', async () => {
+    await client.set('a', 'somebody', 'PX', LONG_MS);
+    const [status] = await open({ retry: '1h' }).claim([claim()]);
+    const retryInMs = status?.state === 'waiting' ? status.retryInMs : 0;
+    expect(retryInMs).toBeGreaterThan(LONG_MS / 2);
+    expect(retryInMs).toBeLessThanOrEqual(LONG_MS);
+  });
+
+  it('under a key of another type fails alone', async () => {
+    await client.hset('hash', 'field', '1');
+    const store = open();
+    const [first, second] = await store.claim([claim({ resource: 'hash' }), claim()]);
+    expect(first).toMatchObject({ state: 'error', error: { retryable: false } });
+    expect(second).toMatchObject({ state: 'held' });
+    expect((await store.inspect('hash')).holders).toEqual([]);
+    expect(await store.release([claim({ resource: 'hash' })])).toEqual([false]);
+    expect(await client.hget('hash', 'field')).toBe('1');
+  });
+
+  it('takes no permits and no readers, also where core did not ask', async () => {
+    const store = open();
+    const [status] = await store.claim([claim({ kind: 'permits', limit: 3 })]);
+    expect(status).toMatchObject({ state: 'error', error: { retryable: false } });
+    const permits = createLocks(store).semaphore('a', { limit: 3 }).acquire();
+    await expect(permits).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'permits' });
+  });
+
+  it('after a loss of data grants nothing for maxTtl; others do not wait', async () => {
+    // Long enough for the first heartbeat to come after the looks below.
+    const maxTtl = 3000;
+    // A new server might have lost something; this one has not.
+    await open({ maxTtl }).inspect('a');
+    await settle(server);
+    const store = open({ afterDataLoss: 'wait', maxTtl });
+    const locks = createLocks(store, { ttl: maxTtl });
+    const lease = await locks.mutex('a').acquire();
+    await server.command('FLUSHALL');
+    const late = claim({ resource: 'b', ttlMs: maxTtl });
+    const [status] = await store.claim([late]);
+    expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
+    expect(await enter(store, claim({ resource: 'b', queue: false }))).toBe('gone, refused');
+    // What no store can prevent: whoever knows nothing of the loss comes in at once.
+    expect(lease.held).toBe(true);
+    expect(await FOREIGN_LOCKS[0]?.take(client, 'a', LONG_MS)).toBeDefined();
+    await lease.ended;
+    expect(lease.loss?.reason).toBe('store-reset');
+    await locks.mutex('b').run(() => {});
+    await locks.close();
+  });
+
+  it('has tokens that grow among our holders, whoever holds between them', async () => {
+    const store = open();
+    let last = 0n;
+    for (let i = 0; i < 3; i++) {
+      const ours = claim();
+      const [status] = await store.claim([ours]);
+      const token = status?.state === 'held' ? status.token : 0n;
+      expect(token).toBeGreaterThan(last);
+      last = token;
+      await store.release([ours]);
+      const theirs = await FOREIGN_LOCKS[0]?.take(client, 'a', LONG_MS);
+      await theirs?.release();
+    }
+  });
+
+  it("has tokens that grow although the server's clock is set back", async () => {
+    const clock = await SteppedClock.create();
+    const stepped = await RedisServer.start({ env: clock.env });
+    const near = new Redis(stepped.url);
+    const store = plainRedisStore(near, { afterDataLoss: 'trust' });
+    stores.push(store);
+    let last = 0n;
+    for (let i = 0; i < 6; i++) {
+      if (i === 3) clock.step(-60_000);
+      const ours = claim();
+      const [status] = await store.claim([ours]);
+      const token = status?.state === 'held' ? status.token : 0n;
+      expect(token).toBeGreaterThan(last);
+      last = token;
+      await store.release([ours]);
+    }
+    near.disconnect();
+    await stepped.close();
+    await clock.close();
+  });
+
+  it.each([
+    { key: 'a key' },
+    { retry: 0 },
+    { retry: 'soon' },
+    { maxWaiters: 3 },
+    { namespace: 'a b' },
+  ])('is refused with the options %o', (options) => {
+    expect(() => plainRedisStore(client, options as never)).toThrow(
+      expect.objectContaining({ code: 'USAGE' }),
+    );
+  });
+
+  it('fails at a name for which there is no key', async () => {
+    const store = open({ key: () => '' });
+    await expect(createLocks(store).mutex('a').acquire()).rejects.toThrow(/must give a text/);
+  });
+});
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,280 @@
+/** After which events a server grants nothing for a while, and after which it does. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
+import { describe, expect, test } from 'vitest';
+import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { hearWarnings } from '../../methods/faults/warnings.ts';
+import { RedisServer } from '../../servers/redis-server.ts';
+import { startReplicated } from '../../servers/topologies.ts';
+import { until } from '../../servers/until.ts';
+import { Bed, type StoreOptions } from './bed.ts';
+import { backUp, type Hidden, hiding } from './odd-redis.ts';
+
+/** After a second without a script, what has run meanwhile is looked at. */
+const UNSEEN_MS = 1100;
+
+/** Longer than a test: who waits for it is not granted anything by the end. */
+const patient = (bed: Bed, server: RedisServer, options: StoreOptions = {}): Store =>
+  bed.store(server, { maxTtl: LONG_TTL_MS, ...options });
+
+/** `held`, or why not. */
+async function claimed(store: Store, over: Partial<Claim> = {}): Promise<string> {
+  const [status] = await store.claim([claimOf(`of ${Math.random()}`, { ttlMs: 1000, ...over })]);
+  return status?.state === 'waiting' ? status.why : (status?.state ?? 'nothing');
+}
+
+function waits(status: ClaimStatus | undefined): number {
+  return status?.state === 'waiting' && status.why === 'data-loss' ? status.retryInMs : 0;
+}
+
+async function field(server: RedisServer, name: string): Promise<string | undefined> {
+  const info = String(await server.command('INFO', 'replication'));
+  return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+}
+
+async function demoteForAMoment(server: RedisServer): Promise<void> {
+  await server.command('REPLICAOF', '127.0.0.1', 1);
+  await server.command('REPLICAOF', 'NO', 'ONE');
+}
+
+async function attach(bed: Bed, server: RedisServer): Promise<void> {
+  const config = [`replicaof ${server.host} ${server.port}`];
+  const replica = bed.serve(await RedisServer.start({ config }));
+  await until('was it in step', async () => (await field(replica, 'master_link_status')) === 'up');
+}
+
+type Happening = (server: RedisServer, bed: Bed) => Promise<unknown>;
+
+const LOSSES: Readonly<Record<string, Happening>> = {
+  'a crash without its data': (server) => server.restart({ keepData: false }),
+  FLUSHALL: (server) => server.command('FLUSHALL'),
+  FLUSHDB: (server) => server.command('FLUSHDB'),
+  SWAPDB: (server) => server.command('SWAPDB', 0, 1),
+  'SWAPDB, and back': async (server) => {
+    await server.command('SWAPDB', 0, 1);
+    await server.command('SWAPDB', 0, 1);
+    await sleep(UNSEEN_MS);
+  },
+  'SCRIPT FLUSH and FLUSHALL': async (server) => {
+    await server.command('SCRIPT', 'FLUSH');
+    await server.command('FLUSHALL');
+  },
+  'FLUSHALL and CONFIG RESETSTAT': async (server) => {
+    await server.command('FLUSHALL');
+    await server.command('CONFIG', 'RESETSTAT');
+  },
+  'the record is deleted': (server) => server.command('DEL', 'holdfast!store'),
+  'a time as a replica': demoteForAMoment,
+  'a time as a replica, and a backup, which forgets the second id': async (server) => {
+    await demoteForAMoment(server);
+    await backUp(server);
+    expect(await field(server, 'master_replid2')).toMatch(/^0+$/);
+  },
+  'a time as a replica, CONFIG RESETSTAT and a backup': async (server) => {
+    await demoteForAMoment(server);
+    await server.command('CONFIG', 'RESETSTAT');
+    await backUp(server);
+  },
+  'a record of layout 1, which one that trusts may have opened': async (server) => {
+    const data = await field(server, 'master_replid');
+    const record = `1${data}${'0'.repeat(13)}${String(Date.now() * 1000).padStart(16, '0')}30000`;
+    await server.command('SET', 'holdfast!store', record);
+  },
+};
+
+const CALM: Readonly<Record<string, Happening>> = {
+  nothing: async () => {},
+  'a first replica': (server, bed) => attach(bed, server),
+  'a backup from afar': backUp,
+  'a backlog that is freed': async (server) => {
+    await backUp(server);
+    const before = await field(server, 'master_replid');
+    await until('was it freed', async () => (await field(server, 'master_replid')) !== before);
+  },
+  'FLUSHDB of another database': (server) => {
+    return server.command('EVAL', "redis.call('SELECT', 1) return redis.call('FLUSHDB')", 0);
+  },
+  'SCRIPT FLUSH': (server) => server.command('SCRIPT', 'FLUSH'),
+  'CONFIG RESETSTAT': async (server) => {
+    await server.command('CONFIG', 'RESETSTAT');
+    await sleep(UNSEEN_MS);
+  },
+  'REPLICAOF NO ONE to one that is a primary': async (server) => {
+    await server.command('REPLICAOF', 'NO', 'ONE');
+    await sleep(UNSEEN_MS);
+  },
+};
+
+async function calm(bed: Bed): Promise<{ server: RedisServer; store: Store }> {
+  const server = await bed.server({ config: ['repl-backlog-ttl 1'] });
+  const store = patient(bed, server);
+  expect(await claimed(store)).toBe('held');
+  return { server, store };
+}
+
+describe('a server', () => {
+  test.concurrent.each(Object.entries(LOSSES))('%s: nothing is granted', async (_, happen) => {
+    await using bed = new Bed();
+    const { server, store } = await calm(bed);
+    await happen(server, bed);
+    expect(await claimed(store)).toBe('data-loss');
+    // Not because it was the first.
+    expect(await claimed(patient(bed, server))).toBe('data-loss');
+  });
+
+  test.concurrent.each(Object.entries(CALM))('%s: nobody waits', async (_, happen) => {
+    await using bed = new Bed();
+    const { server, store } = await calm(bed);
+    await happen(server, bed);
+    expect(await claimed(store)).toBe('held');
+    expect(await claimed(patient(bed, server))).toBe('held');
+  });
+
+  test.concurrent('that comes back with all its data', async () => {
+    await using bed = new Bed();
+    const server = await bed.server({ persistent: true });
+    const store = patient(bed, server);
+    expect(await claimed(store)).toBe('held');
+    await server.restart({ keepData: true });
+    expect(await claimed(store)).toBe('data-loss');
+  });
+
+  test.concurrent('that comes back with an old dump', async () => {
+    await using bed = new Bed();
+    const { server, store } = await calm(bed);
+    await server.command('SAVE');
+    expect(await claimed(store, { resource: 'late' })).toBe('held');
+    await server.kill();
+    await server.start();
+    expect(await server.command('EXISTS', 'holdfast!store', 'holdfast:late')).toBe(1);
+    expect(await claimed(store, { resource: 'late' })).toBe('data-loss');
+  });
+
+  test.concurrent('to which the keys of another were brought', async () => {
+    await using bed = new Bed();
+    const [{ server, store }, other] = [await calm(bed), await calm(bed)];
+    await server.command('DEL', 'holdfast!store');
+    const place = [server.host, server.port, 'holdfast!store', 0, 5000] as const;
+    await other.server.command('MIGRATE', ...place);
+    expect(await claimed(store)).toBe('data-loss');
+  });
+
+  test.concurrent('that is promoted', async () => {
+    await using bed = new Bed();
+    const servers = bed.serve(await startReplicated());
+    await bed.settle(servers.primary);
+    expect(await claimed(patient(bed, servers.primary))).toBe('held');
+    const [replica] = servers.replicas;
+    const has = async () => (await replica?.command('EXISTS', 'holdfast!store')) === 1;
+    await until('had the record', has);
+    await replica?.command('REPLICAOF', 'NO', 'ONE');
+    expect(await claimed(patient(bed, replica as RedisServer))).toBe('data-loss');
+  });
+
+  test.concurrent('that was started long ago with the data of another', async () => {
+    await using bed = new Bed();
+    const server = await bed.server({ persistent: true });
+    await server.restart({ keepData: true });
+    // For longer than any lease lives.
+    await until('was it up', async () => {
+      return /uptime_in_seconds:[3-9]/.test(String(await server.command('INFO', 'server')));
+    });
+    // It may have stood by while the other granted.
+    expect(await claimed(bed.store(server, { maxTtl: 1000 }))).toBe('data-loss');
+  });
+});
+
+describe('several programs', () => {
+  test.concurrent('who trusts waits for nothing, and shortens nobody else’s wait', async () => {
+    await using bed = new Bed();
+    const { server, store } = await calm(bed);
+    const trusting = patient(bed, server, { afterDataLoss: 'trust' });
+    await server.command('FLUSHALL');
+    expect(await claimed(trusting)).toBe('held');
+    const waiter = claimOf('a');
+    expect(waits((await store.claim([waiter]))[0])).toBeGreaterThan(0);
+    // Whoever looks at the queue admits those who may come in, but not this one.
+    await trusting.inspect('a');
+    await trusting.release([claimOf('a')]);
+    expect(waits((await store.renew([waiter]))[0])).toBeGreaterThan(0);
+    const behind = claimOf('a');
+    expect(await trusting.claim([behind])).toMatchObject([{ state: 'waiting' }]);
+    await store.release([waiter]);
+    expect(await trusting.renew([behind])).toMatchObject([{ state: 'held' }]);
+  });
+
+  test.concurrent('those that trust hand over to each other', async () => {
+    await using bed = new Bed();
+    const { server } = await calm(bed);
+    await server.command('FLUSHALL');
+    const trusting = patient(bed, server, { afterDataLoss: 'trust' });
+    const all = [1, 2, 3].map(() => claimOf('a'));
+    for (const each of all) await trusting.claim([each]);
+    for (const each of all) {
+      expect(await trusting.renew([each])).toMatchObject([{ state: 'held' }]);
+      await trusting.release([each]);
+    }
+  });
+
+  test.concurrent('a greater maxTtl that the record knows counts for all', async () => {
+    await using bed = new Bed();
+    const server = await bed.server({ persistent: true });
+    expect(await claimed(patient(bed, server))).toBe('held');
+    await server.restart({ keepData: true });
+    const [status] = await bed.store(server).claim([claimOf('a', { ttlMs: 1000 })]);
+    expect(waits(status)).toBeGreaterThan(LONG_TTL_MS / 2);
+  });
+
+  test.concurrent('a greater maxTtl prolongs the wait, even one that is over', async () => {
+    await using bed = new Bed();
+    const { server, store } = await calm(bed);
+    const short = bed.store(server, { maxTtl: 1 });
+    await server.command('FLUSHALL');
+    const one = claimOf('a', { ttlMs: 1 });
+    expect((await short.claim([one]))[0]?.state).toBe('waiting');
+    await until('was it over', async () => (await claimed(short, { ttlMs: 1 })) === 'held');
+    expect(await claimed(store)).toBe('data-loss');
+    expect(await claimed(short, { ttlMs: 1 })).toBe('data-loss');
+  });
+});
+
+describe('a server that hides who it is', () => {
+  async function hidden(bed: Bed, ...fields: readonly Hidden[]): Promise<RedisServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-hiding-'));
+    bed.use({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+    const command = await hiding(folder, ...fields);
+    return bed.serve(await RedisServer.start({ command, persistent: true }));
+  }
+
+  test('its replication id: it is known by its process and its commands', async () => {
+    await using bed = new Bed();
+    const heard = bed.use(hearWarnings());
+    const server = await hidden(bed, 'master_replid');
+    const store = patient(bed, server);
+    expect(await claimed(store)).toBe('data-loss');
+    expect(heard.codes).toContain('HOLDFAST_UNKNOWN_SERVER');
+    await bed.settle(server);
+    expect(await claimed(store)).toBe('held');
+    await server.restart({ keepData: true });
+    expect(await claimed(store)).toBe('data-loss');
+    await bed.settle(server);
+    expect(await claimed(store)).toBe('held');
+    await demoteForAMoment(server);
+    expect(await claimed(store)).toBe('data-loss');
+  });
+
+  test('and its process: only who trusts is granted anything', async () => {
+    await using bed = new Bed();
+    const server = await hidden(bed, 'master_replid', 'run_id');
+    const refused = {
+      retryable: false,
+      outcome: 'failed',
+      message: expect.stringContaining('who'),
+    };
+    await expect(claimed(patient(bed, server))).rejects.toMatchObject(refused);
+    expect(await claimed(patient(bed, server, { afterDataLoss: 'trust' }))).toBe('held');
+  });
+});

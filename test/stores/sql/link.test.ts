@@ -1,0 +1,56 @@
+/** On which of its two sessions a store in a database asks what. */
+import { StoreError } from 'holdfast';
+import { expect, onTestFinished, test } from 'vitest';
+import { linkOf, type SqlLink } from '../../../src/stores/sql/link.ts';
+import type { Source } from '../../../src/stores/sql/wire.ts';
+
+type Answer = (lines: readonly string[]) => void;
+
+/** Of each session that was opened, the calls that have no answer yet. */
+function scene(): { readonly link: SqlLink; readonly asked: Map<string, Answer>[] } {
+  const asked: Map<string, Answer>[] = [];
+  const source: Source = {
+    judge: () => ({
+      broken: true,
+      error: new StoreError('over', { retryable: true, outcome: 'unknown' }),
+    }),
+    async open() {
+      const calls = new Map<string, Answer>();
+      asked.push(calls);
+      return {
+        call: (routine) => new Promise((answer) => calls.set(routine, answer)),
+        ping: async () => {},
+        close: () => {},
+      };
+    },
+  };
+  const link = linkOf(source);
+  onTestFinished(() => link.close());
+  return { link, asked };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('a release goes where its claim went, unless it would wait for another claim', async () => {
+  const { link, asked } = scene();
+  const names = (): string[][] => asked.map((calls) => [...calls.keys()]);
+  const claim = link.call('claim', [], { lane: 'claims' });
+  await turn();
+  asked[0]?.get('claim')?.(['held']);
+  await claim;
+  asked[0]?.clear();
+  const release = link.call('release', [], { lane: 'releases' });
+  expect(names()).toEqual([['release']]);
+  const others = [
+    link.call('renew', [], { lane: 'heartbeats' }),
+    link.call('release', [], { lane: 'releases' }),
+  ];
+  await turn();
+  // One call at a time: the second release comes after the heartbeat.
+  expect(names()).toEqual([['release'], ['renew']]);
+  asked[1]?.get('renew')?.([]);
+  await turn();
+  expect(names()).toEqual([['release'], ['renew', 'release']]);
+  for (const calls of asked) for (const answer of calls.values()) answer(['1']);
+  await Promise.all([release, ...others]);
+});

@@ -1,0 +1,158 @@
+/** Versions of the library that know different layouts of the file. */
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openClient } from '../../../src/stores/sqlite/client.ts';
+import { joinFile } from '../../../src/stores/sqlite/layout.ts';
+import { thisMachine } from '../../../src/stores/sqlite/machine.ts';
+import { Queues } from '../../../src/stores/sqlite/queues.ts';
+import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
+import { prepareAll } from '../../../src/stores/sqlite/statements.ts';
+import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
+import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
+
+test('a newer version brings the file up to its layout, and both go on', async () => {
+  const file = newFile();
+  const old = open(file);
+  const [first, second] = [claimOf('job'), claimOf('job')];
+  const token = await hold(old, first);
+  const gone = claimOf('gone', { unanswered: true });
+  await old.release([gone]);
+
+  const next = open(file, { layouts: NEXT_LAYOUTS });
+  expect(await one(next.claim([second]))).toMatchObject({ state: 'waiting' });
+  expect(next.lineage).toBe(old.lineage);
+  const database = await connect(file);
+  database.exec(`UPDATE holdfast_claim SET priority = 7, remark = 'by the next version'`);
+  database.exec(`UPDATE holdfast_tombstone SET remark = 'by the next version'`);
+
+  expect(await one(old.renew([first]))).toMatchObject({ state: 'held', token, waiters: 1 });
+  await old.release([gone]);
+  expect(await old.release([first])).toEqual([true]);
+  expect(await one(next.renew([second]))).toMatchObject({
+    state: 'held',
+    takeover: { reason: 'released', token },
+  });
+  await hold(old, claimOf('by the old version'));
+  // What the old version does not know it leaves as it is, and does not write.
+  expect(database.prepare('SELECT priority, remark FROM holdfast_claim').all()).toMatchObject([
+    { priority: 0, remark: null },
+    { priority: 7, remark: 'by the next version' },
+  ]);
+  expect(database.prepare('SELECT remark FROM holdfast_tombstone').all()).toMatchObject([
+    { remark: 'by the next version' },
+  ]);
+});
+
+test('the version before, which knows nothing of records, goes on beside this one', async () => {
+  const file = newFile();
+  const client = await openClient(file, 5_000);
+  client.write(() => joinFile(client, { machine: thisMachine, layouts: LAYOUTS.slice(0, 1) }));
+  const before = new Queues({
+    ...{ statements: prepareAll(client), machine: thisMachine, address: 'a', lost: new Set() },
+    ...{ maxWaiters: 10, readWhole: 16 },
+  });
+  const [mine, theirs] = [claimOf('mine'), claimOf('theirs')];
+  const [first] = client.write(() => before.claim([theirs]));
+
+  const store = open(file);
+  await hold(store, mine);
+  expect(await store.keep(mine, { text: 'done', ms: 60_000 })).toBe(true);
+  // It has entered by the version before, and holds for both.
+  expect(await store.keep(theirs, { text: 'done', ms: 60_000 })).toBe(true);
+  expect(client.write(() => before.renew([theirs]))).toMatchObject([first]);
+  client.write(() => before.sweep());
+  expect(client.write(() => before.release([theirs, mine], 0))).toEqual([true, true]);
+  for (const resource of ['mine', 'theirs']) {
+    expect(await store.recall(resource)).toMatchObject({ text: 'done' });
+  }
+  client.close();
+});
+
+test('an older version goes on with a newer file that lets it', async () => {
+  const file = newFile();
+  const next = open(file, { layouts: NEXT_LAYOUTS });
+  const claim = claimOf('job');
+  const token = await hold(next, claim);
+  const old = open(file);
+  expect(await one(old.renew([claim]))).toMatchObject({ state: 'held', token });
+  expect(await one(old.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
+  const meta = (await connect(file)).prepare('SELECT layout, oldest FROM holdfast_meta').all();
+  expect(meta).toMatchObject([{ layout: 3, oldest: 2 }]);
+});
+
+test('a file that takes a newer version is refused', async () => {
+  const file = newFile();
+  await hold(open(file), claimOf('job'));
+  const database = await connect(file);
+  database.exec('UPDATE holdfast_meta SET layout = 99, oldest = 98');
+  const error = await open(file)
+    .claim([claimOf('job')])
+    .catch((error) => error);
+  expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+  expect(error.message).toMatch(/layout 99, .* knows layout 98; .* knows 2\. Update holdfast here/);
+});
+
+test('who uses a file that becomes too new is told so by every verb', async () => {
+  const file = newFile();
+  const old = open(file);
+  const claim = claimOf('job');
+  const token = await hold(old, claim);
+  const client = await openClient(file, 5_000);
+  const newcomer = { machine: thisMachine, layouts: BREAKING_LAYOUTS };
+  expect(client.write(() => joinFile(client, newcomer))).toBe(old.lineage);
+  client.close();
+
+  const verbs: Readonly<Record<string, () => Promise<unknown>>> = {
+    claim: () => old.claim([claimOf('job')]),
+    'claim many': () => old.claim([claimOf('a'), claimOf('b')]),
+    renew: () => old.renew([claim]),
+    release: () => old.release([claim]),
+    'release later': () => old.release([claim], { ms: 1_000 }),
+    inspect: () => old.inspect('job'),
+    keep: () => old.keep(claim, { text: 'done', ms: 1_000 }),
+    downgrade: () => old.downgrade(claim),
+    evict: () => old.evict('job', token, { reason: 'test', now: true }),
+    list: () => old.list('')[Symbol.asyncIterator]().next(),
+  };
+  for (const [verb, call] of Object.entries(verbs)) {
+    const error = (await call().catch((error: unknown) => error)) as Error;
+    expect(error, verb).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+    expect(error.message, verb).toMatch(/has layout 3, .* knows 2\. Update holdfast here/);
+  }
+  const claims = (await connect(file)).prepare('SELECT id FROM holdfast_claim_2').all();
+  expect(claims).toMatchObject([{ id: claim.id }]);
+});
+
+test('an upgrade that fails leaves the file as it was', async () => {
+  const file = newFile();
+  const old = open(file);
+  await hold(old, claimOf('job'));
+  const layouts = [...NEXT_LAYOUTS, { oldest: 2, sql: 'CREATE TABLE holdfast_claim (a)' }];
+  await expect(open(file, { layouts }).claim([claimOf('job')])).rejects.toMatchObject({
+    code: 'STORE',
+    outcome: 'failed',
+  });
+  const database = await connect(file);
+  expect(database.prepare('SELECT layout FROM holdfast_meta').all()).toMatchObject([
+    { layout: LAYOUTS.length },
+  ]);
+  expect(database.prepare(`SELECT 1 FROM pragma_table_info('holdfast_remark')`).all()).toEqual([]);
+  await hold(old, claimOf('other'));
+});
+
+test('a wake-up of a later version may say more', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  await hold(a, claimOf('job'));
+  const waiter = claimOf('job');
+  const hints: unknown[] = [];
+  await b.watch(waiter, (hint) => hints.push(hint));
+  await b.claim([waiter]);
+  const [member] = (await a.inspect('job')).waiters;
+  for (const name of readdirSync(`${file}-wake`)) {
+    appendFileSync(join(`${file}-wake`, name), `\n[${member?.number},"job",{"later":true},[]]\n`);
+  }
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'waiting', ahead: 1 }]);
+});

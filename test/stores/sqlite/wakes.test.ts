@@ -1,0 +1,348 @@
+/** Wake-ups between stores that listen at files, as processes do. */
+import { EventEmitter } from 'node:events';
+import fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
+import type { SqliteDatabase } from '../../../src/stores/sqlite/client.ts';
+import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import type { WatchFile } from '../../../src/stores/sqlite/wake-file.ts';
+import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
+
+/** Hints for a claim, as they come. */
+async function hintsOf(store: SqliteStore, claim: Claim): Promise<(ClaimStatus | undefined)[]> {
+  const hints: (ClaimStatus | undefined)[] = [];
+  await store.watch(claim, (hint) => hints.push(hint));
+  return hints;
+}
+
+function filesOf(file: string): string[] {
+  return fs.existsSync(`${file}-wake`) ? fs.readdirSync(`${file}-wake`) : [];
+}
+
+/** A system that has no watch left to give. */
+const exhausted: WatchFile = () => {
+  throw Object.assign(new Error('System limit for number of file watchers reached'), {
+    code: 'ENOSPC',
+  });
+};
+
+test('a lock that nobody else wants touches no file and starts no watch', async () => {
+  const file = newFile();
+  const watch: WatchFile = () => {
+    throw new Error('not wanted');
+  };
+  const store = open(file, { watchFile: watch });
+  for (let i = 0; i < 100; i++) {
+    const claim = claimOf('job');
+    const watching = await store.watch(claim, () => {});
+    await hold(store, claim);
+    await store.release([claim]);
+    await watching[Symbol.asyncDispose]();
+  }
+  expect(filesOf(file)).toEqual([]);
+});
+
+test('the next in line is admitted with a full status', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const [holder, next, last] = [claimOf('job'), claimOf('job'), claimOf('job')];
+  const token = await hold(a, holder);
+  const hints = await hintsOf(b, next);
+  const others = await hintsOf(b, last);
+  await b.claim([next]);
+  await b.claim([last]);
+  await a.release([holder]);
+  await until(() => hints.length > 0 && others.length > 0);
+  expect(hints).toMatchObject([
+    { state: 'held', waiters: 1, takeover: { reason: 'released', token } },
+  ]);
+  expect(others).toMatchObject([{ state: 'waiting', ahead: 1 }]);
+  const [hint] = hints;
+  const status = await one(b.renew([next]));
+  expect(status).toMatchObject({ state: 'held', token: hint?.state === 'held' && hint.token });
+});
+
+test('nobody is woken before the commit', async () => {
+  const file = newFile();
+  const written = (): number =>
+    filesOf(file).reduce((sum, name) => sum + fs.statSync(join(`${file}-wake`, name)).size, 0);
+  const database = await connect(file);
+  const atCommit: number[] = [];
+  const watched: SqliteDatabase = {
+    prepare: (sql) => database.prepare(sql),
+    close: () => database.close(),
+    exec(sql) {
+      if (sql === 'COMMIT') atCommit.push(written());
+      return database.exec(sql);
+    },
+  };
+  const [holder, next] = [claimOf('job'), claimOf('job')];
+  const [a, b] = [open(file, { database: watched }), open(file)];
+  await hold(a, holder);
+  await hintsOf(b, next);
+  await b.claim([next]);
+  const before = written();
+  atCommit.length = 0;
+  await a.release([holder]);
+  expect(atCommit).toEqual([before]);
+  expect(written()).toBeGreaterThan(before);
+});
+
+test('a holder hears of its first waiter, even if it does not listen yet', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const holder = claimOf('job');
+  const hints = await hintsOf(a, holder);
+  await hold(a, holder);
+  await b.claim([claimOf('job')]);
+  await b.claim([claimOf('job')]);
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'held', waiters: 2 }]);
+});
+
+test('whoever is evicted is woken to ask', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  for (const now of [false, true]) {
+    const claim = claimOf(`job ${now}`);
+    const hints = await hintsOf(a, claim);
+    const token = await hold(a, claim);
+    expect(await b.evict(claim.resource, token, { reason: 'test', now })).toBe(true);
+    await until(() => hints.length > 0);
+    expect(hints).toEqual([undefined]);
+    const gone = { state: 'gone', why: 'evicted', detail: 'test' };
+    expect(await one(a.renew([claim]))).toEqual(gone);
+  }
+});
+
+test('a waiter that is evicted, and gone at once, is woken to ask', async () => {
+  const store = open(newFile());
+  await hold(store, claimOf('job'));
+  const waiter = claimOf('job');
+  const hints = await hintsOf(store, waiter);
+  await store.claim([waiter]);
+  const [{ number } = { number: 0n }] = (await store.inspect('job')).waiters;
+  expect(await store.evict('job', number, { reason: 'test', now: false })).toBe(true);
+  // A hint is read from the database in one step: by then other steps have been made as well.
+  for (let i = 0; i < 10 && hints.length === 0; i++) await store.inspect('job');
+  expect(hints).toEqual([undefined]);
+  expect(await one(store.renew([waiter]))).toMatchObject({ state: 'gone', why: 'evicted' });
+});
+
+test('what was sent before the watch stood is received', async () => {
+  const file = newFile();
+  let watches = 0;
+  // The other process is admitted in the very moment in which this one begins to listen.
+  const late: WatchFile = (path, options, changed) => {
+    watches++;
+    fs.appendFileSync(path, `${JSON.stringify([Number(token), 'job'])}\n`);
+    return fs.watch(path, options, changed);
+  };
+  const [a, b] = [open(file), open(file, { watchFile: late })];
+  const holder = claimOf('job');
+  const token = await hold(b, holder);
+  const hints = await hintsOf(b, holder);
+  await hold(a, claimOf('other'));
+  const waiter = claimOf('other');
+  await b.watch(waiter, () => {});
+  await b.claim([waiter]);
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'held', token }]);
+  expect(watches).toBe(1);
+});
+
+test('without a watch, waiters poll and are woken all the same', async () => {
+  const warnings: string[] = [];
+  const listener = (warning: Error & { code?: string }) => warnings.push(warning.code ?? '');
+  process.on('warning', listener);
+  onTestFinished(() => void process.off('warning', listener));
+  const file = newFile();
+  const [a, b] = [open(file), open(file, { watchFile: exhausted })];
+  for (let round = 0; round < 3; round++) {
+    const [holder, waiter] = [claimOf('job'), claimOf('job')];
+    await hold(a, holder);
+    const hints = await hintsOf(b, waiter);
+    await b.claim([waiter]);
+    await a.release([holder]);
+    await until(() => hints.length > 0);
+    expect(hints).toMatchObject([{ state: 'held' }]);
+    await b.release([waiter]);
+  }
+  expect(warnings).toEqual(['HOLDFAST_SQLITE_WAKE']);
+});
+
+test('a watch that fails later is replaced by polling', async () => {
+  const watchers: EventEmitter[] = [];
+  const failing: WatchFile = () => {
+    const watcher = Object.assign(new EventEmitter(), { close: () => {} });
+    watchers.push(watcher);
+    return watcher as unknown as ReturnType<WatchFile>;
+  };
+  const file = newFile();
+  const [a, b] = [open(file), open(file, { watchFile: failing })];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  const hints = await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  watchers[0]?.emit('error', Object.assign(new Error('gone'), { code: 'EMFILE' }));
+  await a.release([holder]);
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'held' }]);
+});
+
+test('a file that has grown is emptied, and nothing is missed', { timeout: 60_000 }, async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const name = 'x'.repeat(500);
+  const kept = claimOf(name, { ttlMs: 600_000 });
+  const seen: number[] = [];
+  let largest = 0;
+  await hold(b, kept);
+  await b.watch(kept, () => seen.push(1));
+  const waiter = claimOf('listen');
+  await hold(a, claimOf('listen'));
+  await b.watch(waiter, () => {});
+  await b.claim([waiter]);
+  // Each new first waiter tells the holder once: some 520 bytes.
+  for (let i = 1; i <= 200; i++) {
+    const visitor = claimOf(name);
+    await a.claim([visitor]);
+    await a.release([visitor]);
+    await until(() => seen.length === i);
+    const sizes = filesOf(file).map((each) => fs.statSync(join(`${file}-wake`, each)).size);
+    largest = Math.max(largest, ...sizes);
+  }
+  const sizes = filesOf(file).map((each) => fs.statSync(join(`${file}-wake`, each)).size);
+  expect(largest).toBeGreaterThan(60_000);
+  expect(Math.max(...sizes)).toBeLessThan(60_000);
+});
+
+test('old files that nobody uses are removed, those of live claims are not', async () => {
+  const file = newFile();
+  const [a, b, c] = [open(file), open(file), open(file)];
+  const holder = claimOf('job');
+  await hold(a, holder);
+  const waiter = claimOf('job');
+  await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  const [used] = filesOf(file).map((name) => join(`${file}-wake`, name));
+  const left = join(`${file}-wake`, 'left-by-a-dead-process');
+  fs.writeFileSync(left, '');
+  const longAgo = new Date(Date.now() - 2 * 3_600_000);
+  for (const path of [left, used ?? '']) fs.utimesSync(path, longAgo, longAgo);
+  const visitor = claimOf('job');
+  await hintsOf(c, visitor);
+  await c.claim([visitor]);
+  await until(() => !fs.existsSync(left));
+  expect(fs.existsSync(used ?? '')).toBe(true);
+});
+
+test('whose file is removed makes a new one', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  const hints = await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  fs.rmSync(`${file}-wake`, { recursive: true });
+  await until(() => filesOf(file).length > 0);
+  await a.release([holder]);
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'held' }]);
+});
+
+test('closing removes the file and the directory', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const holder = claimOf('job');
+  await hold(a, holder);
+  const waiter = claimOf('job');
+  await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  // One at which it listens, and one at which the holder would find that somebody waits.
+  expect(filesOf(file)).toHaveLength(2);
+  await b.close();
+  expect(filesOf(file)).toHaveLength(1);
+  await a.close();
+  expect(fs.existsSync(`${file}-wake`)).toBe(false);
+});
+
+test('a directory that cannot be made costs nothing but speed', async () => {
+  const file = newFile();
+  fs.writeFileSync(`${file}-wake`, 'in the way');
+  const [a, b] = [open(file), open(file)];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  await hintsOf(b, waiter);
+  expect(await one(b.claim([waiter]))).toMatchObject({ state: 'waiting' });
+  expect(await a.release([holder])).toEqual([true]);
+  expect(await one(b.renew([waiter]))).toMatchObject({ state: 'held' });
+});
+
+test('lines that are no news are passed over', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  const hints = await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  for (const name of filesOf(file)) {
+    fs.appendFileSync(join(`${file}-wake`, name), 'garbage\n\n[1,"nobody"]\nnull\n[');
+  }
+  await a.release([holder]);
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'held' }]);
+});
+
+test('what is written in pieces, or after the file was cut, is read as a whole', async () => {
+  const file = newFile();
+  let changed = (): void => {};
+  const silent: WatchFile = (_path, _options, listener) => {
+    changed = listener;
+    const watcher = Object.assign(new EventEmitter(), { close: () => {} });
+    return watcher as unknown as ReturnType<WatchFile>;
+  };
+  const [a, b] = [open(file), open(file, { watchFile: silent })];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  const hints = await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  const place = Number((await a.inspect('job')).waiters[0]?.number);
+  // The holder was told that somebody waits; the waiter's file is the empty one.
+  const paths = filesOf(file).map((name) => join(`${file}-wake`, name));
+  const path = paths.find((each) => fs.statSync(each).size === 0) ?? '';
+  // A hint is read from the database in one step: by then other steps have been made as well.
+  const look = async (count: number): Promise<void> => {
+    for (let i = 0; i < 10 && hints.length < count; i++) await b.inspect('job');
+    expect(hints).toHaveLength(count);
+  };
+  fs.appendFileSync(path, `\n[${place},`);
+  changed();
+  fs.appendFileSync(path, '"job"]\n');
+  changed();
+  await look(1);
+  fs.truncateSync(path);
+  changed();
+  fs.appendFileSync(path, `[${place},"job"]\n`);
+  changed();
+  await look(2);
+  expect(hints).toMatchObject([{ state: 'waiting' }, { state: 'waiting' }]);
+});
+
+test('the files are open to whoever may use the database', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  await hold(a, claimOf('job'));
+  fs.chmodSync(file, 0o660);
+  // As a group shares a directory: what is made in it belongs to the group, and so on below.
+  fs.chmodSync(dirname(file), 0o2770);
+  const waiter = claimOf('job');
+  await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  const inherited = process.platform === 'linux' ? 0o2000 : 0;
+  expect(fs.statSync(`${file}-wake`).mode & 0o7777).toBe(0o770 | inherited);
+  for (const name of filesOf(file)) {
+    expect(fs.statSync(join(`${file}-wake`, name)).mode & 0o777).toBe(0o660);
+  }
+});

@@ -1,0 +1,165 @@
+/** Queues that we share with the real Curator, and who comes to them, from both sides. */
+import { createLocks, type Lease, type Locks } from 'holdfast';
+import { zookeeperStore } from 'holdfast/zookeeper';
+import { expect } from 'vitest';
+import { failedWith } from '../../../src/stores/zookeeper/errors.ts';
+import type { ZookeeperSession } from '../../../src/stores/zookeeper/zookeeper-session.ts';
+import { LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { Lifetime } from '../../methods/faults/lifetime.ts';
+import { patiently } from '../../methods/faults/scene.ts';
+import { until } from '../../servers/until.ts';
+import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import type { Curator, CuratorKind } from './curator.ts';
+
+export interface Sides {
+  readonly server: ZookeeperServer;
+  readonly curator: Curator;
+  /** To look at nodes. */
+  readonly session: ZookeeperSession;
+}
+
+/** Of a thread in Java, or of a program of ours with a session of its own. */
+export type Wish = `${'ours' | 'java'} ${CuratorKind}`;
+
+/** One who wants in. */
+interface Party {
+  readonly enter: () => Promise<void>;
+  readonly leave: () => Promise<void>;
+  readonly downgrade: () => Promise<void>;
+}
+
+/** Nobody else gets in while so much passes: far longer than a message takes. */
+export const MOMENT_MS = 300;
+
+let beds = 0;
+
+/** Both sides of one queue. */
+export class Both extends Lifetime {
+  /** The store's path. */
+  readonly folder: string = `/folder${++beds}`;
+  readonly name: string = `lock${beds}`;
+  /** As Java has it. */
+  readonly path: string = `${this.folder}/${this.name}`;
+  readonly #sides: Sides;
+  readonly #parties: Party[] = [];
+  readonly #inside = new Set<number>();
+  #observer: Locks | undefined;
+  #trouble: unknown;
+
+  constructor(sides: Sides) {
+    super();
+    this.#sides = sides;
+  }
+
+  /** A program of ours. */
+  ours(): Locks {
+    const store = zookeeperStore(this.#sides.server.url, { path: this.folder });
+    const locks = createLocks(store, { ttl: LONG_TTL_MS });
+    this.use({ close: () => locks.close({ drain: 0 }) });
+    return locks;
+  }
+
+  /** One after the other comes; those who must wait do. */
+  async lineUp(...wishes: readonly Wish[]): Promise<void> {
+    for (const wish of wishes) {
+      const [side, kind] = wish.split(' ') as ['ours' | 'java', CuratorKind];
+      const party = side === 'ours' ? this.#ourParty(kind) : this.#javaParty(kind);
+      const there = (await this.children()).length;
+      const number = this.#parties.push(party) - 1;
+      party.enter().then(
+        () => this.#inside.add(number),
+        (error) => {
+          this.#trouble = error;
+        },
+      );
+      await until(`did ${number} come`, async () => (await this.children()).length === there + 1);
+    }
+  }
+
+  /** These are in, by the order in which they came, and nobody else gets in. */
+  async expectInside(...numbers: readonly number[]): Promise<void> {
+    const inside = (): number[] => [...this.#inside].sort((a, b) => a - b);
+    await until(`were ${numbers} inside`, async () => {
+      if (this.#trouble) throw this.#trouble;
+      return numbers.every((n) => this.#inside.has(n));
+    });
+    await sleep(MOMENT_MS);
+    expect(inside()).toEqual(numbers);
+  }
+
+  async goes(number: number): Promise<void> {
+    this.#inside.delete(number);
+    await this.#parties[number]?.leave();
+  }
+
+  /** A writer that is inside stays there as a reader. */
+  async downgrade(number: number): Promise<void> {
+    await this.#parties[number]?.downgrade();
+  }
+
+  /** So many hold and so many wait, as we see it. */
+  async stand(holders: number, waiters: number): Promise<void> {
+    this.#observer ??= this.ours();
+    const locks = this.#observer;
+    await until(`did ${holders} hold and ${waiters} wait`, async () => {
+      const queue = await locks.inspect(this.name);
+      return queue.holders.length === holders && queue.waiters.length === waiters;
+    });
+  }
+
+  /** Adds one to the number that a node has, so many times, under the mutex alone. */
+  async add({ node, times }: { readonly node: string; readonly times: number }): Promise<void> {
+    const { session } = this.#sides;
+    const mutex = this.ours().mutex(this.name);
+    for (let time = 0; time < times; time++) {
+      const lease = await patiently(mutex);
+      const { data } = await session.getData(node);
+      await session.setData(node, Buffer.from(`${Number(data) + 1}`));
+      await lease.release();
+    }
+  }
+
+  /** Deletes the directory if it is there and empty. */
+  async clear(): Promise<boolean> {
+    try {
+      await this.#sides.session.delete(this.path);
+      return true;
+    } catch (error) {
+      if (failedWith(error, 'NOTEMPTY') || failedWith(error, 'NONODE')) return false;
+      throw error;
+    }
+  }
+
+  async children(): Promise<readonly string[]> {
+    const { session } = this.#sides;
+    if ((await session.exists(this.path)) === undefined) return [];
+    return (await session.getChildren(this.path)).children;
+  }
+
+  #ourParty(kind: CuratorKind): Party {
+    const locks = this.ours();
+    const lock = kind === 'mutex' ? locks.mutex(this.name) : locks.rwLock(this.name)[kind];
+    let lease: Lease | undefined;
+    return {
+      enter: async () => {
+        lease = await patiently(lock);
+      },
+      leave: async () => lease?.release(),
+      downgrade: async () => lease?.downgrade(),
+    };
+  }
+
+  #javaParty(first: CuratorKind): Party {
+    const { path } = this;
+    const thread = this.#sides.curator.thread();
+    let kind = first;
+    return {
+      enter: () => thread.acquire(kind, path),
+      leave: () => thread.release(kind, path),
+      downgrade: async () => {
+        kind = 'read';
+        await thread.downgrade(path);
+      },
+    };
+  }
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import type { Store } from '../../../src/contract/store.ts';
+import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import { Tree } from '../../../src/stores/zookeeper/tree.ts';
+import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
+import { differ } from '../../methods/differential/differ.ts';
+import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+
+/** As long as the longest ttl of the worlds. */
+const LONGEST_MS = 60_000;
+
+let server: ZookeeperServer;
+const stores = new Map<number, Store>();
+
+/** Time passes so much slower: no claim grows old while a slow machine makes the worlds. */
+const SLOWER = 20;
+const slowClock: Clock = { ...systemClock(), now: () => performance.now() / SLOWER };
+
+beforeAll(async () => {
+  server = await startZookeeper({ config: [`maxSessionTimeout=${2 * SLOWER * LONGEST_MS}`] });
+});
+afterAll(async () => {
+  await Promise.all([...stores.values()].map((store) => store.close?.()));
+  await server.close();
+});
+
+function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
+  const { start } = zookeeperClient(server.url, slowClock);
+  const client = { start: (ms = LONGEST_MS) => start(ms * SLOWER) };
+  return new ZookeeperStore({ client, tree: new Tree('/holdfast'), clock: slowClock, maxWaiters });
+}
+
+/** The clock of ZooKeeper cannot be stepped, so nothing ends by its TTL in these worlds. */
+test('ZooKeeper answers and tells as memory does', { timeout: 120_000 }, async () => {
+  await differ({
+    // A process does not know how the claims of another came to where they are.
+    open: (options) => {
+      const store = stores.get(options.maxWaiters) ?? open(options);
+      stores.set(options.maxWaiters, store);
+      return store;
+    },
+    longestMs: LONGEST_MS,
+    groups: 1,
+  });
+  const session = zookeeperClient(server.url).start();
+  const { children } = await session.getChildren('/holdfast');
+  const queues = children.filter((name) => name !== '%' && name !== '%kept');
+  const left = await Promise.all(queues.map((name) => session.getChildren(`/holdfast/${name}`)));
+  expect(left.flatMap((each) => each.children)).toEqual([]);
+  await session.close();
+});

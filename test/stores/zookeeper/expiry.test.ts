@@ -1,0 +1,369 @@
+/**
+ * Many claims live in one session of ZooKeeper, and each still ends as if it had its own: what the
+ * suite, which knows no sessions, cannot try.
+ */
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
+import { zookeeperClient } from 'holdfast/zookeeper';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Clock, systemClock, type Timer } from '../../../src/base/clock.ts';
+import { Tree } from '../../../src/stores/zookeeper/tree.ts';
+import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
+import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { patiently } from '../../methods/faults/scene.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { type Counting, counting } from './counting-client.ts';
+import { Bed } from './fault-bed.ts';
+
+/** Long enough to be renewed on a busy machine, and short enough to be waited for. */
+const TTL_MS = 3000;
+
+let server: ZookeeperServer;
+/** Its sessions are never shorter than 6 s. */
+let generous: ZookeeperServer;
+/** Its sessions are never longer than 4 s. */
+let strict: ZookeeperServer;
+
+beforeAll(async () => {
+  [server, generous, strict] = await Promise.all([
+    startZookeeper(),
+    startZookeeper({ config: ['minSessionTimeout=6000'] }),
+    startZookeeper({ config: ['maxSessionTimeout=4000'] }),
+  ]);
+});
+afterAll(() => Promise.all([server, generous, strict].map((each) => each?.close())));
+
+async function claim(store: Store, ...claims: readonly Claim[]): Promise<ClaimStatus[]> {
+  return [...(await store.claim(claims))];
+}
+
+async function holders(store: Store, resource: string): Promise<number> {
+  return (await store.inspect(resource)).holders.length;
+}
+
+function leftMsOf(status: ClaimStatus | undefined): number {
+  expect(status).toMatchObject({ state: 'held' });
+  return (status as { readonly leftMs: number }).leftMs;
+}
+
+/** In which sessions these claims live, the oldest first. */
+async function sessionsOf(bed: Bed, ...resources: readonly string[]): Promise<bigint[]> {
+  const session = bed.session(server);
+  const nodes = await Promise.all(resources.map((resource) => bed.nodes(session, resource)));
+  return nodes.flat().map(({ stat }) => stat.session);
+}
+
+/** Beats for them until `over`. */
+async function beating(
+  store: Store,
+  claims: readonly Claim[],
+  over: () => boolean | Promise<boolean>,
+): Promise<void> {
+  await until('was it over', async () => {
+    const statuses = await store.renew(claims);
+    expect(statuses.map(({ state }) => state)).toEqual(claims.map(() => 'held'));
+    await sleep(TTL_MS / 10);
+    return over();
+  });
+}
+
+function counted(bed: Bed, clock: Clock = systemClock()): Counting & { readonly store: Store } {
+  const all = counting(zookeeperClient(server.url, clock));
+  const parts = { client: all.client, tree: new Tree(bed.path), clock, maxWaiters: 100 };
+  return { ...all, store: bed.use(new ZookeeperStore(parts)) };
+}
+
+test.concurrent('all that a process held is free when it has gone without a word', async () => {
+  await using bed = new Bed(server);
+  const [dying, other] = [bed.store(server), bed.store(server)];
+  const claims = Array.from({ length: 50 }, (_, n) => claimOf(`r${n}`, { ttlMs: TTL_MS }));
+  await claim(dying, ...claims);
+  await dying.close?.();
+  const next = claims.map(({ resource }) => claimOf(resource, { ttlMs: LONG_TTL_MS }));
+  expect(new Set((await claim(other, ...next)).map(({ state }) => state))).toEqual(
+    new Set(['waiting']),
+  );
+  await until('held the others', async () => {
+    return (await other.renew(next)).every(({ state }) => state === 'held');
+  });
+});
+
+test.concurrent('a claim that nobody renews ends, although others keep its session', async () => {
+  await using bed = new Bed(server);
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  await claim(store, kept, left);
+  expect(new Set(await sessionsOf(bed, 'kept', 'left')).size).toBe(1);
+  await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
+  expect(await holders(other, 'kept')).toBe(1);
+  expect(await store.renew([left])).toEqual([{ state: 'gone', why: 'expired' }]);
+});
+
+test.concurrent('a waiter that nobody renews ends, and does not stand in the way', async () => {
+  await using bed = new Bed(server);
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const terms = { ttlMs: TTL_MS };
+  const [held, left, next] = [claimOf('a', terms), claimOf('a', terms), claimOf('a')];
+  await claim(store, held);
+  await claim(store, left);
+  expect(await claim(other, next)).toMatchObject([{ state: 'waiting', ahead: 2 }]);
+  await beating(store, [held], async () => (await store.inspect('a')).waiters.length === 1);
+  await store.release([held]);
+  await until('held the next', async () => {
+    const [status] = await other.renew([next]);
+    return status?.state === 'held';
+  });
+});
+
+test.concurrent('a claim is not held after it has ended, though its session lives', async () => {
+  await using bed = new Bed(server);
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const [brief, kept] = [claimOf('brief', { ttlMs: 1700 }), claimOf('kept', { ttlMs: 2000 })];
+  await claim(store, brief, kept);
+  expect(new Set(await sessionsOf(bed, 'brief', 'kept')).size).toBe(1);
+  await sleep(1200);
+  await store.renew([kept]);
+  // The session lives, the claim does not.
+  await sleep(600);
+  expect(await store.renew([brief])).toEqual([{ state: 'gone', why: 'expired' }]);
+  await until('was it free', async () => (await holders(other, 'brief')) === 0);
+});
+
+test.concurrent('nobody is promised more than the server keeps, however old it is', async () => {
+  await using bed = new Bed(server);
+  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const other = bed.store(server);
+  const ages = [0, 300, 900, 1500, 2100];
+  const stores = ages.map(() => bed.store(proxy));
+  const promised = ages.map(async (age, n) => {
+    const store = stores[n] as Store;
+    await claim(store, claimOf(`first${n}`, { ttlMs: TTL_MS }));
+    await sleep(age);
+    const at = performance.now();
+    const [status] = await claim(store, claimOf(`r${n}`, { ttlMs: TTL_MS }));
+    // All have what they wanted.
+    expect(leftMsOf(status)).toBeGreaterThan(TTL_MS * 0.9);
+    return { at, leftMs: leftMsOf(status) };
+  });
+  await Promise.all(promised);
+  proxy.set({ flow: 'swallow' });
+  const granted = promised.map(async (promise, n) => {
+    const { at, leftMs } = await promise;
+    const next = claimOf(`r${n}`);
+    await claim(other, next);
+    await until(`was r${n} free`, async () => {
+      const [status] = await other.renew([next]);
+      return status?.state === 'held';
+    });
+    expect(performance.now() - at).toBeGreaterThanOrEqual(leftMs);
+  });
+  await Promise.all(granted);
+});
+
+test.concurrent('a release that does not arrive is sent again by the store itself', async () => {
+  await using bed = new Bed(server);
+  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const [store, other] = [bed.store(proxy), bed.store(server)];
+  // They would outlive the test.
+  const [kept, left] = [claimOf('kept'), claimOf('left')];
+  await claim(store, kept, left);
+  proxy.refuse();
+  proxy.toServer.set({ cutAfter: 0 });
+  await expect(store.release([left])).rejects.toMatchObject({ code: 'STORE' });
+  expect(await holders(other, 'left')).toBe(1);
+  proxy.set();
+  await proxy.accept();
+  await beating(store, [], async () => (await holders(other, 'left')) === 0);
+  expect(await store.renew([kept])).toMatchObject([{ state: 'held' }]);
+});
+
+test.concurrent('a release that is refused is asked for again, now and then', async () => {
+  await using bed = new Bed(server);
+  const { store, counts } = counted(bed);
+  const session = bed.session(server);
+  const held = claimOf('a', { ttlMs: TTL_MS });
+  await claim(store, held);
+  const queue = `${bed.path}/a`;
+  const { acl } = await session.getAcl(queue);
+  // All but to delete.
+  await session.setAcl(queue, [{ scheme: 'world', id: 'anyone', perms: 1 + 2 + 4 + 16 }]);
+  const before = counts.get('multi') ?? 0;
+  await expect(store.release([held])).rejects.toMatchObject({ reason: 'NOAUTH' });
+  // One after the other would be hundreds; a tenth of the session is between two.
+  await sleep(1000);
+  expect((counts.get('multi') ?? 0) - before).toBeLessThan(10);
+  await session.setAcl(queue, acl);
+  const other = claimOf('other', { ttlMs: TTL_MS });
+  await claim(store, other);
+  await beating(store, [other], async () => (await bed.nodes(session, 'a')).length === 0);
+});
+
+test.concurrent('a session that ends behind our back is replaced at once', async () => {
+  await using bed = new Bed(server);
+  const store = bed.store(server);
+  const [lost, next] = [claimOf('lost'), claimOf('next')];
+  await claim(store, lost);
+  const [session = 0n] = await sessionsOf(bed, 'lost');
+  await server.endSession(session);
+  await until('was the next held', async () => {
+    const [status] = await claim(store, next);
+    return status?.state === 'held';
+  });
+  expect(await store.renew([lost, next])).toMatchObject([
+    { state: 'gone', why: 'session' },
+    { state: 'held' },
+  ]);
+});
+
+test.concurrent('a server that keeps sessions for longer is taken at its word', async () => {
+  await using bed = new Bed(generous);
+  const [dying, other] = [bed.store(generous), bed.store(generous)];
+  const [held, next] = [claimOf('a', { ttlMs: 2000 }), claimOf('a', { ttlMs: LONG_TTL_MS })];
+  // Never more than was wanted, though the session has more.
+  const [status] = await claim(dying, held);
+  expect(leftMsOf(status)).toBeLessThanOrEqual(2000);
+  const began = performance.now();
+  expect(await claim(other, next)).toMatchObject([{ state: 'waiting' }]);
+  await dying.close?.();
+  await until('was it free', async () => {
+    const [status] = await other.renew([next]);
+    return status?.state === 'held';
+  });
+  expect(performance.now() - began).toBeGreaterThan(5000);
+});
+
+test.concurrent('a server that keeps sessions for less refuses, and says why', async () => {
+  await using bed = new Bed(strict);
+  const message = expect.stringMatching(/at most 4000 ms.* at most 2666 ms\. Raise maxSessionTime/);
+  const refusal = { code: 'STORE', retryable: false, outcome: 'failed', message };
+  const locks = bed.locksOn(bed.store(strict), 2700);
+  await expect(locks.mutex('a').acquire()).rejects.toMatchObject(refusal);
+  await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject(refusal);
+  // Longer than the protocol has numbers for.
+  const forWeeks = claimOf('a', { ttlMs: 20 * 86_400_000 });
+  expect(await claim(bed.store(strict), forWeeks)).toMatchObject([{ error: refusal }]);
+  // Who only looks has no use for a ttl.
+  expect(await locks.inspect('a')).toMatchObject({ holders: [], waiters: [] });
+  const shorter = bed.locksOn(bed.store(strict), 2666);
+  const lease = await shorter.mutex('a').acquire();
+  expect((await locks.inspect('a')).holders).toHaveLength(1);
+  await lease.release();
+});
+
+/** Ten times as quick as others. */
+function quickClock(): Clock {
+  const clock = systemClock();
+  const setTimeout = (run: () => void, ms: number): Timer => clock.setTimeout(run, ms / 10);
+  return { ...clock, now: () => clock.now() * 10, setTimeout };
+}
+
+test.concurrent('a session that nobody uses ends after a while', async () => {
+  await using bed = new Bed(server);
+  const { store, sessions } = counted(bed, quickClock());
+  const [first, second] = [claimOf('a', { ttlMs: 39_000 }), claimOf('b', { ttlMs: 39_000 })];
+  await claim(store, first, second);
+  await store.release([first]);
+  // A while for one whose clock is quicker; but one claim is there.
+  for (let i = 0; i < 4; i++) {
+    await sleep(800);
+    await store.renew([second]);
+  }
+  expect(sessions.map(({ state }) => state)).toEqual(['connected']);
+  await store.release([second]);
+  await until('was it closed', async () => sessions[0]?.state === 'closed');
+  expect(await claim(store, claimOf('c'))).toMatchObject([{ state: 'held' }]);
+  expect(sessions).toHaveLength(2);
+});
+
+test.concurrent('two thousand claims are kept alive by a few requests', async () => {
+  await using bed = new Bed(server);
+  const { store, counts, sessions } = counted(bed);
+  const claims = Array.from({ length: 2000 }, (_, n) => claimOf(`r${n}`));
+  const batches = Array.from({ length: 20 }, (_, n) => claims.slice(n * 100, n * 100 + 100));
+  for (const batch of batches) await claim(store, ...batch);
+  expect(sessions).toHaveLength(1);
+  // Longer than a hold must be until it asks to be told what concerns it.
+  await sleep(200);
+  await store.renew([claims[0] as Claim]);
+  const before = new Map(counts);
+  const statuses = (await Promise.all(batches.map((batch) => store.renew(batch)))).flat();
+  expect(statuses.filter(({ state }) => state !== 'held')).toEqual([]);
+  const more = [...counts].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
+  const { touch, ...others } = Object.fromEntries(more.filter(([, count]) => count > 0));
+  expect(others).toEqual({ multi: batches.length });
+  // One for all, where the session is no longer young.
+  expect(touch ?? 0).toBeLessThanOrEqual(1);
+  for (const batch of batches) await store.release(batch);
+});
+
+test.concurrent('a claim that ends later does so in its own session, if that is long', async () => {
+  await using bed = new Bed(server);
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const [held, next] = [claimOf('a'), claimOf('a')];
+  await claim(store, held);
+  await claim(other, next);
+  const [before] = await sessionsOf(bed, 'a');
+  const began = performance.now();
+  expect(await store.release([held], { ms: 1500 })).toEqual([true]);
+  expect((await sessionsOf(bed, 'a'))[0]).toBe(before);
+  expect(await store.renew([held])).toEqual([{ state: 'gone', why: 'unknown' }]);
+  await until('held the next', async () => {
+    const [status] = await other.renew([next]);
+    return status?.state === 'held';
+  });
+  expect(performance.now() - began).toBeGreaterThanOrEqual(1500);
+});
+
+test.concurrent('a claim that ends later outlives its process, and not by much', async () => {
+  await using bed = new Bed(server);
+  const [dying, living, other] = [bed.store(server), bed.store(server), bed.store(server)];
+  const terms = { ttlMs: TTL_MS };
+  const [died, lived] = [claimOf('died', terms), claimOf('lived', terms)];
+  await claim(dying, died);
+  await claim(living, lived);
+  const before = await sessionsOf(bed, 'died', 'lived');
+  const tokens = (await Promise.all(['died', 'lived'].map((name) => other.inspect(name)))).map(
+    ({ holders: [holder] }) => holder?.number,
+  );
+  const next = [claimOf('died'), claimOf('lived')];
+  expect(await claim(other, ...next)).toMatchObject([{ state: 'waiting' }, { state: 'waiting' }]);
+  const began = performance.now();
+  const afterwards = { ms: TTL_MS * 2 };
+  await Promise.all([dying.release([died], afterwards), living.release([lived], afterwards)]);
+  await dying.close?.();
+  const after = await sessionsOf(bed, 'died', 'lived');
+  expect(new Set([...before, ...after]).size).toBe(5);
+  // It is the same claim.
+  const [still] = (await other.inspect('died')).holders;
+  expect(still?.number).toBe(tokens[0]);
+  await until('held the next', async () => {
+    const statuses = await other.renew(next);
+    const early = performance.now() - began < afterwards.ms;
+    if (early) expect(statuses).toMatchObject([{ state: 'waiting' }, { state: 'waiting' }]);
+    return statuses.every(({ state }) => state === 'held');
+  });
+  expect(performance.now() - began).toBeGreaterThanOrEqual(afterwards.ms);
+  expect(await other.renew(next)).toMatchObject(
+    ['expired', 'released'].map((reason, n) => ({ takeover: { reason, token: tokens[n] } })),
+  );
+});
+
+test.concurrent('whoever waited learns whether the one before was released or died', async () => {
+  await using bed = new Bed(server);
+  const dying = bed.store(server);
+  const waiting = bed.locks(server);
+  const held = claimOf('died', { ttlMs: TTL_MS });
+  const [status] = await claim(dying, held);
+  const afterDeath = patiently(waiting.mutex('died'));
+  await hasWaiter(waiting, 'died');
+  await dying.close?.();
+  const first = await patiently(bed.patientLocks(server).mutex('released'));
+  const afterRelease = patiently(waiting.mutex('released'));
+  await hasWaiter(waiting, 'released');
+  await first.release();
+  const { token } = status as { token: bigint };
+  expect((await afterRelease).takeover).toEqual({ reason: 'released', token: first.token });
+  expect((await afterDeath).takeover).toEqual({ reason: 'expired', token: token * 1024n });
+});

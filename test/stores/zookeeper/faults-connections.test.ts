@@ -1,0 +1,151 @@
+/** The network between a process and the server is gone, halfway gone, or slow. */
+import type { Lease, Locks } from 'holdfast';
+import { afterAll, describe, expect, test } from 'vitest';
+import { hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
+import { patiently, Scene } from '../../methods/faults/scene.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { Bed } from './fault-bed.ts';
+
+const server = await startZookeeper();
+afterAll(() => server.close());
+
+const newBed = (): Bed => new Bed(server);
+
+holdersFaults(newBed, { zookeeper: {} });
+
+describe('what comes late', () => lateness(newBed, { copies: false }));
+
+type Take = (locks: Locks, n: number) => Promise<Lease>;
+
+/** What many want of one queue; the first one has it alone. */
+const QUEUES: Readonly<Record<string, Take>> = {
+  'a mutex': (locks) => locks.mutex('a', { fair: true }).acquire(),
+  'readers and writers': (locks, n) => {
+    const { read, write } = locks.rwLock('a', { fair: true });
+    return (n % 3 === 0 ? write : read).acquire();
+  },
+  permits: (locks, n) => locks.semaphore('a', { limit: 3 }).acquire({ permits: 3 - (n % 3) }),
+};
+
+describe.concurrent('a path', () => {
+  test.concurrent('that is broken is known at once, and when it is back', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const lease = await patiently(bed.patientLocks(proxy).mutex('a'));
+    expect(lease.state).toBe('held');
+    proxy.refuse();
+    proxy.reset();
+    await until('was it doubted', async () => lease.state === 'unconfirmed');
+    // The next heartbeat is not due before a third of it has gone.
+    expect(lease.remainingMs).toBeGreaterThan(LONG_TTL_MS * 0.7);
+    await proxy.accept();
+    await until('was it confirmed', async () => lease.state === 'held');
+    await lease.release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('that loses what is asked, not what is answered, ends a hold', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const scene = await Scene.set(bed, { holder: proxy, others: server });
+    proxy.toServer.set({ flow: 'swallow' });
+    await scene.expectSucceeded();
+    expect(scene.reasons).toEqual(['expired', 'expired']);
+    proxy.set();
+    await scene.leave(server);
+  });
+
+  test.concurrent('that is back after the end of the session serves a new one', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const locks = bed.locks(proxy);
+    const lease = await patiently(locks.mutex('a'));
+    proxy.refuse();
+    proxy.reset();
+    await until('was it lost', async () => lease.signal.aborted);
+    // It waits until it is let in, or fails because it took too long.
+    const again = patiently(locks.mutex('a'));
+    const session = bed.session(server);
+    await until('was it over', async () => (await bed.nodes(session, 'a')).length === 0);
+    await proxy.accept();
+    expect((await again).token).toBeGreaterThan(lease.token);
+    await (await again).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('that is broken when a hold is given up: it ends when it is back', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const [holding, waiting] = [bed.patientLocks(proxy), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await hasWaiter(waiting, 'a');
+    proxy.refuse();
+    proxy.reset();
+    await until('was it doubted', async () => lease.state === 'unconfirmed');
+    await lease.release();
+    expect(lease.state).toBe('released');
+    expect((await waiting.inspect('a')).holders).toHaveLength(1);
+    await proxy.accept();
+    // Long before its life would have been over.
+    expect((await next).takeover).toEqual({ reason: 'released', token: lease.token });
+    await (await next).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('that breaks under the last words of a process lets others in', async () => {
+    await using bed = newBed();
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const [holding, waiting] = [bed.patientLocks(proxy), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await hasWaiter(waiting, 'a');
+    proxy.toServer.set({ cutAfter: 0 });
+    await lease.release();
+    await holding.close();
+    // Long before the session that has the node would have been over.
+    await (await next).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent.each(Object.entries(QUEUES))(
+    'that breaks again and again: each who waits gets in (%s)',
+    async (name, take) => {
+      await using bed = newBed();
+      const proxy = bed.serve(await TcpProxy.start(server.port));
+      const all = Array.from({ length: 5 }, () => bed.patientLocks(proxy));
+      const first = await take(bed.patientLocks(server), 0);
+      const granted: bigint[] = [];
+      const hold = async (lease: Lease): Promise<void> => {
+        granted.push(lease.token);
+        await sleep(Math.random() * 10);
+        await lease.release();
+      };
+      const waits = all.flatMap((locks) => {
+        const tenth = (_: unknown, n: number): Promise<void> => take(locks, n).then(hold);
+        return Array.from({ length: 10 }, tenth);
+      });
+      const over = Promise.all(waits).then(() => true);
+      const observer = bed.patientLocks(server);
+      const waiters = async (): Promise<bigint[]> => {
+        return (await observer.inspect('a')).waiters.map(({ number }) => number);
+      };
+      await until('did all wait', async () => (await waiters()).length === waits.length);
+      const inOrder = await waiters();
+      await first.release();
+      while (!(await Promise.race([over, sleep(Math.random() * 60)]))) proxy.reset();
+      // Several who get in at one moment hear of it in any order.
+      const byNumber = [...granted].sort((a, b) => (a < b ? -1 : 1));
+      expect(name === 'a mutex' ? granted : byNumber).toEqual(inOrder);
+      await bed.leave();
+      await bed.expectNothingLeft(server);
+    },
+  );
+});

@@ -1,0 +1,213 @@
+/**
+ * The connection is cut in the middle of what is asked or answered, at many places: a claim has one
+ * node at most while it is wanted, and none when it is not, however its requests were lost.
+ */
+import { isLockError, type Lease, type Locks } from 'holdfast';
+import { afterAll, expect, test } from 'vitest';
+import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { patiently } from '../../methods/faults/scene.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { Bed } from './fault-bed.ts';
+
+const server = await startZookeeper();
+afterAll(() => server.close());
+
+const WAYS = ['toServer', 'toClient'] as const;
+
+/** From within the first message to beyond what a lock and its release take. */
+const CUTS = Array.from({ length: 40 }, (_, n) => 1 + n * 23);
+
+/** Nothing ends of old age here: what stays would be seen. */
+class CutBed extends Bed {
+  readonly proxy: TcpProxy;
+  readonly cut: Locks;
+
+  static async make(): Promise<CutBed> {
+    return new CutBed(await TcpProxy.start(server.port));
+  }
+
+  private constructor(proxy: TcpProxy) {
+    super(server);
+    this.proxy = this.serve(proxy);
+    this.cut = this.patientLocks(proxy);
+  }
+
+  /** What was asked before has been answered then, or has failed. */
+  async pass(): Promise<void> {
+    await (await patiently(this.cut.mutex('passed'))).release();
+  }
+
+  /** Once with each cut, over a connection that is there. */
+  async eachCut(way: (typeof WAYS)[number], work: () => Promise<void>): Promise<void> {
+    const session = this.session(server);
+    let cuts = 0;
+    for (const cutAfter of CUTS) {
+      await this.pass();
+      this.proxy[way].set({ cutAfter });
+      await work();
+      if (this.proxy[way].faults.cutAfter === undefined) cuts++;
+      this.proxy.set();
+      await until(`was nothing left after ${cutAfter} bytes`, async () => {
+        return (await this.nodes(session, 'a')).length === 0;
+      });
+    }
+    // Some are longer than what was sent.
+    expect(cuts).toBeGreaterThan(CUTS.length / 5);
+    await this.leave();
+    await this.expectNothingLeft(server);
+  }
+}
+
+test.concurrent.each(WAYS)('a mutex that is taken and released (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  const session = bed.session(server);
+  await bed.eachCut(way, async () => {
+    const lease = await patiently(bed.cut.mutex('a'));
+    const nodes = await bed.nodes(session, 'a');
+    expect(nodes.map(({ stat }) => stat.czxid * 1024n)).toEqual([lease.token]);
+    await lease.release();
+  });
+});
+
+test.concurrent.each(WAYS)('a mutex that is waited for (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  const others = bed.patientLocks(server);
+  const session = bed.session(server);
+  await (await others.mutex('a').acquire()).release();
+  await bed.eachCut(way, async () => {
+    const first = await patiently(others.mutex('a'));
+    const next = patiently(bed.cut.mutex('a'));
+    // Not for long: it may need its connection back first.
+    await until('did it come', async () => (await bed.nodes(session, 'a')).length === 2);
+    await first.release();
+    const lease = await next;
+    expect(lease.token).toBeGreaterThan(first.token);
+    expect(await bed.nodes(session, 'a')).toHaveLength(1);
+    await lease.release();
+  });
+});
+
+test.concurrent.each(WAYS)('permits that are taken by two (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  const session = bed.session(server);
+  const some = bed.cut.semaphore('a', { limit: 3 });
+  await bed.eachCut(way, async () => {
+    const pair = await Promise.allSettled([some.acquire({ permits: 2 }), some.acquire()]);
+    const leases = pair.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(leases).toHaveLength(2);
+    expect(await bed.nodes(session, 'a')).toHaveLength(2);
+    await Promise.all(leases.map((lease) => lease.release()));
+  });
+});
+
+test.concurrent.each(WAYS)('a writer that becomes a reader (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  const session = bed.session(server);
+  await bed.eachCut(way, async () => {
+    const lease = await patiently(bed.cut.rwLock('a').write);
+    await again(() => lease.downgrade());
+    const nodes = await bed.nodes(session, 'a');
+    expect(nodes.map(({ path }) => /__[A-Z]+__/.exec(path)?.[0])).toEqual(['__READ__']);
+    expect(lease.state).not.toBe('lost');
+    await lease.release();
+  });
+});
+
+test.concurrent.each(WAYS)('a try (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  await bed.eachCut(way, async () => {
+    const lease = await bed.cut.mutex('a').tryAcquire().catch(doubt);
+    expect(lease).not.toBe(null);
+    await lease?.release();
+  });
+});
+
+test.concurrent.each(WAYS)('a wait that is given up (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  await bed.eachCut(way, async () => {
+    const aborter = new AbortController();
+    const { reached } = bed.proxy.toServer;
+    const wait = bed.cut.mutex('a').acquire({ signal: aborter.signal });
+    const over = wait.then(
+      (lease) => lease.release(),
+      () => {},
+    );
+    await until('was it sent', async () => bed.proxy.toServer.reached > reached);
+    aborter.abort();
+    await over;
+    await bed.pass();
+  });
+});
+
+test.concurrent.each(WAYS)('a claim that is sent again, and its release, too (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  const store = bed.store(bed.proxy);
+  const session = bed.session(server);
+  await bed.eachCut(way, async () => {
+    const claim = claimOf('a');
+    await until('was it granted', async () => {
+      const [status] = await store.claim([claim]);
+      return status?.state === 'held';
+    });
+    expect(await bed.nodes(session, 'a')).toHaveLength(1);
+    await again(() => store.release([claim]));
+    expect(await bed.nodes(session, 'a')).toEqual([]);
+    // Whatever else comes of it.
+    expect((await store.claim([claim])).map(({ state }) => state)).not.toContain('waiting');
+    await again(() => store.release([claim]));
+  });
+});
+
+test.concurrent.each(WAYS)('a hold that ends later (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  const store = bed.store(bed.proxy);
+  await bed.eachCut(way, async () => {
+    const claim = claimOf('a');
+    await until('was it granted', async () => (await store.claim([claim]))[0]?.state === 'held');
+    expect(await again(() => store.release([claim], { ms: 60 }))).toEqual([true]);
+  });
+});
+
+test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)', async (way) => {
+  await using bed = new Bed(server);
+  const session = bed.session(server);
+  const moved = CUTS.filter((_, n) => n % 3 === 0).map(async (cutAfter) => {
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const store = bed.store(proxy);
+    const claim = claimOf(`a${cutAfter}`, { ttlMs: 3000 });
+    const [status] = await store.claim([claim]);
+    expect(status).toMatchObject({ state: 'held' });
+    const [before] = await bed.nodes(session, claim.resource);
+    proxy[way].set({ cutAfter });
+    const began = performance.now();
+    expect(await again(() => store.release([claim], { ms: 6000 }))).toEqual([true]);
+    proxy.set();
+    const nodes = await bed.nodes(session, claim.resource);
+    expect(nodes.map(({ path }) => path)).toEqual([before?.path]);
+    expect(nodes[0]?.stat.session).not.toBe(before?.stat.session);
+    await until('was it over', async () => {
+      return (await bed.nodes(session, claim.resource)).length === 0;
+    });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(6000);
+  });
+  await Promise.all(moved);
+});
+
+/** Until it is not the network that it fails of. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLockError(error, 'STORE')) throw error;
+      await sleep(10);
+    }
+  }
+}
+
+function doubt(error: unknown): Lease | undefined {
+  if (!isLockError(error, 'STORE')) throw error;
+  return undefined;
+}

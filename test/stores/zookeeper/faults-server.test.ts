@@ -1,0 +1,78 @@
+/** The server dies, stands still, or ends sessions. */
+import { describe, expect, test } from 'vitest';
+import { hasWaiter } from '../../methods/faults/bed.ts';
+import { patiently } from '../../methods/faults/scene.ts';
+import { loneServer } from '../../methods/faults/server.ts';
+import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
+import { until } from '../../servers/until.ts';
+import { Bed } from './fault-bed.ts';
+
+serversOfTheirOwn();
+
+describe.concurrent('a server', () => {
+  loneServer(() => new Bed());
+
+  test.concurrent('ends the session of a holder, who is told why; the next gets it', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const session = bed.session(server);
+    const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await hasWaiter(waiting, 'a');
+    const [held] = await bed.nodes(session, 'a');
+    await server.endSession(held?.stat.session ?? 0n);
+    await until('was it told', async () => lease.signal.aborted);
+    expect(lease.state).toBe('lost');
+    expect(lease.loss?.reason).toBe('session');
+    expect((await next).takeover).toEqual({ reason: 'expired', token: lease.token });
+    expect((await next).token).toBeGreaterThan(lease.token);
+    await (await next).release();
+    // It gets a new one.
+    await (await holding.mutex('a').acquire()).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('ends the session of a waiter, who comes again', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const session = bed.session(server);
+    const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
+    const lease = await patiently(holding.mutex('a'));
+    const next = patiently(waiting.mutex('a'));
+    await hasWaiter(holding, 'a');
+    const [, first] = await bed.nodes(session, 'a');
+    await server.endSession(first?.stat.session ?? 0n);
+    await until('did it come again', async () => {
+      const [, again] = await bed.nodes(session, 'a');
+      return again !== undefined && again.stat.session !== first?.stat.session;
+    });
+    expect(lease.state).toBe('held');
+    await lease.release();
+    expect((await next).takeover).toEqual({ reason: 'released', token: lease.token });
+    await (await next).release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+
+  test.concurrent('ends the sessions of all, in which many hold and wait', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const session = bed.session(server);
+    const locks = bed.patientLocks(server);
+    const names = Array.from({ length: 20 }, (_, n) => `r${n}`);
+    const held = await Promise.all(names.map((name) => locks.mutex(name).acquire()));
+    const waiting = bed.patientLocks(server);
+    const next = names.map((name) => patiently(waiting.mutex(name)));
+    for (const name of names) await hasWaiter(locks, name);
+    const [holder, waiter] = await bed.nodes(session, 'r0');
+    await server.endSession(waiter?.stat.session ?? 0n);
+    await server.endSession(holder?.stat.session ?? 0n);
+    await until('were all told', async () => held.every(({ signal }) => signal.aborted));
+    expect(new Set(held.map(({ loss }) => loss?.reason))).toEqual(new Set(['session']));
+    for (const lease of await Promise.all(next)) await lease.release();
+    await bed.leave();
+    await bed.expectNothingLeft(server);
+  });
+});

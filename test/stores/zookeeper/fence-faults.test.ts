@@ -1,0 +1,253 @@
+/** The fence in ZooKeeper, over connections that break, are slow, or lose what they carry. */
+import { isLockError } from 'holdfast';
+import { type ZookeeperEntry, type ZookeeperNodes, zookeeperFence } from 'holdfast/fence';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import type {
+  MultiStep,
+  ZookeeperSession,
+} from '../../../src/stores/zookeeper/zookeeper-session.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startSession } from './sessions.ts';
+
+let server: ZookeeperServer;
+beforeAll(async () => {
+  server = await startZookeeper();
+  // So that the first thing that an entry writes is the fence.
+  const session = zookeeperClient(server.url).start();
+  await session.create('/holdfast-fence');
+  await session.close();
+});
+afterAll(() => server?.close());
+
+/** It outlives what a machine that stands still does to its connection. */
+const LONG = '60s';
+
+const fence = zookeeperFence();
+const at = (resource: string) => ({ resource, lineage: 'one' });
+const bytes = (text: string | number): Buffer => Buffer.from(`${text}`);
+const writing = (path: string, text: string | number): MultiStep[] => [
+  { step: 'set', path, data: bytes(text) },
+];
+
+function sessionHere(): ZookeeperSession {
+  return startSession({ servers: [server.address], sessionTimeout: LONG });
+}
+
+async function textAt(session: ZookeeperSession, path: string): Promise<string> {
+  return (await session.getData(path)).data.toString();
+}
+
+/** A session, and what the lock guards. */
+async function dataAt(path: string, text: string | number = ''): Promise<ZookeeperSession> {
+  const session = sessionHere();
+  await session.create(path, { data: bytes(text) });
+  return session;
+}
+
+interface Proxied {
+  readonly proxy: TcpProxy;
+  readonly session: ZookeeperSession;
+}
+
+async function proxied(): Promise<Proxied> {
+  const proxy = await TcpProxy.start(server.port);
+  onTestFinished(() => proxy.close());
+  const session = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout: LONG });
+  await session.exists('/');
+  return { proxy, session };
+}
+
+type Fate = <T>(write: () => Promise<T>) => Promise<T>;
+
+/** The session, whose first write, a create or a set, meets this fate. */
+function withFate(session: ZookeeperSession, fate: Fate): ZookeeperNodes {
+  const fates = [fate];
+  const met: Fate = (write) => (fates.pop() ?? ((write) => write()))(write);
+  return {
+    timeoutMs: session.timeoutMs,
+    now: () => session.now(),
+    sync: (within) => session.sync(within),
+    getData: (path, within) => session.getData(path, within),
+    create: (path, making) => met(() => session.create(path, making)),
+    multi: (steps, within) => met(() => session.multi(steps, within)),
+  };
+}
+
+async function versionOf(session: ZookeeperSession, resource: string): Promise<number> {
+  return (await session.exists(`/holdfast-fence/${resource}`))?.version ?? -1;
+}
+
+/** It happens at the server, then what is said happens, and the answer never comes. */
+function replyLost(
+  { proxy }: Proxied,
+  resource: string,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Fate {
+  return async (write) => {
+    const other = sessionHere();
+    const before = await versionOf(other, resource);
+    proxy.toClient.set({ flow: 'swallow' });
+    const written = write();
+    written.catch(() => {});
+    await until('written', async () => (await versionOf(other, resource)) > before);
+    await meanwhile();
+    proxy.reset();
+    proxy.toClient.set();
+    return written;
+  };
+}
+
+/** It comes to the server when what is said has happened. */
+function late({ proxy }: Proxied, meanwhile: () => Promise<unknown>): Fate {
+  return async (write) => {
+    proxy.toServer.set({ flow: 'hold' });
+    const written = write();
+    await meanwhile();
+    proxy.toServer.set();
+    return written;
+  };
+}
+
+test('an entry whose reply is lost is made again, be it the first or not', async () => {
+  const bed = await proxied();
+  const session = await dataAt('/m');
+  for (const token of [33n, 34n]) {
+    const before = await versionOf(session, 'm');
+    const nodes = withFate(bed.session, replyLost(bed, 'm'));
+    const entry = await fence.enter(nodes, { ...at('m'), token });
+    // The lost one, and the one that counts.
+    expect(entry.check).toMatchObject([{ version: before + 2 }]);
+    await entry.write(writing('/m', `${token}`));
+  }
+  expect(await textAt(session, '/m')).toBe('34');
+});
+
+test('an entry that never arrived is made again', async () => {
+  const bed = await proxied();
+  await fence.enter(bed.session, { ...at('n'), token: 33n });
+  const swallowed: Fate = async (write) => {
+    const { reached } = bed.proxy.toServer;
+    bed.proxy.toServer.set({ flow: 'swallow' });
+    const written = write();
+    written.catch(() => {});
+    await until('sent', async () => bed.proxy.toServer.reached > reached);
+    bed.proxy.reset();
+    bed.proxy.set();
+    return written;
+  };
+  const entry = await fence.enter(withFate(bed.session, swallowed), { ...at('n'), token: 34n });
+  expect(entry.check).toMatchObject([{ version: 1 }]);
+});
+
+test('a newer holder that came in meanwhile is found', async () => {
+  const bed = await proxied();
+  const newer = (token: bigint) => () => fence.enter(sessionHere(), { ...at('o'), token });
+  await newer(1n)();
+  const stale = { code: 'STALE_TOKEN', token: 33n, seen: 34n };
+  const lost = withFate(bed.session, replyLost(bed, 'o', newer(34n)));
+  await expect(fence.enter(lost, { ...at('o'), token: 33n })).rejects.toMatchObject(stale);
+  const held = withFate(bed.session, late(bed, newer(36n)));
+  await expect(fence.enter(held, { ...at('o'), token: 35n })).rejects.toMatchObject({
+    ...{ token: 35n, seen: 36n },
+  });
+});
+
+test('an older holder that came in meanwhile is put out', async () => {
+  const bed = await proxied();
+  const session = await dataAt('/p');
+  let older: ZookeeperEntry | undefined;
+  const nodes = withFate(
+    bed.session,
+    late(bed, async () => {
+      older = await fence.enter(session, { ...at('p'), token: 33n });
+    }),
+  );
+  const entry = await fence.enter(nodes, { ...at('p'), token: 34n });
+  await expect(older?.write(writing('/p', 'late'))).rejects.toMatchObject({ seen: 34n });
+  await entry.write(writing('/p', 'on time'));
+});
+
+test('a write that is still on its way arrives no more once its holder has entered', async () => {
+  const { proxy, session } = await proxied();
+  const other = await dataAt('/q', 10);
+  const before = await fence.enter(session, { ...at('q'), token: 33n });
+  const { reached } = proxy.toServer;
+  proxy.toServer.set({ flow: 'hold' });
+  // No answer can come, so any time will do.
+  const late = before.write(writing('/q', 9), { timeoutMs: 100 });
+  await expect(late).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
+  await until('sent', async () => proxy.toServer.reached > reached);
+  const after = await fence.enter(other, { ...at('q'), token: 33n });
+  expect(await textAt(other, '/q')).toBe('10');
+  proxy.set();
+  // Behind what was late.
+  await session.exists('/');
+  expect(await textAt(other, '/q')).toBe('10');
+  await after.write(writing('/q', 9));
+});
+
+test('two believe that they hold: the stale one writes nothing', async () => {
+  const { proxy, session } = await proxied();
+  const other = await dataAt('/two', 10);
+  const before = await fence.enter(session, { ...at('two'), token: 33n });
+  const read = Number(await textAt(session, '/two'));
+  proxy.set({ flow: 'hold' });
+  const after = await fence.enter(other, { ...at('two'), token: 34n });
+  const refused = { code: 'STALE_TOKEN', token: 33n, seen: 34n };
+  const late = expect(before.write(writing('/two', read - 1))).rejects.toMatchObject(refused);
+  expect(await textAt(other, '/two')).toBe('10');
+  proxy.set();
+  await late;
+  await after.write(writing('/two', Number(await textAt(other, '/two')) - 1));
+  await expect(fence.enter(session, { ...at('two'), token: 33n })).rejects.toMatchObject(refused);
+  expect(await textAt(other, '/two')).toBe('9');
+});
+
+test('who was refused is told so, also if who came in cannot be asked for', async () => {
+  const own = sessionHere();
+  const session = await dataAt('/r');
+  const entry = await fence.enter(own, { ...at('r'), token: 33n });
+  await fence.enter(session, { ...at('r'), token: 34n });
+  // The session ends with the answer, before anything more can be asked.
+  const late = entry.write(writing('/r', 'late'));
+  const closed = own.close();
+  await expect(late).rejects.toMatchObject({ code: 'STALE_TOKEN', token: 33n });
+  await closed;
+});
+
+test('again and again, at any byte: each holder adds one, none twice', async () => {
+  const { proxy, session } = await proxied();
+  await dataAt('/sum', 0);
+  const addOne = async (token: bigint): Promise<void> => {
+    let before: number | undefined;
+    for (;;) {
+      try {
+        const entry = await fence.enter(session, { ...at('sum'), token });
+        const sum = Number(await textAt(session, '/sum'));
+        before ??= sum;
+        if (sum === before) await entry.write(writing('/sum', sum + 1));
+        return;
+      } catch (error) {
+        if (!isLockError(error, 'STORE')) throw error;
+      }
+    }
+  };
+  for (let wave = 0; wave < 30; wave += 1) {
+    const direction = wave % 2 === 0 ? proxy.toClient : proxy.toServer;
+    direction.set({ cutAfter: 1 + wave * 23 });
+    await addOne(BigInt(wave + 1));
+    proxy.set();
+  }
+  expect(await textAt(session, '/sum')).toBe('30');
+});
+
+test('an end comes when no server can be reached', async () => {
+  const session = startSession({ servers: ['127.0.0.1:1'], sessionTimeout: '500ms' });
+  await expect(fence.enter(session, { ...at('s'), token: 1n })).rejects.toMatchObject({
+    ...{ code: 'STORE', reason: 'OPERATIONTIMEOUT', retryable: true },
+    message: expect.stringContaining('ECONNREFUSED'),
+  });
+});

@@ -1,0 +1,397 @@
+/**
+ * Locks that are shared with the real Curator, and so with programs in Java. It is a 5.4: from 5.5
+ * on its downgraded readers keep their place, which is played here.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Lock, Member } from 'holdfast';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import { sleep } from '../../methods/faults/bed.ts';
+import { patiently } from '../../methods/faults/scene.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
+import { Curator } from './curator.ts';
+
+let sides: Sides;
+
+beforeAll(async () => {
+  const server = await startZookeeper();
+  const session = zookeeperClient(server.url).start();
+  sides = { server, session, curator: await Curator.start(server) };
+}, 60_000);
+afterAll(async () => {
+  await sides.session.close();
+  await sides.curator.kill();
+  await sides.server.close();
+});
+
+interface Line {
+  readonly who: string;
+  readonly wishes: readonly Wish[];
+  /** Who is inside: at first, and whenever the first of those inside has left. */
+  readonly inside: readonly (readonly number[])[];
+}
+
+const LINES: readonly Line[] = [
+  {
+    who: 'mutexes: ours, Java, ours, Java',
+    wishes: ['ours mutex', 'java mutex', 'ours mutex', 'java mutex'],
+    inside: [[0], [1], [2], [3], []],
+  },
+  {
+    who: 'mutexes: Java twice, ours twice, Java',
+    wishes: ['java mutex', 'java mutex', 'ours mutex', 'ours mutex', 'java mutex'],
+    inside: [[0], [1], [2], [3], [4], []],
+  },
+  {
+    who: 'readers of both, our writer, readers of both, a writer in Java, our reader',
+    wishes: [
+      ...(['java read', 'ours read', 'ours write', 'ours read', 'java read'] as const),
+      ...(['java write', 'ours read'] as const),
+    ],
+    inside: [[0, 1], [1], [2], [3, 4], [4], [5], [6], []],
+  },
+  {
+    who: 'our reader, a writer in Java, readers of both, our writer, a reader in Java',
+    wishes: [
+      ...(['ours read', 'java write', 'java read', 'ours read', 'ours write'] as const),
+      ...(['java read'] as const),
+    ],
+    inside: [[0], [1], [2, 3], [3], [4], [5], []],
+  },
+  {
+    who: 'writers of both in turn',
+    wishes: ['java write', 'ours write', 'java write', 'ours write'],
+    inside: [[0], [1], [2], [3], []],
+  },
+];
+
+test.concurrent.each(LINES)('in the order of arrival: $who', async ({ wishes, inside }) => {
+  await using bed = new Both(sides);
+  await bed.lineUp(...wishes);
+  for (const [n, numbers] of inside.entries()) {
+    await bed.expectInside(...numbers);
+    await bed.stand(numbers.length, wishes.length - n - numbers.length);
+    if (numbers[0] !== undefined) await bed.goes(numbers[0]);
+  }
+  expect(await bed.children()).toEqual([]);
+});
+
+test.concurrent('readers in Java get in beside our downgraded writer, writers not', async () => {
+  await using bed = new Both(sides);
+  await bed.lineUp('ours write', 'java read', 'ours read', 'java write', 'java read');
+  await bed.expectInside(0);
+  await bed.downgrade(0);
+  await bed.expectInside(0, 1, 2);
+  await bed.goes(1);
+  await bed.goes(2);
+  await bed.expectInside(0);
+  await bed.goes(0);
+  await bed.expectInside(3);
+  await bed.goes(3);
+  await bed.expectInside(4);
+});
+
+test.concurrent('our readers get in beside a downgraded writer in Java, writers not', async () => {
+  await using bed = new Both(sides);
+  await bed.lineUp('java write', 'ours read');
+  await bed.expectInside(0);
+  await bed.downgrade(0);
+  await bed.expectInside(0, 1);
+  await bed.lineUp('ours write', 'ours read');
+  await bed.goes(1);
+  await bed.expectInside(0);
+  await bed.goes(0);
+  await bed.expectInside(2);
+  await bed.goes(2);
+  await bed.expectInside(3);
+});
+
+test.concurrent('a downgraded reader of Curator 5.5 keeps its place before a writer', async () => {
+  await using bed = new Both(sides);
+  const node = (name: string): string => `${bed.path}/_c_${randomUUID()}-${name}`;
+  await sides.session.create(bed.folder);
+  await sides.session.create(bed.path, { kind: 'container' });
+  const writer = await sides.session.create(node('__WRIT__'), { kind: 'ephemeral-sequential' });
+  await bed.lineUp('ours write', 'ours read');
+  await bed.expectInside();
+  const reader = node(`__READ__${writer.path.slice(-10)}`);
+  await sides.session.create(reader, { kind: 'ephemeral' });
+  await sides.session.delete(writer.path);
+  await bed.expectInside();
+  await sides.session.delete(reader);
+  await bed.expectInside(0);
+  await bed.goes(0);
+  await bed.expectInside(1);
+});
+
+test.concurrent('a mutex that Java has taken twice is free when given back twice', async () => {
+  await using bed = new Both(sides);
+  const thread = sides.curator.thread();
+  await thread.acquire('mutex', bed.path);
+  await thread.acquire('mutex', bed.path);
+  await bed.lineUp('ours mutex');
+  await thread.release('mutex', bed.path);
+  await bed.expectInside();
+  await thread.release('mutex', bed.path);
+  await bed.expectInside(0);
+});
+
+test.concurrent('one who gives up leaves the queue, on either side', async () => {
+  await using bed = new Both(sides);
+  const thread = sides.curator.thread();
+  const mutex = bed.ours().mutex(bed.name);
+  await thread.acquire('mutex', bed.path);
+  expect(await mutex.tryAcquire()).toBeNull();
+  await expect(mutex.acquire({ wait: MOMENT_MS })).rejects.toMatchObject({
+    ...{ code: 'ACQUIRE_TIMEOUT', holders: [{ holder: { host: '127.0.0.1' } }] },
+  });
+  await until('did it leave', async () => (await bed.children()).length === 1);
+  await thread.release('mutex', bed.path);
+  const lease = await mutex.acquire();
+  expect(await thread.tryAcquire('mutex', bed.path)).toBe(false);
+  expect(await bed.children()).toHaveLength(1);
+  await lease.release();
+  expect(await thread.tryAcquire('mutex', bed.path)).toBe(true);
+});
+
+test.concurrent('what a Java program that was killed held is free after its session', async () => {
+  await using bed = new Both(sides);
+  await using killed = await Curator.start(sides.server, { sessionTimeout: 4000 });
+  await killed.thread().acquire('mutex', bed.path);
+  const waiting = killed.thread().acquire('mutex', bed.path);
+  waiting.catch(() => {});
+  await bed.stand(1, 1);
+  const next = patiently(bed.ours().mutex(bed.name));
+  await bed.stand(1, 2);
+  await killed.kill();
+  const lease = await next;
+  expect(await bed.children()).toHaveLength(1);
+  // It may as well have released it.
+  expect(lease.takeover).toBeUndefined();
+  const after = patiently(bed.ours().mutex(bed.name));
+  await bed.stand(1, 1);
+  await lease.release();
+  expect((await after).takeover).toEqual({ reason: 'released', token: lease.token });
+});
+
+/** Shown as a stranger: who it is is known only as far as Curator says. */
+const STRANGER: Partial<Member['holder']> = { host: '127.0.0.1', pid: 0, label: 'not of Holdfast' };
+
+test.concurrent('strangers are shown, as we are to them', async () => {
+  await using bed = new Both(sides);
+  await bed.lineUp('java read', 'ours read', 'java write', 'ours write');
+  const { holders, waiters } = await bed.ours().inspect(bed.name);
+  expect([...holders, ...waiters].map(({ kind }) => kind)).toEqual([
+    ...['read', 'read', 'write', 'write'],
+  ]);
+  expect(holders[0]?.holder).toMatchObject(STRANGER);
+  expect(waiters[0]?.holder).toMatchObject(STRANGER);
+  expect(holders[1]?.holder).toMatchObject({ pid: process.pid });
+  const [first, ...others] = [...holders, ...waiters].map(({ number }) => number);
+  for (const [n, number] of others.entries()) {
+    expect(number).toBeGreaterThan([first, ...others][n] ?? 0n);
+  }
+  const thread = sides.curator.thread();
+  const readers = await thread.participants('read', bed.path);
+  const seen = [...readers, ...(await thread.participants('write', bed.path))];
+  expect(seen.map((path) => path.slice(`${bed.path}/_c_${randomUUID()}-`.length))).toEqual([
+    ...['__READ__0000000000', '__READ__0000000001', '__WRIT__0000000002', '__WRIT__0000000003'],
+  ]);
+  const names: string[] = [];
+  for await (const name of bed.ours().list()) names.push(name);
+  expect(names).toEqual([bed.name]);
+});
+
+test.concurrent('a LeaderSelector has the mutex of its path while it leads', async () => {
+  await using bed = new Both(sides);
+  const locks = bed.ours();
+  const [lead, stand] = [sides.curator.thread(), sides.curator.thread()];
+  await lead.lead(bed.path, 'leader');
+  expect((await locks.inspect(bed.name)).holders).toMatchObject([{ holder: { host: 'leader' } }]);
+  const next = patiently(locks.mutex(bed.name));
+  await bed.stand(1, 1);
+  await lead.resign(bed.path);
+  const lease = await next;
+  let leads = false;
+  const leading = stand.lead(bed.path, 'standby').then(() => {
+    leads = true;
+  });
+  await bed.stand(1, 1);
+  await sleep(MOMENT_MS);
+  expect(leads).toBe(false);
+  await lease.release();
+  await leading;
+  await stand.resign(bed.path);
+});
+
+test.concurrent('a holder in Java that is evicted at once believes that it holds', async () => {
+  await using bed = new Both(sides);
+  const thread = sides.curator.thread();
+  const locks = bed.ours();
+  await thread.acquire('mutex', bed.path);
+  const next = patiently(locks.mutex(bed.name));
+  await bed.stand(1, 1);
+  const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).holders;
+  expect(await locks.evict(bed.name, { token, reason: 'it hangs', now: true })).toBe(true);
+  const lease = await next;
+  expect(lease.takeover).toEqual({ reason: 'evicted', token });
+  expect(lease.token).toBeGreaterThan(token);
+  expect(await thread.holds('mutex', bed.path)).toBe(true);
+  // What it gives back is not there any more.
+  await thread.release('mutex', bed.path);
+  await lease.renew();
+  await bed.stand(1, 0);
+});
+
+test.concurrent('a waiter in Java that is evicted stands again, behind the others', async () => {
+  await using bed = new Both(sides);
+  await bed.lineUp('ours mutex', 'java mutex', 'ours mutex');
+  await bed.expectInside(0);
+  const locks = bed.ours();
+  const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).waiters;
+  expect(await locks.evict(bed.name, { token, reason: 'it hangs', now: true })).toBe(true);
+  await bed.stand(1, 1);
+  await bed.goes(0);
+  await bed.expectInside(2);
+  // It looks only when somebody leaves.
+  await bed.stand(1, 1);
+  await bed.goes(2);
+  await bed.expectInside(1);
+});
+
+test.concurrent('a holder in Java that offered to is asked to leave, and leaves', async () => {
+  await using bed = new Both(sides);
+  const [offers, stubborn] = [sides.curator.thread(), sides.curator.thread()];
+  const locks = bed.ours();
+  for (const thread of [offers, stubborn]) {
+    if (thread === offers) await thread.makeRevocable('mutex', bed.path);
+    await thread.acquire('mutex', bed.path);
+    const next = patiently(locks.mutex(bed.name));
+    await bed.stand(1, 1);
+    const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).holders;
+    expect(await locks.evict(bed.name, { token, reason: 'please' })).toBe(true);
+    if (thread === stubborn) {
+      await sleep(MOMENT_MS);
+      expect(await thread.holds('mutex', bed.path)).toBe(true);
+      await bed.stand(1, 1);
+      await thread.release('mutex', bed.path);
+    }
+    const lease = await next;
+    expect(await thread.holds('mutex', bed.path)).toBe(false);
+    await lease.release();
+  }
+});
+
+test.concurrent('strange nodes in the directory of a lock harm nobody', async () => {
+  await using bed = new Both(sides);
+  await sides.session.create(bed.folder);
+  await sides.session.create(bed.path, { kind: 'container' });
+  await sides.session.create(`${bed.path}/strange`);
+  await sides.session.create(`${bed.path}/locks`);
+  await sides.session.create(`${bed.path}/locks/_c_${randomUUID()}-lock-0000000000`);
+  await sides.session.create(`${bed.path}/leases`);
+  await sides.curator.thread().startLatch(bed.path);
+  await until('was there a latch', async () => (await bed.children()).length === 4);
+  expect((await bed.ours().inspect(bed.name)).holders).toEqual([]);
+  for (const kind of ['mutex', 'write'] as const) {
+    const lock = (): Lock => {
+      const locks = bed.ours();
+      return kind === 'mutex' ? locks.mutex(bed.name) : locks.rwLock(bed.name)[kind];
+    };
+    const thread = sides.curator.thread();
+    const lease = await patiently(lock());
+    const java = thread.acquire(kind, bed.path);
+    await bed.stand(1, 1);
+    const next = patiently(lock());
+    await bed.stand(1, 2);
+    await lease.release();
+    await java;
+    await bed.stand(1, 1);
+    await thread.release(kind, bed.path);
+    await (await next).release();
+    await bed.stand(0, 0);
+  }
+});
+
+test.concurrent.each([
+  { name: 'with/slash', node: 'with%2Fslash' },
+  { name: '100 %', node: '100 %25' },
+  { name: 'größe', node: 'größe' },
+])('$name is the node $node', async ({ name, node }) => {
+  await using bed = new Both(sides);
+  const path = `${bed.folder}/${node}`;
+  const thread = sides.curator.thread();
+  await thread.acquire('mutex', path);
+  expect(await bed.ours().mutex(name).tryAcquire()).toBeNull();
+  await thread.release('mutex', path);
+  await (await bed.ours().mutex(name).acquire()).release();
+  expect(await sides.session.exists(path)).toBeDefined();
+});
+
+test.concurrent('a session in Java that is over frees its lock, unknown to it', async () => {
+  await using bed = new Both(sides);
+  await using java = await Curator.start(sides.server);
+  const thread = java.thread();
+  await thread.acquire('write', bed.path);
+  await bed.lineUp('ours write');
+  await bed.expectInside();
+  await java.endSession();
+  await bed.expectInside(0);
+  expect(await thread.holds('write', bed.path)).toBe(true);
+});
+
+test.concurrent('what we lose, Java gets: by the end of a session, by eviction', async () => {
+  await using bed = new Both(sides);
+  const thread = sides.curator.thread();
+  for (const reason of ['session', 'evicted'] as const) {
+    const locks = bed.ours();
+    const lease = await locks.mutex(bed.name).acquire();
+    const [node = ''] = await bed.children();
+    const java = thread.acquire('mutex', bed.path);
+    await bed.stand(1, 1);
+    if (reason === 'session') {
+      const { session = 0n } = (await sides.session.exists(`${bed.path}/${node}`)) ?? {};
+      await sides.server.endSession(session);
+    } else {
+      await locks.evict(bed.name, { token: lease.token, reason: 'it hangs', now: true });
+    }
+    await java;
+    await lease.ended;
+    expect(lease.loss).toMatchObject({ reason });
+    await thread.release('mutex', bed.path);
+  }
+});
+
+test.concurrent('hundreds of turns of two threads in Java and two of ours', async () => {
+  await using bed = new Both(sides);
+  const sum = { node: `${bed.folder}.sum`, times: 100 };
+  await sides.session.create(sum.node, { data: Buffer.from('0') });
+  const theirs = (): Promise<void> => sides.curator.thread().add(bed.path, sum);
+  await Promise.all([bed.add(sum), theirs(), bed.add(sum), theirs()]);
+  expect((await sides.session.getData(sum.node)).data.toString()).toBe('400');
+});
+
+test.concurrent('the directory of a lock may be deleted whenever it is empty', async () => {
+  await using bed = new Both(sides);
+  const sum = { node: `${bed.folder}.sum`, times: 100 };
+  await sides.session.create(sum.node, { data: Buffer.from('0') });
+  let [done, deleted] = [false, 0];
+  const work = async (): Promise<void> => {
+    await Promise.all([bed.add(sum), sides.curator.thread().add(bed.path, sum)]);
+    // Nobody else comes, so it is empty in between.
+    await bed.add(sum);
+    done = true;
+  };
+  const sweep = async (): Promise<void> => {
+    while (!done) {
+      if (await bed.clear()) deleted++;
+      // Curator gives up if that happens all the time.
+      await sleep(10);
+    }
+  };
+  await Promise.all([work(), sweep()]);
+  expect(deleted).toBeGreaterThan(0);
+  expect((await sides.session.getData(sum.node)).data.toString()).toBe('300');
+});

@@ -1,0 +1,144 @@
+/** What locks cost: requests and round trips, whatever the number of those who wait. */
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
+import { zookeeperClient } from 'holdfast/zookeeper';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { Tree } from '../../../src/stores/zookeeper/tree.ts';
+import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
+import { claimOf } from '../../methods/faults/bed.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { counting } from './counting-client.ts';
+import { Bed } from './fault-bed.ts';
+
+const server = await startZookeeper();
+afterAll(() => server.close());
+
+/** Timers are late, so that nobody asks for what concerns those who hold for longer. */
+const system = systemClock();
+const clock: Clock = { ...system, setTimeout: (run, ms) => system.setTimeout(run, ms * 1000) };
+
+interface Counted {
+  readonly store: Store;
+  /** What has been asked since this was asked last. */
+  readonly asked: () => Readonly<Record<string, number>>;
+}
+
+function countedStore(bed: Bed): Counted {
+  const { client, counts } = counting(zookeeperClient(server.url));
+  const parts = { client, tree: new Tree(bed.path), clock, maxWaiters: 1000 };
+  let before = new Map<string, number>();
+  const asked = (): Record<string, number> => {
+    const since = [...counts].map(
+      ([name, count]) => [name, count - (before.get(name) ?? 0)] as const,
+    );
+    before = new Map(counts);
+    return Object.fromEntries(since.filter(([, count]) => count > 0));
+  };
+  return { store: bed.use(new ZookeeperStore(parts)), asked };
+}
+
+/** The queue is there, and so is the session. */
+async function warm({ store, asked }: Counted, resource: string): Promise<void> {
+  const claim = claimOf(resource);
+  await store.claim([claim]);
+  await store.release([claim]);
+  asked();
+}
+
+type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
+
+const MUTEX: Terms = { kind: 'mutex', permits: 1, limit: 1 };
+const READ: Terms = { kind: 'read', permits: 1, limit: 2 ** 30 };
+const WRITE: Terms = { kind: 'write', permits: 2 ** 30, limit: 2 ** 30 };
+const permits = (count: number): Terms => ({ kind: 'permits', permits: count, limit: 3 });
+
+describe('a lock', () => {
+  test('is taken with two requests, and released with one', async () => {
+    await using bed = new Bed(server);
+    const counted = countedStore(bed);
+    const { store, asked } = counted;
+    for (const terms of [MUTEX, READ, WRITE, permits(2)]) {
+      const { kind } = terms;
+      const claim = claimOf(kind, terms);
+      await warm(counted, `${kind}`);
+      expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
+      expect([kind, asked()]).toEqual([kind, { createProtected: 1, getChildren: 1 }]);
+      await store.release([claim]);
+      expect([kind, asked()]).toEqual([kind, { multi: 1 }]);
+    }
+  });
+
+  test('is taken in one round trip, and released in another', async () => {
+    await using bed = new Bed(server);
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const store = bed.store(proxy);
+    const delayMs = 100;
+    const taken: number[] = [];
+    const released: number[] = [];
+    // A busy machine makes one late, and hardly all.
+    for (let i = 0; i < 5; i++) {
+      const claim = claimOf('a');
+      const began = performance.now();
+      await store.claim([claim]);
+      if (i > 0) taken.push(performance.now() - began);
+      const held = performance.now();
+      await store.release([claim]);
+      if (i > 0) released.push(performance.now() - held);
+      proxy.set({ delayMs });
+    }
+    for (const times of [taken, released]) {
+      expect(Math.min(...times)).toBeGreaterThanOrEqual(2 * delayMs);
+      expect(Math.min(...times)).toBeLessThan(4 * delayMs);
+    }
+  });
+});
+
+/** So many wait in a queue of these terms, in turn, each in a session of its own; one leaves. */
+async function costs(waiters: number, ...turns: readonly Terms[]): Promise<number> {
+  await using bed = new Bed(server);
+  const parties = Array.from({ length: waiters + 1 }, () => countedStore(bed));
+  const claims = parties.map((_, n) => claimOf('a', turns[n % turns.length]));
+  let over = 0;
+  const leave = async (n: number): Promise<void> => {
+    await parties[n]?.store.release([claims[n] as Claim]);
+    over++;
+  };
+  const told = async (n: number, status: ClaimStatus | undefined): Promise<void> => {
+    const { store } = parties[n] as Counted;
+    const [news] = status ? [status] : await store.renew([claims[n] as Claim]);
+    if (news?.state === 'held') await leave(n);
+  };
+  for (const [n, { store }] of parties.entries()) {
+    const claim = claims[n] as Claim;
+    await store.watch?.(claim, (status) => void told(n, status));
+    await store.claim([claim]);
+  }
+  for (const { asked } of parties) asked();
+  await leave(0);
+  await until('had all got it', async () => over === parties.length);
+  const all = parties.flatMap(({ asked }) => Object.values(asked()));
+  return all.reduce((sum, each) => sum + each, 0);
+}
+
+describe('a hand-off', () => {
+  test.each([
+    ['a mutex', 3, [MUTEX]],
+    ['writers', 3, [WRITE]],
+    ['readers and writers', 3, [WRITE, READ]],
+    ['permits', 4, [permits(3)]],
+    ['weighted permits', 4, [permits(3), permits(2), permits(1)]],
+  ])('of %s costs at most %i requests, whether 2 wait or 200', async (_, most, turns) => {
+    for (const waiters of [2, 200]) {
+      // The first was there already, and only leaves. Permits may be given back at one moment.
+      const total = (await costs(waiters, ...turns)) - 1;
+      expect(Math.round(total / waiters)).toBeLessThanOrEqual(most);
+    }
+  });
+
+  test('to the one right behind costs one list beside the releases', async () => {
+    for (const terms of [MUTEX, WRITE, permits(3)]) expect(await costs(1, terms)).toBe(3);
+  });
+});

@@ -1,0 +1,281 @@
+/**
+ * Queues whose numbers are about to overflow. A server counts to 2147483647 and then gives that
+ * number to all, or negative ones to those who come together (zookeeper-server.test.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import { createLocks, type Locks, type Store } from 'holdfast';
+import { type Claim, type ClaimStatus, type HeldStatus, MAX_PERMITS } from 'holdfast/store';
+import { zookeeperStore } from 'holdfast/zookeeper';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import type { Created } from '../../../src/stores/zookeeper/requests.ts';
+import type { ZookeeperSession } from '../../../src/stores/zookeeper/zookeeper-session.ts';
+import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
+import { Lifetime } from '../../methods/faults/lifetime.ts';
+import { patiently } from '../../methods/faults/scene.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+
+/** The last number that a server gives. */
+const LAST = 2 ** 31 - 1;
+/** Queues are left alone from a number between these on. */
+const FAR = LAST - 2 ** 16 - 3;
+const NEAR = LAST - 2;
+
+const KINDS = ['mutex', 'read', 'write'] as const;
+const MARKS = { mutex: 'lock-', read: '__READ__', write: '__WRIT__' } as const;
+
+const COUNTERS: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    KINDS.flatMap((kind) => [
+      [`${kind} near`, NEAR],
+      [`${kind} far`, FAR],
+      [`${kind} negative`, -(2 ** 31) + 3],
+      [`${kind} past`, -1],
+    ]),
+  ),
+  ...{ empty: NEAR, crowd: NEAR, both: LAST - 3, half: 2 ** 30 - 3, played: 5, turns: LAST - 3 },
+};
+
+let server: ZookeeperServer;
+let session: ZookeeperSession;
+
+beforeAll(async () => {
+  const counters = Object.entries(COUNTERS).map(([name, next]) => [`/holdfast/${name}`, next]);
+  server = await startZookeeper({ counters: Object.fromEntries(counters) });
+  session = zookeeperClient(server.url).start();
+});
+afterAll(async () => {
+  await session?.close();
+  await server?.close();
+});
+
+class Bed extends Lifetime {
+  store(): Store {
+    return this.use(zookeeperStore(server.url, { path: '/holdfast' }));
+  }
+
+  locks(): Locks {
+    const locks = createLocks(this.store(), { ttl: LONG_TTL_MS });
+    this.use({ close: () => locks.close({ drain: 0 }) });
+    return locks;
+  }
+}
+
+type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
+
+const TERMS: Readonly<Record<(typeof KINDS)[number], Terms>> = {
+  mutex: { kind: 'mutex', permits: 1, limit: 1 },
+  read: { kind: 'read', permits: 1, limit: MAX_PERMITS },
+  write: { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS },
+};
+const SEAT: Terms = { kind: 'permits', permits: 1, limit: 2 };
+
+/** A claim of Curator's. */
+async function stranger(name: string, kind: keyof typeof MARKS): Promise<Created> {
+  const path = `/holdfast/${name}/_c_${randomUUID()}-${MARKS[kind]}`;
+  return session.create(path, { kind: 'ephemeral-sequential' });
+}
+
+/** What the server added to the names of those who stand there. */
+async function numbersIn(name: string): Promise<number[]> {
+  const { children } = await session.getChildren(`/holdfast/${name}`);
+  return children.map((child) => {
+    const [, number] = /(?:lock-|__|permits-\d-of-\d-)(-?\d+)$/.exec(child) ?? [];
+    return Number(number);
+  });
+}
+
+async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
+  return (await store.claim([claim]))[0];
+}
+
+const HELD = { state: 'held' };
+const WAITING = { state: 'waiting' };
+const REFUSED = {
+  state: 'error',
+  error: { code: 'STORE', retryable: true, outcome: 'failed' },
+};
+
+test.concurrent.each(KINDS)('no %s claim joins others at such numbers', async (kind) => {
+  await using bed = new Bed();
+  for (const place of ['near', 'negative']) {
+    const name = `${kind} ${place}`;
+    const store = bed.store();
+    const { path, stat } = await stranger(name, kind);
+    for (let n = 0; n < 3; n++) {
+      expect(await ask(store, claimOf(name, TERMS[kind]))).toMatchObject(REFUSED);
+      expect(await numbersIn(name)).toHaveLength(1);
+    }
+    await session.delete(path);
+    // Then it begins anew, and its tokens go on.
+    const first = claimOf(name, TERMS[kind]);
+    const status = await ask(store, first);
+    expect(status).toMatchObject(HELD);
+    expect((status as HeldStatus).token).toBeGreaterThan(stat.czxid);
+    expect(await numbersIn(name)).toEqual([0]);
+    expect(await ask(store, claimOf(name, TERMS.write))).toMatchObject(
+      kind === 'mutex' ? { state: 'gone', why: 'mismatch' } : WAITING,
+    );
+    expect(await store.release([first])).toEqual([true]);
+  }
+});
+
+test.concurrent.each(KINDS)('a queue of %s claims begins anew in time', async (kind) => {
+  await using bed = new Bed();
+  const name = `${kind} far`;
+  const store = bed.store();
+  const numbers: number[] = [];
+  let last = 0n;
+  for (let n = 0; n < 12; n++) {
+    const claim = claimOf(name, TERMS[kind]);
+    const status = await ask(store, claim);
+    expect(status).toMatchObject(HELD);
+    expect((status as HeldStatus).token).toBeGreaterThan(last);
+    last = (status as HeldStatus).token;
+    numbers.push(...(await numbersIn(name)));
+    await store.release([claim]);
+  }
+  const before = numbers.filter((number) => number > 12).length;
+  expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(12);
+  expect(numbers).toEqual([
+    ...Array.from({ length: before }, (_, n) => FAR + n),
+    ...Array.from({ length: 12 - before }, (_, n) => n),
+  ]);
+});
+
+test.concurrent.each(KINDS)('a queue of %s claims that is past all that goes on', async (kind) => {
+  await using bed = new Bed();
+  const name = `${kind} past`;
+  const store = bed.store();
+  const { path } = await stranger(name, kind);
+  const claim = claimOf(name, TERMS[kind]);
+  expect(await ask(store, claim)).toMatchObject(kind === 'read' ? HELD : WAITING);
+  expect((await numbersIn(name)).sort((a, b) => a - b)).toEqual([-1, 0]);
+  await session.delete(path);
+  await until('was it admitted', async () => {
+    return (await store.renew([claim]))[0]?.state === 'held';
+  });
+});
+
+test.concurrent('who only tries gets in when nobody holds, and only then', async () => {
+  await using bed = new Bed();
+  const mutex = bed.locks().mutex('empty');
+  const { path } = await stranger('empty', 'mutex');
+  expect(await mutex.tryAcquire()).toBeNull();
+  await session.delete(path);
+  const lease = await mutex.tryAcquire();
+  expect(lease?.held).toBe(true);
+  expect(await numbersIn('empty')).toEqual([0]);
+});
+
+test.concurrent('of a crowd that comes to such a queue everybody gets in, one by one', async () => {
+  await using bed = new Bed();
+  let [inside, turns, last] = [0, 0, 0n];
+  const come = async (): Promise<void> => {
+    const lock = bed.locks().mutex('crowd');
+    for (let n = 0; n < 5; n++) {
+      const lease = await patiently(lock);
+      inside++;
+      turns++;
+      expect(inside).toBe(1);
+      expect(lease.token).toBeGreaterThan(last);
+      last = lease.token;
+      await lease.renew();
+      inside--;
+      await lease.release();
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, come));
+  expect(turns).toBe(40);
+  expect(Math.max(-1, ...(await numbersIn('crowd')))).toBeLessThan(100);
+});
+
+/** They come in this order, at once, so that a server names some while others are on their way. */
+async function come(store: Store, claims: readonly Claim[]): Promise<void> {
+  await Promise.all(claims.map((claim) => ask(store, claim)));
+}
+
+/** Whoever leaves lets in the next one, to the last. */
+async function expectInTurn(store: Store, claims: readonly Claim[], limit: number): Promise<void> {
+  const queue = await store.inspect(claims[0]?.resource ?? '');
+  const hosts = claims.map(({ holder }) => holder.since);
+  expect([...queue.holders, ...queue.waiters].map(({ holder }) => holder.since)).toEqual(hosts);
+  let token = 0n;
+  for (const [n, claim] of claims.entries()) {
+    const next = claims[n + limit];
+    const [status] = await store.renew([claim]);
+    expect(status).toMatchObject(HELD);
+    expect((status as HeldStatus).token).toBeGreaterThan(token);
+    token = (status as HeldStatus).token;
+    if (next) expect((await store.renew([next]))[0]).toMatchObject(WAITING);
+    await store.release([claim]);
+    if (!next) continue;
+    await until('was it admitted', async () => {
+      return (await store.renew([next]))[0]?.state === 'held';
+    });
+  }
+}
+
+function seats(name: string, count: number): Claim[] {
+  return Array.from({ length: count }, (_, since) =>
+    claimOf(name, { ...SEAT, holder: { host: 'test', pid: 1, since } }),
+  );
+}
+
+test.concurrent.each(['both', 'half'])('permits keep their order: %s', async (name) => {
+  await using bed = new Bed();
+  const store = bed.store();
+  const claims = seats(name, 12);
+  await come(store, claims);
+  const numbers = await numbersIn(name);
+  // How many are on their way together decides whether numbers repeat or are negative.
+  const overflowed = new Set(numbers).size < numbers.length || Math.min(...numbers) < 0;
+  expect(overflowed).toBe(name === 'both');
+  await expectInTurn(store, claims, 2);
+});
+
+test.concurrent('permits of several programs keep their order', async () => {
+  await using bed = new Bed();
+  let inside = 0;
+  const come = async (): Promise<void> => {
+    const lock = bed.locks().semaphore('turns', { limit: 2 });
+    for (let n = 0; n < 6; n++) {
+      const lease = await patiently(lock);
+      inside++;
+      expect(inside).toBeLessThanOrEqual(2);
+      await lease.renew();
+      inside--;
+      await lease.release();
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, come));
+});
+
+test.concurrent('permits that stand across the overflow are in the order of arrival', async () => {
+  await using bed = new Bed();
+  const paths: string[] = [];
+  for (const number of [LAST, LAST - 1, LAST, -(2 ** 31) + 1, -(2 ** 31)]) {
+    const uuid = randomUUID().replace(/^(.{14})4/, '$18');
+    const data = JSON.stringify({
+      ...{ ttl: LONG_TTL_MS, holder: { host: 'test', pid: 1, since: paths.length } },
+    });
+    const path = `/holdfast/played/_c_${uuid}-permits-1-of-2-${number}`;
+    await session.create(path, { kind: 'ephemeral', data: Buffer.from(data) });
+    paths.push(path);
+  }
+  const store = bed.store();
+  const claim = claimOf('played', { ...SEAT, holder: { host: 'test', pid: 1, since: 5 } });
+  expect(await ask(store, claim)).toMatchObject({ ...WAITING, ahead: 5 });
+  for (const [n, path] of paths.entries()) {
+    const { holders, waiters } = await store.inspect('played');
+    expect([...holders, ...waiters].map(({ holder }) => holder.since)).toEqual(
+      [0, 1, 2, 3, 4, 5].slice(n),
+    );
+    expect(holders.length).toBe(2);
+    expect((await store.renew([claim]))[0]?.state).toBe(n === 4 ? 'held' : 'waiting');
+    await session.delete(path);
+  }
+  expect((await store.renew([claim]))[0]).toMatchObject(HELD);
+});

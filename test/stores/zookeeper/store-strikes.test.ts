@@ -1,0 +1,123 @@
+/** Single requests of the store fail, get no answer, or are late; nothing is left for ever. */
+import type { Store } from 'holdfast';
+import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
+import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { Bed as AnyBed } from './fault-bed.ts';
+import { type Striking, striking } from './striking-client.ts';
+
+let server: ZookeeperServer;
+
+beforeAll(async () => {
+  server = await startZookeeper();
+});
+afterAll(() => server.close());
+
+const TTL_MS = 1500;
+const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
+const SEAT = { kind: 'permits', permits: 1, limit: 2 } as const;
+const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };
+
+class Bed extends AnyBed {
+  readonly looking: ZookeeperSession;
+
+  constructor() {
+    super(server);
+    this.looking = this.session(server);
+  }
+
+  struck(): { readonly store: Store; readonly strike: Striking['strike'] } {
+    const { client, strike } = striking(zookeeperClient(server.url));
+    return { store: this.use(zookeeperStore(client, { path: this.path })), strike };
+  }
+
+  async count(resource: string): Promise<number> {
+    return (await this.nodes(this.looking, resource)).length;
+  }
+}
+
+async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
+  return (await store.claim([claim]))[0];
+}
+
+test.concurrent('a claim that is over while it is entered leaves no node', async () => {
+  await using bed = new Bed();
+  const { store, strike } = bed.struck();
+  // Others keep the session alive.
+  const other = claimOf('other', { ttlMs: TTL_MS });
+  await ask(store, other);
+  const claim = claimOf('a', { ttlMs: TTL_MS });
+  strike('createProtected', 'lost');
+  expect(await ask(store, claim)).toMatchObject(UNKNOWN);
+  let send = (): void => {};
+  const sent = new Promise<void>((resolve) => {
+    send = resolve;
+  });
+  strike('createProtected', sent);
+  const answer = ask(store, claim);
+  // Until nobody needs it any more, and it is swept away.
+  await sleep(TTL_MS + 200);
+  send();
+  expect(await answer).toMatchObject({ state: 'gone' });
+  await until('was it gone', async () => (await bed.count('a')) === 0);
+});
+
+test.concurrent('a release that comes before its claim has a session is final', async () => {
+  await using bed = new Bed();
+  const store = bed.store(server);
+  const claim = claimOf('a');
+  const answer = ask(store, claim);
+  // It has asked for its session, which takes some round trips.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await store.release([claim])).toEqual([false]);
+  expect(await answer).toMatchObject({ state: 'gone' });
+  expect(await bed.count('a')).toBe(0);
+});
+
+test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
+  'a writer whose downgrade is %s can be released',
+  async (how) => {
+    await using bed = new Bed();
+    const { store, strike } = bed.struck();
+    const claim = claimOf('a', WRITE);
+    await ask(store, claim);
+    strike('multi', how);
+    await expect(store.downgrade?.(claim)).rejects.toMatchObject({ code: 'STORE' });
+    expect(await store.release([claim])).toEqual([true]);
+    expect(await bed.count('a')).toBe(0);
+  },
+);
+
+test.concurrent('a hold that ends later does so although nobody was told', async () => {
+  await using bed = new Bed();
+  const { store, strike } = bed.struck();
+  const claim = claimOf('a', { ttlMs: LONG_TTL_MS });
+  await ask(store, claim);
+  const after = { ms: LONG_TTL_MS + 5000 };
+  strike('multi', 'unanswered');
+  strike('setData', 'unanswered');
+  await expect(store.release([claim], after)).rejects.toMatchObject({ outcome: 'unknown' });
+  expect(await store.release([claim], after)).toEqual([true]);
+  const { holders } = await store.inspect('a');
+  expect(holders[0]?.leftMs).toBeGreaterThan(LONG_TTL_MS);
+});
+
+test.concurrent('nobody gets past a claim of another kind that is slow to leave', async () => {
+  await using bed = new Bed();
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const [first, second] = [claimOf('a', SEAT), claimOf('a', SEAT)];
+  await ask(store, first);
+  const data = JSON.stringify({ ttl: TTL_MS, holder: { host: 'slow', pid: 1, since: 0 } });
+  const slow = await bed.looking.create(
+    `${bed.path}/a/_c_00000000-0000-8000-8000-000000000000-lock-`,
+    { kind: 'ephemeral-sequential', data: Buffer.from(data) },
+  );
+  expect(await ask(other, second)).toMatchObject({ state: 'waiting' });
+  await store.release([first]);
+  expect((await other.renew([second]))[0]).toMatchObject({ state: 'waiting' });
+  await bed.looking.delete(slow.path);
+  expect((await other.renew([second]))[0]).toMatchObject({ state: 'held' });
+});

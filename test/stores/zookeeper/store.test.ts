@@ -1,0 +1,318 @@
+/**
+ * What only nodes, sessions and watches show of the store: what is watched, what is written, and
+ * what becomes of answers that come late or never.
+ */
+import type { Store } from 'holdfast';
+import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
+import { MAX_PERMITS } from 'holdfast/store';
+import type { ZookeeperSession } from 'holdfast/zookeeper';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { claimOf, LONG_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { Bed as AnyBed, type QueueNode } from './fault-bed.ts';
+
+let server: ZookeeperServer;
+
+beforeAll(async () => {
+  server = await startZookeeper();
+});
+afterAll(() => server.close());
+
+/** Its answers are given up after a fifth of a session of half as much again, so after 1.2 s. */
+const PATIENT_TTL_MS = 4000;
+
+const READ = { kind: 'read', permits: 1, limit: MAX_PERMITS } as const;
+const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
+const SEAT = { kind: 'permits', permits: 1, limit: 2 } as const;
+const HELD = { state: 'held' };
+const WAITING = { state: 'waiting' };
+
+class Bed extends AnyBed {
+  readonly #looking: ZookeeperSession;
+
+  constructor() {
+    super(server);
+    this.#looking = this.session(server);
+  }
+
+  async proxied(): Promise<{ readonly proxy: TcpProxy; readonly store: Store }> {
+    const proxy = this.serve(await TcpProxy.start(server.port));
+    return { proxy, store: this.store(proxy) };
+  }
+
+  /** One after the other, each of a program of its own. */
+  async lineUp(claims: readonly Claim[]): Promise<Store[]> {
+    const stores: Store[] = [];
+    for (const claim of claims) {
+      const store = this.store(server);
+      await ask(store, claim);
+      stores.push(store);
+    }
+    return stores;
+  }
+
+  nodesOf(resource: string): Promise<readonly QueueNode[]> {
+    return this.nodes(this.#looking, resource);
+  }
+
+  /** How often anything came to a queue or left it. */
+  async changesOf(resource: string): Promise<number | undefined> {
+    return (await this.#looking.exists(`${this.path}/${resource}`))?.cversion;
+  }
+
+  /** The first in a queue goes without a word. */
+  async takeAway(resource: string): Promise<void> {
+    const [first] = await this.nodesOf(resource);
+    await this.#looking.delete(first?.path ?? '');
+  }
+
+  /** Whose nodes each in a queue watches, by the time of their coming; of lists it is not told. */
+  async watched(resource: string): Promise<number[][]> {
+    const nodes = await this.nodesOf(resource);
+    const told = await server.fourLetters('wchc');
+    const sessions = told.split('0x').map((each) => each.split('\n\t').map((at) => at.trim()));
+    return nodes.map(({ stat }) => {
+      const [, ...paths] = sessions.find(([id]) => id === stat.session.toString(16)) ?? [];
+      return nodes.flatMap(({ path }, at) => (paths.includes(path) ? at : []));
+    });
+  }
+
+  /** Somebody who holds would be told of whatever concerns it, and so needs not to ask. */
+  async attends(store: Store, claim: Claim): Promise<void> {
+    await until('was it watched', async () => {
+      return (await this.watched(claim.resource))[0]?.[0] === 0;
+    });
+    // The list is watched as well when this is answered, for that was asked for before it.
+    expect(await renewed(store, claim)).toMatchObject(HELD);
+  }
+}
+
+async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
+  return (await store.claim([claim]))[0];
+}
+
+async function renewed(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
+  return (await store.renew([claim]))[0];
+}
+
+/** Without being asked for; what it is told then. */
+async function toldOf(store: Store, claim: Claim): Promise<() => Promise<HeldStatus>> {
+  let held: HeldStatus | undefined;
+  await store.watch?.(claim, (hint) => {
+    if (hint?.state === 'held') held = hint;
+  });
+  return async () => {
+    await until('was it told', async () => held !== undefined);
+    return held as HeldStatus;
+  };
+}
+
+const LINES = [
+  { who: 'a mutex', claims: Array(8).fill({}), watched: [[0], [1], [2], [3], [4], [5], [6]] },
+  {
+    who: 'readers and writers',
+    claims: [WRITE, READ, READ, READ, WRITE, READ, READ],
+    watched: [[0], [0], [0], [3], [4], [4]],
+  },
+  {
+    who: 'permits',
+    claims: Array(8).fill(SEAT),
+    // The second one holds, and the first who waits watches the list.
+    watched: [[], [], [2], [3], [4], [5], [6]],
+  },
+];
+
+test.concurrent.each(LINES)('who waits for $who watches one node', async ({ claims, watched }) => {
+  await using bed = new Bed();
+  await bed.lineUp(claims.map((terms: Partial<Claim>) => claimOf('a', terms)));
+  const seen = await bed.watched('a');
+  // Who holds watches itself.
+  const others = seen.map((each, n) => each.filter((at) => at !== n));
+  expect(others.slice(1)).toEqual(watched);
+});
+
+test.concurrent('who waits for permits is told that the one before it has got them', async () => {
+  await using bed = new Bed();
+  const claims = [0, 1, 2, 3].map(() => claimOf('a', SEAT));
+  const stores = await bed.lineUp(claims);
+  const [first, second, third, last] = claims as [Claim, Claim, Claim, Claim];
+  const [, , next, after] = stores as [Store, Store, Store, Store];
+  const [nextIn, lastIn] = [await toldOf(next, third), await toldOf(after, last)];
+  await stores[0]?.release([first]);
+  await nextIn();
+  // It is answered behind the word to the one behind it.
+  await renewed(next, third);
+  const [, node] = await bed.nodesOf('a');
+  expect(node?.stat.version).toBe(1);
+  await until('was it the first', async () => (await bed.watched('a'))[2]?.length === 0);
+  await stores[1]?.release([second]);
+  expect((await lastIn()).waiters).toBe(0);
+});
+
+test.concurrent('of several who get permits at once, each tells the one behind it', async () => {
+  await using bed = new Bed();
+  const big = claimOf('a', { ...SEAT, permits: 2 });
+  const small = [0, 1, 2].map(() => claimOf('a', SEAT));
+  const [first, second, third] = small as [Claim, Claim, Claim];
+  const [holds, ...stores] = await bed.lineUp([big, ...small]);
+  const [one, two, three] = stores as [Store, Store, Store];
+  const [firstIn, secondIn] = [await toldOf(one, first), await toldOf(two, second)];
+  await holds?.release([big]);
+  await firstIn();
+  // It is answered behind the word to the one behind it.
+  await renewed(one, first);
+  const [node] = await bed.nodesOf('a');
+  expect(node?.stat.version).toBe(1);
+  expect((await secondIn()).waiters).toBe(1);
+  await until('was it the first', async () => (await bed.watched('a'))[2]?.length === 0);
+  expect(await renewed(three, third)).toMatchObject({ ...WAITING, ahead: 2 });
+});
+
+test.concurrent('a hold that left no note has died, whatever one before it noted', async () => {
+  await using bed = new Bed();
+  const [store, dying, last] = [bed.store(server), bed.store(server), bed.store(server)];
+  const [released, died, next] = [claimOf('a'), claimOf('a', { ttlMs: TTL_MS }), claimOf('a')];
+  const first = (await ask(store, released)) as HeldStatus;
+  const secondIn = await toldOf(dying, died);
+  await ask(dying, died);
+  await store.release([released]);
+  const second = await secondIn();
+  expect(second.takeover).toEqual({ reason: 'released', token: first.token });
+  const thirdIn = await toldOf(last, next);
+  expect(await ask(last, next)).toMatchObject(WAITING);
+  await dying.close?.();
+  expect((await thirdIn()).takeover).toEqual({ reason: 'expired', token: second.token });
+});
+
+test.concurrent('one who has waited for two is told how the second hold ended', async () => {
+  await using bed = new Bed();
+  const claims = [claimOf('a'), claimOf('a', { ttlMs: TTL_MS }), claimOf('a')];
+  const [store, dying, last] = (await bed.lineUp(claims)) as [Store, Store, Store];
+  const [released, died, next] = claims as [Claim, Claim, Claim];
+  const [secondIn, thirdIn] = [await toldOf(dying, died), await toldOf(last, next)];
+  await store.release([released]);
+  const { token } = await secondIn();
+  await dying.close?.();
+  expect((await thirdIn()).takeover).toEqual({ reason: 'expired', token });
+});
+
+test.concurrent('an eviction is told to the next one alone', async () => {
+  await using bed = new Bed();
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const { token } = (await ask(store, claimOf('a'))) as HeldStatus;
+  expect(await other.evict?.('a', token, { reason: 'it hangs', now: true })).toBe(true);
+  const next = claimOf('a');
+  expect(await ask(other, next)).toMatchObject({ takeover: { reason: 'evicted', token } });
+  // It is answered behind what is done to the note; then it dies, as it were.
+  expect(await renewed(other, next)).toMatchObject(HELD);
+  await bed.takeAway('a');
+  expect(await ask(store, claimOf('a'))).not.toHaveProperty('takeover');
+});
+
+test.concurrent('a downgraded writer has its token in the eyes of all', async () => {
+  await using bed = new Bed();
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const writer = claimOf('a', WRITE);
+  const { token } = (await ask(store, writer)) as HeldStatus;
+  expect(await store.downgrade?.(writer)).toMatchObject({ ...HELD, token });
+  expect((await other.inspect('a')).holders).toMatchObject([{ kind: 'read', number: token }]);
+  expect(await other.evict?.('a', token, { reason: 'it hangs', now: true })).toBe(true);
+});
+
+test.concurrent.each([false, true])('a heartbeat finds an eviction; at once: %s', async (now) => {
+  await using bed = new Bed();
+  const [store, other] = [bed.store(server), bed.store(server)];
+  const claim = claimOf('a');
+  const { token } = (await ask(store, claim)) as HeldStatus;
+  await bed.attends(store, claim);
+  await other.evict?.('a', token, { reason: 'it hangs', now });
+  const evicted = { state: 'gone', why: 'evicted', detail: 'it hangs' };
+  expect(await renewed(store, claim)).toEqual(evicted);
+});
+
+test.concurrent('nothing is confirmed while there is no connection', async () => {
+  await using bed = new Bed();
+  const { proxy, store } = await bed.proxied();
+  const claim = claimOf('a');
+  await ask(store, claim);
+  await bed.attends(store, claim);
+  let asks = 0;
+  await store.watch?.(claim, (hint) => {
+    if (!hint) asks++;
+  });
+  proxy.refuse();
+  proxy.reset();
+  await until('was it told', async () => asks > 0);
+  expect(await renewed(store, claim)).toMatchObject({
+    ...{ state: 'error', error: { code: 'STORE', retryable: true, outcome: 'failed' } },
+  });
+  await proxy.accept();
+  await until('was it confirmed', async () => (await renewed(store, claim))?.state === 'held');
+});
+
+test.concurrent('a claim whose answer was lost for good is found when sent again', async () => {
+  await using bed = new Bed();
+  const { proxy, store } = await bed.proxied();
+  const terms = { ttlMs: PATIENT_TTL_MS };
+  // The session is there.
+  const there = claimOf('other', terms);
+  await ask(store, there);
+  await ask(bed.store(server), claimOf('a'));
+  const claim = claimOf('a', terms);
+  proxy.toClient.set({ flow: 'swallow' });
+  expect(await ask(store, claim)).toMatchObject({ state: 'error', error: { outcome: 'unknown' } });
+  expect(await bed.nodesOf('a')).toHaveLength(2);
+  proxy.reset();
+  proxy.set();
+  // What is sent now does not get lost once more, after which it would be looked for anyway.
+  await until('was it there again', async () => (await renewed(store, there))?.state === 'held');
+  expect(await ask(store, claim)).toMatchObject({ ...WAITING, ahead: 1 });
+  expect(await bed.nodesOf('a')).toHaveLength(2);
+  expect(await store.release([claim])).toEqual([true]);
+  expect(await bed.nodesOf('a')).toHaveLength(1);
+});
+
+test.concurrent('a release waits for what is on its way, and deletes it', async () => {
+  await using bed = new Bed();
+  const { proxy, store } = await bed.proxied();
+  await ask(store, claimOf('other'));
+  await ask(bed.store(server), claimOf('a'));
+  const claim = claimOf('a');
+  proxy.toClient.set({ flow: 'hold' });
+  const entering = ask(store, claim);
+  await until('was it there', async () => (await bed.nodesOf('a')).length === 2);
+  const released = store.release([claim]);
+  proxy.set();
+  expect(await entering).toMatchObject({ state: 'gone', why: 'unknown' });
+  await released;
+  expect(await bed.nodesOf('a')).toHaveLength(1);
+});
+
+test.concurrent('who only tries does not come where others hold', async () => {
+  await using bed = new Bed();
+  const [store, other] = [bed.store(server), bed.store(server)];
+  await ask(store, claimOf('a'));
+  const before = await bed.changesOf('a');
+  const refused = { state: 'gone', why: 'refused' };
+  expect(await ask(other, claimOf('a', { queue: false }))).toMatchObject(refused);
+  expect(await bed.changesOf('a')).toBe(before);
+});
+
+test.concurrent('who ends later than its session is sure to live gets one of its own', async () => {
+  await using bed = new Bed();
+  const store = bed.store(server);
+  const terms = { ttlMs: PATIENT_TTL_MS };
+  const [soon, late] = [claimOf('soon', terms), claimOf('late', terms)];
+  const [soonIn] = (await store.claim([soon, late])) as [HeldStatus, HeldStatus];
+  await store.release([soon], { ms: PATIENT_TTL_MS / 2 });
+  await store.release([late], { ms: LONG_TTL_MS });
+  const [[here], [there]] = [await bed.nodesOf('soon'), await bed.nodesOf('late')];
+  expect(here?.stat.czxid).toBe(soonIn.token);
+  expect(there?.stat.session).not.toBe(here?.stat.session);
+  // It is known by its token all the same.
+  expect(await bed.store(server).inspect('late')).toMatchObject({
+    ...{ holders: [{ leftMs: LONG_TTL_MS }], waiters: [] },
+  });
+});
