@@ -8,7 +8,7 @@
  * A lock that was taken outside of a transaction is gone when the statement ends. So what cannot be
  * in one is refused before anything is sent, and where only the server knows, it is asked.
  * The other way round, what is written through a pool must be committed by that. Connections of
- * MySQL may be told not to (autocommit), and nobody could commit it later: so each pool is asked
+ * MySQL may be told not to (autocommit), and it could not be committed later: so each pool is asked
  * once.
  */
 
@@ -74,7 +74,7 @@ export class Connection {
     }
   }
 
-  /** @throws UsageError if nobody would ever commit. */
+  /** @throws UsageError if it would never be committed. */
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
     const [row] = (await this.#client.rows('SELECT @@autocommit AS `commits`', [])) as Row[];

@@ -15,8 +15,8 @@ export class ConflictError extends LockError {
 
 /**
  * Why a statement failed. `deadlock`: the database ended one of those who waited for each other.
- * `lock-timeout`: somebody else holds it for longer than was to be waited. `serialization`:
- * somebody else changed it after this transaction began to read. `aborted`: an earlier statement
+ * `lock-timeout`: another one holds it for longer than was to be waited. `serialization`:
+ * another one changed it after this transaction began to read. `aborted`: an earlier statement
  * of the transaction had failed. `cancelled`: by a time limit of the database or an operator.
  * `connection`: it broke. `missing`: there is no such row. `refused`: anything else.
  */
@@ -82,7 +82,7 @@ const MYSQL: Readonly<Record<number, Kind>> = {
   1205: 'lock-timeout',
   // NOWAIT, as MySQL has it.
   3572: 'lock-timeout',
-  // MariaDB: somebody changed it since this transaction's snapshot.
+  // MariaDB: it was changed since this transaction's snapshot.
   1020: 'serialization',
   1317: 'cancelled',
   1969: 'cancelled',
@@ -107,8 +107,8 @@ const RETRYABLE = new Set<Kind>([
 
 const TEXT: Readonly<Record<Exclude<Kind, 'usage'>, string>> = {
   deadlock: 'The database ended this transaction, because it and others waited for each other',
-  'lock-timeout': 'Somebody else held the lock for too long',
-  serialization: 'Somebody else changed it since this transaction began to read',
+  'lock-timeout': 'Another transaction held the lock for too long',
+  serialization: 'Another transaction changed it since this one began to read',
   aborted: 'An earlier statement of this transaction failed, so it can only be rolled back',
   cancelled: 'The statement was cancelled',
   connection: 'The connection broke',

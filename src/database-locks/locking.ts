@@ -15,7 +15,7 @@ import { UsageError } from '../base/errors.ts';
 import type { Connection } from './connection.ts';
 
 /**
- * How long to wait for a lock that somebody else holds. `block` (the default): as long as the
+ * How long to wait for a lock that another transaction holds. `block` (the default): as long as the
  * database's own limits allow. `nowait`: not at all, and fail. `skip`: not at all, and answer that
  * it was busy. A duration: so long, and fail; MySQL counts whole seconds, rounded up.
  */

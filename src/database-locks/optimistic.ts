@@ -1,13 +1,13 @@
 /**
- * Optimistic locking: read, change, and write only if nobody has written since.
+ * Optimistic locking: read, change, and write only if the row is still as it was read.
  *
  * Invariant: every change that is reported was made to the row exactly as it was read. The write is
  * one statement that names the version it expects and gives the row another; if it matches no row,
- * somebody was faster, and the change is made again to what they left. It counts the row on every
+ * another writer was faster, and the change is made again to what that one left. It counts the row on every
  * server, whether matched or changed rows are counted, since the version always changes.
  * In a transaction it is tried once only: its snapshot may hide the newer row (MySQL's does from
  * the first read on), so that trying again could not succeed.
- * What would break it: somebody who writes the row without changing the version.
+ * What would break it: a program that writes the row without raising the version.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, UsageError } from '../base/errors.ts';
@@ -53,7 +53,7 @@ const LONGEST_PAUSE_MS = 500;
 export interface OptimisticResult<T> {
   /** False if `change` wanted nothing changed. */
   readonly changed: boolean;
-  /** 1 if nobody was faster. */
+  /** 1 if no other writer was faster. */
   readonly attempts: number;
   /** The row as it was before. */
   readonly before: T;
@@ -66,7 +66,7 @@ export type Change<T> = (
 ) => Columns | null | undefined | Promise<Columns | null | undefined>;
 
 /**
- * Changes a row that nobody locks.
+ * Changes a row without a lock.
  *
  * @example
  * import { optimistic } from 'holdfast/sql';
@@ -121,7 +121,7 @@ async function tryAll(connection: Connection, asked: Asked): Promise<OptimisticR
 }
 
 interface Outcome {
-  /** None if somebody was faster. */
+  /** None if another writer was faster. */
   readonly result?: OptimisticResult<Row>;
   readonly cause?: unknown;
 }

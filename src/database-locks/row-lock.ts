@@ -3,8 +3,8 @@
  *
  * Invariant: of all that locked the row for update, at most one transaction is open, also while
  * the row is only being made. The database sees to it once the row is there; the care is in making
- * it. PostgreSQL: look first, then insert with ON CONFLICT, which waits for whoever else inserts,
- * and look again. The first look finds nothing, and waits for nobody, at an isolation level where
+ * it. PostgreSQL: look first, then insert with ON CONFLICT, which waits for others that insert,
+ * and look again. The first look finds nothing, and waits for none, at an isolation level where
  * later reads would be older than the lock (locking.ts). MySQL: a locking look at a row that is
  * missing locks the gap, which two can do, and neither could insert any more: a deadlock. INSERT
  * IGNORE takes a shared lock, which two cannot raise: another one. So an insert comes first whose
@@ -65,7 +65,7 @@ interface Asked {
 
 /**
  * Locks a row until the transaction ends; there is nothing to release. Answers the row as it is
- * under the lock; with `wait: 'skip'`, null if somebody else holds it. (`nowait` and time-outs fail
+ * under the lock; with `wait: 'skip'`, null if another transaction holds it. (`nowait` and time-outs fail
  * instead, since on PostgreSQL the transaction is lost by then.)
  *
  * @example

@@ -38,7 +38,7 @@ const OPTIONS = ['shared', 'wait', 'namespace'];
 
 /**
  * Locks a name until the transaction ends; there is nothing to release. True, or with
- * `wait: 'skip'` false if somebody else holds it.
+ * `wait: 'skip'` false if another transaction holds it.
  *
  * @example
  * import { transactionLock } from 'holdfast/sql';
@@ -98,7 +98,7 @@ async function lock(connection: Connection, { key, kind, wait }: Asked): Promise
   if (typeof wait === 'number') return within(connection, wait, block);
   const got = (await ask('try_')) === 'true';
   if (!got && wait === 'nowait') {
-    const message = 'Somebody else holds the lock.';
+    const message = 'Another transaction holds the lock.';
     throw new TransactionError(message, { reason: 'lock-timeout', retryable: true });
   }
   return got;

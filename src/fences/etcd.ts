@@ -1,11 +1,11 @@
 /**
  * The fence where the guarded data is in etcd.
  *
- * Invariant: a write of a holder is carried out only if nobody has entered since that holder did.
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
  * It holds because each entry writes the fence's key, whose revision is then that of the entry, and
  * each write is a transaction that compares it. Entries follow each other in the order of their
- * tokens: each puts what it has decided only where the key is still as it was read. So whoever has
- * entered reads what no older holder can change any more. The same holder, once it has entered
+ * tokens: each puts what it has decided only where the key is still as it was read. So a holder
+ * that has entered reads what no older one can change any more. The same holder, once it has entered
  * again, is safe from its own earlier writes whose outcome it did not learn.
  * What would break it: a read before `enter`, a write without the comparison, or data in another
  * cluster than the fence.
@@ -30,7 +30,7 @@ export interface EtcdFenceOptions {
 export type EtcdTransactions = Pick<EtcdClient, 'txn'>;
 
 /**
- * `write` carries out a transaction if nobody has entered since. That of a reader only reads,
+ * `write` carries out a transaction if no other entry was made since. That of a reader only reads,
  * without the comparison. After an unknown outcome, `enter` anew: what was on its way can no longer
  * arrive then.
  */
@@ -75,7 +75,7 @@ export function etcdFence(
       const reply = await etcd.txn({
         ...{ compare: [unchanged], success: [{ put: { key, value } }], failure: [range] },
       });
-      // The comparison that is true as long as nobody has entered since.
+      // The comparison that is true as long as no other entry is made.
       if (reply.succeeded) return entryOf(etcd, token, { ...unchanged, to: reply.revision });
       // Another holder has entered meanwhile.
       [known] = kvsIn(reply);

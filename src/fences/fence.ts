@@ -11,7 +11,7 @@ export type EnterToken = Omit<FencingToken, 'token'> & { readonly token: bigint 
 
 /**
  * A fence that stands beside the guarded data. `Through` leads to the data: a transaction, a
- * client, a session. Whoever has `Entered` may read and write, until anybody else enters.
+ * client, a session. What is `Entered` with may read and write, until another entry is made.
  */
 export interface Fence<Through, Entered> {
   /**
@@ -30,7 +30,7 @@ export interface Fence<Through, Entered> {
 /** How a holder writes that has entered, where no transaction stays open. */
 export interface FenceEntry<Write, Done> {
   /**
-   * One step with the check that nobody has entered since.
+   * One step with the check that no other entry was made since.
    * @throws StaleTokenError if another entry was made: nothing is written.
    * @throws StoreError: if its `outcome` is `unknown`, it may have been written.
    * @throws UsageError, unsent; also if a reader would write.

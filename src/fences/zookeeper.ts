@@ -1,11 +1,11 @@
 /**
  * The fence where the guarded data is in ZooKeeper.
  *
- * Invariant: a write of a holder is carried out only if nobody has entered since that holder did.
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
  * It holds because each entry sets the fence's node, whose version is then that of the entry, and
  * each write is a `multi` that begins with a check of it. Entries follow each other in the order of
  * their tokens: each sets what it has decided only where the version is still as it was read. So
- * whoever has entered reads what no older holder can change any more; in the same session, whose
+ * a holder that has entered reads what no older one can change any more; in the same session, whose
  * server has then carried out all that was before the entry.
  * A set whose reply is lost has happened or has not: the node is read again, and set again. Only a
  * set that was answered makes an entry, and whatever was sent before it is too late by its version.
@@ -31,7 +31,7 @@ import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
 export interface ZookeeperFenceOptions {
   /**
    * The node that has those of all fences below it; default `/holdfast-fence`. It is made if it is
-   * missing. Whoever enters needs the permissions to create there, and to read and write what the
+   * missing. Entering needs the permissions to create there, and to read and write what the
    * others have made, which has the session's `acl`; the check in a `multi` needs the one to read.
    */
   readonly path?: string;
@@ -43,7 +43,7 @@ export type ZookeeperNodes = Pick<
   'create' | 'getData' | 'multi' | 'now' | 'sync' | 'timeoutMs'
 >;
 
-/** A step of a `multi` that is refused once somebody has entered. */
+/** A step of a `multi` that is refused once another entry was made. */
 export interface ZookeeperCheck {
   readonly step: 'check';
   readonly path: string;

@@ -11,7 +11,7 @@ export interface Mark extends Seen {
 
 export interface Document<T> {
   readonly value: T;
-  /** None if nobody has entered yet. */
+  /** None before the first entry. */
   readonly mark: Mark | undefined;
 }
 
@@ -36,7 +36,7 @@ export function written<T>(value: T, mark: Mark): Written<T> {
 }
 
 /**
- * What has more in it is somebody else's, and would be lost.
+ * More than these two was written by another program, and would be lost.
  * @throws UsageError
  */
 export function documentIn<T>(text: string, key: string): Document<T> {

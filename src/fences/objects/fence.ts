@@ -2,10 +2,10 @@
  * The fence where the guarded data is an object that is written on a condition: in S3 and its like,
  * or behind HTTP.
  *
- * Invariant: a write of a holder is carried out only if nobody has entered since that holder did.
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
  * It holds because each write names the ETag of this entry's own last one (`If-Match`), and an
  * entry is itself such a write: of what is there, with another fence in it. So it changes the ETag,
- * and whoever has entered holds a value that no older holder can change any more. Entries follow
+ * and a holder that has entered has a value that no older one can change any more. Entries follow
  * each other in the order of their tokens: each decides on what it read, and writes only onto that.
  * The fence stands in the object's text, with a number for each write: many services make ETags of
  * the text alone, and two equal ones would let a late write pass.

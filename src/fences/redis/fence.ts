@@ -1,12 +1,12 @@
 /**
  * The fence where the guarded data is in Redis or Valkey.
  *
- * Invariant: a write of a holder is carried out only if nobody has entered since that holder did,
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did,
  * and no later write of the same entry was. It holds because each entry gets a number of its own in
  * the fence's key, and each write is a script that begins with a comparison of it (check.lua),
  * and with one of the request's own number: so a copy of a request, or one that was on its way when
  * its connection was given up, finds that it is too late. Entries follow each other in the order of
- * their tokens (enter.lua). So whoever has entered reads what no older holder can change.
+ * their tokens (enter.lua). So a holder that has entered reads what no older one can change.
  * Requests of one entry leave one after the other: a server of a cluster that sends one elsewhere
  * would else turn their order.
  * What would break it: a read before `enter`, or from a replica; a write without the check; data on
@@ -38,7 +38,7 @@ export interface RedisFenceOptions {
    */
   readonly tag?: (resource: string) => string;
   /**
-   * A fence that nobody has entered or written through for so long is forgotten; default never. An
+   * A fence that was not entered or written through for so long is forgotten; default never. An
    * old entry never writes through a fence that is gone, but a holder that has not entered yet
    * could still enter: so longer than any process may stand still. At least a minute.
    */
