@@ -2,7 +2,7 @@
  * Proves what users install: the tarball is built, linted, resolved the four ways that TypeScript
  * knows, installed in an empty folder, and used there in every style and on every runtime.
  */
-import { checkContents, weigh } from './package/contents.ts';
+import { checkContents, checkWeight } from './package/contents.ts';
 import { entries, manifest } from './package/manifest.ts';
 import { type Cell, runMatrix } from './package/matrix.ts';
 import { Scratch } from './package/scratch.ts';
@@ -15,12 +15,9 @@ const OTHERS = 'other runtimes';
 export interface PackageOptions {
   /** Fetches other runtimes and compilers, and Jest; otherwise this Node has to do. */
   readonly fetch: boolean;
-  /** What people should read of the results, in Markdown, by name. */
-  readonly report?: (name: string, text: string) => Promise<void>;
 }
 
-export function packageSteps(options: PackageOptions): readonly Step[] {
-  const { fetch, report = async () => {} } = options;
+export function packageSteps({ fetch }: PackageOptions): readonly Step[] {
   let scratch: Scratch;
   let fetching: Promise<Tools | string | undefined>;
   const step = (name: string, act: () => Promise<unknown>): Step => ({
@@ -36,9 +33,7 @@ export function packageSteps(options: PackageOptions): readonly Step[] {
     live: true,
     async run() {
       const tools = await fetching;
-      const found = await runMatrix(cells(typeof tools === 'string' ? undefined : tools));
-      await report(name, found.table);
-      return found.tally;
+      return await runMatrix(cells(typeof tools === 'string' ? undefined : tools));
     },
   });
 
@@ -54,10 +49,8 @@ export function packageSteps(options: PackageOptions): readonly Step[] {
       scratch.run('attw', scratch.tarball, '--no-definitely-typed', '--no-color'),
     ),
     step('install', () => scratch.install()),
-    step('contents', async () => {
-      await checkContents(scratch);
-      await report('sizes', await weigh(scratch));
-    }),
+    step('contents', () => checkContents(scratch)),
+    step('weight', async () => checkWeight(scratch)),
     step('import and require', async () => {
       await scratch.run('node', 'load.mjs', ...(await entries()));
     }),

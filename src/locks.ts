@@ -77,7 +77,7 @@ export class Locks {
   }
 
   /**
-   * At most `limit` permits at a time; strictly first come, first served, whatever their weight.
+   * At most `limit` permits at a time; strictly first come, first served, whatever the weight.
    * @example
    * await locks.semaphore('printer', { limit: 3 }).run({ permits: 2 }, () => ship(order));
    */
@@ -107,12 +107,12 @@ export class Locks {
     return new MultiLock(this.engine, locks);
   }
 
-  /** Who holds and who waits now, with tokens as leases have them. */
+  /** The current holders and waiters, with the tokens of leases. */
   inspect(name: string): Promise<Queue> {
     return this.engine.inspect(this.#resource(name));
   }
 
-  /** Names, without this prefix of ours, of resources that somebody holds or waits for. */
+  /** Names of resources in use, without the prefix of these locks. */
   list(prefix = ''): AsyncGenerator<string, void, void> {
     if (typeof prefix !== 'string' || !prefix.isWellFormed()) {
       throw new UsageError('The prefix must be Unicode text.');
@@ -125,7 +125,8 @@ export class Locks {
     engine.checkOpen();
     const { calls, settings } = engine.services;
     const { store } = calls;
-    if (!store.list) throw new UnsupportedError('list', `The ${store.name} store keeps no list.`);
+    if (!store.list)
+      throw new UnsupportedError('list', `The ${store.name} store cannot list names.`);
     const list = store.list.bind(store, settings.prefix + prefix);
     const names = await engine.services.calls.ask(async () => list()[Symbol.asyncIterator](), same);
     for (;;) {
@@ -155,16 +156,16 @@ export class Locks {
     return this.engine.services.calls.ask(evict, checkBoolean);
   }
 
-  /** Listens; returns the way to stop. See `LockEvents`. */
+  /** Adds a listener; returns a function that removes it. See `LockEvents`. */
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
     return this.engine.services.events.on(name, listener);
   }
 
   /**
-   * Refuses new claims, ends waits and campaigns with `ClosedError`, and lets running work finish;
-   * after `drain` (default 10 s) its signals abort. What has settled is released; a lease whose
-   * work has not keeps the resource until its TTL ends it. Then closes the store, if these were its
-   * last locks.
+   * Refuses new claims, ends waits and campaigns with `ClosedError`, and lets running work finish.
+   * After `drain` (default 10 s) the signals of running work abort. Leases are released when their
+   * work settles, and otherwise end with their TTL. Then closes the store, if these were its last
+   * locks.
    * @example
    * process.once('SIGTERM', () => locks.close({ drain: '5s' }));
    */
@@ -191,7 +192,7 @@ export class Locks {
     await sleep(clock, drainMs, drained.signal);
     if (engine.queues.size > 0) {
       for (const queue of engine.queues) queue.lose('closed');
-      // What reacts to its signal at once still gets to tell the store.
+      // Work that reacts to its signal at once can still release its lease.
       await sleep(clock, LAST_WORDS_MS);
     }
     const left = (users().get(calls.store) ?? 1) - 1;

@@ -1,7 +1,7 @@
 /** What is in the tarball, and what it weighs. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ROOT, StepError } from '../steps.ts';
 import type { Scratch } from './scratch.ts';
@@ -24,30 +24,46 @@ export async function checkContents({ installed }: Scratch): Promise<void> {
   }
 }
 
-/** In Markdown. */
-export async function weigh({ installed, tarball }: Scratch): Promise<string> {
-  const files = await filesIn(installed);
-  const sizes = await Promise.all(files.map((file) => stat(join(installed, file))));
-  const unpacked = sizes.reduce((sum, { size }) => sum + size, 0);
-  const { size: packed } = await stat(tarball);
-  const core = minified(join(installed, 'dist/index.mjs'));
-  return [
-    '| what                            | bytes |',
-    '| ---                             | ---:  |',
-    `| tarball                         | ${show(packed)} |`,
-    `| unpacked, in ${files.length} files | ${show(unpacked)} |`,
-    `| core, minified                  | ${show(core.length)} |`,
-    `| core, minified and gzipped      | ${show(gzipSync(core, { level: 9 }).length)} |`,
-  ].join('\n');
+const MUTEX = `import { createLocks } from 'holdfast';
+  export const go = (store, work) => createLocks(store).mutex('a').run(work);`;
+
+/**
+ * What users bundle, and its budget in bytes, minified and gzipped: one lock without its store,
+ * then with one. docs/design/0082-size.md says why it is no less.
+ */
+const PROGRAMS = [
+  { what: 'a mutex', program: MUTEX, budget: 15_600 },
+  { what: 'a mutex on SQLite', program: onStore('sqlite', 'sqliteStore'), budget: 30_000 },
+  { what: 'a mutex on Redis', program: onStore('redis', 'redisStore'), budget: 35_000 },
+];
+
+/** @throws StepError if a program with one lock weighs more than its budget. */
+export function checkWeight({ installed }: Scratch): void {
+  for (const { what, program, budget } of PROGRAMS) {
+    const bundle = minified(program, dirname(dirname(installed)));
+    const { length } = gzipSync(bundle, { level: 9 });
+    if (length > budget) throw new StepError(`${what} weighs ${length} bytes, over ${budget}.`);
+  }
+}
+
+function onStore(entry: string, store: string): string {
+  return `${MUTEX} import { ${store} } from 'holdfast/${entry}'; export const on = ${store};`;
 }
 
 /** One file, as a bundler for users would make it, without what Node brings. */
-function minified(entry: string): Uint8Array {
+function minified(program: string, resolveDir: string): Uint8Array {
   const esbuild = createRequire(import.meta.url)('esbuild') as {
     buildSync(options: object): { readonly outputFiles: { readonly contents: Uint8Array }[] };
   };
-  const options = { bundle: true, minify: true, format: 'esm', platform: 'node', write: false };
-  const [bundle] = esbuild.buildSync({ entryPoints: [entry], ...options }).outputFiles;
+  const [bundle] = esbuild.buildSync({
+    stdin: { contents: program, resolveDir },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    write: false,
+  }).outputFiles;
   return bundle?.contents ?? new Uint8Array();
 }
 
@@ -56,8 +72,4 @@ async function filesIn(folder: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
-}
-
-function show(bytes: number): string {
-  return bytes.toLocaleString('en');
 }

@@ -14,14 +14,8 @@ export interface Cell {
   run(): Promise<unknown>;
 }
 
-export interface Matrix {
-  readonly tally: Tally;
-  /** In Markdown. */
-  readonly table: string;
-}
-
 /** Prints the table, after what the failing ones said. */
-export async function runMatrix(cells: readonly Cell[]): Promise<Matrix> {
+export async function runMatrix(cells: readonly Cell[]): Promise<Tally> {
   const failed = new Set<Cell>();
   const left = cells.filter(({ gap }) => gap === undefined);
   const passed = left.length;
@@ -37,14 +31,12 @@ export async function runMatrix(cells: readonly Cell[]): Promise<Matrix> {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 
-  const table = tableOf(cells, failed);
-  console.log(`\n${table}\n`);
-  const tally = {
+  console.log(`\n${tableOf(cells, failed)}\n`);
+  return {
     passed: passed - failed.size,
     failed: [...failed].map(nameOf),
     skipped: cells.flatMap(skipOf),
   };
-  return { tally, table };
 }
 
 function nameOf({ row, column }: Cell): string {

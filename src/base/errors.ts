@@ -1,4 +1,4 @@
-/** What all errors of Holdfast have in common. */
+/** Marks all errors of Holdfast, from any copy of the package. */
 const BRAND = Symbol.for('holdfast.error');
 
 export type LockErrorCode =
@@ -25,7 +25,7 @@ export interface LockErrorOptions {
 /** Base of all errors of Holdfast. */
 export class LockError extends Error {
   readonly code: LockErrorCode;
-  /** The full name of the resource, if the error is about one. */
+  /** The full name of the resource, if the error concerns one. */
   readonly resource: string | undefined;
 
   constructor(code: LockErrorCode, message: string, options: LockErrorOptions = {}) {
@@ -38,7 +38,7 @@ export class LockError extends Error {
 }
 
 /**
- * True for errors of any copy of Holdfast; with `code`, for that kind alone.
+ * True for errors of any copy of Holdfast; with `code`, only for errors with that code.
  *
  * @example
  * import { isLockError } from 'holdfast';
@@ -46,7 +46,7 @@ export class LockError extends Error {
  * try {
  *   await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
  * } catch (error) {
- *   if (!isLockError(error, 'ACQUIRE_TIMEOUT')) throw error; // else somebody is at it
+ *   if (!isLockError(error, 'ACQUIRE_TIMEOUT')) throw error; // else it is taken
  * }
  */
 export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {

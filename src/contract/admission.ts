@@ -1,17 +1,17 @@
 /**
- * The rule: a claim is admitted when its permits fit under the limit and nobody before it waits.
+ * The rule: a claim is admitted when its permits fit under the limit and none before it waits.
  *
  * Invariant: the admitted claims are a prefix of the live queue, so a claim's place in the queue
- * serves as its fencing token: whoever is admitted later stands later. It holds because admission
- * goes in order and stops at the first claim that does not fit, however small those behind it are.
- * Where programs disagree about the limit, the smallest among the admitted claims and those up to
- * the one in question applies: nobody admitted is revoked, and a later claim with a smaller limit
- * cannot lock out an earlier one for ever.
+ * serves as its fencing token: a claim that is admitted later stands later. It holds because
+ * admission goes in order and stops at the first claim that does not fit, however small those
+ * behind it are. If programs disagree about the limit, the smallest among the admitted claims and
+ * those up to the one in question applies: no admitted claim is revoked, and a later claim with a
+ * smaller limit cannot lock out an earlier one for ever.
  * What would break it: to admit past a waiter, or to count a dead claim.
  */
 import type { Kind } from './store.ts';
 
-/** As much of a live claim as the rule looks at. */
+/** The part of a live claim that the rule needs. */
 export interface Standing {
   readonly kind: Kind;
   readonly permits: number;
@@ -20,7 +20,7 @@ export interface Standing {
 }
 
 /**
- * Kinds that share a queue: readers and writers do, every other kind stands alone.
+ * True if both kinds share a queue: readers and writers do, every other kind has its own.
  *
  * @example
  * import { sameQueue } from 'holdfast/store';

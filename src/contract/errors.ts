@@ -1,4 +1,4 @@
-/** What a store throws, and what any failure of one is taken for. */
+/** The errors that a store throws, and how any other failure of one is classified. */
 import { isLockError, LockError, type LockErrorOptions } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 
@@ -13,7 +13,7 @@ export class ClosedError extends LockError {
 export class StoreError extends LockError {
   /** The same request may succeed later. */
   readonly retryable: boolean;
-  /** `unknown`: it may have happened. Repeating is safe, because verbs are idempotent. */
+  /** `unknown`: it may have been carried out. Repeating is safe, because verbs are idempotent. */
   readonly outcome: 'failed' | 'unknown';
 
   constructor(
@@ -29,7 +29,7 @@ export class StoreError extends LockError {
   }
 }
 
-/** The store lacks a trait that this needs. */
+/** The store lacks a trait that this call needs. */
 export class UnsupportedError extends LockError {
   readonly trait: string;
 
@@ -40,7 +40,8 @@ export class UnsupportedError extends LockError {
 }
 
 /**
- * Any failure of a store's verb as a `StoreError`; one of unknown nature may have happened.
+ * Any failure of a store's verb as a `StoreError`. A failure of unknown nature has the outcome
+ * `unknown`.
  *
  * @example
  * import { toStoreError } from 'holdfast/store';

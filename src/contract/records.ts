@@ -1,4 +1,4 @@
-/** What is kept about work that is done: no claim, so nobody holds it and nothing renews it. */
+/** A record of finished work. It is no claim: it has no holder and is not renewed. */
 export interface Kept {
   readonly text: string;
   /** For how much longer it is kept. */
@@ -8,5 +8,5 @@ export interface Kept {
 /** Longest text that is kept, in bytes of UTF-8. */
 export const MAX_KEPT_BYTES: number = 16 * 1024;
 
-/** Longest time for which it is kept, in ms: ten years. More would be a slip. */
+/** Longest time for which it is kept, in ms: ten years. More would be a mistake. */
 export const MAX_KEPT_MS: number = 3660 * 86_400_000;

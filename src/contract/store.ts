@@ -1,6 +1,6 @@
 /**
  * The contract between core and every store: a resource is a queue of claims, and a claim is
- * admitted when its permits fit under the limit and nobody before it waits.
+ * admitted when its permits fit under the limit and none before it waits.
  *
  * Idempotent by id: every verb may be repeated, so that core can ask again after an unknown
  * outcome. Release is final: where a copy of the claim may still arrive late, it leaves a tombstone
@@ -9,16 +9,16 @@
 import type { StoreError } from './errors.ts';
 import type { Kept } from './records.ts';
 
-/** What a claim asks for. `read` and `write` share a queue; every other kind has one of its own. */
+/** The kind of a lock. `read` and `write` share a queue; every other kind has its own. */
 export type Kind = 'mutex' | 'read' | 'write' | 'permits';
 
-/** Who holds or waits: for people, never for logic. `since` is the wall clock in epoch ms. */
+/** Identifies a claim to people, never for logic. `since` is the wall clock in epoch ms. */
 export interface Holder {
   readonly host: string;
   readonly pid: number;
   readonly label?: string;
   readonly since: number;
-  /** Set by a layer, to know a claim again among those of one program; public. */
+  /** Set by a layer, to recognise a claim among those of one program; public. */
   readonly mark?: string;
 }
 
@@ -36,7 +36,7 @@ export interface Claim {
   readonly queue: boolean;
   readonly holder: Holder;
   /**
-   * A request for this claim went unanswered, so a copy may arrive late: releasing it leaves a
+   * A request for this claim got no reply, so a copy may arrive late: releasing it leaves a
    * tombstone.
    */
   readonly unanswered?: boolean;
@@ -76,7 +76,7 @@ export interface WaitingStatus {
   readonly why: 'queue' | 'data-loss';
   /** Claims before this one; an estimate. */
   readonly ahead?: number | undefined;
-  /** Ask again after this long, even without a hint: what stands before may be dead by then. */
+  /** Ask again after this long, even without a hint: the claim before may be dead by then. */
   readonly retryInMs: number;
   readonly limit?: number | undefined;
 }
@@ -84,11 +84,11 @@ export interface WaitingStatus {
 export interface GoneStatus {
   readonly state: 'gone';
   readonly why: GoneReason;
-  /** For people: what stands in the way ("the queue holds mutex claims"), why it was evicted. */
+  /** For people: the obstacle ("the queue holds mutex claims"), or why it was evicted. */
   readonly detail?: string | undefined;
 }
 
-/** This element of a batch alone failed. */
+/** Only this element of a batch failed. */
 export interface ErrorStatus {
   readonly state: 'error';
   readonly error: StoreError;
@@ -130,25 +130,25 @@ export interface Traits {
   readonly queue: boolean;
   /**
    * Takes claims for less than the whole limit: readers, and permits of a semaphore. Without it,
-   * whoever holds has it all.
+   * each holder takes the whole limit.
    */
   readonly permits: boolean;
   /** Where the fencing tokens come from; undefined: none. */
   readonly tokens: string | undefined;
-  /** A try is refused only if somebody holds; otherwise it may fail spuriously. */
+  /** A try is refused only if the resource is held. Without it, a try may fail spuriously. */
   readonly atomicTry: boolean;
   readonly liveness: 'ttl' | 'session';
   /** Whose clock measures a claim's life. */
   readonly clock: 'process' | 'machine' | 'server';
-  /** What becomes of granted claims when a server is lost. */
+  /** What happens to granted claims when a server is lost. */
   readonly failover: 'none' | 'best-effort' | 'linearizable';
-  /** Who can share it. */
+  /** Where it can be shared. */
   readonly reach: 'process' | 'machine' | 'network';
   /** Has `keep` and `recall`: records that outlive their work. */
   readonly records: boolean;
   /** TTLs are rounded up to multiples of this. */
   readonly ttlStepMs: number;
-  /** Verbs do their work before they first yield, so no answer needs a time-out of core's. */
+  /** Verbs do their work before they first yield, so core needs no time-outs for replies. */
   readonly synchronous: boolean;
   /**
    * Elements of a batch are separate steps in order, so a resource may occur in it more than once.
@@ -160,21 +160,10 @@ export interface Traits {
 
 export type Wake = (hint?: ClaimStatus) => void;
 
-/** Hears of a queue as it changes. */
-export interface Follower {
-  /**
-   * The queue after a change, or once more as it was. `leftMs` may be what a member has at most.
-   * `missed`: since the last time others may have come, held and gone.
-   */
-  told(queue: Queue, missed: boolean): void;
-  /** What keeps the store from going on will not pass by itself. Nothing is told after it. */
-  failed(error: StoreError): void;
-}
-
 /**
- * Verbs take up to 100 claims of one part and answer in their order. Each claim is one atomic step
- * and shares nobody else's fate. A verb that rejects says with `StoreError.outcome` whether it may
- * have happened.
+ * Verbs take up to 100 claims of one part and return statuses in their order. Each claim is one
+ * atomic step and does not affect the others. A verb that rejects says with `StoreError.outcome`
+ * whether it may have been carried out.
  */
 export interface Store {
   readonly name: string;
@@ -186,7 +175,7 @@ export interface Store {
   readonly lineage: string;
   /**
    * The longest TTL that any user of this store may ask for, because a store that lost its memory
-   * grants nothing for so long. Undefined: what `createLocks` says.
+   * grants nothing for so long. Undefined: the option of `createLocks` counts.
    */
   readonly maxTtlMs?: number | undefined;
   /**
@@ -195,7 +184,7 @@ export interface Store {
    */
   readonly partOf?: ((resource: string) => string) | undefined;
   /**
-   * Enters the queue, or tells where an id already in it stands. Repeating a claim never extends
+   * Enters the queue, or returns where an id already in it stands. Repeating a claim never extends
    * it.
    */
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
@@ -211,24 +200,18 @@ export interface Store {
    * first waiter. Hints may be lost or repeated. Subscribe before claiming.
    */
   watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
-  /**
-   * Tells the queue before it resolves, and again after each change of who stands in it or holds,
-   * in order, until it is disposed of. Goes on by itself when the store was away for a while.
-   * @throws StoreError if the first look fails.
-   */
-  follow?(resource: string, follower: Follower): Promise<AsyncDisposable>;
   /** Turns a held write claim into a read claim with the same token; idempotent. */
   downgrade?(claim: Claim): Promise<ClaimStatus>;
   /**
-   * Raises the number of each held claim to at least the one given, so that whoever is admitted to
-   * the resource later has a greater one; waiting claims may be given theirs then. It never lowers
-   * a number and is no heartbeat; idempotent. Needed of the members of a quorum, for tokens that
-   * grow although each hold is granted by others.
+   * Raises the number of each held claim to at least the given one, so that every claim that is
+   * admitted to the resource later has a greater one; waiting claims may get theirs then. It never
+   * lowers a number and is no heartbeat; idempotent. Members of a quorum need it, for tokens that
+   * grow although other members grant each hold.
    */
   raise?(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]>;
   /**
    * Ends the claim with this public number: with its TTL, or `now`. False if there is none. The
-   * claim is told `gone`, `evicted`, with the reason as its detail.
+   * claim's status is then `gone`, `evicted`, with the reason as its detail.
    */
   evict?(
     resource: string,
@@ -237,10 +220,10 @@ export interface Store {
   ): Promise<boolean>;
   /**
    * Keeps a text about the claim's resource for so long from now, in place of the one before, if
-   * the claim is held: both in one step. 0 ms forgets it. False if `renew` would not say that the
-   * claim is held: who was told to leave keeps nothing, though nobody else holds yet. May be
-   * repeated, and be under way beside a heartbeat. A record is in no queue: it outlives the claim,
-   * delays nobody, and is not listed.
+   * the claim is held: both in one step. 0 ms forgets it. False if `renew` would not return
+   * `held`: an evicted claim keeps nothing, even before the next one holds. May be repeated, and
+   * be under way beside a heartbeat. A record is in no queue: it outlives the claim, delays no
+   * claim, and is not listed.
    */
   keep?(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean>;
   /** What is kept about the resource now. */
@@ -252,7 +235,6 @@ export interface Store {
 /** The verbs that a store may lack. */
 export const OPTIONAL_VERBS = [
   'watch',
-  'follow',
   'downgrade',
   'raise',
   'evict',

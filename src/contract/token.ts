@@ -1,14 +1,14 @@
 import type { Kind } from './store.ts';
 
-/** What a fence needs to know of a lease; a remote service may be sent it as text. */
+/** The part of a lease that a fence needs; it can be sent to a remote service as text. */
 export interface FencingToken {
   /** The full name, prefix included: one fence key has one lock name. */
   readonly resource: string;
-  /** Names the source of tokens; those of different lineages do not compare. */
+  /** Names the source of tokens; tokens of different lineages do not compare. */
   readonly lineage: string;
   /** Grows from holder to holder. */
   readonly token: bigint;
-  /** Default: exclusive. Readers are only kept behind writers; permits cannot be fenced. */
+  /** Default: exclusive. A reader shuts out older writers only; permits cannot be fenced. */
   readonly kind?: Kind | undefined;
 }
 

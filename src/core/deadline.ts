@@ -21,18 +21,21 @@ const MIN_VALIDITY = 0.1;
 
 type Needs = Pick<Services, 'settings' | 'heartbeat'>;
 
-export interface DeadlineTerms {
+interface Times {
   /** Of the claim. */
   readonly ttlMs: number;
   /** Heartbeats come three times in this time, in ms. */
   readonly beatTtlMs: number;
+  /** When we began to ask. */
+  readonly now: number;
 }
 
 export class Deadline {
   /** A request after the last confirmed one brought no reply. */
   unanswered = false;
   readonly #services: Needs;
-  readonly #terms: DeadlineTerms;
+  readonly #ttlMs: number;
+  readonly #beatTtlMs: number;
   #until = Number.NEGATIVE_INFINITY;
   #maxHoldAt = Number.POSITIVE_INFINITY;
   /** When the last confirmed request was sent, or when we began to ask. */
@@ -40,9 +43,10 @@ export class Deadline {
   /** What a reader has found. */
   #loss: Loss | undefined;
 
-  constructor(services: Needs, terms: DeadlineTerms, now: number) {
+  constructor(services: Needs, { ttlMs, beatTtlMs, now }: Times) {
     this.#services = services;
-    this.#terms = terms;
+    this.#ttlMs = ttlMs;
+    this.#beatTtlMs = beatTtlMs;
     this.#confirmedAt = now;
   }
 
@@ -54,7 +58,7 @@ export class Deadline {
   /** Why what is held has ended by now; undefined while it has not. */
   loss(now: number): Loss | undefined {
     if (!this.#loss && now >= this.#at) {
-      const stalled = this.#services.heartbeat.stalled(this.#terms.beatTtlMs, now);
+      const stalled = this.#services.heartbeat.stalled(this.#beatTtlMs, now);
       const expired = stalled ? 'stalled' : 'expired';
       this.#loss = { reason: now < this.#until ? 'max-hold' : expired };
     }
@@ -81,17 +85,17 @@ export class Deadline {
 
   /** Enough is left to begin something. */
   fresh(now: number): boolean {
-    return !this.#isStale() && now < this.#until - this.#terms.ttlMs * MIN_VALIDITY;
+    return !this.#isStale() && now < this.#until - this.#ttlMs * MIN_VALIDITY;
   }
 
   /** The store confirmed a life of nearly the whole TTL. */
   isFull(leftMs: number): boolean {
-    return leftMs >= this.#terms.ttlMs * (1 - MIN_VALIDITY);
+    return leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
   }
 
   /** Nothing was confirmed for a whole life: whatever the store had is gone. */
   hopeless(now: number): boolean {
-    return now - this.#confirmedAt >= this.#terms.ttlMs;
+    return now - this.#confirmedAt >= this.#ttlMs;
   }
 
   /** It was confirmed before our clock may have stood still. */

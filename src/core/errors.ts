@@ -2,10 +2,10 @@ import { LockError, quote } from '../base/errors.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { GoneReason, Member } from '../contract/store.ts';
 
-/** The wait ran out; `cause` is why the store failed, if it could not even be asked. */
+/** The wait ran out. `cause` is the failure of the store, if it did not reply. */
 export class AcquireTimeoutError extends LockError {
   readonly waitedMs: number;
-  /** Claims before this one when last heard; undefined if never known. */
+  /** Claims before this one at the last report; undefined if never known. */
   readonly ahead: number | undefined;
   /** Who held the resource when last seen. */
   readonly holders: readonly Member[];
@@ -37,9 +37,8 @@ export class AcquireTimeoutError extends LockError {
 /**
  * Why a lease ended early. `expired`: no heartbeat was confirmed in time. `stalled`: this process
  * or machine stood still. `evicted`: taken away by force. `session`: the store ended the session.
- * `store-reset`: the store lost its memory. `max-hold`: held for longer than `maxHold`.
- * `closed`: released already, or `locks.close()` ran
- * out of patience.
+ * `store-reset`: the store lost its memory. `max-hold`: held for longer than `maxHold`. `closed`:
+ * released already, or `locks.close()` stopped waiting for the work.
  */
 export type LossReason =
   | 'expired'
@@ -70,7 +69,7 @@ export interface Loss {
 /** The lease is no longer held; work under it must stop. */
 export class LeaseLostError extends LockError {
   readonly reason: LossReason;
-  /** What was said about it: the reason that an eviction gave; by `once`, if its work is done. */
+  /** The reason of an eviction; from `once`, that its work is done but may not be on record. */
   readonly detail: string | undefined;
 
   constructor(
@@ -86,14 +85,16 @@ export class LeaseLostError extends LockError {
   }
 }
 
-/** Programs disagree about what kind of lock this name is. */
+/** The name is in use as another kind of lock. */
 export class MismatchError extends LockError {
   constructor(resource: string, detail: string) {
-    super('MISMATCH', `${quote(resource)} is another kind of lock: ${detail}.`, { resource });
+    super('MISMATCH', `${quote(resource)} is in use as another kind of lock: ${detail}.`, {
+      resource,
+    });
   }
 }
 
-/** Waiting would never end, because this very context holds what it asks for. */
+/** Waiting would never end, because the running code holds what it asks for. */
 export class DeadlockError extends LockError {
   constructor(resource: string, detail: string) {
     super('DEADLOCK', `Waiting for ${quote(resource)} would never end: ${detail}.`, { resource });
@@ -103,7 +104,7 @@ export class DeadlockError extends LockError {
 /** The queue of the resource is as long as the store allows. */
 export class QueueFullError extends LockError {
   constructor(resource: string, detail: string) {
-    super('QUEUE_FULL', `Too many wait for ${quote(resource)}: ${detail}.`, { resource });
+    super('QUEUE_FULL', `The queue of ${quote(resource)} is full: ${detail}.`, { resource });
   }
 }
 

@@ -17,26 +17,26 @@ export interface Acquisition {
 
 /**
  * How a lease came from the holder before: from a task of this process without the store, or
- * through the store's queue, where another process or claim gave it back.
+ * through the store's queue, where another process or claim released it.
  */
 export type HandOff = 'local' | 'remote';
 
-/** Why there is no lease: a try found the lock taken, or what ended the wait. */
+/** Why there is no lease: a try found the lock taken, or the wait ended. */
 export type MissReason = 'taken' | 'timeout' | 'aborted' | 'failed';
 
 /**
- * What `locks.on` listens to.
+ * The events of `locks.on`.
  *
  * @example
  * const stop = locks.on('lost', ({ resource, reason }) => console.warn(resource, reason));
  */
 export interface LockEvents {
   /**
-   * Somebody asks for a lock; told in the asynchronous context of the caller. `waits` is false for
+   * A caller asks for a lock; emitted in its asynchronous context. `waits` is false for
    * `tryAcquire` and `tryRun`.
    */
   acquiring: { resource: string; kind: Kind; waits: boolean; acquisition: Acquisition };
-  /** It came to nothing; `error` is what the caller gets, undefined if a lock is taken. */
+  /** The caller got no lease; `error` is the rejection, undefined if the lock is taken. */
   missed: {
     resource: string;
     kind: Kind;
@@ -54,8 +54,8 @@ export interface LockEvents {
     acquisition: Acquisition;
   };
   /**
-   * The work of `run` or `tryRun` is about to begin. `within` takes what runs it in an asynchronous
-   * context of the listener's; it must call `work`, once, before it returns.
+   * The work of `run` or `tryRun` is about to begin. `within` takes a function that runs it in an
+   * asynchronous context of the listener; it must call `work`, once, before it returns.
    */
   working: {
     resource: string;
@@ -64,7 +64,7 @@ export interface LockEvents {
     acquisition: Acquisition;
     within: (run: (work: () => void) => void) => void;
   };
-  /** A wait has lasted for 30 s and goes on. */
+  /** A wait has lasted for 30 s and continues. */
   slow: { resource: string; kind: Kind; waitedMs: number; ahead: number | undefined };
   /**
    * A heartbeat failed; the lease is still held, until its deadline. Without a cause: the machine
@@ -82,7 +82,7 @@ export interface LockEvents {
   };
   /** A holder released its lease. */
   released: { resource: string; kind: Kind; token: bigint; acquisition: Acquisition };
-  /** A request that keeps claims alive was answered, or not; `failed` of its claims were not. */
+  /** A request with heartbeats got a reply, or failed; `failed` is how many of its claims did. */
   heartbeat: { store: string; claims: number; failed: number; cause: StoreError | undefined };
   /** Programs disagree about the kind of a lock, or about its limit. */
   mismatch: { resource: string; kind: Kind; detail: string };
@@ -108,7 +108,7 @@ const NAMES: readonly LockEventName[] = [
 
 type Listener = (event: never) => void;
 
-/** Those who listen to one event. */
+/** The listeners of one event. */
 class Audience {
   readonly listeners: Set<Listener> = new Set();
   readonly channel: Channel;
@@ -135,7 +135,7 @@ export class Events {
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
     if (!NAMES.includes(name)) {
       const all = NAMES.join(', ');
-      throw new UsageError(`There is no event ${show(name)}; there are ${all}.`);
+      throw new UsageError(`There is no event ${show(name)}; the events are ${all}.`);
     }
     if (typeof listener !== 'function') throw new UsageError('A listener must be a function.');
     const { listeners } = this.of[name];
@@ -144,8 +144,8 @@ export class Events {
   }
 
   /**
-   * A listener that throws or rejects harms nobody else: its error becomes a process warning.
-   * Listeners may do anything with the locks, so a caller has nothing left to do after it.
+   * A listener that throws or rejects does not affect others: its error becomes a process warning.
+   * Listeners may do anything with the locks, so a caller must have nothing left to do after it.
    */
   emit<N extends LockEventName>(name: N, event: LockEvents[N]): void {
     const warn = (error: unknown): void => warnOf(name, error);
@@ -167,7 +167,7 @@ export function warnOf(name: LockEventName, error: unknown): void {
   process.emitWarning(`A listener of '${name}' failed: ${show(error)}`);
 }
 
-/** A limit that is not ours means that programs disagree. */
+/** Another limit than the claim's own means that programs disagree. */
 export function noticeLimit(events: Events, claim: Claim, limit: number | undefined): void {
   if (limit === undefined || !events.of.mismatch.isThere) return;
   const { resource, kind } = claim;
@@ -182,7 +182,7 @@ export function noticeQuarantine(events: Events, claim: Claim, status: ClaimStat
   events.emit('quarantine', { resource: claim.resource, leftMs: status.retryInMs });
 }
 
-/** A heartbeat brought no answer. */
+/** A heartbeat got no reply. */
 export function noticeDoubt(
   events: Events,
   claim: Claim,
@@ -192,7 +192,7 @@ export function noticeDoubt(
   events.emit('unconfirmed', { resource: claim.resource, kind: claim.kind, ...doubt });
 }
 
-/** A request that keeps claims alive has come back, or has not. */
+/** A request with heartbeats got a reply, or failed. */
 export function noticeHeartbeat(
   events: Events,
   request: Outcome<ClaimStatus> & { readonly store: string },

@@ -1,11 +1,11 @@
 /**
- * A held claim, as the one who holds it sees it.
+ * A held claim, as its holder sees it.
  *
  * Invariant: `held` is true only while the store cannot have granted the resource to another. It
- * compares the clock with the deadline at the moment of the call and calls nobody, so it is right
+ * compares the clock with the deadline at the moment of the call and calls nothing, so it is right
  * when the event loop was blocked, the process was stopped or the network is gone. The signal only
  * notifies, at the deadline or as soon as the loop is free after it. Once lost, it stays lost.
- * A lease cannot protect work that goes on without looking: for that there are fences.
+ * A lease cannot protect work that goes on without a check: for that there are fences.
  * What would break it: to let a timer or a flag decide what the clock has to.
  */
 import { detached } from '../base/event-loop.ts';
@@ -20,9 +20,9 @@ import type { LiveClaim } from './live-claim.ts';
 import { confirm, downgrade } from './questions.ts';
 import type { Services } from './services.ts';
 
-/** Who gave a lease out, and takes it back. */
+/** Grants leases, and takes them back. */
 export interface Issuer {
-  /** The holder is done. The promise is there if the store has to be told. */
+  /** The holder is done. Returns a promise if the store needs a request. */
   handOn(lease: Lease, now: number): Promise<void> | undefined;
 }
 
@@ -56,7 +56,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   #left: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
   #resolveEnded: (() => void) | undefined;
-  /** What listeners know it by; made when the first one asks. */
+  /** Identifies it to listeners; made for the first one. */
   #acquisition: Acquisition | undefined;
 
   /** @internal */
@@ -87,7 +87,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.kind === 'permits' ? this.live.claim.permits : 1;
   }
 
-  /** Grows from holder to holder. Public; give it to whatever guards the data. */
+  /** Grows from holder to holder. Public; pass it to the fence. */
   get token(): bigint {
     return tokenOf(this.#grant.number, this.#nth);
   }
@@ -97,8 +97,8 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /**
-   * How the hold before this one ended, as far as the store knows; after `expired` and `evicted`
-   * there may be unfinished work.
+   * How the hold before this one ended, if the store knows; after `expired` and `evicted` there may
+   * be unfinished work.
    */
   get takeover(): Takeover | undefined {
     if (this.#nth > 0) return { reason: 'released', token: this.token - 1n };
@@ -120,8 +120,8 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /**
-   * `unconfirmed`: still held, but the last heartbeat brought no answer, or the clock may have
-   * stood still since.
+   * `unconfirmed`: still held, but the last heartbeat got no reply, or the clock may have stood
+   * still since.
    */
   get state(): LeaseState {
     if (this.held) return this.live.deadline.unconfirmed ? 'unconfirmed' : 'held';
@@ -156,7 +156,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   /**
    * @example
    * await step();
-   * lease.assertHeld(); // between steps, for work that cannot look at the signal
+   * lease.assertHeld(); // between steps, for work that cannot use the signal
    *
    * @throws LeaseLostError unless held now.
    */
@@ -168,7 +168,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /**
-   * Asks the store now, instead of at the next heartbeat.
+   * Sends a heartbeat now.
    *
    * @example
    * if (lease.remainingMs < 5_000) await lease.renew();
@@ -185,8 +185,8 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /**
-   * Gives the lock back. Harmless when repeated or when the lease is lost. Resolves when the store
-   * was told or could not be reached; then the TTL ends the claim. Never rejects.
+   * Releases the lock. Harmless when repeated or when the lease is lost. Resolves when the store
+   * has confirmed it or could not be reached; then the TTL ends the claim. Never rejects.
    */
   get release(): () => Promise<void> {
     return () => {
@@ -196,8 +196,8 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /**
-   * Turns a write lock into a read lock, without letting go of it: other readers come in, and the
-   * token stays. The way back does not exist, because two who tried would wait for each other.
+   * Turns a write lock into a read lock without releasing it: other readers are admitted, and the
+   * token stays. There is no way back, because two readers that tried would wait for each other.
    *
    * @example
    * await using lease = await locks.rwLock('config').write.acquire();
@@ -221,13 +221,13 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.release();
   }
 
-  /** For logs and messages: the token as text, because JSON has no large numbers. */
+  /** For logs and messages, with the token as text, because JSON has no large numbers. */
   toJSON(): { resource: string; kind: Kind; lineage: string; token: string; state: LeaseState } {
     const { resource, kind, lineage, token, state } = this;
     return { resource, kind, lineage, token: String(token), state };
   }
 
-  /** @internal Tells the listeners of `acquired`. */
+  /** @internal Emits `acquired`. */
   announce(): void {
     const { events } = this.#services;
     if (!events.of.acquired.isThere) return;
@@ -236,7 +236,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     events.emit('acquired', { ...this.identity(), takeover, handOff });
   }
 
-  /** @internal What all events of this lease have. */
+  /** @internal The part that all events of this lease share. */
   identity(): { resource: string; kind: Kind; token: bigint; acquisition: Acquisition } {
     const { resource, kind, token, permits } = this;
     const store = this.#services.calls.store.name;
@@ -244,7 +244,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     return { resource, kind, token, acquisition: this.#acquisition };
   }
 
-  /** What the holder before did not give back was taken over, and not handed on. */
+  /** A hold that was not released is taken over, not handed on. */
   #handOff(takeover: Takeover | undefined): HandOff | undefined {
     if (this.#nth > 0) return 'local';
     const given = takeover === undefined || takeover.reason === 'released';
@@ -261,21 +261,21 @@ export class Lease implements FencingToken, AsyncDisposable {
     this.#services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
   }
 
-  /** A read calls nobody; listeners hear what it has found in the next microtask. */
+  /** A read calls nothing; listeners hear of the loss in the next microtask. */
   #notice(): void {
     if (this.#noticed) return;
     this.#noticed = true;
     queueMicrotask(() => detached(() => this.live.check()));
   }
 
-  /** One error, whether a reader finds the loss first or the claimant is told of it. */
+  /** One error, whether a read finds the loss first or the claim reports it. */
   #lossOf(loss: Loss | undefined): LeaseLostError | undefined {
     if (loss) this.#loss ??= new LeaseLostError(this.resource, loss.reason, loss);
     return this.#loss;
   }
 
   #release(): Promise<void> {
-    // A listener that is told of this, or of the next holder, may call it again.
+    // A listener of this event, or of the next holder's, may call it again.
     this.#left = DONE;
     const { clock, events } = this.#services;
     const now = clock.now();

@@ -56,7 +56,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.claim = claim;
     this.#terms = terms;
     this.#claimant = claimant;
-    this.deadline = new Deadline(services, { ...terms, ttlMs: claim.ttlMs }, services.clock.now());
+    const times = { ttlMs: claim.ttlMs, beatTtlMs: terms.beatTtlMs, now: services.clock.now() };
+    this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(services.clock);
   }
 

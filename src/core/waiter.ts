@@ -9,22 +9,22 @@ import type { Kind } from '../contract/store.ts';
 import type { Acquisition } from './events.ts';
 import type { Services } from './services.ts';
 
-/** How a wait stands. */
+/** The state of a wait. */
 export interface Outlook {
   /** Claims before this one, if known. */
   readonly ahead?: number | undefined;
-  /** Why the store could not be asked the last time. */
+  /** Why the last request to the store failed. */
   readonly failure?: StoreError | undefined;
 }
 
-/** What a wait is about, for messages and events. */
+/** The lock that a wait is for, for messages and events. */
 export interface Subject {
   readonly resource: string;
   readonly kind: Kind;
   outlook(): Outlook;
   /** Leaves the line; the waiter is already settled. */
   leave(waiter: Waiter<never>): void;
-  /** What the wait rejects with when it has run out. */
+  /** The error of a wait that has run out. */
   timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
 }
 
@@ -32,8 +32,8 @@ export interface Subject {
 const SLOW_MS = 30_000;
 
 /**
- * Somebody who waits, in a line of them. Settled once: with a value, an error, its time-out or its
- * signal. Costs no timer and no listener unless it was asked to.
+ * One wait in a line. Settled once: with a value, an error, its time-out or its signal. Costs no
+ * timer and no listener unless its options need them.
  */
 export class Waiter<T> implements Linked<Waiter<T>> {
   previous: Waiter<T> | undefined;
@@ -119,7 +119,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   }
 }
 
-/** What a single acquisition may say. */
+/** Options of a single acquisition. */
 export interface AcquireOptions {
   /**
    * Give up after this long, with `AcquireTimeoutError`. Default: wait until granted or aborted.
@@ -131,16 +131,16 @@ export interface AcquireOptions {
   readonly permits?: number;
   /** Shown to people who look at the queue; default the label of `createLocks`. */
   readonly label?: string;
-  /** @internal Set while somebody listens. */
+  /** @internal Set while there are listeners. */
   readonly acquisition?: Acquisition;
 }
 
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'permits', 'label'];
 
-/** Nothing was said, so there is nothing to read, which takes a tenth of a hand-off's time. */
+/** No options, so there is nothing to read, which would take a tenth of a hand-off's time. */
 export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 
-/** @throws UsageError if the caller passed something else than it should. */
+/** @throws UsageError for wrong options. */
 export function readAcquire(options: AcquireOptions): AcquireOptions {
   if (options === NO_OPTIONS) return options;
   const read = readOptions(options, ACQUIRE_OPTIONS, 'an acquisition');

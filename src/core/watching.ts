@@ -4,48 +4,44 @@ import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
 
 /**
  * Subscribes to hints for a claim; returns the way to stop. `ready` is called once: when no hint
- * can be missed any more, or when the store cannot say so. Without hints the heartbeats still bring
- * the news, only later.
+ * can be missed any more, or when the store cannot say so in time. Without hints the heartbeats
+ * still bring the news, only later.
  */
 export function watch(
   store: Store,
   clock: Clock,
-  parts: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
+  {
+    claim,
+    wake,
+    ready,
+  }: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
 ): () => void {
-  const { claim, wake, ready } = parts;
   if (!store.watch) {
     ready();
     return () => {};
   }
-  let waits = true;
-  let stopped = false;
-  let watching: AsyncDisposable | undefined;
+  let begin: (() => void) | undefined = ready;
   let limit: Timer | undefined;
   const go = (): void => {
-    if (!waits) return;
-    waits = false;
     if (limit) clock.clearTimeout(limit);
-    if (!stopped) ready();
+    begin?.();
+    begin = undefined;
   };
-  const stop = (): void => {
-    stopped = true;
-    if (watching) dispose(watching);
-    watching = undefined;
-  };
-  subscribe(store, claim, wake).then((subscribed) => {
-    watching = subscribed;
-    if (stopped) stop();
-    go();
-  }, go);
+  const watching = subscribe(store, claim, wake);
+  watching.then(go, go);
   // Most stores listen already, and a timer for nothing costs more than all else here.
   if (!store.traits.synchronous) {
     queueMicrotask(() => {
-      if (!waits) return;
+      if (!begin) return;
       limit = clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
       limit.unref();
     });
   }
-  return stop;
+  return () => {
+    begin = undefined;
+    // Hints that still come find the claim over, so it does not matter if this fails.
+    watching.then((subscribed) => subscribed?.[Symbol.asyncDispose]()).catch(() => {});
+  };
 }
 
 /** A store that cannot watch is one whose hints are all lost. */
@@ -56,14 +52,3 @@ function subscribe(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposa
     return Promise.resolve(undefined);
   }
 }
-
-/** Hints that still come find the claim over, so it is no matter if it fails. */
-function dispose(watching: AsyncDisposable): void {
-  try {
-    Promise.resolve(watching[Symbol.asyncDispose]()).catch(ignore);
-  } catch {
-    // The same.
-  }
-}
-
-function ignore(): void {}

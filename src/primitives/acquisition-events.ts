@@ -1,20 +1,20 @@
 /**
- * What listeners are told beside the life of a lease: that somebody asks for a lock, that nothing
- * came of it, and that the work of `run` begins.
+ * The events before and beside the life of a lease: that a caller asks for a lock, that it got
+ * none, and that the work of `run` begins.
  *
  * Invariant: every `acquiring` is followed by one `acquired` or one `missed` with the same
- * acquisition. It is told in the caller's asynchronous context, before anything is asked of the
- * store, so a listener may look at what is around the caller. A listener can choose the context of
- * the work, and nothing else: the work runs once and its outcome stays its own, whatever the
- * listener does with it.
+ * acquisition. It is emitted in the caller's asynchronous context, before any request to the store,
+ * so a listener may read that context. A listener can only choose the context of the work: the work
+ * runs once, and the listener cannot change its outcome.
  * What would break it: to await before the first event, or to leave the outcome to the listener.
  */
 import { isLockError } from '../base/errors.ts';
 import { type Acquisition, type Events, type MissReason, warnOf } from '../core/events.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
+import type { Scope } from './lockable.ts';
 
-/** An acquisition that somebody listens to. */
+/** An acquisition with listeners. */
 export interface Attempt {
   readonly acquisition: Acquisition;
   readonly waits: boolean;
@@ -22,7 +22,7 @@ export interface Attempt {
   take(options: AcquireOptions): Promise<Lease | null>;
 }
 
-/** Tells that it begins, takes the lock, and tells if there was none to be had. */
+/** Emits `acquiring`, takes the lock, and emits `missed` if it got none. */
 export function tellOf(events: Events, attempt: Attempt): Promise<Lease | null> {
   const { acquisition, waits, options } = attempt;
   const { resource, kind } = acquisition;
@@ -43,15 +43,21 @@ function reasonOf(error: unknown, signal: AbortSignal | undefined): MissReason {
   return isLockError(error, 'ACQUIRE_TIMEOUT') ? 'timeout' : 'failed';
 }
 
-/** The same work, in the contexts that the listeners of `working` choose. */
-export function inContexts<T>(events: Events, lease: Lease, work: () => T): () => T {
-  let around = work;
-  const within = (run: (work: () => void) => void): void => {
-    const inner = around;
-    around = () => runBy(run, inner);
+/** The same scope, with work in the contexts that the listeners of `working` choose. */
+export function inContexts(scope: Scope, events: Events, lease: Lease): Scope {
+  const contextsOf = <T>(work: () => T): (() => T) => {
+    let around = work;
+    const within = (run: (work: () => void) => void): void => {
+      const inner = around;
+      around = () => runBy(run, inner);
+    };
+    events.emit('working', { ...lease.identity(), within });
+    return around;
   };
-  events.emit('working', { ...lease.identity(), within });
-  return around;
+  return {
+    inside: (work) => scope.inside(contextsOf(work)),
+    close: () => scope.close(),
+  };
 }
 
 function runBy<T>(run: (work: () => void) => void, work: () => T): T {

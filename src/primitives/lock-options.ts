@@ -13,19 +13,18 @@ export interface LocksOptions {
   /** Shown to people who look at the queue. */
   readonly label?: string;
   /**
-   * How long a claim lives without a heartbeat; default 10 s, or the store's
-   * `maxTtl` if that is less: long enough for three heartbeats
-   * through a bad moment, short enough to wait for a dead holder.
+   * How long a claim lives without a heartbeat, and so how long others wait for a dead holder;
+   * default 10 s, or the store's `maxTtl` if that is less.
    */
   readonly ttl?: Duration;
   /** Default for `wait`; default none: wait until granted or aborted. */
   readonly wait?: Duration;
   /**
-   * Longest ttl and minHold; default that of the store, or 30 s. All users of a store should say
-   * the same: it is how long a store that lost its memory grants nothing.
+   * Longest ttl and minHold; default that of the store, or 30 s. Use the same in all programs on a
+   * store: a store that lost its memory grants nothing for so long.
    */
   readonly maxTtl?: Duration;
-  /** How much faster than ours the store's clock may run; default 0.01, 1 %, as in Redlock. */
+  /** How much faster the store's clock may run than this one; default 0.01, 1 %, as in Redlock. */
   readonly drift?: number;
   /** On SIGINT and SIGTERM, `close()` and then let the signal take effect; default false. */
   readonly releaseOnSignal?: boolean;
@@ -37,15 +36,15 @@ export interface LockOptions {
   /** Default that of `createLocks`. */
   readonly ttl?: Duration;
   /**
-   * Strict order across all processes; default false: tasks of one process hand the lock on among
-   * themselves, in bounded batches while others wait, because that is a hundred times faster.
+   * Strict order over all tasks of all processes. Default false: tasks of one process hand the lock
+   * on among themselves, in bounded batches while others wait, which is a hundred times faster.
    */
   readonly fair?: boolean;
-  /** A nested `run` in the context of a holder enters at once; default false: it throws. */
+  /** A nested `run` in the context of a holder enters at once; default false: it rejects. */
   readonly reentrant?: boolean;
   /** The lock stays taken for at least this long, even if the process is gone; default 0. */
   readonly minHold?: Duration;
-  /** The lease is given up after this long although the process is alive; default never. */
+  /** A living process gives up the lease after this long; default never. */
   readonly maxHold?: Duration;
   /** Default true. False: the lease ends within a ttl, unless `lease.renew()` is called. */
   readonly heartbeat?: boolean;
@@ -64,16 +63,16 @@ export interface SemaphoreOptions extends LockOptions {
 export interface EvictOptions {
   /** The token of the lease, or of the waiter, which is its `number` in `inspect`. */
   readonly token: bigint;
-  /** Why; the holder is told. At most 1,024 bytes. */
+  /** Becomes the `detail` of the holder's error. At most 1,024 bytes. */
   readonly reason: string;
   /**
    * Ends the claim at once; only a fence protects then. Default false: it gets no more heartbeats
-   * and ends with its TTL, so that its holder is told in time.
+   * and ends with its TTL, so that its holder stops in time.
    */
   readonly now?: boolean;
 }
 
-/** `maxTtl` where neither the locks nor the store say one. */
+/** `maxTtl` if neither the locks nor the store set one. */
 const MAX_TTL_MS = 30_000;
 
 /** Margin in ms that every deadline keeps: timers fire late, servers round. */
@@ -104,7 +103,7 @@ export function checkLimit(limit: number, what: string): number {
   );
 }
 
-/** What every store has, and what only some have. */
+/** The verbs of every store, and those of some. */
 const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
 const MORE_VERBS = [...OPTIONAL_VERBS, 'close', 'partOf'] as const;
 

@@ -1,4 +1,4 @@
-/** What a lock asks for, checked against what its store and its `createLocks` allow. */
+/** The options of a lock, checked against those of its store and of `createLocks`. */
 
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
@@ -12,7 +12,7 @@ export interface Asked extends LockOptions {
   readonly limit: number;
 }
 
-/** Below this, in ms, the margin and a busy machine would eat the lease up. */
+/** Below this, in ms, the margin and a busy machine would use up the lease. */
 const MIN_TTL_MS = 100;
 
 /** @throws UsageError */

@@ -8,7 +8,7 @@ import type { Lease } from '../core/lease.ts';
 import type { Spec } from '../core/local-queue.ts';
 import { type AcquireOptions, NO_OPTIONS } from '../core/waiter.ts';
 import { inContexts, tellOf } from './acquisition-events.ts';
-import { Lockable, type Work } from './lockable.ts';
+import { Lockable, type Scope, type Work } from './lockable.ts';
 import { Frame } from './reentrancy.ts';
 
 /** A lock on one resource: a mutex, a semaphore, or one side of a read-write lock. */
@@ -27,7 +27,7 @@ export abstract class Lock extends Lockable<Lease> {
     return this.spec.resource;
   }
 
-  /** @internal How much of the limit it takes. Throws UsageError for what it cannot take. */
+  /** @internal How much of the limit it takes. Throws UsageError if it cannot take so much. */
   protected permitsOf(_: AcquireOptions): number {
     return 1;
   }
@@ -39,7 +39,7 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** @internal Why a wait inside a lease on the same queue would never end; undefined if it may. */
   protected whyNever(_around: Kind, _: AcquireOptions): string | undefined {
-    return 'this context holds it already; pass the lease on, or say reentrant: true';
+    return 'this context already holds it; pass the lease on, or set reentrant: true';
   }
 
   /** @internal */
@@ -52,11 +52,11 @@ export abstract class Lock extends Lockable<Lease> {
     return this.take(this.read(options), true) as Promise<Lease>;
   }
 
-  /** @internal For `locks.all`, which runs its work inside every part. */
-  enclose<T>(lease: Lease, work: () => T | PromiseLike<T>): Promise<T> {
+  /** @internal */
+  scope(lease: Lease): Scope {
     const { events } = this.engine.services;
-    const inside = events.of.working.isThere ? inContexts(events, lease, work) : work;
-    return new Frame(this.engine, lease).run(inside);
+    const frame = new Frame(this.engine, lease);
+    return events.of.working.isThere ? inContexts(frame, events, lease) : frame;
   }
 
   /** @internal Throws DeadlockError if waiting for it here would never end. */
@@ -87,23 +87,25 @@ export abstract class Lock extends Lockable<Lease> {
     return tellOf(events, { acquisition, waits, options, take });
   }
 
-  async #take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
-    this.engine.checkOpen();
-    options.signal?.throwIfAborted();
-    const { kind, limit } = this.spec;
-    const permits = this.permitsOf(options);
-    const { name, traits } = this.engine.services.calls.store;
-    if (permits < limit && !traits.permits) {
-      const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
-      const message = `The ${name} store lets one in at a time, so it cannot give ${refused}.`;
-      throw new UnsupportedError('permits', message);
+  #take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+    try {
+      this.engine.checkOpen();
+      options.signal?.throwIfAborted();
+      const permits = this.permitsOf(options);
+      this.#checkPermits(permits);
+      return this.engine.queueFor(this.spec).join(options, permits, waits);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    return this.engine.queueFor(this.spec).join(options, permits, waits);
   }
 
-  /** @internal */
-  protected within<T>(lease: Lease, work: Work<Lease, T>): Promise<T> {
-    return this.enclose(lease, () => work(lease));
+  #checkPermits(permits: number): void {
+    const { kind, limit } = this.spec;
+    const { name, traits } = this.engine.services.calls.store;
+    if (permits >= limit || traits.permits) return;
+    const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
+    const message = `The ${name} store admits one holder at a time, so not ${refused}.`;
+    throw new UnsupportedError('permits', message);
   }
 
   /** @internal */
@@ -116,7 +118,7 @@ export abstract class Lock extends Lockable<Lease> {
     if (!around) return undefined;
     const free = waits || !around.busy;
     if (this.spec.reentrant && free && this.covers(around, options)) {
-      return around.enter(options, () => work(around.lease));
+      return around.enter(options, work);
     }
     if (waits) this.#checkDeadlock(around, options);
     return undefined;

@@ -4,7 +4,7 @@ import type { Engine } from '../core/engine.ts';
 import { LeaseLostError } from '../core/errors.ts';
 import { type AcquireOptions, NO_OPTIONS, readAcquire } from '../core/waiter.ts';
 
-/** What every lease-like result has. */
+/** A lease, or several. */
 export interface Held extends AsyncDisposable {
   readonly signal: AbortSignal;
   readonly held: boolean;
@@ -14,7 +14,7 @@ export interface Held extends AsyncDisposable {
 
 export type Work<L, T> = (lease: L) => T | PromiseLike<T>;
 
-/** What became of a try. */
+/** The result of a try. */
 export type TryResult<T> =
   | { readonly acquired: true; readonly value: T }
   | { readonly acquired: false; readonly holders: readonly Member[] };
@@ -29,20 +29,20 @@ export abstract class Lockable<L extends Held> {
     this.engine = engine;
   }
 
-  /** @internal Takes or waits; null if `waits` is false and it is not free. */
+  /** @internal Takes the lock, or waits; null if `waits` is false and it is not free. */
   protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
 
-  /** @internal Runs the work in the context that knows what it holds. */
-  protected abstract within<T>(lease: L, work: Work<L, T>): Promise<T>;
+  /** @internal Where the work runs: in the context that knows what it holds. */
+  abstract scope(lease: L): Scope;
 
-  /** @internal Enters what this context holds already; undefined if it is a stranger. */
+  /** @internal Enters the lease that this context holds; undefined if it holds none. */
   protected abstract nested<T>(
     options: AcquireOptions,
     work: Work<L, T>,
     waits: boolean,
   ): Promise<T> | undefined;
 
-  /** @internal Who is in the way now. */
+  /** @internal The current holders. */
   protected abstract holders(): Promise<readonly Member[]>;
 
   /** @internal The options, each read once. Throws UsageError if they are wrong. */
@@ -62,12 +62,12 @@ export abstract class Lockable<L extends Held> {
    *   and ClosedError.
    */
   acquire(options: AcquireOptions = NO_OPTIONS): Promise<L> {
-    // With `waits` the answer is never null.
+    // With `waits` the result is never null.
     return this.take(this.#patient(this.read(options)), true) as Promise<L>;
   }
 
   /**
-   * Takes the lock if it is free now, else resolves with null; `wait` has no meaning here.
+   * Takes the lock if it is free now, else resolves to null; `wait` has no effect here.
    *
    * @example
    * const lease = await locks.mutex('report').tryAcquire();
@@ -78,9 +78,9 @@ export abstract class Lockable<L extends Held> {
   }
 
   /**
-   * Waits for the lock, runs the work with it, and releases it when the work has settled. If the
-   * lease was lost meanwhile it rejects with `LeaseLostError`, the work's error as its cause,
-   * even when the work fulfilled.
+   * Waits for the lock, runs the work with it, and releases it when the work has settled. Rejects
+   * with `LeaseLostError` if the lease was lost meanwhile, even if the work succeeded; its cause is
+   * the work's error.
    *
    * @example
    * await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
@@ -96,13 +96,13 @@ export abstract class Lockable<L extends Held> {
 
   async #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
     const nested = this.nested(options, work, true);
-    if (nested) return nested;
-    // With `waits` the answer is never null.
-    return this.#runUnder((await this.take(options, true)) as L, work);
+    if (nested) return await nested;
+    // With `waits` the result is never null.
+    return await this.#under((await this.take(options, true)) as L, work);
   }
 
   /**
-   * Runs the work if the lock is free now, else tells who holds it.
+   * Runs the work if the lock is free now, else returns the holders.
    *
    * @example
    * const result = await locks.mutex('report').tryRun(({ signal }) => buildReport(signal));
@@ -120,7 +120,7 @@ export abstract class Lockable<L extends Held> {
     if (nested) return { acquired: true, value: await nested };
     const lease = await this.take(options, false);
     if (!lease) return { acquired: false, holders: await this.holders() };
-    return { acquired: true, value: await this.#runUnder(lease, work) };
+    return { acquired: true, value: await this.#under(lease, work) };
   }
 
   #patient(options: AcquireOptions): AcquireOptions {
@@ -140,37 +140,46 @@ export abstract class Lockable<L extends Held> {
     return { options, work };
   }
 
-  #runUnder<T>(lease: L, work: Work<L, T>): Promise<T> {
-    return underLease(
-      lease,
-      () => this.within(lease, work),
-      () => lease.release(),
-    );
+  #under<T>(lease: L, work: Work<L, T>): Promise<T> {
+    return underLease(lease, { scope: this.scope(lease), work, after: lease.release });
   }
 }
 
+/** Where work runs for which something is held. */
+export interface Scope {
+  inside<T>(work: () => T): T;
+  /** Lets nothing more in; a promise if it has to wait for what is in. */
+  close(): Promise<void> | undefined;
+}
+
 /**
- * Does the work, then `after`. If the lease was lost meanwhile it rejects with `LeaseLostError`,
- * the work's error as its cause, even when the work fulfilled.
+ * Does the work, closes its scope, then does `after`. Rejects with `LeaseLostError` if the lease
+ * was lost meanwhile, even if the work succeeded; its cause is the work's error.
  */
-export async function underLease<T>(
-  lease: { readonly loss: LeaseLostError | undefined },
-  work: () => Promise<T>,
-  after?: () => Promise<void>,
+export async function underLease<L extends Pick<Held, 'loss'>, T>(
+  lease: L,
+  parts: {
+    readonly scope: Scope;
+    readonly work: Work<L, T>;
+    readonly after?: () => Promise<void>;
+  },
 ): Promise<T> {
-  let outcome: { value: T } | { error: unknown };
+  const { scope, work, after } = parts;
+  let value: T | undefined;
+  let thrown: { readonly error: unknown } | undefined;
   try {
-    outcome = { value: await work() };
+    value = await scope.inside(() => work(lease));
   } catch (error) {
-    outcome = { error };
+    thrown = { error };
   }
+  const closing = scope.close();
+  if (closing) await closing;
   const { loss } = lease;
-  await after?.();
-  const error = 'error' in outcome ? outcome.error : undefined;
-  if (loss && loss !== error) {
+  if (after) await after();
+  if (loss && loss !== thrown?.error) {
     const { resource = '', reason, detail } = loss;
-    throw new LeaseLostError(resource, reason, { detail, cause: error });
+    throw new LeaseLostError(resource, reason, { detail, cause: thrown?.error });
   }
-  if ('error' in outcome) throw outcome.error;
-  return outcome.value;
+  if (thrown) throw thrown.error;
+  return value as T;
 }

@@ -1,10 +1,10 @@
 /**
  * Several locks at once, all or nothing.
  *
- * Invariant: everybody takes the parts in the same order, that of their names by code units, so
- * no two can each hold what the other waits for. All waits share one deadline; whatever fails,
- * what was taken is given back. Earlier parts are kept alive by the heartbeat while
- * later ones are waited for, and one that was lost meanwhile fails the whole.
+ * Invariant: all programs take the parts in the same order, that of their names by code units, so
+ * no two can each hold what the other waits for. All waits share one deadline. If one fails, the
+ * parts taken so far are released. Heartbeats keep earlier parts alive while later ones wait, and
+ * if one was lost meanwhile, the whole fails.
  * What would break it: an order that depends on the caller or on the locale.
  */
 import { firstOf } from '../base/aborts.ts';
@@ -17,9 +17,9 @@ import type { LeaseLostError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { Lock } from './lock.ts';
-import { type Held, Lockable, type Work } from './lockable.ts';
+import { type Held, Lockable, type Scope } from './lockable.ts';
 
-/** The leases of all parts, in the order in which the parts were named. */
+/** The leases of all parts, in the order of the call. */
 export class MultiLease implements Held {
   readonly leases: readonly Lease[];
   #signal: AbortSignal | undefined;
@@ -55,7 +55,7 @@ export class MultiLease implements Held {
     };
   }
 
-  /** Gives all back. Never rejects. */
+  /** Releases all. Never rejects. */
   get release(): () => Promise<void> {
     return async () => {
       await Promise.all(this.leases.map((lease) => lease.release()));
@@ -118,16 +118,24 @@ export class MultiLock extends Lockable<MultiLease> {
     return null;
   }
 
-  /** @internal */
-  protected within<T>(lease: MultiLease, work: Work<MultiLease, T>): Promise<T> {
-    const inside = this.#parts.reduceRight<() => T | PromiseLike<T>>(
-      (inner, part, i) => () => part.enclose(lease.leases[i] as Lease, inner),
-      () => work(lease),
-    );
-    return Promise.resolve(inside());
+  /** @internal Each part's inside the one before it. */
+  scope({ leases }: MultiLease): Scope {
+    const scopes: Scope[] = [];
+    const enter = <T>(work: () => T): T => {
+      const i = scopes.length;
+      const part = this.#parts[i];
+      if (!part) return work();
+      const scope = part.scope(leases[i] as Lease);
+      scopes.push(scope);
+      return scope.inside(() => enter(work));
+    };
+    const close = async (): Promise<void> => {
+      for (const scope of scopes.reverse()) await scope.close();
+    };
+    return { inside: enter, close };
   }
 
-  /** @internal Never re-enters: a part that this context holds would be waited for for ever. */
+  /** @internal Never re-enters: to wait for a part that this context holds would never end. */
   protected nested(_: AcquireOptions, __: unknown, waits: boolean): undefined {
     if (waits) for (const part of this.#parts) part.checkStranger();
     return undefined;

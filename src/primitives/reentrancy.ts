@@ -1,13 +1,13 @@
 /**
- * What the running code holds, by structure: `run` opens a frame around its work, and everything
- * the work calls, however asynchronously, finds it.
+ * What the running code holds: `run` opens a frame around its work, and all code that the work
+ * calls, however asynchronously, finds it.
  *
  * Invariant: code is inside a frame only while the lease under it is not yet released. JavaScript
  * has no threads, so identity is the asynchronous context, and only `AsyncLocalStorage.run` sets
  * it. Nested runs enter one at a time: parallel siblings inside one holder exclude each other,
  * because each takes the frame's turn; a run nested in a sibling has a frame of its own and cannot
- * block on it. At its end a frame first lets those who entered finish, then closes: what is left
- * behind (a timer, a floating promise) still sees it, finds it closed, and is a stranger.
+ * block on it. At its end a frame waits for nested runs, then closes: code that is left behind
+ * (a timer, a floating promise) still sees it, finds it closed, and is outside.
  * What would break it: `enterWith`, which leaks into siblings, or to release under an entered
  * child.
  */
@@ -20,17 +20,16 @@ import { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { type Outlook, type Subject, Waiter } from '../core/waiter.ts';
-import { underLease } from './lockable.ts';
+import { type Scope, underLease, type Work } from './lockable.ts';
 
 function context(): AsyncLocalStorage<Frame> {
   return perProcess('context', () => new AsyncLocalStorage<Frame>());
 }
 
 /**
- * The innermost lease that the running code is under: that of the nearest `run`, `tryRun` or
- * `locked` around it which has not released it yet. It may be lost: its `signal` says so.
- * Undefined outside of them, under a lease that was taken by `acquire`, and in what is left behind
- * when the work has settled, such as a timer.
+ * The lease of the nearest `run`, `tryRun` or `locked` around the running code that has not
+ * released it yet. It may be lost: then its `signal` is aborted. Undefined outside of them, under
+ * a lease of `acquire`, and in code that is left behind when the work has settled, such as a timer.
  * @example
  * import { currentLease } from 'holdfast';
  *
@@ -44,8 +43,8 @@ export function currentLease(): Lease | undefined {
   return frame?.lease;
 }
 
-/** One around the running code may be of another copy: what is looked at from outside is public. */
-export class Frame implements Subject {
+/** A frame around the running code may be of another copy, so what others read of it is public. */
+export class Frame implements Scope, Subject {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
   readonly #engine: Engine;
@@ -87,7 +86,7 @@ export class Frame implements Subject {
     return this.lease.kind;
   }
 
-  /** The work inside has not settled, nor has it released the lease itself. */
+  /** The work inside has neither settled nor released the lease itself. */
   get open(): boolean {
     return this.#open && this.lease.state !== 'released';
   }
@@ -102,18 +101,22 @@ export class Frame implements Subject {
     return this.#entered;
   }
 
-  /** Runs the work inside; then waits for those who entered, and closes. */
-  async run<T>(work: () => T | PromiseLike<T>): Promise<T> {
-    try {
-      return await context().run(this, work);
-    } finally {
-      while (this.#entered) await new Promise<void>((resolve) => (this.#closed = resolve));
-      this.#open = false;
+  inside<T>(work: () => T): T {
+    return context().run(this, work);
+  }
+
+  /** After those who have entered. */
+  close(): Promise<void> | undefined {
+    if (this.#entered) {
+      const left = new Promise<void>((resolve) => (this.#closed = resolve));
+      return left.then(() => this.close());
     }
+    this.#open = false;
+    return undefined;
   }
 
   /** A nested run: takes its turn among its siblings, on the same lease. */
-  async enter<T>(options: AcquireOptions, work: () => T | PromiseLike<T>): Promise<T> {
+  async enter<T>(options: AcquireOptions, work: Work<Lease, T>): Promise<T> {
     options.signal?.throwIfAborted();
     if (this.#entered) {
       await new Promise<void>((resolve, reject) => {
@@ -125,8 +128,8 @@ export class Frame implements Subject {
     this.#entered = true;
     try {
       this.lease.assertHeld();
-      const nested = new Frame(this.#engine, this.lease, this);
-      return await underLease(this.lease, () => nested.run(work));
+      const scope = new Frame(this.#engine, this.lease, this);
+      return await underLease(this.lease, { scope, work });
     } finally {
       const next = this.#line.shift();
       this.#entered = next !== undefined;

@@ -17,7 +17,7 @@ export class ReadLock extends Lock {
   }
 }
 
-/** Has the resource alone. Its lease can be downgraded to that of a reader. */
+/** Has the resource alone. Its lease can be downgraded to a read lock. */
 export class WriteLock extends Lock {
   /** @internal All of them. */
   protected override permitsOf(): number {
@@ -28,7 +28,7 @@ export class WriteLock extends Lock {
   protected override whyNever(around: Kind, options: AcquireOptions): string | undefined {
     if (around !== 'read') return super.whyNever(around, options);
     return (
-      'a read lock cannot become a write lock, for two who tried would wait for each other; ' +
+      'a read lock cannot become a write lock: two readers that tried would wait for each other; ' +
       'take the write lock first and downgrade it'
     );
   }

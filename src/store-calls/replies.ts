@@ -52,12 +52,6 @@ export function checkBoolean(answer: boolean): boolean {
 }
 
 /** @throws StoreError */
-export function checkSubscription(answer: AsyncDisposable): AsyncDisposable {
-  if (typeof answer?.[Symbol.asyncDispose] === 'function') return answer;
-  throw garbled(answer);
-}
-
-/** @throws StoreError */
 export function checkNext(next: IteratorResult<string>): IteratorResult<string> {
   if (next.done || typeof next.value === 'string') return next;
   throw garbled(next);

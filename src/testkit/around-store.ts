@@ -23,7 +23,7 @@ export type Around = <T>(
  * @experimental
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
-  const { watch, follow, downgrade, raise, evict, keep, recall, list, close, maxTtlMs } = store;
+  const { watch, downgrade, raise, evict, keep, recall, list, close, maxTtlMs } = store;
   const partOf = store.partOf?.bind(store);
   return {
     name: store.name,
@@ -41,10 +41,6 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
     ...(watch && {
       watch: (claim, wake) =>
         around({ verb: 'watch', claims: [claim] }, () => watch.call(store, claim, wake)),
-    }),
-    ...(follow && {
-      follow: (resource, follower) =>
-        around({ verb: 'follow', claims: [] }, () => follow.call(store, resource, follower)),
     }),
     ...(downgrade && {
       downgrade: (claim) =>

@@ -10,7 +10,6 @@ import { claim } from './contract/claim.ts';
 import { downgrade } from './contract/downgrade.ts';
 import { evict } from './contract/evict.ts';
 import { expiry } from './contract/expiry.ts';
-import { follow } from './contract/follow.ts';
 import { hints } from './contract/hints.ts';
 import { inspect } from './contract/inspect.ts';
 import { keep } from './contract/keep.ts';
@@ -69,7 +68,7 @@ const LIMIT_MS = 25_000;
 /** Bare stores. */
 const CONTRACT: readonly Topic[] = [
   ...[claim, tries, renew, release, order, permits, readWrite, downgrade],
-  ...[expiry, takeover, evict, tokens, raise, keep, hints, follow, batches, names, inspect],
+  ...[expiry, takeover, evict, tokens, raise, keep, hints, batches, names, inspect],
 ];
 
 /** Whatever lets one in at a time, through `createLocks`. */

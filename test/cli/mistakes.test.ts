@@ -176,7 +176,7 @@ it('another kind of lock under this name', async () => {
   const holder = place.start(['run', 'a', '--', 'cat']);
   await place.holding(1, 0);
   const { status, err } = await refused(place, ['run', 'a', '--limit', '2', '--', 'true']);
-  expect([status, err]).toEqual([77, expect.stringContaining('is another kind of lock')]);
+  expect([status, err]).toEqual([77, expect.stringContaining('as another kind of lock')]);
   holder.process.stdin?.end();
   expect((await holder.fate).status).toBe(0);
 });

@@ -32,7 +32,7 @@ it('evict ends although the store is silent', async () => {
 });
 
 it('whoever observes an election hears that the store is silent', async () => {
-  const { clock, locks } = silent('follow');
+  const { clock, locks } = silent('inspect');
   const first = createElection(locks, 'a').observe().next();
   const rejected = expect(first).rejects.toMatchObject(UNKNOWN);
   await clock.advance(10_000);

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Candidate, Standings, Term } from 'holdfast/election';
+import type { Candidate, Term } from 'holdfast/election';
 import { createElection } from 'holdfast/election';
 import { describe, expect, it } from 'vitest';
 import {
@@ -270,46 +270,5 @@ describe('the standings', () => {
     store.onInspect = async () => ({ holders: [member(1n)], waiters: [member(2n)] });
     const { leaders, standbys } = await createElection(locks, 'e').standings();
     expect([leaders[0]?.number, standbys[0]?.number]).toEqual([1024n, 2048n]);
-  });
-
-  it('are observed until the signal aborts, and told when they change', async () => {
-    const { clock, locks, store } = setUp();
-    let leaders = [member(1n)];
-    store.onInspect = async () => ({ holders: leaders, waiters: [] });
-    const aborter = new AbortController();
-    const seen: Standings[] = [];
-    const loop = (async () => {
-      const options = { every: 100, signal: aborter.signal };
-      for await (const standings of createElection(locks, 'e').observe(options))
-        seen.push(standings);
-    })();
-    await clock.advance(1_000);
-    expect(seen).toHaveLength(1);
-    leaders = [member(2n)];
-    await clock.advance(100);
-    expect(seen).toHaveLength(2);
-    aborter.abort();
-    await clock.rest();
-    await loop;
-    expect(clock.timers).toBe(0);
-  });
-
-  it('are observed on when the store has failed for a while', async () => {
-    const { clock, locks, store } = setUp();
-    let away = false;
-    store.onInspect = async () => {
-      if (away) throw failure();
-      return { holders: [member(1n)], waiters: [] };
-    };
-    const standings = createElection(locks, 'e').observe({ every: 100 });
-    await standings.next();
-    away = true;
-    const next = standings.next();
-    await clock.advance(1_000);
-    away = false;
-    store.onInspect = async () => ({ holders: [member(2n)], waiters: [] });
-    await clock.advance(100);
-    expect((await next).value?.leaders[0]?.number).toBe(2048n);
-    await standings.return();
   });
 });

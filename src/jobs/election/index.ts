@@ -1,10 +1,3 @@
-export {
-  type CampaignOptions,
-  type Candidate,
-  type CandidateState,
-  createElection,
-  type Election,
-  type ElectionOptions,
-  type Term,
-} from './election.ts';
+export type { CampaignOptions, Candidate, CandidateState, Term } from './candidate.ts';
+export { createElection, type Election, type ElectionOptions } from './election.ts';
 export type { ObservedStandings, ObserveOptions, Standings } from './observing.ts';

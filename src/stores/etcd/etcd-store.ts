@@ -5,26 +5,17 @@
  * admitted follows from who stands before (queue.ts), so there is nothing to decide that two could
  * decide differently, and nothing to repair. A claim lives as long as its lease (lease.ts), which
  * all claims of this process with one TTL share; its token is its create revision, which the
- * cluster has agreed upon. A queue in which somebody waits is followed by one watch
+ * cluster has agreed upon. A queue in which somebody waits has one watch
  * (queue-watch.ts), so whoever is admitted knows without asking.
  * What breaks it: a server that takes itself for the leader and lets a living lease end. There the
  * fence holds, in a transaction that compares the create revision of the key.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Follower,
-  Queue,
-  Store,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { downgrade, evict } from './changing.ts';
 import type { EtcdClient } from './client.ts';
 import { enterAll } from './entering.ts';
-import { Followings } from './following.ts';
 import { Keeping } from './keeping.ts';
 import type { KeySpace } from './keys.ts';
 import { Leases } from './leases.ts';
@@ -67,13 +58,11 @@ export class EtcdStore implements Store {
   readonly #parts: Parts;
   readonly #client: OneCluster;
   readonly #keeping: Keeping;
-  readonly #followings: Followings;
 
   constructor(parts: EtcdStoreParts) {
     const client = new OneCluster(parts.client);
     const known = { ...parts, client };
     this.#client = client;
-    this.#followings = new Followings(known);
     const leases = new Leases(known);
     this.#parts = { ...known, leases, own: new OwnClaims(known) };
     this.#keeping = new Keeping(this.#parts);
@@ -135,11 +124,6 @@ export class EtcdStore implements Store {
     return this.#parts.own.subscribe(claim, wake);
   }
 
-  /** What a member has left is told as what it has at most. */
-  follow(resource: string, follower: Follower): Promise<AsyncDisposable> {
-    return this.#followings.add(resource, follower);
-  }
-
   async downgrade(claim: Claim): Promise<ClaimStatus> {
     const status = await downgrade(this.#parts, claim);
     if (status) return status;
@@ -168,7 +152,6 @@ export class EtcdStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#followings.close();
     this.#parts.own.close();
     this.#client.close();
   }

@@ -4,7 +4,7 @@ import { limitOf } from '../../contract/admission.ts';
 import type { Member, Queue } from '../../contract/store.ts';
 import { after } from './keys.ts';
 import type { Parts } from './parts.ts';
-import type { Place, QueueView } from './queue.ts';
+import type { Place } from './queue.ts';
 import { rangeIn, readQueue } from './reading.ts';
 
 /** How many keys are asked for at once. */
@@ -18,16 +18,8 @@ export async function inspect({ client, keys }: Parts, resource: string): Promis
       leases.map(async (lease) => [lease, await client.timeToLive(lease)] as const),
     ),
   );
-  return queueOf(resource, view, (place) => lives.get(place.lease) ?? 0);
-}
-
-/** `leftMsOf`: for how long the lease of a place lasts. */
-export function queueOf(
-  resource: string,
-  { places, admitted }: QueueView,
-  leftMsOf: (place: Place) => number,
-): Queue {
-  const members = places.map((place) => memberOf(place, leftMsOf(place)));
+  const { places, admitted } = view;
+  const members = places.map((place) => memberOf(place, lives.get(place.lease) ?? 0));
   return {
     resource,
     limit: members.length > 0 ? limitOf(places) : undefined,

@@ -1,23 +1,28 @@
 /**
- * A queue in which claims of this process wait, followed as it changes.
+ * A queue in which claims of this process wait, watched as it changes.
  *
  * One watch serves all claims of this process: a departure costs one event for each process that
- * waits there, whatever the number of its claims, and nobody asks. Invariant: a claim that is
- * admitted here is admitted, unless its own key has gone meanwhile, which the deadline of its lease
- * covers; for every change comes in order (queue-feed.ts).
+ * waits there, whatever the number of its claims, and nobody asks. Invariant: what is known is the
+ * queue at one revision, and every change after it comes in order, whole revisions at a time, each
+ * once. It holds because the watch is there before the queue is read, what was read is newer than
+ * what is left out, and a watch goes on from the revision where it was interrupted; if the server
+ * has forgotten what came since, the queue is read anew. So a claim that is admitted here is
+ * admitted, unless its own key has gone meanwhile, which the deadline of its lease covers.
  * A departure is known by its note, which is written in the same transaction; where there is none,
- * the claim was released unnoticed or its lease is dead, and the server is asked which.
- * What would break it: a note that comes in another revision than the departure.
+ * the claim was released unnoticed or its lease is dead, and the server is asked which. All changes
+ * that follow wait behind that question.
+ * What would break it: changes of one revision that come in parts, a watch that skips some, or a
+ * note that comes in another revision than the departure.
  */
 
 import type { Clock } from '../../base/clock.ts';
 import { admissible } from '../../contract/admission.ts';
 import type { Takeover } from '../../contract/store.ts';
-import type { EtcdClient } from './client.ts';
+import type { Change, EtcdClient, Reply } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import type { OwnClaim } from './own-claim.ts';
-import { endOf, type Place, QueueView } from './queue.ts';
-import { type Later, QueueFeed, type Step } from './queue-feed.ts';
+import { endOf, type Place, placeOf, QueueView, takeoverIn } from './queue.ts';
+import { rangeIn, reading } from './reading.ts';
 
 export interface QueueWatchParts {
   readonly client: EtcdClient;
@@ -30,60 +35,68 @@ export interface QueueWatchParts {
   readonly wake: (own: OwnClaim, view: QueueView | undefined) => void;
 }
 
+/** The changes of one revision. */
+interface Step {
+  readonly changes: readonly Change[];
+  readonly revision: bigint;
+}
+
 /** What is told while it waits for its turn is of no use to anybody after so long. */
 const PATIENCE_MS = 1000;
 
 export class QueueWatch {
   readonly #parts: QueueWatchParts;
-  readonly #feed: QueueFeed;
-  readonly #places: ReadonlyMap<string, Place>;
+  #watcher: Disposable | undefined;
+  /** In order, for a key that is written again keeps its place. */
+  readonly #places = new Map<string, Place>();
+  #readAt = 0n;
+  /** Steps that came before the queue was read, or while the server is asked about one. */
+  #pending: Step[] | undefined;
   #admitted: ReadonlySet<string> = new Set();
   #ended: Takeover | undefined;
-  #waitingFor = new Map<string, () => void>();
+  readonly #waitingFor = new Map<string, () => void>();
 
   constructor(parts: QueueWatchParts) {
     this.#parts = parts;
-    this.#feed = new QueueFeed({
-      ...parts,
-      read: () => this.#read(),
-      changed: (step) => this.#changed(step),
-      lost: () => this.#stopWaiting(),
-      // What fails is done again when somebody asks.
-      failed: () => this.#stopWaiting(),
-    });
-    this.#places = this.#feed.places;
   }
 
   get open(): boolean {
-    return this.#feed.open;
+    return this.#watcher !== undefined;
   }
 
   get waiters(): number {
     return this.#places.size - this.#admitted.size;
   }
 
+  /** What fails is done again when somebody asks. */
   start(): void {
-    this.#feed.start();
+    if (this.#watcher) return;
+    const { client, keys, resource } = this.#parts;
+    this.#pending = [];
+    const watcher = client.watch({
+      ...keys.queue(resource),
+      started: () => void this.#look(watcher, (reply) => this.#read(reply)),
+      changed: (changes, revision) => this.#take({ changes, revision }),
+      lost: () => this.#restart(watcher),
+    });
+    this.#watcher = watcher;
   }
 
   stop(): void {
-    this.#feed.stop();
+    this.#watcher?.[Symbol.dispose]();
+    this.#watcher = undefined;
     this.#stopWaiting();
-  }
-
-  #stopWaiting(): void {
-    for (const done of this.#waitingFor.values()) done();
   }
 
   /** What concerns it may have come before it was followed. */
   join(own: OwnClaim): void {
     const late = !own.held || (this.waiters > 0 && !own.crowded);
-    if (late && !this.#feed.behind && this.#admitted.has(own.key)) this.#settle();
+    if (late && !this.#pending && this.#admitted.has(own.key)) this.#settle();
   }
 
   /** Until it is told here that this claim is admitted, which another answer has said before. */
   async admitted({ key }: OwnClaim): Promise<void> {
-    if (!this.open || (this.#admitted.has(key) && !this.#feed.behind)) return;
+    if (!this.#watcher || (this.#admitted.has(key) && !this.#pending)) return;
     const { clock } = this.#parts;
     await new Promise<void>((resolve) => {
       const timer = clock.setTimeout(resolve, PATIENCE_MS);
@@ -95,15 +108,47 @@ export class QueueWatch {
     this.#waitingFor.delete(key);
   }
 
-  #read(): Later {
-    for (const key of this.#parts.own.keys()) {
+  #stopWaiting(): void {
+    for (const done of this.#waitingFor.values()) done();
+  }
+
+  /** A look comes first: it fails where watching is not permitted any more. */
+  #restart(watcher: Disposable): void {
+    if (this.#watcher !== watcher) return;
+    this.#pending = [];
+    this.#stopWaiting();
+    void this.#look(watcher, async () => {
+      this.stop();
+      this.start();
+    });
+  }
+
+  /** Never rejects: does this with what is there, unless it is stopped meanwhile. */
+  async #look(watcher: Disposable, act: (reply: Reply) => Promise<void>): Promise<void> {
+    const { client, keys, resource } = this.#parts;
+    try {
+      const reply = await client.txn({ success: [reading(keys, resource)] });
+      if (this.#watcher === watcher) await act(reply);
+    } catch {
+      if (this.#watcher === watcher) this.stop();
+    }
+  }
+
+  async #read({ answers, revision }: Reply): Promise<void> {
+    const { keys, resource, own } = this.#parts;
+    this.#places.clear();
+    for (const kv of rangeIn(answers[0])?.kvs ?? []) {
+      if (keys.isClaim(resource, kv.key)) this.#places.set(kv.key, placeOf(kv));
+    }
+    this.#readAt = revision;
+    for (const key of own.keys()) {
       const place = this.#places.get(key);
       if (!place || place.sealed) this.#tell(key, undefined);
     }
     const missed = this.#missed();
     if (missed) return this.#settleAfter(missed);
     this.#settle();
-    return undefined;
+    this.#catchUp();
   }
 
   /** A hold that ended between the claim of somebody who waited for it and this look. */
@@ -113,25 +158,43 @@ export class QueueWatch {
     return before && !this.#places.has(before.key) ? before : undefined;
   }
 
-  #changed({ changes, noted }: Step): Later {
-    const left: Place[] = [];
-    for (const { before, now } of changes) {
-      if (before && !now) left.push(before);
-      if (before && (!now || now.sealed)) this.#tell(before.key, undefined);
+  #take(step: Step): void {
+    if (this.#pending) {
+      this.#pending.push(step);
+      return;
     }
-    const last = left.filter(({ key }) => this.#admitted.has(key)).at(-1);
-    if (last && noted?.token !== last.number) return this.#settleAfter(last);
-    this.#settle(last && noted);
-    return undefined;
+    const { keys, resource } = this.#parts;
+    let last: Place | undefined;
+    let noted: Takeover | undefined;
+    for (const { deleted, kv } of step.changes) {
+      if (kv.key === keys.note(resource)) noted = deleted ? undefined : takeoverIn(kv.value);
+      if (!keys.isClaim(resource, kv.key)) continue;
+      const before = this.#places.get(kv.key);
+      const now = deleted ? undefined : placeOf(kv);
+      if (now) this.#places.set(kv.key, now);
+      else this.#places.delete(kv.key);
+      if (!now && this.#admitted.has(kv.key)) last = before ?? last;
+      if (before && (!now || now.sealed)) this.#tell(kv.key, undefined);
+    }
+    if (last && noted?.token !== last.number) void this.#settleAfter(last);
+    else this.#settle(last && noted);
+  }
+
+  /** What has come meanwhile, and is newer than what was read. */
+  #catchUp(): void {
+    const pending = this.#pending ?? [];
+    this.#pending = undefined;
+    for (const step of pending) if (step.revision > this.#readAt) this.#take(step);
   }
 
   /** A hold ended, and nothing tells how. */
-  #settleAfter(last: Place): Later {
-    const token = last.number;
-    const settle = (reason: Takeover['reason']): void => this.#settle({ reason, token });
-    if (!last.sealed) return this.#endOf(last).then((reason) => () => settle(reason));
-    settle(endOf(last));
-    return undefined;
+  async #settleAfter(last: Place): Promise<void> {
+    this.#pending ??= [];
+    const watcher = this.#watcher;
+    const reason = last.sealed ? endOf(last) : await this.#endOf(last);
+    if (this.#watcher !== watcher) return;
+    this.#settle({ reason, token: last.number });
+    this.#catchUp();
   }
 
   /** Who cannot know has to reckon with unfinished work. */

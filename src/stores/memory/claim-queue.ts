@@ -24,8 +24,8 @@ export interface Entry {
   /** It knows that it is the first waiter. */
   first: boolean;
   /** Takes no more heartbeats: evicted, or released with `after`. */
-  sealed?: GoneStatus;
-  takeover?: Takeover | undefined;
+  sealed: GoneStatus | undefined;
+  takeover: Takeover | undefined;
   previous: Entry | undefined;
   next: Entry | undefined;
 }

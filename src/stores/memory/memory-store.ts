@@ -4,24 +4,14 @@
  * Invariant: a queue holds claims in order of arrival, the admitted ones in front, and is settled
  * at the end of every step: who is dead is out of the way and everybody who fits is admitted. Each
  * step runs to its end without yielding, so no two interleave. A dead holder is only looked for
- * when a step touches its queue, so that the next claim learns how the hold before it ended; one
- * that is followed is looked at when somebody may have died. Tokens count arrivals: admission goes
- * in that order, so they grow from holder to holder.
+ * when a step touches its queue, so that the next claim learns how the hold before it ended. Tokens
+ * count arrivals: admission goes in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Follower,
-  Queue,
-  Store,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { ClaimQueue, type Entry, type Settling, UNKNOWN } from './claim-queue.ts';
-import { Followers } from './followers.ts';
 import { newLineage } from './lineage.ts';
 import { Records } from './records.ts';
 import { Tombstones } from './tombstones.ts';
@@ -46,25 +36,19 @@ export class Memory implements Store {
   readonly #tombstones: Tombstones;
   readonly #records: Records;
   readonly #wakes = new Map<string, Wake>();
-  readonly #followers: Followers;
   #last = 0n;
   #quarantinedUntil = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, maxWaiters, quarantineMs }: MemoryParts) {
     this.#clock = clock;
     this.#tombstones = new Tombstones(clock);
-    this.#followers = new Followers(clock, (resource) => this.#look(resource));
     this.#records = new Records(clock);
     this.#maxWaiters = maxWaiters;
     this.#quarantineMs = quarantineMs;
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return claims.map((claim) => {
-      const status = this.#enter(claim);
-      this.#tell(claim.resource);
-      return status;
-    });
+    return claims.map((claim) => this.#enter(claim));
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -79,11 +63,8 @@ export class Memory implements Store {
   }
 
   async inspect(resource: string): Promise<Queue> {
-    return this.#look(resource);
-  }
-
-  async follow(resource: string, follower: Follower): Promise<AsyncDisposable> {
-    return this.#followers.add(resource, follower);
+    const queue = this.#settled(resource);
+    return queue?.describe(this.#clock.now()) ?? { resource, holders: [], waiters: [] };
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -110,7 +91,6 @@ export class Memory implements Store {
         if (!entry.admitted) return;
         queue.raise(entry, number);
         if (number > this.#last) this.#last = number;
-        this.#tell(claim.resource);
       }),
     );
   }
@@ -160,7 +140,6 @@ export class Memory implements Store {
     this.lineage = newLineage();
     this.#last = 0n;
     this.#quarantinedUntil = this.#clock.now() + this.#quarantineMs;
-    for (const resource of this.#followers.resources) this.#tell(resource);
   }
 
   #enter(claim: Claim): ClaimStatus {
@@ -181,9 +160,20 @@ export class Memory implements Store {
     }
     const { id, kind, permits, limit, ttlMs, holder } = claim;
     const entry: Entry = {
-      ...{ id, kind, permits, limit, ttlMs, holder, number: ++this.#last },
-      ...{ admitted: false, first: false, expiresAt: now + ttlMs },
-      ...{ previous: undefined, next: undefined },
+      id,
+      kind,
+      permits,
+      limit,
+      ttlMs,
+      holder,
+      number: ++this.#last,
+      admitted: false,
+      first: false,
+      expiresAt: now + ttlMs,
+      sealed: undefined,
+      takeover: undefined,
+      previous: undefined,
+      next: undefined,
     };
     queue.push(entry);
     this.#settle(queue, { entering: entry });
@@ -260,20 +250,6 @@ export class Memory implements Store {
     return queue;
   }
 
-  #look(resource: string): Queue {
-    this.#settled(resource);
-    return this.#described(resource);
-  }
-
-  #described(resource: string): Queue {
-    const queue = this.#queues.get(resource);
-    return queue?.describe(this.#clock.now()) ?? { resource, holders: [], waiters: [] };
-  }
-
-  #tell(resource: string): void {
-    this.#followers.tell(resource, () => this.#described(resource));
-  }
-
   #settled(resource: string): ClaimQueue | undefined {
     const queue = this.#queues.get(resource);
     if (queue) this.#settle(queue);
@@ -284,8 +260,6 @@ export class Memory implements Store {
     const now = this.#clock.now();
     const open = now >= this.#quarantinedUntil;
     queue.settle(now, { open, ended, ...(entering && { entering }) });
-    // Who enters may be refused.
-    if (!entering) this.#tell(queue.resource);
     if (queue.size > 0) return;
     if (queue.unfinished) return this.#unfinished.add(queue, (oldest) => this.#settle(oldest));
     this.#unfinished.delete(queue);

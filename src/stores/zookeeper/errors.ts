@@ -35,7 +35,6 @@ export type Reason =
   | 'AUTHFAILED'
   | 'SESSIONMOVED'
   | 'NOTREADONLY'
-  | 'NOWATCHER'
   | 'REQUESTTIMEOUT'
   | 'QUOTAEXCEEDED'
   | 'THROTTLEDOP'
@@ -76,7 +75,6 @@ const REFUSALS: Readonly<Record<number, Meaning>> = {
   [-115]: meaning('AUTHFAILED', NEVER, 'does not take these credentials'),
   [-118]: meaning('SESSIONMOVED', LATER, 'has seen the session move to another server'),
   [-119]: meaning('NOTREADONLY', LATER, 'is cut off from the others, and read-only'),
-  [-121]: meaning('NOWATCHER', LATER, 'has no such watch'),
   [-122]: maybe('REQUESTTIMEOUT', LATER, 'took too long'),
   [-125]: meaning('QUOTAEXCEEDED', NEVER, 'has a quota on this path, which is used up'),
   [-127]: meaning('THROTTLEDOP', LATER, 'has too much to do'),

@@ -58,7 +58,7 @@ export class FollowedQueue {
   leave(own: OwnClaim): void {
     this.claims.delete(own.uuid);
     const { awaited, watcher, kept } = own;
-    if (awaited && watcher) kept.session.unwatch(awaited, watcher).catch(() => {});
+    if (awaited && watcher) kept.session.unwatch(awaited, watcher);
     // Whoever holds may have nobody behind it now; a departure of its own tells those who wait.
     const some = [...this.claims.values()].find(({ crowded }) => crowded);
     if (!own.held && some) this.#lookAgain(some);

@@ -21,8 +21,8 @@ export const LONGER = 1.5;
 const LONGEST_MS = 2 ** 31 - 1;
 /** A session that keeps nothing is there for so long, for whoever comes next. */
 const LINGER_MS = 30_000;
-/** No answer takes longer, in ms; nor, for claims, than a fifth of the session. */
-export const MOST_PATIENCE_MS = 3000;
+/** No answer takes longer, in ms, nor than a fifth of the session. */
+const MOST_PATIENCE_MS = 3000;
 
 /** What it asks of a claim that it keeps. */
 export interface KeptClaim {
@@ -43,8 +43,6 @@ export interface SessionParts {
 }
 
 export interface KeptParts extends SessionParts {
-  /** How long an answer may take; default: as claims need it. */
-  readonly patienceMs?: number;
   /** Nobody has used it for long. */
   readonly idle: (kept: KeptSession) => void;
 }
@@ -61,7 +59,6 @@ export class KeptSession {
   #usedAt: number;
   #sweepAt = Number.POSITIVE_INFINITY;
   #sweeper: Timer | undefined;
-  #followers = 0;
   #ended = false;
 
   constructor(parts: KeptParts, askedMs: number) {
@@ -80,15 +77,6 @@ export class KeptSession {
   /** Somebody is about to need it. */
   use(): void {
     this.#usedAt = this.#parts.clock.now();
-  }
-
-  /** It stays until this is called, although it may keep nothing. */
-  follow(): () => void {
-    this.#followers++;
-    return () => {
-      this.#followers--;
-      this.use();
-    };
   }
 
   add(own: KeptClaim): void {
@@ -112,8 +100,7 @@ export class KeptSession {
 
   /** How long an answer may take. */
   get within(): { readonly timeoutMs: number } {
-    const { patienceMs = this.#askedMs / 5 } = this.#parts;
-    return { timeoutMs: Math.min(MOST_PATIENCE_MS, patienceMs) };
+    return { timeoutMs: Math.min(MOST_PATIENCE_MS, this.#askedMs / 5) };
   }
 
   /** The servers keep it at least until then. */
@@ -170,7 +157,6 @@ export class KeptSession {
     if (this.#ended) return;
     const { clock, clear, drop, idle } = this.#parts;
     const now = clock.now();
-    if (this.#followers > 0) this.use();
     let next = this.#claims.size > 0 ? Number.POSITIVE_INFINITY : this.#usedAt + LINGER_MS;
     for (const own of [...this.#claims]) {
       const over = own.until <= now;

@@ -16,27 +16,15 @@ export async function inspect(parts: Parts, resource: string): Promise<Queue> {
   const path = parts.tree.queue(resource);
   const { places } = await listQueue(kept, path);
   const all = await detailed(kept, path, places);
+  const members = all.map(([place, details]) => memberOf(parts, resource, { place, details }));
   // Of those that have not left while they were asked about; some may hold in their place.
-  return queueOf(parts, resource, all);
-}
-
-/** In order. Whose details are not known is counted, and not shown. */
-export function queueOf(
-  parts: Pick<Parts, 'own' | 'clock'>,
-  resource: string,
-  all: readonly (readonly [Place, Details | undefined])[],
-): Queue {
-  const places = all.map(([place]) => place);
-  const { admitted } = new QueueView(places);
-  const membersOf = (some: typeof all): Member[] =>
-    some.flatMap(([place, details]) =>
-      details ? memberOf(parts, resource, { place, details }) : [],
-    );
+  const there = all.map(([place]) => place);
+  const { admitted } = new QueueView(there);
   return {
     resource,
-    limit: all.length > 0 ? limitOf(places) : undefined,
-    holders: membersOf(all.slice(0, admitted)),
-    waiters: membersOf(all.slice(admitted)),
+    limit: members.length > 0 ? limitOf(there) : undefined,
+    holders: members.slice(0, admitted),
+    waiters: members.slice(admitted),
   };
 }
 
@@ -60,7 +48,7 @@ export async function* list(
 
 /** How long a claim of another process lives without heartbeats is known, but not since when. */
 function memberOf(
-  parts: Pick<Parts, 'own' | 'clock'>,
+  parts: Parts,
   resource: string,
   { place, details }: { readonly place: Place; readonly details: Details },
 ): Member {

@@ -19,12 +19,9 @@ export const OPCODE = {
   check: 13,
   multi: 14,
   create2: 15,
-  removeWatches: 18,
   createContainer: 19,
   auth: 100,
   setWatches: 101,
-  setWatches2: 105,
-  addWatch: 106,
   closeSession: -11,
 } as const;
 
@@ -169,15 +166,6 @@ export function getAcl(path: string): Request<NodeAcl> {
 export function setAcl(path: string, acl: readonly Acl[], version: number): Request<Stat> {
   const write = (out: JuteWriter): unknown => writeAcl(out.text(path), acl).int(version);
   return writing(OPCODE.setAcl, path, write, readStat);
-}
-
-export function addWatch(path: string, recursive: boolean): Request<void> {
-  return reading(OPCODE.addWatch, path, (out) => out.text(path).int(recursive ? 1 : 0), nothing);
-}
-
-/** All kinds of watches on the path. */
-export function removeWatches(path: string): Request<void> {
-  return reading(OPCODE.removeWatches, path, (out) => out.text(path).int(3), nothing);
 }
 
 /** Shows who the session is, besides who it was. */

@@ -225,7 +225,6 @@ export class Session {
       this.#sendAll(link);
       this.#vigil?.watch(link);
       this.#changes.tell({ to: again ? 'reconnected' : 'connected' });
-      if (again) this.watches.missed();
     });
   }
 

@@ -1,31 +1,18 @@
 /**
- * The sessions of a process: one for each length of claims (kept-session.ts), and some for what
- * must not be in their way. Following queues takes one, because a server mixes up watches that stay
- * with those of claims. Listing all names takes one, because a list may be longer than a connection
- * can take.
+ * The sessions of a process: one for each length of claims (kept-session.ts), and one to list all
+ * names, because a list may be longer than a connection can take.
  */
 import { ClosedError } from '../../contract/errors.ts';
-import {
-  type KeptParts,
-  KeptSession,
-  LONGER,
-  MOST_PATIENCE_MS,
-  type SessionParts,
-} from './kept-session.ts';
+import { type KeptParts, KeptSession, LONGER, type SessionParts } from './kept-session.ts';
 
 /** Claims with ttls of nearly the same length share a session. */
 const STEP_MS = 500;
 /** What looks at queues without a claim of its own lives so long. */
 const LOOKING_TTL_MS = 10_000;
-/** Whose server falls silent for a third of its session asks another one. */
-const WATCHING_TTL_MS = 4000;
-
-/** What is not for claims. */
-type Purpose = 'watching' | 'listing';
 
 export class Sessions {
   readonly #parts: KeptParts;
-  readonly #byTimeout = new Map<number | Purpose, KeptSession>();
+  readonly #byTimeout = new Map<number | 'listing', KeptSession>();
   readonly #apart = new Set<KeptSession>();
   #closed = false;
   /** Of the servers as they answered last: they may have lost what they knew before. */
@@ -54,11 +41,6 @@ export class Sessions {
     return this.#connected(known?.[1] ?? this.of(LOOKING_TTL_MS));
   }
 
-  /** One for who follows queues. */
-  async watching(): Promise<KeptSession> {
-    return this.#connected(this.of(WATCHING_TTL_MS, 'watching'));
-  }
-
   /** One for lists of all names. */
   async listing(): Promise<KeptSession> {
     return this.#connected(this.of(LOOKING_TTL_MS, 'listing'));
@@ -77,14 +59,13 @@ export class Sessions {
   }
 
   /** Where claims of this length live, ready or not. */
-  of(ttlMs: number, apart?: Purpose): KeptSession {
+  of(ttlMs: number, apart?: 'listing'): KeptSession {
     if (this.#closed) throw new ClosedError('This ZooKeeper store is closed.');
     const askedMs = Math.ceil((ttlMs * LONGER) / STEP_MS) * STEP_MS;
     const key = apart ?? askedMs;
     let kept = this.#byTimeout.get(key);
     if (!kept || kept.over) {
-      const parts = apart ? { ...this.#parts, patienceMs: MOST_PATIENCE_MS } : this.#parts;
-      kept = new KeptSession(parts, askedMs);
+      kept = new KeptSession(this.#parts, askedMs);
       this.#byTimeout.set(key, kept);
     }
     kept.use();

@@ -3,23 +3,22 @@
  *
  * A server forgets its watches with the connection. The next one is told all of them, with the last
  * transaction that this client has seen; what changed after it is told at once, because a server
- * sends an event before any answer that knows of its change. Persistent watches are the exception:
- * the server sets them anew and says nothing of what changed, so their watchers are told `missed`,
- * and look themselves. With the session's end all are told `expired`. So a change is never lost,
- * though it may be told as less than it was: a node that went and came back has `changed`.
+ * sends an event before any answer that knows of its change. With the session's end all are told
+ * `expired`. So a change is never lost, though it may be told as less than it was: a node that went
+ * and came back has `changed`.
  */
 import { type JuteReader, JuteWriter } from './jute.ts';
 import { OPCODE } from './requests.ts';
 
-/** `persistent` and `recursive` stay until they are taken back; the others end with an event. */
-export type WatchKind = 'data' | 'exists' | 'children' | 'persistent' | 'recursive';
+/** What a watch is left at; it ends with an event. */
+export type WatchKind = 'data' | 'exists' | 'children';
 
 /**
- * `created`, `deleted`, `changed` (its data), `children` (a child came or went). `missed`: the
- * connection was lost meanwhile, so look. `expired`: the session is over, and the watch too.
+ * `created`, `deleted`, `changed` (its data), `children` (a child came or went). `expired`: the
+ * session is over.
  */
 export interface WatchEvent {
-  readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'missed' | 'expired';
+  readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'expired';
   readonly path: string;
 }
 
@@ -39,8 +38,8 @@ const ENDED_BY: Readonly<Record<string, readonly WatchKind[]>> = {
   children: ['children'],
 };
 
-/** The order of the lists in `setWatches2`. */
-const KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
+/** The order of the lists in `setWatches`. */
+const KINDS: readonly WatchKind[] = ['data', 'exists', 'children'];
 
 /** Paths of so many bytes go into one frame, far below what servers take. */
 const BATCH_BYTES = 128 * 1024;
@@ -62,21 +61,12 @@ export class Watches {
     paths.set(path, watchers.add(watcher));
   }
 
-  /** False if nobody watches the path any more. */
-  drop(path: string, watcher: Watcher): boolean {
-    let left = false;
+  drop(path: string, watcher: Watcher): void {
     for (const paths of this.#kinds.values()) {
       const watchers = paths.get(path);
       watchers?.delete(watcher);
       if (watchers?.size === 0) paths.delete(path);
-      left ||= paths.has(path);
     }
-    return left;
-  }
-
-  /** Whether somebody watches the path in one of these ways. */
-  has(path: string, kinds: readonly WatchKind[]): boolean {
-    return kinds.some((kind) => this.#of(kind).has(path));
   }
 
   /** What a server sent. Events that concern nobody any more are nothing unusual. */
@@ -89,12 +79,6 @@ export class Watches {
     for (const kind of ENDED_BY[type] ?? []) {
       for (const watcher of this.#of(kind).get(path) ?? []) told.add(watcher);
       this.#of(kind).delete(path);
-    }
-    for (const watcher of this.#of('persistent').get(path) ?? []) told.add(watcher);
-    if (type !== 'children') {
-      for (const [root, watchers] of this.#of('recursive')) {
-        if (isBelow(path, root)) for (const watcher of watchers) told.add(watcher);
-      }
     }
     this.#tell(told, type, path);
   }
@@ -114,15 +98,6 @@ export class Watches {
       }
     }
     if (bytes > 0) yield frameOf(lists, lastZxid);
-  }
-
-  /** After a new connection: persistent watches cannot know what happened meanwhile. */
-  missed(): void {
-    for (const kind of ['persistent', 'recursive'] as const) {
-      for (const [path, watchers] of [...this.#of(kind)]) {
-        this.#tell(new Set(watchers), 'missed', path);
-      }
-    }
   }
 
   /** Ends all watches. */
@@ -154,20 +129,11 @@ export class Watches {
 }
 
 function frameOf(lists: ReadonlyMap<WatchKind, readonly string[]>, lastZxid: bigint): Buffer {
-  const old = lists.get('persistent')?.length === 0 && lists.get('recursive')?.length === 0;
-  // Servers before 3.6 know three lists.
-  const opcode = old ? OPCODE.setWatches : OPCODE.setWatches2;
-  const out = new JuteWriter().int(-8).int(opcode).long(lastZxid);
-  for (const kind of old ? KINDS.slice(0, 3) : KINDS) {
-    out.list(lists.get(kind) ?? [], (path) => out.text(path));
-  }
+  const out = new JuteWriter().int(-8).int(OPCODE.setWatches).long(lastZxid);
+  for (const kind of KINDS) out.list(lists.get(kind) ?? [], (path) => out.text(path));
   return out.frame();
 }
 
 function emptyLists(): Map<WatchKind, string[]> {
   return new Map(KINDS.map((kind) => [kind, []]));
-}
-
-function isBelow(path: string, root: string): boolean {
-  return path === root || root === '/' || path.startsWith(`${root}/`);
 }

@@ -54,8 +54,6 @@ export type MultiStep =
 
 const ANY_VERSION = -1;
 const NO_DATA = new Uint8Array();
-const STAYING: readonly WatchKind[] = ['persistent', 'recursive'];
-const SINGLE: readonly WatchKind[] = ['data', 'exists', 'children'];
 
 /** A session of `zookeeperClient(…).start()`, and what can be asked in it. */
 export class ZookeeperSession {
@@ -170,7 +168,7 @@ export class ZookeeperSession {
   /** Undefined if there is no such node; the watch waits for it then. */
   async exists(path: string, watched: Watched = {}): Promise<requests.Stat | undefined> {
     const full = this.#full(path);
-    const asking = this.#asking('exists', full, watched);
+    const asking = this.#asking('exists', watched);
     try {
       return await this.#session.ask(requests.exists(full, 'watching' in asking), asking);
     } catch (error) {
@@ -181,7 +179,7 @@ export class ZookeeperSession {
 
   async getData(path: string, watched: Watched = {}): Promise<requests.NodeData> {
     const full = this.#full(path);
-    const asking = this.#asking('data', full, watched);
+    const asking = this.#asking('data', watched);
     return this.#session.ask(requests.getData(full, 'watching' in asking), asking);
   }
 
@@ -195,7 +193,7 @@ export class ZookeeperSession {
 
   async getChildren(path: string, watched: Watched = {}): Promise<requests.NodeChildren> {
     const full = this.#full(path);
-    const asking = this.#asking('children', full, watched);
+    const asking = this.#asking('children', watched);
     return this.#session.ask(requests.getChildren(full, 'watching' in asking), asking);
   }
 
@@ -231,43 +229,13 @@ export class ZookeeperSession {
     return this.#session.ask(requests.setAcl(this.#full(path), acl, version), within);
   }
 
-  /**
-   * Tells of the node, or of all nodes from there down, until `unwatch`. Needs servers of 3.6.
-   * A server of 3.8 mixes up single and staying watches of one path, so only one sort is allowed.
-   */
-  async addWatch(
-    path: string,
-    { watch, recursive = false, ...within }: Watched & { readonly recursive?: boolean },
-  ): Promise<void> {
-    if (watch === undefined) throw new UsageError('addWatch needs a watcher.');
-    const full = this.#full(path);
-    this.#refuseMix(full, SINGLE);
-    const watching = { kind: recursive ? 'recursive' : 'persistent', watcher: watch } as const;
-    return this.#session.ask(requests.addWatch(full, recursive), { ...within, watching });
+  /** The watcher hears no more of this path. */
+  unwatch(path: string, watcher: Watcher): void {
+    this.#session.watches.drop(this.#full(path), watcher);
   }
 
-  /** The watcher hears no more of this path. The server forgets a staying watch. */
-  async unwatch(path: string, watcher: Watcher, within: Within = {}): Promise<void> {
-    const full = this.#full(path);
-    const { watches } = this.#session;
-    const staying = watches.has(full, STAYING);
-    if (watches.drop(full, watcher) || !staying || this.state !== 'connected') return;
-    try {
-      await this.#session.ask(requests.removeWatches(full), within);
-    } catch (error) {
-      if (!failedWith(error, 'NOWATCHER') && !failedWith(error, 'CONNECTIONLOSS')) throw error;
-    }
-  }
-
-  #asking(kind: WatchKind, path: string, { watch, timeoutMs }: Watched): Asking {
-    if (watch === undefined) return { timeoutMs };
-    this.#refuseMix(path, STAYING);
-    return { timeoutMs, watching: { kind, watcher: watch } };
-  }
-
-  #refuseMix(path: string, kinds: readonly WatchKind[]): void {
-    if (!this.#session.watches.has(path, kinds)) return;
-    throw new UsageError(`${JSON.stringify(path)} has watches of the other sort already.`);
+  #asking(kind: WatchKind, { watch, timeoutMs }: Watched): Asking {
+    return watch === undefined ? { timeoutMs } : { timeoutMs, watching: { kind, watcher: watch } };
   }
 
   #making(path: string, making: Omit<Making, 'timeoutMs'>): requests.CreateTerms {

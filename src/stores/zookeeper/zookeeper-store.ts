@@ -14,19 +14,10 @@
 import type { Clock } from '../../base/clock.ts';
 import { sameQueue } from '../../contract/admission.ts';
 import type { Kept } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Follower,
-  Queue,
-  Store,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { downgrade, type Eviction, evict } from './changing.ts';
 import type { ZookeeperClient } from './client.ts';
 import { enter } from './entering.ts';
-import { Followings } from './followings.ts';
 import { Graves } from './graves.ts';
 import { Keeping } from './keeping.ts';
 import { clear, release } from './leaving.ts';
@@ -87,7 +78,6 @@ export class ZookeeperStore implements Store {
   readonly traits: Traits = TRAITS;
   readonly #parts: Parts;
   readonly #keeping: Keeping;
-  readonly #followings: Followings;
 
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
     const own = new OwnClaims({ tree, clock });
@@ -100,7 +90,6 @@ export class ZookeeperStore implements Store {
     const graves = new Graves(tree, clock);
     this.#parts = { tree, clock, sessions, own, graves, maxWaiters };
     this.#keeping = new Keeping(this.#parts);
-    this.#followings = new Followings(this.#parts);
   }
 
   get lineage(): string {
@@ -142,11 +131,6 @@ export class ZookeeperStore implements Store {
     return this.#parts.own.subscribe(claim, wake);
   }
 
-  /** What a member has left is told as what it has at most. */
-  follow(resource: string, follower: Follower): Promise<AsyncDisposable> {
-    return this.#followings.add(resource, follower);
-  }
-
   async downgrade(claim: Claim): Promise<ClaimStatus> {
     const own = this.#parts.own.find(claim);
     const status = own && (await downgrade(this.#parts, own));
@@ -172,7 +156,6 @@ export class ZookeeperStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#followings.close();
     this.#parts.sessions.close();
   }
 }

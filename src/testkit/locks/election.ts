@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Candidate } from '../../jobs/election/election.ts';
+import type { Candidate } from '../../jobs/election/candidate.ts';
 import { createElection } from '../../jobs/election/election.ts';
 import type { Topic } from '../case.ts';
 
@@ -179,7 +179,7 @@ export const election: Topic = {
       },
     },
     {
-      name: 'observers see who leads, and every change',
+      name: 'observers see who leads, and what has changed',
       async run(bed) {
         const locks = bed.locks();
         const election = createElection(locks, bed.name());
@@ -187,7 +187,8 @@ export const election: Topic = {
         const seen: string[] = [];
         const observing = (async () => {
           const news = election.observe({ every: 20, signal: aborter.signal });
-          for await (const { leaders, standbys } of news) {
+          for await (const { leaders, standbys, missed } of news) {
+            assert.equal(missed, seen.length > 0);
             seen.push(`${leaders.length}+${standbys.length}`);
           }
         })();

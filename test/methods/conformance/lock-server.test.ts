@@ -17,5 +17,5 @@ conformance({
     };
   },
   traits: lockServerStore('http://unused').traits,
-  lacks: ['watch', 'follow', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall'],
+  lacks: ['watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall'],
 });

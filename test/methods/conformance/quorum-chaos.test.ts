@@ -39,7 +39,7 @@ describe.each([1, 2, 3])('seed %i', (seed) => {
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
-    lacks: ['follow', 'downgrade', 'raise', 'keep', 'recall'],
+    lacks: ['downgrade', 'raise', 'keep', 'recall'],
     forgets: true,
     leaps: true,
   });

@@ -23,7 +23,7 @@ describe.each([3, 5])('%i members', (count) => {
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
-    lacks: ['follow', 'downgrade', 'raise', 'keep', 'recall'],
+    lacks: ['downgrade', 'raise', 'keep', 'recall'],
     forgets: true,
     leaps: true,
   });

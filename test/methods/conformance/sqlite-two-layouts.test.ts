@@ -30,5 +30,5 @@ conformance({
     };
   },
   traits: sqliteStore('unopened.db').traits,
-  lacks: ['follow', 'raise'],
+  lacks: ['raise'],
 });

@@ -16,5 +16,5 @@ conformance({
     };
   },
   traits: sqliteStore('unopened.db').traits,
-  lacks: ['follow', 'raise'],
+  lacks: ['raise'],
 });

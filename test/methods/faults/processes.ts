@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { until } from '../../servers/until.ts';
 import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
+import type { Ran, RunnerOptions } from '../processes/children/runner.ts';
 import { machineMs } from '../processes/children/talk.ts';
 import {
   type Bed,
@@ -147,6 +148,18 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     await next.release();
     await bed.leave();
     await bed.expectNothingLeft(server);
+  });
+
+  test('exits right after its work: the lock is held until minHold', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const minHold = MAX_TTL_MS;
+    const store = bed.urlOf(server, MAX_TTL_MS);
+    const child = new Child('runner', { store, ttl: TTL_MS, minHold } satisfies RunnerOptions);
+    const { from } = await child.next<Ran>('ran');
+    await child.exited();
+    await patiently(bed.locks(server).mutex('mutex'));
+    expect(machineMs()).toBeGreaterThanOrEqual(from + minHold);
   });
 
   test('whose clock is an hour off holds and waits as others do', async () => {

@@ -21,6 +21,9 @@ interface Led {
 /** Nobody dies of a machine that stands still for a second, and a few lives fit into a test. */
 export const MORTAL_TTL_MS = 3000;
 
+/** Tests wait for what is observed. */
+const OBSERVED_EVERY_MS = 50;
+
 export class Race<Options extends StoreOptions, At extends Place> {
   readonly name: string = 'office';
   readonly server: At;
@@ -56,7 +59,7 @@ export class Race<Options extends StoreOptions, At extends Place> {
     const election = createElection(this.#locks({ at }), this.name);
     const aborter = new AbortController();
     const { signal } = aborter;
-    const observer = new Observer(election.observe({ signal }));
+    const observer = new Observer(election.observe({ every: OBSERVED_EVERY_MS, signal }));
     const close = async (): Promise<void> => {
       aborter.abort();
       await observer.over;
@@ -117,8 +120,6 @@ function closed(error: unknown): void {
 export class Observer {
   /** Each as `leaders|standbys`, by their labels. */
   readonly told: string[] = [];
-  /** The same, with `...` before those of which it is said that others were missed. */
-  readonly marked: string[] = [];
   latest: ObservedStandings = { leaders: [], standbys: [], missed: false };
   readonly over: Promise<void>;
   #failure: unknown;
@@ -146,9 +147,7 @@ export class Observer {
   async #listen(all: AsyncIterable<ObservedStandings>): Promise<void> {
     for await (const standings of all) {
       this.latest = standings;
-      const text = `${labels(standings.leaders)}|${labels(standings.standbys)}`;
-      this.told.push(text);
-      this.marked.push(standings.missed ? `...${text}` : text);
+      this.told.push(`${labels(standings.leaders)}|${labels(standings.standbys)}`);
     }
   }
 }

@@ -8,6 +8,7 @@ import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Child, databaseFile } from './child.ts';
 import type { Found, HolderOptions } from './children/holder.ts';
+import type { Ran, RunnerOptions } from './children/runner.ts';
 import { machineMs } from './children/talk.ts';
 import { type Probe, probe } from './prober.ts';
 
@@ -75,6 +76,20 @@ describe('containment', () => {
     expect(next.token).toBeGreaterThan(held.token);
     // It died when its last heartbeat had run out, no earlier.
     expect(machineMs()).toBeGreaterThanOrEqual(killedAt + leftMs - 5);
+  });
+
+  test('an exit right after the work: the lock is held until minHold, by no process', async () => {
+    const file = databaseFile();
+    const minHold = 4 * TTL_MS;
+    const options = { store: `sqlite:${file}`, ttl: TTL_MS, minHold } satisfies RunnerOptions;
+    const child = new Child('runner', options);
+    const { from } = await child.next<Ran>('ran');
+    await child.exited();
+    const locks = createLocks(sqliteStore(file));
+    onTestFinished(() => locks.close({ drain: 0 }));
+    const next = await locks.mutex('mutex').acquire();
+    expect(machineMs()).toBeGreaterThanOrEqual(from + minHold);
+    expect(next.takeover?.reason).not.toBe('expired');
   });
 
   test('kill -9 of the first waiter: those behind it get the lock all the same', async () => {

@@ -42,17 +42,17 @@ const BY_CHANCE =
   /^test\/(.*\/sqlite\/differential|.*\/sqlite-two|.*\/redis\/(histories|.*(cluster|sentinel)))/;
 
 /** Quicker than the suite. */
-const ETCD = /^test\/stores\/etcd\/(differential|expiry|interop|keeping|resets)/;
-/** Who follows queues, and what only the suite has. */
+const ETCD = /^test\/stores\/etcd\/(differential|expiry|interop|keeping|queue-watch|resets)/;
+/** What only candidates and the suite have. */
 const ALL_OF_ETCD = /^test\/stores\/etcd\/(elections|conformance\/etcd)\.test/;
 
 /** Quicker than what has all cases. */
-const ZOOKEEPER = /^test\/stores\/zookeeper\/(store|keeping|following|lists)\.test/;
+const ZOOKEEPER = /^test\/stores\/zookeeper\/(store|keeping|lists)\.test/;
 const ALL_OF_ZOOKEEPER =
   /^test\/stores\/zookeeper\/(differential|elections|expiry|overflow|conformance\/zookeeper)/;
 
 /** What a store that fails for a while does to candidates and observers. */
-const ELECTION = 'src/jobs/election/election.ts';
+const CANDIDATE = 'src/jobs/election/candidate.ts';
 const ELECTIONS = 'test/stores/zookeeper/elections.test.ts';
 
 /** Who may not listen for what wakes waiters. */
@@ -86,7 +86,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
   if (part === 'fences' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
   if (source === WAKES && file === LISTENERS) return 'servers';
-  if (source === ELECTION && file === ELECTIONS) return 'servers';
+  if (source === CANDIDATE && file === ELECTIONS) return 'servers';
   if (/^test\/(methods\/processes|stores\/sqlite\/processes)/.test(file)) return 'processes';
   if (part === REST ? UNITS.test(file) : file.startsWith(`test/${part}/`)) return 'units';
   const stores = part === 'stores/sqlite' ? /^test\/methods\/conformance\/sqlite/ : MEMORY;

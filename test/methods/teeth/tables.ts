@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { startVitest } from 'vitest/node';
 import { FAULTS } from './catalogue.ts';
 import { KINDS, type Notice } from './kinds.ts';
 import { cheapest, type Notices } from './record.ts';
@@ -24,17 +23,6 @@ export function summary(record: ReadonlyMap<string, Notices>): string {
   if (seeds.length === 0) return sentence;
   const [middle, most] = [seeds[seeds.length >> 1], seeds.at(-1)];
   return `${sentence} The simulation needs ${middle} seeds in the median, ${most} at most.`;
-}
-
-/** A row for each broken store: the first of the cases that are meant to notice it and do. */
-export async function storeTable(): Promise<string> {
-  const suite = ['test/testkit/teeth.test.ts'];
-  const vitest = await startVitest('test', suite, { run: true, reporters: [{}] });
-  const tests = vitest.state.getTestModules().flatMap((file) => [...file.children.allTests()]);
-  await vitest.close();
-  const metas = tests.map((test) => test.meta() as { fault?: string; noticed?: string });
-  const rows = metas.flatMap(({ fault, noticed = '' }) => (fault ? [[fault, noticed]] : []));
-  return markdown(['fault of a store', 'first case to notice'], rows);
 }
 
 function describe(notice: Notice | undefined): string {

@@ -109,22 +109,22 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...watching,
     name: 'claiming comes before subscribing',
-    find: '  }, go);\n',
-    replace: '  }, go);\n  go();\n',
+    find: '  watching.then(go, go);\n',
+    replace: '  watching.then(go, go);\n  go();\n',
     why: 'the hint that falls between the two is missed',
   },
   {
     ...watching,
     name: 'no claim is made when subscribing fails',
-    find: '  }, go);\n',
-    replace: '  }, () => {});\n',
+    find: 'watching.then(go, go);',
+    replace: 'watching.then(go, () => {});',
     why: 'without hints nothing works, although hints are a courtesy',
   },
   {
     ...watching,
     name: 'a subscription that cannot be ended is an unhandled rejection',
-    find: 'Promise.resolve(watching[Symbol.asyncDispose]()).catch(ignore);',
-    replace: 'void watching[Symbol.asyncDispose]();',
+    find: '.then((subscribed) => subscribed?.[Symbol.asyncDispose]()).catch(() => {});',
+    replace: '.then((subscribed) => subscribed?.[Symbol.asyncDispose]());',
     why: 'a closed connection ends the whole process',
   },
   {

@@ -49,8 +49,8 @@ export const ETCD_FAULTS: readonly Fault[] = [
   {
     ...at('queue-watch'),
     name: 'etcd: the note of any hold tells how this one ended',
-    find: 'if (last && noted?.token !== last.number) return',
-    replace: 'if (last && !noted) return',
+    find: 'if (last && noted?.token !== last.number) void',
+    replace: 'if (last && !noted) void',
     why: 'a successor is told of a release where there is unfinished work',
   },
   {
@@ -96,18 +96,18 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'whoever keeps its lease alive holds for ever what was taken away',
   },
   {
-    ...at('queue-feed'),
+    ...at('queue-watch'),
     name: 'etcd: what came before a queue was read is told after it',
-    find: 'if (batch.revision > this.#readAt) this.#take(batch);',
-    replace: 'this.#take(batch);',
-    why: 'who has gone stands in the queue again',
+    find: 'if (step.revision > this.#readAt) this.#take(step);',
+    replace: 'this.#take(step);',
+    why: 'a holder hears of a waiter that has left, and who has gone stands in the queue again',
   },
   {
-    ...at('following'),
-    name: 'etcd: who follows a queue is not told that the server has forgotten a part',
-    find: '        this.#missed = this.#told;\n',
-    replace: '',
-    why: 'whoever counts the leaders believes that none has been left out',
+    ...at('queue-watch'),
+    name: 'etcd: who waits hears nothing more when the server has forgotten a part',
+    find: 'lost: () => this.#restart(watcher),',
+    replace: 'lost: () => {},',
+    why: 'a waiter learns of its turn from a heartbeat, seconds late',
   },
   {
     ...at('keys'),

@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 const reentrancy = { file: 'src/primitives/reentrancy.ts' };
 const single = { file: 'src/primitives/lock.ts' };
 const multi = { file: 'src/primitives/multi-lock.ts' };
-const election = { file: 'src/jobs/election/election.ts' };
+const candidate = { file: 'src/jobs/election/candidate.ts' };
 const observing = { file: 'src/jobs/election/observing.ts' };
 const locks = { file: 'src/locks.ts' };
 const under = { file: 'src/primitives/lockable.ts' };
@@ -34,8 +34,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...reentrancy,
     name: 'a run ends while nested runs are inside',
-    find: 'while (this.#entered) await new Promise<void>((resolve) => (this.#closed = resolve));',
-    replace: '',
+    find: '      return left.then(() => this.close());\n',
+    replace: '      void left;\n',
     why: 'the lock is released under work that is going on',
   },
   {
@@ -137,35 +137,35 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'work goes on without one of its locks',
   },
   {
-    ...election,
+    ...candidate,
     name: 'the second term has the lease of the first',
     find: 'if (this.#lease?.held) {\n',
     replace: 'if (this.#lease) {\n',
     why: 'a leader without a seat beside the one that has it',
   },
   {
-    ...election,
+    ...candidate,
     name: 'a candidate that resigns when elected keeps the seat',
     find: 'if (signal.aborted) await lease.release();\n',
     replace: '',
     why: 'nobody leads',
   },
   {
-    ...election,
+    ...candidate,
     name: 'resigning does not abort the term',
     find: 'firstOf([lease.signal, this.#end.signal])',
     replace: 'firstOf([lease.signal])',
     why: 'the work of a leader goes on after it has resigned',
   },
   {
-    ...election,
+    ...candidate,
     name: 'a candidate stands again while the body of a lost term is at work',
     find: 'if (this.#bodies > 0) {',
     replace: 'if (this.#bodies < 0) {',
     why: 'a body that hangs holds the seat in front of those who would lead',
   },
   {
-    ...election,
+    ...candidate,
     name: 'the signals of all terms are kept',
     find: '        forget();\n',
     replace: '',
@@ -186,7 +186,7 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'Node warns of a leak that is none, and a thousand waits with a signal are slow to end',
   },
   {
-    ...election,
+    ...candidate,
     name: 'a lost term is the last one',
     find: 'this.#tell();\n      await lease.ended;',
     replace: 'this.#tell();\n      await lease.ended;\n      if (lease.loss) return;',
@@ -195,33 +195,26 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...observing,
     name: 'an observer of an election ends when the store fails for a while',
-    find: 'news.begun ? passing : undefined',
+    find: 'missed ? passing : undefined',
     replace: 'undefined',
     why: 'what shows who leads shows nothing any more',
   },
   {
     ...observing,
-    name: 'what was missed is forgotten unless something is told at once',
-    find: 'this.#missed ||= missed && this.begun;',
-    replace: 'this.#missed = missed && this.begun;',
+    name: 'an observer is not told that others may have led between two looks',
+    find: 'standbys: queue.waiters, missed }',
+    replace: 'standbys: queue.waiters, missed: false }',
     why: 'whoever counts the leaders believes that none has been left out',
   },
   {
     ...observing,
-    name: 'a slow observer is not told that changes were dropped',
-    find: '{ ...next, missed: true }',
-    replace: 'next',
-    why: 'whoever counts the leaders believes that none has been left out',
+    name: 'an observer looks on although its locks are closed',
+    find: 'engine.closables.add(closing);',
+    replace: 'void engine;',
+    why: 'a program that has closed its locks fails instead of coming to its end',
   },
   {
-    ...observing,
-    name: 'an observer whose locks are closed waits for ever',
-    find: '      over.abort();\n      news.end();\n',
-    replace: '      over.abort();\n',
-    why: 'a program that has closed its locks does not come to its end',
-  },
-  {
-    ...election,
+    ...candidate,
     name: 'a candidate gives up when the store fails for a while',
     find: '{ ...options, signal }).catch(passing)',
     replace: '{ ...options, signal })',
@@ -251,15 +244,15 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...under,
     name: 'a run whose lease was lost succeeds',
-    find: 'if (loss && loss !== error) {',
-    replace: 'if (loss && error && loss !== error) {',
+    find: 'if (loss && loss !== thrown?.error) {',
+    replace: 'if (loss && thrown && loss !== thrown.error) {',
     why: 'the caller believes that nobody else was inside',
   },
   {
     ...under,
     name: 'a run that fails keeps the lock',
-    find: '    outcome = { error };',
-    replace: '    outcome = { error };\n    if (!lease.loss) throw error;',
+    find: '    thrown = { error };',
+    replace: '    thrown = { error };\n    if (!lease.loss) throw error;',
     why: 'the lock stays taken by nobody',
   },
   {

@@ -28,7 +28,7 @@ export function suite({ server, client, prefixes, close }: Place, given: MysqlOp
       return { connect: () => mysqlStore(client, options) };
     },
     traits: mysqlStore(client, given).traits,
-    lacks: ['follow', 'raise'],
+    lacks: ['raise'],
     forgets: true,
     trusts: true,
   });

@@ -43,7 +43,7 @@ export function suite({ server, client, deaf, close }: Place, given: PostgresOpt
       return { connect: () => opened(client, options) };
     },
     traits: postgresStore(client, given).traits,
-    lacks: ['follow', 'raise'],
+    lacks: ['raise'],
     forgets: true,
     trusts: true,
   });

@@ -7,6 +7,6 @@ export function plainSuite(place: Place): void {
   conformance({
     ...onPlace(place, (client, { maxWaiters, ...options }) => plainRedisStore(client, options)),
     traits: plainRedisStore(place.client).traits,
-    lacks: ['watch', 'follow', 'downgrade', 'raise', 'evict', 'list'],
+    lacks: ['watch', 'downgrade', 'raise', 'evict', 'list'],
   });
 }

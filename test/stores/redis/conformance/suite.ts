@@ -60,7 +60,7 @@ export function suite(place: Place, given: RedisOptions = {}): void {
   conformance({
     ...onPlace(place, (client, options) => redisStore(client, { ...given, ...options })),
     traits: redisStore(place.client, given).traits,
-    lacks: ['follow'],
+    lacks: [],
   });
 }
 
