@@ -2,10 +2,10 @@
  * A column as a lock: one UPDATE that names the state it expects.
  *
  * Invariant: of all who would change the row from the same state, one is told that it did. A single
- * statement finds the row, waits for a transaction that is writing it, looks again at what that one left, and
- * writes. It counts the row as written on every server, whether matched or changed rows are
- * counted, because it leaves the row different: `to` must differ from `from`, else it would match
- * again and everybody would be told yes.
+ * statement finds the row, waits for a transaction that is writing it, looks again at what that one
+ * left, and writes. It counts the row as written on every server, whether matched or changed rows
+ * are counted, because it leaves the row different: `to` must differ from `from`, else it would
+ * match again and everybody would be told yes.
  * What would break it: a key that names several rows.
  */
 import { UsageError } from '../base/errors.ts';

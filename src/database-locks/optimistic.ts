@@ -3,8 +3,8 @@
  *
  * Invariant: every change that is reported was made to the row exactly as it was read. The write is
  * one statement that names the version it expects and gives the row another; if it matches no row,
- * another writer was faster, and the change is made again to what that one left. It counts the row on every
- * server, whether matched or changed rows are counted, since the version always changes.
+ * another writer was faster, and the change is made again to what that one left. It counts the row
+ * on every server, whether matched or changed rows are counted, since the version always changes.
  * In a transaction it is tried once only: its snapshot may hide the newer row (MySQL's does from
  * the first read on), so that trying again could not succeed.
  * What would break it: a program that writes the row without raising the version.

@@ -5,8 +5,8 @@
  * It holds because each entry writes the fence's key, whose revision is then that of the entry, and
  * each write is a transaction that compares it. Entries follow each other in the order of their
  * tokens: each puts what it has decided only where the key is still as it was read. So a holder
- * that has entered reads what no older one can change any more. The same holder, once it has entered
- * again, is safe from its own earlier writes whose outcome it did not learn.
+ * that has entered reads what no older one can change any more. The same holder, once it has
+ * entered again, is safe from its own earlier writes whose outcome it did not learn.
  * What would break it: a read before `enter`, a write without the comparison, or data in another
  * cluster than the fence.
  * Why this is not a comparison of the lock's own key: docs/design/0063-etcd-fence.md.
