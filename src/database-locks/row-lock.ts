@@ -65,8 +65,8 @@ interface Asked {
 
 /**
  * Locks a row until the transaction ends; there is nothing to release. Returns the row as it is
- * under the lock; with `wait: 'skip'`, null if another transaction holds it. (`nowait` and time-outs
- * fail instead, since on PostgreSQL the transaction is lost by then.)
+ * under the lock; with `wait: 'skip'`, null if another transaction holds it. (`nowait` and
+ * time-outs fail instead, since on PostgreSQL the transaction is lost by then.)
  *
  * @example
  * import { rowLock } from 'holdfast/sql';
