@@ -21,10 +21,11 @@ interface Prisma {
 }
 declare const prisma: Prisma & { $transaction<T>(work: (tx: Prisma) => Promise<T>): Promise<T> };
 
-/** Clients of other servers. */
+/** Clients of other servers, and objects that are written on a condition. */
 declare const redis: import('ioredis').Redis;
 declare const etcd: import('holdfast/etcd').EtcdClient;
 declare const session: import('holdfast/zookeeper').ZookeeperSession;
+declare const objects: import('holdfast/fence').ObjectAccess;
 
 declare const sku: string;
 declare function sell(connection: typeof db, sku: string): void;

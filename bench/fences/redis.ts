@@ -14,9 +14,9 @@ const WRITES = 3_000;
 const SCRIPT = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
 
 const redis = new Redis(serverUrl());
-const fence = redisFence(redis);
+const fence = redisFence();
 const lease = { resource: 'stock:one', lineage: 'bench', token: 1n };
-const entry = await fence.enter(lease);
+const entry = await fence.enter(redis, lease);
 const sha = createHash('sha1').update(SCRIPT).digest('hex');
 await redis.script('LOAD', SCRIPT);
 
@@ -27,7 +27,7 @@ const candidate = (name: string, once: () => Promise<unknown>): Candidate => ({
 
 await pairs(FIGURE, [
   candidate('floor: SET', () => redis.set('stock:one', '1')),
-  candidate('entry.set', () => entry.set('stock:one', 1)),
+  candidate('entry.write', () => entry.write([['SET', 'stock:one', 1]])),
 ]);
 await pairs(FIGURE, [
   candidate('floor: EVALSHA', () => redis.evalsha(sha, 1, 'stock:one', '1')),
@@ -35,7 +35,7 @@ await pairs(FIGURE, [
 ]);
 await pairs(FIGURE, [
   candidate('floor: SET, again', () => redis.set('stock:one', '1')),
-  candidate('fence.enter', () => fence.enter(lease)),
+  candidate('fence.enter', () => fence.enter(redis, lease)),
 ]);
 await fence.close();
 redis.disconnect();

@@ -2,18 +2,18 @@
  * A column as a lock: one UPDATE that names the state it expects.
  *
  * Invariant: of all who would change the row from the same state, one is told that it did. A single
- * statement finds the row, waits for whoever is writing it, looks again at what they left, and
- * writes. It counts the row as written on every server, whether matched or changed rows are
- * counted, because it leaves the row different: `to` must differ from `from`, else it would match
- * again and everybody would be told yes.
+ * statement finds the row, waits for a transaction that is writing it, looks again at what that one
+ * left, and writes. It counts the row as written on every server, whether matched or changed rows
+ * are counted, because it leaves the row different: `to` must differ from `from`, else it would
+ * match again and everybody would be told yes.
  * What would break it: a key that names several rows.
  */
 import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import type { SqlDatabase } from './clients.ts';
-import { type Columns, quoteTable, readColumns, readKey } from './identifiers.ts';
-import type { Value } from './link.ts';
-import { type Session, sessionOf } from './session.ts';
+import { type Connection, connectionOf } from './connection.ts';
+import type { Value } from './sql.ts';
+import { type Columns, quoteTable, readColumns, readKey } from './sql.ts';
 
 export interface ChangeStateOptions {
   /** `name` or `schema.name`, as the database spells it. */
@@ -41,8 +41,8 @@ const OPTIONS = ['table', 'key', 'from', 'to'];
  * @throws UsageError, TransactionError
  */
 export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promise<boolean> {
-  const session = sessionOf(db);
-  const { dialect } = session;
+  const connection = connectionOf(db);
+  const { dialect } = connection;
   const read = readOptions(options, OPTIONS, 'changeState');
   const key = readKey(read.key, dialect);
   const from = readColumns(read.from, { what: 'from', dialect });
@@ -57,11 +57,11 @@ export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promi
   const where = [key.sql, ...conditions].join(' AND ');
   const sql = `UPDATE ${quoteTable(read.table)} SET ${changes} WHERE ${where}`;
   const expected = from.flatMap(([, value]) => (value === null ? [] : [value]));
-  return change(session, sql, [...to.map(([, value]) => value), ...key.values, ...expected]);
+  return change(connection, sql, [...to.map(([, value]) => value), ...key.values, ...expected]);
 }
 
-async function change(session: Session, sql: string, values: Value[]): Promise<boolean> {
-  const rows = await session.count(sql, values);
+async function change(connection: Connection, sql: string, values: Value[]): Promise<boolean> {
+  const rows = await connection.count(sql, values);
   if (rows > 1) throw new UsageError(`The key names several rows: ${rows} were changed.`);
   return rows === 1;
 }

@@ -1,4 +1,6 @@
-import { LockError, type LockErrorOptions } from '../base/errors.ts';
+/** What a client threw, as an error that says what to do: one table for each server's codes. */
+import { isLockError, LockError, type LockErrorOptions, UsageError } from '../base/errors.ts';
+import type { Dialect } from './sql.ts';
 
 /** Optimistic retries are used up. */
 export class ConflictError extends LockError {
@@ -13,8 +15,8 @@ export class ConflictError extends LockError {
 
 /**
  * Why a statement failed. `deadlock`: the database ended one of those who waited for each other.
- * `lock-timeout`: somebody else holds it for longer than was to be waited. `serialization`:
- * somebody else changed it after this transaction began to read. `aborted`: an earlier statement
+ * `lock-timeout`: another one holds it for longer than was to be waited. `serialization`:
+ * another one changed it after this transaction began to read. `aborted`: an earlier statement
  * of the transaction had failed. `cancelled`: by a time limit of the database or an operator.
  * `connection`: it broke. `missing`: there is no such row. `refused`: anything else.
  */
@@ -49,4 +51,138 @@ export class TransactionError extends LockError {
     this.retryable = options.retryable;
     this.outcome = options.outcome ?? 'failed';
   }
+}
+
+type Kind = TransactionFailure | 'usage';
+
+/** By SQLSTATE. */
+const POSTGRES: Readonly<Record<string, Kind>> = {
+  '40P01': 'deadlock',
+  '55P03': 'lock-timeout',
+  '40001': 'serialization',
+  '25P02': 'aborted',
+  '57014': 'cancelled',
+  '25P03': 'connection',
+  '25P04': 'connection',
+  '57P01': 'connection',
+  '57P02': 'connection',
+  '57P03': 'connection',
+  '57P05': 'connection',
+  // No such table, schema or column; nothing unique about the key; a column needs a value.
+  '42P01': 'usage',
+  '3F000': 'usage',
+  '42703': 'usage',
+  '42P10': 'usage',
+  '23502': 'usage',
+};
+
+/** By the server's number. */
+const MYSQL: Readonly<Record<number, Kind>> = {
+  1213: 'deadlock',
+  1205: 'lock-timeout',
+  // NOWAIT, as MySQL has it.
+  3572: 'lock-timeout',
+  // MariaDB: it was changed since this transaction's snapshot.
+  1020: 'serialization',
+  1317: 'cancelled',
+  1969: 'cancelled',
+  3024: 'cancelled',
+  1053: 'connection',
+  1927: 'connection',
+  // No such schema, table or column; a column needs a value.
+  1049: 'usage',
+  1146: 'usage',
+  1054: 'usage',
+  1364: 'usage',
+};
+
+/** How clients and Node say that a connection broke. */
+const BROKEN =
+  /^(08|ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
+const BROKEN_TEXT = /connection (terminated|ended|closed)|not queryable|client was closed/i;
+
+const RETRYABLE = new Set<Kind>([
+  ...(['deadlock', 'lock-timeout', 'serialization', 'cancelled', 'connection'] as const),
+]);
+
+const TEXT: Readonly<Record<Exclude<Kind, 'usage'>, string>> = {
+  deadlock: 'The database ended this transaction, because it and others waited for each other',
+  'lock-timeout': 'Another transaction held the lock for too long',
+  serialization: 'Another transaction changed it since this one began to read',
+  aborted: 'An earlier statement of this transaction failed, so it can only be rolled back',
+  cancelled: 'The statement was cancelled',
+  connection: 'The connection broke',
+  missing: 'There is no such row',
+  refused: 'The database refused the statement',
+};
+
+/**
+ * The error of a client, which may stand inside of another library's.
+ * @param lost what is known of a statement whose connection broke.
+ */
+export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unknown'): LockError {
+  if (isLockError(error)) return error;
+  const { kind, said } = kindOf(error, dialect);
+  if (kind === 'usage') return new UsageError(`The database says: ${said}`, { cause: error });
+  return new TransactionError(`${TEXT[kind]}: ${said}`, {
+    reason: kind,
+    retryable: RETRYABLE.has(kind),
+    outcome: kind === 'connection' ? lost : 'failed',
+    cause: error,
+  });
+}
+
+/**
+ * Whether a whole transaction that failed with this may succeed when it is run again, from its
+ * BEGIN on. It knows what Holdfast throws, and what the clients do at statements of your own: at
+ * SERIALIZABLE even COMMIT fails so. Not so a broken connection, where COMMIT may have succeeded.
+ *
+ * @example
+ * import { isRetryable } from 'holdfast/sql';
+ *
+ * const sellOne = () => sql.begin((tx) => tx`update stock set n = n - 1 where sku = ${sku}`);
+ * await sellOne().catch((error) => (isRetryable(error) ? sellOne() : Promise.reject(error)));
+ */
+export function isRetryable(error: unknown): boolean {
+  if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).retryable;
+  if (isLockError(error)) return false;
+  return (['postgres', 'mysql'] as const).some((dialect) => {
+    const { kind } = kindOf(error, dialect);
+    return kind !== 'connection' && RETRYABLE.has(kind);
+  });
+}
+
+interface Thrown {
+  readonly code?: unknown;
+  readonly errno?: unknown;
+  readonly fatal?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Looks through at most this many errors around each other. */
+const DEPTH = 4;
+
+function kindOf(error: unknown, dialect: Dialect): { readonly kind: Kind; readonly said: string } {
+  let thrown = error as Thrown | null | undefined;
+  let said = messageOf(thrown);
+  for (let depth = 0; depth < DEPTH && typeof thrown === 'object' && thrown !== null; depth++) {
+    const kind = kindAt(thrown, dialect);
+    said = messageOf(thrown);
+    if (kind) return { kind, said };
+    thrown = thrown.cause as Thrown | undefined;
+  }
+  return { kind: 'refused', said };
+}
+
+function kindAt(thrown: Thrown, dialect: Dialect): Kind | undefined {
+  const code = String(thrown.code ?? '');
+  const known = dialect === 'postgres' ? POSTGRES[code] : MYSQL[Number(thrown.errno)];
+  if (known) return known;
+  if (BROKEN.test(code) || thrown.fatal === true) return 'connection';
+  return BROKEN_TEXT.test(messageOf(thrown)) ? 'connection' : undefined;
+}
+
+function messageOf(thrown: Thrown | null | undefined): string {
+  return typeof thrown?.message === 'string' ? thrown.message : String(thrown);
 }

@@ -16,11 +16,8 @@ export type {
   SqlDatabase,
   SqlTransaction,
 } from './clients.ts';
-export { ConflictError, TransactionError, type TransactionFailure } from './errors.ts';
-export { isRetryable } from './failures.ts';
-export type { Columns } from './identifiers.ts';
-export type { Row, Value } from './link.ts';
-export type { LockWait } from './lock-wait.ts';
+export { ConflictError, isRetryable, TransactionError, type TransactionFailure } from './errors.ts';
+export type { LockWait } from './locking.ts';
 export {
   type Change,
   type OptimisticOptions,
@@ -28,4 +25,5 @@ export {
   optimistic,
 } from './optimistic.ts';
 export { type RowLockOptions, rowLock } from './row-lock.ts';
+export type { Columns, Row, Value } from './sql.ts';
 export { type TransactionLockOptions, transactionLock } from './transaction-lock.ts';

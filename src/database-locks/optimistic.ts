@@ -1,32 +1,25 @@
 /**
- * Optimistic locking: read, change, and write only if nobody has written since.
+ * Optimistic locking: read, change, and write only if the row is still as it was read.
  *
  * Invariant: every change that is reported was made to the row exactly as it was read. The write is
  * one statement that names the version it expects and gives the row another; if it matches no row,
- * somebody was faster, and the change is made again to what they left. It counts the row on every
- * server, whether matched or changed rows are counted, since the version always changes.
+ * another writer was faster, and the change is made again to what that one left. It counts the row
+ * on every server, whether matched or changed rows are counted, since the version always changes.
  * In a transaction it is tried once only: its snapshot may hide the newer row (MySQL's does from
  * the first read on), so that trying again could not succeed.
- * What would break it: somebody who writes the row without changing the version.
+ * What would break it: a program that writes the row without raising the version.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import type { SqlDatabase } from './clients.ts';
+import { type Connection, connectionOf } from './connection.ts';
 import { ConflictError, TransactionError } from './errors.ts';
+import type { Row } from './sql.ts';
+import { type Columns, type Piece, quote, quoteTable, readColumns, readKey } from './sql.ts';
 import {
-  type Columns,
-  type Piece,
-  quote,
-  quoteTable,
-  readColumns,
-  readKey,
-} from './identifiers.ts';
-import type { Row } from './link.ts';
-import { type Session, sessionOf } from './session.ts';
-import {
-  nextVersion,
+  mustHaveRoom,
   readVersion,
   unchanged,
   type VersionColumn,
@@ -39,7 +32,7 @@ export interface OptimisticOptions {
   readonly table: string;
   /** A value for each column of a unique key. */
   readonly key: Columns;
-  /** The column that every write changes: an integer, or a date with time of any precision. */
+  /** The column that every write raises: an integer. */
   readonly version: string;
   /**
    * How often to try. Default: 10, with pauses that grow to a second in all. Then it is no accident
@@ -60,7 +53,7 @@ const LONGEST_PAUSE_MS = 500;
 export interface OptimisticResult<T> {
   /** False if `change` wanted nothing changed. */
   readonly changed: boolean;
-  /** 1 if nobody was faster. */
+  /** 1 if no other writer was faster. */
   readonly attempts: number;
   /** The row as it was before. */
   readonly before: T;
@@ -73,7 +66,7 @@ export type Change<T> = (
 ) => Columns | null | undefined | Promise<Columns | null | undefined>;
 
 /**
- * Changes a row that nobody locks.
+ * Changes a row without a lock.
  *
  * @example
  * import { optimistic } from 'holdfast/sql';
@@ -89,7 +82,7 @@ export function optimistic<T extends object = Row>(
   options: OptimisticOptions,
   change: Change<T>,
 ): Promise<OptimisticResult<T>> {
-  const session = sessionOf(db);
+  const connection = connectionOf(db);
   const read = readOptions(options, OPTIONS, 'optimistic');
   const { attempts = ATTEMPTS, signal } = read;
   if (!Number.isSafeInteger(attempts) || attempts < 1) {
@@ -97,9 +90,9 @@ export function optimistic<T extends object = Row>(
   }
   if (typeof change !== 'function') throw new UsageError('The change must be a function.');
   const where = { table: quoteTable(read.table), column: quote(read.version, 'The version') };
-  const key = readKey(read.key, session.dialect);
+  const key = readKey(read.key, connection.dialect);
   const asked = { where, key, attempts, signal, change: change as unknown as Change<Row> };
-  return tryAll(session, asked) as Promise<unknown> as Promise<OptimisticResult<T>>;
+  return tryAll(connection, asked) as Promise<unknown> as Promise<OptimisticResult<T>>;
 }
 
 interface Asked {
@@ -110,13 +103,13 @@ interface Asked {
   readonly change: Change<Row>;
 }
 
-async function tryAll(session: Session, asked: Asked): Promise<OptimisticResult<Row>> {
+async function tryAll(connection: Connection, asked: Asked): Promise<OptimisticResult<Row>> {
   const { attempts, signal } = asked;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
-    const { result, cause } = await tryOnce(session, asked, attempt);
+    const { result, cause } = await tryOnce(connection, asked, attempt);
     if (result) return result;
-    if (attempt === attempts || (await session.inTransaction())) {
+    if (attempt === attempts || (await connection.inTransaction())) {
       const message = `Others changed the row first, in each of ${attempt} attempts.`;
       throw new ConflictError(message, { attempts: attempt, cause });
     }
@@ -128,24 +121,24 @@ async function tryAll(session: Session, asked: Asked): Promise<OptimisticResult<
 }
 
 interface Outcome {
-  /** None if somebody was faster. */
+  /** None if another writer was faster. */
   readonly result?: OptimisticResult<Row>;
   readonly cause?: unknown;
 }
 
-async function tryOnce(session: Session, asked: Asked, attempt: number): Promise<Outcome> {
-  const version = await read(session, asked);
+async function tryOnce(connection: Connection, asked: Asked, attempt: number): Promise<Outcome> {
+  const version = await read(connection, asked);
   const { row: before } = version;
   const columns = await asked.change({ ...before }, attempt);
   const result = { before, attempts: attempt, changed: true };
   if (columns === null || columns === undefined) return { result: { ...result, changed: false } };
   asked.signal?.throwIfAborted();
   try {
-    return (await write(session, asked, version, columns)) ? { result } : {};
+    return (await write(connection, asked, version, columns)) ? { result } : {};
   } catch (error) {
     // How a single statement learns of a faster one at a stricter isolation level. Of a transaction
     // nothing is left by then, so that it is not for us to go on.
-    if (session.single && isLockError(error, 'TRANSACTION')) {
+    if (connection.single && isLockError(error, 'TRANSACTION')) {
       const { reason } = error as TransactionError;
       if (reason === 'serialization' || reason === 'deadlock') return { cause: error };
     }
@@ -153,10 +146,10 @@ async function tryOnce(session: Session, asked: Asked, attempt: number): Promise
   }
 }
 
-async function read(session: Session, { where, key }: Asked): Promise<Versioned> {
-  const columns = versionColumns(session, where);
+async function read(connection: Connection, { where, key }: Asked): Promise<Versioned> {
+  const columns = versionColumns(connection, where);
   const sql = `SELECT t.*, ${columns} FROM ${where.table} AS t WHERE ${key.sql} LIMIT 2`;
-  const [row, other] = await session.rows(sql, key.values);
+  const [row, other] = await connection.rows(sql, key.values);
   if (other) throw new UsageError(`The key names several rows of ${where.table}: not unique.`);
   if (row) return readVersion(row);
   const message = `There is no such row in ${where.table}.`;
@@ -164,20 +157,23 @@ async function read(session: Session, { where, key }: Asked): Promise<Versioned>
 }
 
 async function write(
-  session: Session,
+  connection: Connection,
   { where, key }: Asked,
   version: Versioned,
   columns: Columns,
 ): Promise<boolean> {
-  const what = 'What the change answered';
-  const set = readColumns(columns, { what, dialect: session.dialect });
+  const what = 'What the change returned';
+  const set = readColumns(columns, { what, dialect: connection.dialect });
   if (set.some(([column]) => column === where.column)) {
     throw new UsageError('The version is not for the change to set: every write changes it.');
   }
-  const next = await nextVersion(session, where, version);
-  const changes = [...set.map(([column]) => `${column} = ?`), `${where.column} = ${next}`];
+  await mustHaveRoom(connection, where, version);
+  const changes = [
+    ...set.map(([column]) => `${column} = ?`),
+    `${where.column} = ${where.column} + 1`,
+  ];
   const sql = `UPDATE ${where.table} SET ${changes.join(', ')}
-WHERE ${key.sql} AND ${unchanged(session, where)}`;
+WHERE ${key.sql} AND ${unchanged(connection, where)}`;
   const values = [...set.map(([, value]) => value), ...key.values, version.text];
-  return (await session.count(sql, values)) === 1;
+  return (await connection.count(sql, values)) === 1;
 }

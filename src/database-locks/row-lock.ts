@@ -3,9 +3,9 @@
  *
  * Invariant: of all that locked the row for update, at most one transaction is open, also while
  * the row is only being made. The database sees to it once the row is there; the care is in making
- * it. PostgreSQL: look first, then insert with ON CONFLICT, which waits for whoever else inserts,
- * and look again. The first look finds nothing, and waits for nobody, at an isolation level where
- * later reads would be older than the lock (snapshot.ts). MySQL: a locking look at a row that is
+ * it. PostgreSQL: look first, then insert with ON CONFLICT, which waits for others that insert,
+ * and look again. The first look finds nothing, and waits for none, at an isolation level where
+ * later reads would be older than the lock (locking.ts). MySQL: a locking look at a row that is
  * missing locks the gap, which two can do, and neither could insert any more: a deadlock. INSERT
  * IGNORE takes a shared lock, which two cannot raise: another one. So an insert comes first whose
  * ON DUPLICATE KEY UPDATE asks for the exclusive lock at once, and changes nothing. A look without
@@ -18,12 +18,18 @@ import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import type { SqlTransaction } from './clients.ts';
+import { type Connection, transactionOf } from './connection.ts';
 import { TransactionError } from './errors.ts';
-import { type Columns, type Piece, quoteTable, readColumns, readKey } from './identifiers.ts';
-import type { Dialect, Row } from './link.ts';
-import { type LockWait, readWait, type Wait, within } from './lock-wait.ts';
-import { type Session, transactionOf } from './session.ts';
-import { mustReadLatest, READS_LATEST } from './snapshot.ts';
+import {
+  type LockWait,
+  mustReadLatest,
+  READS_LATEST,
+  readWait,
+  type Wait,
+  within,
+} from './locking.ts';
+import type { Dialect, Row } from './sql.ts';
+import { type Columns, type Piece, quoteTable, readColumns, readKey } from './sql.ts';
 
 export interface RowLockOptions {
   /** `name` or `schema.name`, as the database spells it. */
@@ -58,9 +64,9 @@ interface Asked {
 }
 
 /**
- * Locks a row until the transaction ends; there is nothing to release. Answers the row as it is
- * under the lock; with `wait: 'skip'`, null if somebody else holds it. (`nowait` and time-outs fail
- * instead, since on PostgreSQL the transaction is lost by then.)
+ * Locks a row until the transaction ends; there is nothing to release. Returns the row as it is
+ * under the lock; with `wait: 'skip'`, null if another transaction holds it. (`nowait` and
+ * time-outs fail instead, since on PostgreSQL the transaction is lost by then.)
  *
  * @example
  * import { rowLock } from 'holdfast/sql';
@@ -84,18 +90,19 @@ export function rowLock<T extends object = Row>(
   options: RowLockOptions,
 ): Promise<T>;
 export function rowLock(tx: SqlTransaction, options: RowLockOptions): Promise<Row | null> {
-  const session = transactionOf(tx);
-  return lock(session, readAsked(options, session.dialect));
+  const connection = transactionOf(tx);
+  return lock(connection, readAsked(options, connection.dialect));
 }
 
-async function lock(session: Session, asked: Asked): Promise<Row | null> {
+async function lock(connection: Connection, asked: Asked): Promise<Row | null> {
   const { wait } = asked;
-  await session.mustHaveBegun();
-  if (typeof wait === 'number') return within(session, wait, () => take(session, asked, 'block'));
-  if (wait !== 'skip' || session.dialect === 'postgres') return take(session, asked, wait);
+  await connection.mustHaveBegun();
+  if (typeof wait === 'number')
+    return within(connection, wait, () => take(connection, asked, 'block'));
+  if (wait !== 'skip' || connection.dialect === 'postgres') return take(connection, asked, wait);
   try {
     // With SKIP LOCKED a busy row would look like a missing one, and the insert would wait for it.
-    return await take(session, asked, asked.insert ? 'nowait' : 'skip');
+    return await take(connection, asked, asked.insert ? 'nowait' : 'skip');
   } catch (error) {
     if (isLockError(error, 'TRANSACTION')) {
       if ((error as TransactionError).reason === 'lock-timeout') return null;
@@ -105,41 +112,41 @@ async function lock(session: Session, asked: Asked): Promise<Row | null> {
 }
 
 async function take(
-  session: Session,
+  connection: Connection,
   asked: Asked,
   wait: 'block' | 'nowait' | 'skip',
 ): Promise<Row | null> {
   const { insert, mode } = asked;
-  const postgres = session.dialect === 'postgres';
+  const postgres = connection.dialect === 'postgres';
   if (postgres || !insert || mode === 'share' || wait !== 'block') {
-    const row = await find(session, asked, wait);
+    const row = await find(connection, asked, wait);
     if (row) return row;
-    await mustReadLatest(session);
+    await mustReadLatest(connection);
     if (!insert) return absent(asked);
-    if (wait === 'skip' && (await exists(session, asked))) return null;
+    if (wait === 'skip' && (await exists(connection, asked))) return null;
   }
-  const make = (): Promise<Row[]> => session.rows(insert.sql, insert.values);
-  const made = wait === 'nowait' ? await within(session, SHORTEST, make) : await make();
+  const make = (): Promise<Row[]> => connection.rows(insert.sql, insert.values);
+  const made = wait === 'nowait' ? await within(connection, SHORTEST, make) : await make();
   if (postgres && made[0]) return made[0];
-  return (await find(session, asked, wait)) ?? absent(asked);
+  return (await find(connection, asked, wait)) ?? absent(asked);
 }
 
 async function find(
-  session: Session,
+  connection: Connection,
   { table, key, mode }: Asked,
   wait: 'block' | 'nowait' | 'skip',
 ): Promise<Row | undefined> {
-  const locking = lockingClause(session.dialect, mode, wait);
-  const where = session.dialect === 'postgres' ? `${key.sql} AND ${READS_LATEST}` : key.sql;
+  const locking = lockingClause(connection.dialect, mode, wait);
+  const where = connection.dialect === 'postgres' ? `${key.sql} AND ${READS_LATEST}` : key.sql;
   const sql = `SELECT t.* FROM ${table} AS t WHERE ${where} LIMIT 2 ${locking}`;
-  const rows = await session.rows(sql, key.values);
+  const rows = await connection.rows(sql, key.values);
   if (rows.length > 1) throw new UsageError(`The key names several rows of ${table}: not unique.`);
   return rows[0];
 }
 
-async function exists(session: Session, { table, key }: Asked): Promise<boolean> {
+async function exists(connection: Connection, { table, key }: Asked): Promise<boolean> {
   const sql = `SELECT 1 AS "one" FROM ${table} WHERE ${key.sql} LIMIT 1`;
-  return (await session.rows(sql, key.values)).length > 0;
+  return (await connection.rows(sql, key.values)).length > 0;
 }
 
 function absent({ wait, table }: Asked): null {

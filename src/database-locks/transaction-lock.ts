@@ -6,7 +6,7 @@
  * not let two in; among a million names there is one with a chance of 1 to 37 million. The server's
  * own `hashtext` has 32 bits, where 77,000 names are enough for an even chance, and may change with
  * its version: two servers of a rolling upgrade would then not exclude each other.
- * The statement that asks for the lock looks at the isolation level first (snapshot.ts).
+ * The statement that asks for the lock looks at the isolation level first (locking.ts).
  * What would break it: programs that disagree about the namespace.
  */
 import { createHash } from 'node:crypto';
@@ -14,10 +14,16 @@ import { checkName } from '../base/names.ts';
 import { readOptions } from '../base/options.ts';
 import { UnsupportedError } from '../contract/errors.ts';
 import type { SqlTransaction } from './clients.ts';
+import { type Connection, transactionOf } from './connection.ts';
 import { TransactionError } from './errors.ts';
-import { type LockWait, readWait, type Wait, within } from './lock-wait.ts';
-import { type Session, transactionOf } from './session.ts';
-import { mustReadLatest, READS_LATEST } from './snapshot.ts';
+import {
+  type LockWait,
+  mustReadLatest,
+  READS_LATEST,
+  readWait,
+  type Wait,
+  within,
+} from './locking.ts';
 
 export interface TransactionLockOptions {
   /** Lets others in who share, too. Default: false. */
@@ -32,7 +38,7 @@ const OPTIONS = ['shared', 'wait', 'namespace'];
 
 /**
  * Locks a name until the transaction ends; there is nothing to release. True, or with
- * `wait: 'skip'` false if somebody else holds it.
+ * `wait: 'skip'` false if another transaction holds it.
  *
  * @example
  * import { transactionLock } from 'holdfast/sql';
@@ -57,8 +63,8 @@ export function transactionLock(
     namespace = 'holdfast',
   } = readOptions(options, OPTIONS, 'transactionLock');
   const key = keyOf(checkName(namespace, 'namespace'), checkName(name));
-  const session = transactionOf(tx);
-  return lock(session, { key, kind: shared ? '_shared' : '', wait: readWait(wait) });
+  const connection = transactionOf(tx);
+  return lock(connection, { key, kind: shared ? '_shared' : '', wait: readWait(wait) });
 }
 
 interface Asked {
@@ -67,21 +73,21 @@ interface Asked {
   readonly wait: Wait;
 }
 
-async function lock(session: Session, { key, kind, wait }: Asked): Promise<boolean> {
-  if (session.dialect === 'mysql') {
+async function lock(connection: Connection, { key, kind, wait }: Asked): Promise<boolean> {
+  if (connection.dialect === 'mysql') {
     throw new UnsupportedError(
       'transactionLock',
       'Named locks of MySQL outlive transactions: use rowLock, with a table of names.',
     );
   }
-  await session.mustHaveBegun();
+  await connection.mustHaveBegun();
   // As text: the key may be beyond what a double can tell apart.
   const number = 'CAST(CAST(? AS text) AS bigint)';
   const ask = async (verb: '' | 'try_'): Promise<string> => {
     const call = `pg_catalog.pg_${verb}advisory_xact_lock${kind}(${number})`;
     const sql = `SELECT CASE WHEN ${READS_LATEST} THEN CAST(${call} AS text) END AS "got"`;
-    const [row] = await session.rows(sql, [`${key}`]);
-    if (typeof row?.got !== 'string') await mustReadLatest(session);
+    const [row] = await connection.rows(sql, [`${key}`]);
+    if (typeof row?.got !== 'string') await mustReadLatest(connection);
     return String(row?.got);
   };
   const block = async (): Promise<boolean> => {
@@ -89,10 +95,10 @@ async function lock(session: Session, { key, kind, wait }: Asked): Promise<boole
     return true;
   };
   if (wait === 'block') return block();
-  if (typeof wait === 'number') return within(session, wait, block);
+  if (typeof wait === 'number') return within(connection, wait, block);
   const got = (await ask('try_')) === 'true';
   if (!got && wait === 'nowait') {
-    const message = 'Somebody else holds the lock.';
+    const message = 'Another transaction holds the lock.';
     throw new TransactionError(message, { reason: 'lock-timeout', retryable: true });
   }
   return got;

@@ -1,27 +1,23 @@
 /**
- * The column that tells whether a row was changed: an integer, or a time.
+ * The column that tells whether a row was changed: an integer, which grows by one in each write.
  *
- * It is compared as the server's own text. JavaScript's Date has milliseconds where the column may
- * have microseconds, and its numbers end before BIGINT does: two versions would look the same, and
- * an update be lost. Text of sessions with different time zones differs for the same moment, which
- * costs an attempt and loses nothing.
- * The next version always differs from the last. An integer grows by one: so a column that is full
- * is refused before anything is written, for MySQL without a strict `sql_mode` writes the same
- * version again; and so is a column of floating-point numbers, where one more may be the same. A
- * time becomes the server's, or, if the last one is as late, the least later one that the column
- * can tell from it: therefore its precision must be known.
+ * It is compared as the server's own text: JavaScript's numbers end before BIGINT does, so two
+ * versions would look the same, and an update be lost. The next version always differs from the
+ * last: a column of floating-point numbers, where one more may be the same, is no version; and one
+ * that is full is refused before anything is written, for MySQL without a strict `sql_mode` writes
+ * the same version again. Nor is a time one: two writes within its precision would look the same.
  */
 import { UsageError } from '../base/errors.ts';
-import type { Row } from './link.ts';
-import type { Session } from './session.ts';
+import type { Connection } from './connection.ts';
+import type { Row } from './sql.ts';
 
 /** Columns of ours beside the row's; without capitals or `_`, or some libraries rename them. */
 const TEXT = 'holdfastversion';
 const TYPE = 'holdfasttype';
 
 /**
- * More digits than a double has: on MySQL, a sum with an exact number or a time keeps them, and one
- * with a floating-point number or text does not.
+ * More digits than a double has: on MySQL, a sum with an exact number keeps them, and one with a
+ * floating-point number or text does not.
  */
 const EXACT = '0.10000000000000000000001';
 
@@ -32,7 +28,7 @@ export interface VersionColumn {
 }
 
 /** What to select beside the row. */
-export function versionColumns({ dialect }: Session, { column }: VersionColumn): string {
+export function versionColumns({ dialect }: Connection, { column }: VersionColumn): string {
   const [text, type] =
     dialect === 'postgres'
       ? [`CAST(t.${column} AS text)`, `CAST(pg_typeof(t.${column}) AS text)`]
@@ -41,7 +37,7 @@ export function versionColumns({ dialect }: Session, { column }: VersionColumn):
 }
 
 /** The condition under which the row is as it was; its value is the text. */
-export function unchanged({ dialect }: Session, { column }: VersionColumn): string {
+export function unchanged({ dialect }: Connection, { column }: VersionColumn): string {
   return dialect === 'postgres'
     ? `CAST(${column} AS text) = CAST(? AS text)`
     : `CAST(${column} AS char) = ?`;
@@ -50,19 +46,13 @@ export function unchanged({ dialect }: Session, { column }: VersionColumn): stri
 export interface Versioned {
   readonly row: Row;
   readonly text: string;
-  readonly type: 'integer' | 'time';
 }
 
 /** @throws UsageError for a column that is no version. */
-export function readVersion({ [TEXT]: text, [TYPE]: type, ...row }: Row): Versioned {
-  const version = { row, text: String(text) };
-  const integer = /^-?\d+$/.test(version.text);
-  const time = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.test(version.text);
-  const exact = type === EXACT;
-  if (integer && (exact || /int/.test(String(type)))) return { ...version, type: 'integer' };
-  if (time && (exact || /^timestamp/.test(String(type)))) return { ...version, type: 'time' };
-  const what = text === null ? 'null' : version.text;
-  throw new UsageError(`A version is an integer or a date with time; this one is ${what}.`);
+export function readVersion({ [TEXT]: value, [TYPE]: type, ...row }: Row): Versioned {
+  const text = String(value);
+  if (/^-?\d+$/.test(text) && (type === EXACT || /int/.test(String(type)))) return { row, text };
+  throw new UsageError(`A version is an integer; this one is ${text}.`);
 }
 
 /**
@@ -79,13 +69,14 @@ const BITS: Readonly<Record<string, bigint>> = {
 };
 
 /** @throws UsageError if the column has no greater version. */
-async function mustHaveRoom(
-  session: Session,
+export async function mustHaveRoom(
+  connection: Connection,
   { table, column }: VersionColumn,
-  text: string,
+  { text }: Versioned,
 ): Promise<void> {
+  if (connection.dialect === 'postgres' || !mayBeFull(text)) return;
   const names = table.split('.').map(unquoted);
-  const [row] = await session.rows(
+  const [row] = await connection.rows(
     `SELECT CAST(data_type AS char) AS "type", CAST(column_type AS char) AS "full",
 numeric_precision AS "digits" FROM information_schema.columns
 WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND column_name = ?`,
@@ -100,39 +91,4 @@ WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND column_name 
 
 function unquoted(name: string): string {
   return name.slice(1, -1);
-}
-
-/** The next version, as SQL. */
-export async function nextVersion(
-  session: Session,
-  where: VersionColumn,
-  { type, text }: Versioned,
-): Promise<string> {
-  const { column } = where;
-  if (type === 'integer') {
-    if (session.dialect === 'mysql' && mayBeFull(text)) await mustHaveRoom(session, where, text);
-    return `${column} + 1`;
-  }
-  if (session.dialect === 'postgres') {
-    const step = 10 ** (6 - (await digitsOnPostgres(session, where)));
-    return `greatest(clock_timestamp(), ${column} + interval '${step} microseconds')`;
-  }
-  // The text has all digits of the column's.
-  const digits = text.split('.')[1]?.length ?? 0;
-  const step = 10 ** (6 - digits);
-  return `GREATEST(NOW(${digits}), ${column} + INTERVAL ${step} MICROSECOND)`;
-}
-
-/** Of fractions of a second; its text drops zeros. */
-async function digitsOnPostgres(
-  session: Session,
-  { table, column }: VersionColumn,
-): Promise<number> {
-  const [row] = await session.rows(
-    `SELECT atttypmod AS "digits" FROM pg_catalog.pg_attribute
-WHERE attrelid = CAST(CAST(? AS text) AS regclass) AND attname = CAST(? AS text)`,
-    [table, column.slice(1, -1)],
-  );
-  const digits = Number(row?.digits);
-  return digits >= 0 ? digits : 6;
 }

@@ -17,10 +17,9 @@ export class StaleTokenError extends LockError {
 
 /**
  * What is wrong with headers. `missing`: one is not there. `malformed`: it is not what a sender
- * makes. `forged`: they are not signed with the secret. `foreign`: they are of another lock, or of
- * another store.
+ * makes. `foreign`: they are of another lock.
  */
-export type FenceHeadersFault = 'missing' | 'malformed' | 'forged' | 'foreign';
+export type FenceHeadersFault = 'missing' | 'malformed' | 'foreign';
 
 /** A request does not tell of a lease as it should. */
 export class FenceHeadersError extends LockError {

@@ -1,4 +1,5 @@
 import type { FencingToken } from '../contract/token.ts';
+
 /** What a holder does at the resource. */
 export interface FencedNumber {
   read(): Promise<number>;
@@ -10,7 +11,7 @@ export interface FencedNumber {
 export interface FenceFixture {
   /** Raises the fence, or rejects with `StaleTokenError`. */
   enter(lease: FencingToken): Promise<FencedNumber>;
-  adopt(lease: FencingToken): Promise<void>;
+  adopt(lease: FencingToken): Promise<unknown>;
   /** What is there, past the fence. */
   look(): Promise<number>;
   close?(): Promise<void>;

@@ -9,7 +9,7 @@ import { createPool, type PoolConnection } from 'mysql2';
 import { createPool as createPromisePool } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
-import { type Session, sessionOf } from '../../src/database-locks/session.ts';
+import { type Connection, connectionOf } from '../../src/database-locks/connection.ts';
 
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
 
@@ -27,8 +27,8 @@ export interface Client {
 export type Open = (url: string) => Client;
 
 /** For statements of the tests' own. */
-export function on(client: SqlDatabase): Session {
-  return sessionOf(client);
+export function on(client: SqlDatabase): Connection {
+  return connectionOf(client);
 }
 
 /** Of what the tests sell. */

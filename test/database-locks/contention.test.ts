@@ -92,14 +92,14 @@ describe.each(PRODUCTS)('$name', (product) => {
     expect(await numberLeft(client.db, key.id)).toBe(0);
   });
 
-  test.each(['version', 'micros', 'millis', 'seconds'])('by %s', async (version) => {
-    const key = { id: `sold by ${version}` };
+  test('by a version', async () => {
+    const key = { id: 'sold by version' };
     await client.transaction((tx) => rowLock(tx, { table, key }));
     let sold = 0;
     let attempts = 0;
     await atOnce(async () => {
       for (let more = true; more; ) {
-        const options = { table, key, version, attempts: 1000 };
+        const options = { table, key, version: 'version', attempts: 1000 };
         const result = await optimistic<Stock>(client.db, options, ({ n }) =>
           n === 0 ? undefined : { n: n - 1 },
         );

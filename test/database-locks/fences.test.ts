@@ -118,10 +118,11 @@ describe.each(PRODUCTS)('$name', (product) => {
       await client.transaction(async (tx) => {
         const lease = { ...at('bad'), token: 1n };
         for (const token of [0n, -1n, '', '0x10', 2n ** 63n, 5 as unknown as bigint]) {
-          expect(() => fence.enter(tx, { ...lease, token })).toThrow(/fencing token/);
+          await expect(fence.enter(tx, { ...lease, token })).rejects.toThrow(/fencing token/);
         }
         const dialect = client.dialect === 'mysql' ? 'postgres' : 'mysql';
-        expect(() => sqlFence({ dialect }).enter(tx, lease)).toThrow(/This fence is for/);
+        const elsewhere = sqlFence({ dialect }).enter(tx, lease);
+        await expect(elsewhere).rejects.toThrow(/This fence is for/);
         const permits = fence.enter(tx, { ...lease, kind: 'permits' });
         await expect(permits).rejects.toMatchObject({ code: 'UNSUPPORTED' });
       });

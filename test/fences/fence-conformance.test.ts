@@ -3,13 +3,14 @@ import { StaleTokenError, UnsupportedError } from 'holdfast';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import type { FencingToken } from '../../src/contract/token.ts';
-import type { Seen } from '../../src/fences/entering.ts';
-import { raised } from '../../src/fences/raising.ts';
+import { raised as decide, type Seen } from '../../src/fences/rule.ts';
 import { sqliteNumber } from './sqlite-number.ts';
 
 describe('SQLite', () => {
   fenceConformance({ test, create: sqliteNumber });
 });
+
+const raised: Passing = (lease, seen) => decide('enter', lease, () => seen);
 
 /** What the fence has seen after it, unless it is refused. */
 type Passing = (lease: FencingToken, seen: Seen | undefined) => Seen | undefined;

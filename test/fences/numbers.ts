@@ -1,13 +1,66 @@
-/** Numbers behind a fence, in objects of a server. */
-import { httpObjects, type ObjectFence, objectFence } from 'holdfast/fence';
+/** Numbers behind a fence, in objects of a server that speaks HTTP. */
+import {
+  type EnterToken,
+  type Fence,
+  type ObjectAccess,
+  type ObjectEntry,
+  objectFence,
+} from 'holdfast/fence';
 import type { ObjectServer } from './object-server.ts';
 
 export function at(resource: string): { readonly resource: string; readonly lineage: string } {
   return { resource, lineage: 'one' };
 }
 
-export function numbers(url: string): ObjectFence<number> {
-  return objectFence<number>(httpObjects({ url }), { initial: 0 });
+interface Place {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+export function httpObjects({ url, headers, fetch: send = fetch }: Place): ObjectAccess {
+  const ask = async (key: string, init: RequestInit): Promise<Response> => {
+    const response = await send(url + encodeURIComponent(key), {
+      ...{ ...init, redirect: 'error' },
+      headers: { ...headers, ...(init.headers as object) },
+    });
+    const { status } = response;
+    if (!response.ok) throw Object.assign(new Error(`HTTP ${status}`), { status });
+    return response;
+  };
+  return {
+    async get(key) {
+      const response = await ask(key, { headers: { 'accept-encoding': 'identity' } });
+      return { text: await response.text(), etag: response.headers.get('etag') ?? '' };
+    },
+    async put({ key, text, ifMatch, ifNoneMatch = '*' }) {
+      const when =
+        ifMatch === undefined ? { 'if-none-match': ifNoneMatch } : { 'if-match': ifMatch };
+      const response = await ask(key, { method: 'PUT', body: text, headers: when });
+      return response.headers.get('etag') ?? undefined;
+    },
+  };
+}
+
+/** A fence whose way to the data is always the same. */
+export interface Through<Entered> {
+  enter(lease: EnterToken): Entered;
+  adopt(lease: EnterToken): Entered;
+}
+
+export function through<T, Entered>(fence: Fence<T, Entered>, way: T): Through<Entered> {
+  return {
+    enter: (lease) => fence.enter(way, lease),
+    adopt: (lease) => fence.adopt(way, lease),
+  };
+}
+
+export function numbersIn(objects: ObjectAccess): Through<Promise<ObjectEntry<number>>> {
+  return through(objectFence<number>({ initial: 0 }), objects);
+}
+
+export function numbers(url: string): Through<Promise<ObjectEntry<number>>> {
+  return numbersIn(httpObjects({ url }));
 }
 
 export function valueIn(service: ObjectServer, key: string): unknown {

@@ -1,11 +1,12 @@
 /** Services that cannot keep a fence, and how the probe finds them, on a real HTTP server. */
-import { httpObjects, type ObjectAccess, type ObjectFence, objectFence } from 'holdfast/fence';
+import { type ObjectAccess, probeObjects } from 'holdfast/fence';
 import { describe, expect, test } from 'vitest';
 import { until } from '../servers/until.ts';
+import { httpObjects } from './numbers.ts';
 import { ObjectServer, type ServiceOptions } from './object-server.ts';
 
-const numbers = (url: string): ObjectFence<number> =>
-  objectFence<number>(httpObjects({ url }), { initial: 0 });
+const probed = ({ url }: ObjectServer): Promise<void> =>
+  probeObjects(httpObjects({ url }), 'probe');
 
 describe('the probe finds', () => {
   test.each<[string, ServiceOptions]>([
@@ -13,25 +14,24 @@ describe('the probe finds', () => {
     ['If-None-Match', { ignores: ['if-none-match'] }],
   ])('those that ignore %s, by the probe', async (_, options) => {
     const service = await ObjectServer.start(options);
-    await expect(numbers(service.url).probe('probe')).rejects.toMatchObject({
+    await expect(probed(service)).rejects.toMatchObject({
       ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
     });
   });
 
   test('and an honest one passes it, again and again', async () => {
     const service = await ObjectServer.start();
-    const fence = numbers(service.url);
-    await fence.probe('probe');
-    await fence.probe('probe');
+    await probed(service);
+    await probed(service);
     // Each of its first requests may be lost, or come at a bad time.
     for (const mishap of ['lost after it was carried out', { status: 409 }] as const) {
       for (const n of [0, 1, 2, 3, 4, 5]) {
         service.mishaps.push(...Array(n).fill(undefined), mishap);
-        await fence.probe('probe');
+        await probed(service);
       }
     }
     service.mishaps.push(undefined, undefined, undefined, undefined, { status: 403 });
-    await expect(fence.probe('probe')).rejects.toMatchObject({ code: 'STORE', retryable: false });
+    await expect(probed(service)).rejects.toMatchObject({ code: 'STORE', retryable: false });
   });
 
   test('those that compare first and write then, by the probe', async () => {
@@ -48,13 +48,13 @@ describe('the probe finds', () => {
         return objects.put(put);
       },
     };
-    await expect(objectFence(counted).probe('probe')).rejects.toThrow(/in one step/);
+    await expect(probeObjects(counted, 'probe')).rejects.toThrow(/in one step/);
   });
 
   test('those that know no conditions, by the probe', async () => {
     const service = await ObjectServer.start();
     service.mishaps.push(undefined, { status: 501 });
-    await expect(numbers(service.url).probe('probe')).rejects.toMatchObject({
+    await expect(probed(service)).rejects.toMatchObject({
       ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
     });
   });
@@ -66,6 +66,6 @@ describe('the probe finds', () => {
       get: objects.get,
       put: async (put) => (await objects.put(put))?.replace(/"$/, '-1"'),
     };
-    await expect(objectFence(odd).probe('probe')).rejects.toThrow(/alike in reply/);
+    await expect(probeObjects(odd, 'probe')).rejects.toThrow(/alike in reply/);
   });
 });

@@ -1,10 +1,11 @@
 /** The fence in objects, on a server that speaks as S3 does. */
 import { isLockError } from 'holdfast';
-import { httpObjects, type ObjectAccess, type ObjectFence, objectFence } from 'holdfast/fence';
+import { type ObjectAccess, probeObjects } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { missing } from '../../servers/programs.ts';
 import { S3Server, SIGNED } from '../../servers/s3-server.ts';
+import { httpObjects, numbersIn } from '../numbers.ts';
 
 const why = await missing('python');
 beforeEach(({ skip }) => skip(why !== undefined, why));
@@ -24,9 +25,7 @@ function objects(place = url): ObjectAccess {
   return httpObjects({ url: place, headers: SIGNED });
 }
 
-function numbers(): ObjectFence<number> {
-  return objectFence<number>(objects(), { initial: 0 });
-}
+const numbers = (): ReturnType<typeof numbersIn> => numbersIn(objects());
 
 async function valueAt(key: string): Promise<number> {
   const response = await fetch(`${url}${encodeURIComponent(key)}`, { headers: SIGNED });
@@ -42,7 +41,11 @@ let count = 0;
 /** An object of its own, whose name is in need of encoding. */
 function fixtureFor(resource: string): FenceFixture {
   const key = `${resource} ${count++}`;
-  const fence = objectFence<number>(objects(), { initial: 0, keyOf: () => key });
+  const plain = objects();
+  const fence = numbersIn({
+    get: () => plain.get(key),
+    put: (put) => plain.put({ ...put, key }),
+  });
   return {
     look: () => valueAt(key),
     adopt: (lease) => fence.adopt(lease),
@@ -54,8 +57,8 @@ function fixtureFor(resource: string): FenceFixture {
 }
 
 test('it passes the probe, again and again', async () => {
-  await numbers().probe('probe');
-  await numbers().probe('probe');
+  await probeObjects(objects(), 'probe');
+  await probeObjects(objects(), 'probe');
 });
 
 test('conditions that do not arrive are found out by the probe', async () => {
@@ -68,20 +71,20 @@ test('conditions that do not arrive are found out by the probe', async () => {
         return fetch(place, { ...init, headers });
       },
     });
-    await expect(objectFence(deaf).probe('deaf')).rejects.toMatchObject({
+    await expect(probeObjects(deaf, 'deaf')).rejects.toMatchObject({
       ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
     });
   }
 });
 
 test('a bucket or an object that is gone is told as what it is', async () => {
-  const nowhere = objectFence(objects(`${server.url}/nowhere/`));
+  const nowhere = numbersIn(objects(`${server.url}/nowhere/`));
   const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
   await expect(nowhere.enter({ ...at('a'), token: 1n })).rejects.toMatchObject(failed);
   const entry = await numbers().enter({ ...at('gone'), token: 1n });
   await fetch(`${url}gone`, { method: 'DELETE', headers: SIGNED });
   await expect(entry.write(1)).rejects.toThrow(/was deleted/);
-  const unsigned = objectFence(httpObjects({ url }));
+  const unsigned = numbersIn(httpObjects({ url }));
   await numbers().enter({ ...at('mine'), token: 1n });
   await expect(unsigned.enter({ ...at('mine'), token: 1n })).rejects.toMatchObject(failed);
 });

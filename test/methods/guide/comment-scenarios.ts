@@ -1,7 +1,7 @@
 /** The same for the examples in the comments of the sources. */
 import { createElection } from 'holdfast/election';
-import * as fence from 'holdfast/fence';
 import { expect } from 'vitest';
+import { httpObjects } from '../../fences/numbers.ts';
 import { ObjectServer } from '../../fences/object-server.ts';
 import {
   hold,
@@ -21,11 +21,9 @@ const givenLease = async (world: World): Promise<void> => {
   world.names.lease = await world.locks.mutex('any', { ttl: '2s' }).acquire();
 };
 
-/** The service of objects, wherever the example looks for it. */
-const serveObjects = async ({ replaced }: World): Promise<void> => {
+const serveObjects = async ({ names }: World): Promise<void> => {
   const { url } = await ObjectServer.start();
-  const httpObjects: typeof fence.httpObjects = (options) => fence.httpObjects({ ...options, url });
-  replaced['holdfast/fence'] = { ...fence, httpObjects };
+  names.objects = httpObjects({ url });
 };
 
 /** What listens to the signal is asked to act, as if it had come. */
@@ -53,8 +51,8 @@ export const COMMENTS: readonly Scenario[] = [
       await printed(world, 'report evicted');
     },
   },
-  { page: 'src/fences/object-access.ts', has: 'httpObjects(', before: serveObjects },
-  { page: 'src/fences/object-fence.ts', has: 'entry.write', before: serveObjects },
+  { page: 'src/fences/objects/fence.ts', has: 'entry.write', before: serveObjects },
+  { page: 'src/fences/objects/probe.ts', has: 'probeObjects(', before: serveObjects },
   { page: 'src/core/lease.ts', has: 'lease.assertHeld()', before: givenLease },
   { page: 'src/core/lease.ts', has: 'lease.renew()', before: givenLease },
   // The method is not called: a decorator needs no more.

@@ -46,7 +46,7 @@ const at =
   });
 
 const databases = at('docs/guide/database-locks.md');
-const fences = at('docs/guide/fences.md');
+const fences = (name: string): ReturnType<typeof at> => at(`docs/guide/fences-${name}.md`);
 const moving = at('docs/guide/moving-from-other-libraries.md');
 const sharing = at('docs/guide/sharing-locks.md');
 const stores = (name: string): ReturnType<typeof at> => at(`docs/stores/${name}.md`);
@@ -60,11 +60,11 @@ export const ON_SERVERS: readonly Listed[] = [
   databases('optimistic<', 'mysql', 'writes'),
   databases('prisma.$transaction', 'prisma'),
   databases('drizzle.transaction', 'drizzle'),
-  fences("dialect: 'postgres'", 'kysely', 'writes'),
-  fences('etcdFence()', 'etcdClient', 'writes'),
-  fences('zookeeperFence()', 'zookeeperClient', 'writes'),
-  fences('redisFence(redis)', 'Redis', 'writes'),
-  fences('entry.eval(', 'createClient', 'writes'),
+  fences('sql')("dialect: 'postgres'", 'kysely', 'writes'),
+  fences('etcd')('etcdFence()', 'etcdClient', 'writes'),
+  fences('zookeeper')('zookeeperFence()', 'zookeeperClient', 'writes'),
+  fences('redis')("'SET'", 'Redis', 'writes'),
+  fences('redis')('entry.eval(', 'createClient', 'writes'),
   moving('assertHeld()', 'Redis'),
   moving("run({ wait: '5s' }, async ({ signal }) =>", 'Redis'),
   moving('tryRun(', 'Redis'),
@@ -84,13 +84,13 @@ export const ON_SERVERS: readonly Listed[] = [
   stores('zookeeper')("zookeeperStore('zookeeper://", 'zookeeperStore'),
   stores('zookeeper')('readFileSync(', 'zookeeperStore'),
   source('connect')("connect('redis://", 'connect'),
-  source('fences/etcd-fence')('etcdFence()', 'etcd', 'writes'),
-  source('fences/redis-fence')('redisFence(redis)', 'redis', 'writes'),
-  source('fences/sql-fence')("dialect: 'postgres'", 'sql', 'writes'),
-  source('fences/zookeeper-fence')('zookeeperFence()', 'session', 'writes'),
+  source('fences/etcd')('etcdFence()', 'etcd', 'writes'),
+  source('fences/redis/fence')('redisFence()', 'redis', 'writes'),
+  source('fences/sql/fence')("dialect: 'postgres'", 'sql', 'writes'),
+  source('fences/zookeeper')('zookeeperFence()', 'session', 'writes'),
   source('layers/quorum/index')('quorum(members)', 'Redis'),
   source('database-locks/change-state')('changeState(', 'pool', 'writes'),
-  source('database-locks/failures')('isRetryable(', 'sql', 'writes'),
+  source('database-locks/errors')('isRetryable(', 'sql', 'writes'),
   source('database-locks/optimistic')('optimistic<', 'pool', 'writes'),
   source('database-locks/row-lock')('rowLock<', 'sql', 'writes'),
   source('database-locks/transaction-lock')('transactionLock(', 'sql'),

@@ -2,6 +2,7 @@
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { expect } from 'vitest';
+import { ObjectServer } from '../../fences/object-server.ts';
 import { COMMENTS } from './comment-scenarios.ts';
 import { countStock } from './reader.ts';
 import {
@@ -96,22 +97,32 @@ const ELECTIONS: readonly Scenario[] = [
 const FENCES: readonly Scenario[] = [
   { page: 'docs/guide/fences.md', has: 'countStock(', after: soldOne },
   {
-    page: 'docs/guide/fences.md',
-    has: 'objectFence<',
+    page: 'docs/guide/fences-objects.md',
+    has: 'PutObjectCommand(',
     after({ objects }) {
       const { value } = JSON.parse(objects.get('plan') ?? '{}') as { readonly value?: unknown };
       expect(value).toEqual({ files: ['one-more.parquet'] });
     },
   },
   {
-    page: 'docs/guide/fences.md',
+    page: 'docs/guide/fences-objects.md',
+    has: 'async function ask',
+    before: serveFiles,
+    uncalled: ['fetch'],
+    async after({ names }) {
+      const response = await (names.fetch as typeof fetch)('https://files.example/plans/plan');
+      expect(await response.json()).toMatchObject({ value: ['one more'] });
+    },
+  },
+  {
+    page: 'docs/guide/fences-http.md',
     has: 'fenceHeaders(',
     after({ requests }) {
       expect(requests).toMatchObject([{ url: `https://stock.example/${SKU}/sell` }]);
       expect([...(requests[0]?.headers.keys() ?? [])].length).toBeGreaterThan(0);
     },
   },
-  { page: 'docs/guide/fences.md', has: 'createServer(', after: askShop },
+  { page: 'docs/guide/fences-http.md', has: 'createServer(', after: askShop },
 ];
 
 const GETTING_STARTED: readonly Scenario[] = [
@@ -277,3 +288,10 @@ export const SCENARIOS: readonly Scenario[] = [
   ...OTHERS,
   ...COMMENTS,
 ];
+
+/** What the page takes for a service of objects in the network. */
+async function serveFiles({ names }: World): Promise<void> {
+  const { url } = await ObjectServer.start();
+  names.fetch = (place: string, init?: RequestInit): Promise<Response> =>
+    fetch(place.replace('https://files.example/', url), init);
+}

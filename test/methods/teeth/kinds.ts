@@ -61,7 +61,7 @@ const LISTENERS = 'test/stores/redis/permissions.test.ts';
 
 /** Fences that are no transactions. */
 const FENCES = /^test\/stores\/(etcd|zookeeper)\/fence(-faults)?\.test/;
-const REDIS_FENCE = /^src\/fences\/(redis|lua)/;
+const REDIS_FENCE = /^src\/fences\/redis\//;
 const REDIS_FENCES = /^test\/stores\/redis\/fence(-faults)?\.test/;
 
 /** What tests are run on. */

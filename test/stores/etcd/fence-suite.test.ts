@@ -22,7 +22,7 @@ function fixtureOn(etcd: EtcdClient, resource: string): FenceFixture {
       return {
         read: look,
         async write(value) {
-          await entry.txn({ success: [{ put: { key, value: String(value) } }] });
+          await entry.write({ success: [{ put: { key, value: String(value) } }] });
         },
       };
     },

@@ -35,13 +35,13 @@ test('the newest holder passes, an older one never again', async () => {
 test('whoever entered before writes no more', async () => {
   const etcd = clientOf(server.url);
   const older = await fence.enter(etcd, { ...at('b'), token: 33n });
-  await older.txn(writing('data/b', 'older'));
+  await older.write(writing('data/b', 'older'));
   const newer = await fence.enter(etcd, { ...at('b'), token: 34n });
   // It has only read as yet.
   expect(await valuesOf(etcd, 'data/b')).toEqual({ 'data/b': 'older' });
   const refused = { code: 'STALE_TOKEN', token: 33n, seen: 34n };
-  await expect(older.txn(writing('data/b', 'late'))).rejects.toMatchObject(refused);
-  await newer.txn(writing('data/b', 'newer'));
+  await expect(older.write(writing('data/b', 'late'))).rejects.toMatchObject(refused);
+  await newer.write(writing('data/b', 'newer'));
   expect(await valuesOf(etcd, 'data/b')).toEqual({ 'data/b': 'newer' });
 });
 
@@ -49,8 +49,8 @@ test('a holder that enters anew is safe from its own earlier writes', async () =
   const etcd = clientOf(server.url);
   const before = await fence.enter(etcd, { ...at('c'), token: 33n });
   const after = await fence.enter(etcd, { ...at('c'), token: 33n });
-  await expect(before.txn(writing('data/c', 'late'))).rejects.toThrow(/entered anew/);
-  await after.txn(writing('data/c', 'on time'));
+  await expect(before.write(writing('data/c', 'late'))).rejects.toThrow(/entered anew/);
+  await after.write(writing('data/c', 'on time'));
 });
 
 test("the caller's own comparisons choose the branch, and are no matter of the fence", async () => {
@@ -58,9 +58,9 @@ test("the caller's own comparisons choose the branch, and are no matter of the f
   const entry = await fence.enter(etcd, { ...at('d'), token: 33n });
   const absent = { key: 'data/d', target: 'version', is: '=', to: 0n } as const;
   const once = { compare: [absent], ...writing('data/d', '1') };
-  expect(await entry.txn(once)).toMatchObject({ succeeded: true, answers: [{ put: true }] });
+  expect(await entry.write(once)).toMatchObject({ succeeded: true, answers: [{ put: true }] });
   const failure = [{ range: { key: 'data/d' } }];
-  expect(await entry.txn({ ...once, failure })).toMatchObject({
+  expect(await entry.write({ ...once, failure })).toMatchObject({
     ...{ succeeded: false, answers: [{ range: { count: 1 } }] },
   });
 });
@@ -71,8 +71,8 @@ test('writers stay behind readers, and readers behind writers', async () => {
   const write = (token: bigint) => fence.enter(etcd, { ...at('e'), token, kind: 'write' });
   const first = await write(5n);
   await read(7n);
-  expect((await read(6n)).compare).toEqual([]);
-  await expect(first.txn(writing('data/e', 'late'))).rejects.toMatchObject({ seen: 7n });
+  expect((await read(6n)).check).toEqual([]);
+  await expect(first.write(writing('data/e', 'late'))).rejects.toMatchObject({ seen: 7n });
   await expect(write(6n)).rejects.toMatchObject({ seen: 7n });
   await write(8n);
   await expect(read(7n)).rejects.toMatchObject({ seen: 8n });
@@ -85,9 +85,9 @@ test('writers stay behind readers, and readers behind writers', async () => {
     { success: [], failure: [{ delete: { key: 'data/e' } }] },
     { success: [nested] },
   ]) {
-    await expect(reader.txn(txn)).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(reader.write(txn)).rejects.toMatchObject({ code: 'USAGE' });
   }
-  const { answers } = await reader.txn({ success: [{ range: { key: 'data/e' } }] });
+  const { answers } = await reader.write({ success: [{ range: { key: 'data/e' } }] });
   expect(answers).toMatchObject([{ range: { count: 0 } }]);
   await expect(write(8n)).rejects.toMatchObject({ seen: 9n });
 });
@@ -98,7 +98,7 @@ test('another lineage is refused until an operator adopts it', async () => {
   const entry = await fence.enter(etcd, { ...one, token: 34n });
   await expect(fence.enter(etcd, { ...two, token: 99n })).rejects.toThrow(/another store, one;/);
   await fence.adopt(etcd, { ...two, token: 1n });
-  await expect(entry.txn(writing('data/f', ''))).rejects.toThrow(/another store, two;/);
+  await expect(entry.write(writing('data/f', ''))).rejects.toThrow(/another store, two;/);
   await fence.enter(etcd, { ...two, token: 1n });
   await expect(fence.enter(etcd, { ...one, token: 99n })).rejects.toThrow(/another store, two;/);
 });
@@ -112,7 +112,7 @@ test('resources are told apart byte by byte; a deleted fence lets no old entry w
   }
   const entry = await fence.enter(etcd, { ...at('g'), token: 5n });
   await server.etcdctl('del', 'holdfast-fence/g');
-  await expect(entry.txn(writing('data/g', ''))).rejects.toThrow(/key of the fence was deleted/);
+  await expect(entry.write(writing('data/g', ''))).rejects.toThrow(/key of the fence was deleted/);
 });
 
 test('what is no lease, no fence or no prefix is refused', async () => {
@@ -139,7 +139,7 @@ test('its comparison serves every client: here, etcd over JSON', async () => {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const entry = await fence.enter(etcd, { ...at('i'), token: 33n });
   const write = async (value: string): Promise<boolean> => {
-    const compare = entry.compare.map(({ key, to }) => ({
+    const compare = entry.check.map(({ key, to }) => ({
       ...{ key: base64(key), target: 'MOD', result: 'EQUAL', mod_revision: String(to) },
     }));
     const success = [{ request_put: { key: base64('data/i'), value: base64(value) } }];
@@ -162,7 +162,7 @@ test('holders at once lose no update', async () => {
   const sell = async (token: bigint): Promise<void> => {
     const entry = await fence.enter(clientOf(server.url), { ...at('stock'), token });
     const left = await numberAt(etcd, 'data/stock');
-    await entry.txn(writing('data/stock', String(left - 1)));
+    await entry.write(writing('data/stock', String(left - 1)));
     sold++;
   };
   const tokens = Array.from({ length: 30 }, (_, n) => BigInt(n + 1));
@@ -199,10 +199,10 @@ test('two believe that they hold: the stale one writes nothing', async () => {
   expect([first.held, second.held]).toEqual([true, true]);
   expect(second.token).toBeGreaterThan(first.token);
   const after = await fence.enter(etcd, second);
-  const late = (): Promise<Reply> => before.txn(writing('data/two', String(read - 1)));
+  const late = (): Promise<Reply> => before.write(writing('data/two', String(read - 1)));
   const refused = { code: 'STALE_TOKEN', token: first.token, seen: second.token };
   await expect(late()).rejects.toMatchObject(refused);
-  await after.txn(writing('data/two', String((await numberAt(etcd, 'data/two')) - 1)));
+  await after.write(writing('data/two', String((await numberAt(etcd, 'data/two')) - 1)));
   await expect(late()).rejects.toMatchObject(refused);
   await expect(fence.enter(etcd, first)).rejects.toMatchObject(refused);
   expect(await numberAt(etcd, 'data/two')).toBe(9);

@@ -83,7 +83,7 @@ test('the fence, once its keys are permitted', async () => {
     await server.etcdctl('role', 'grant-permission', 'locks', 'readwrite', keys, '--prefix=true');
     const entry = await etcdFence().enter(etcd, lease);
     const key = 'holdfast/not a claim';
-    expect(await entry.txn({ success: [{ put: { key, value: '' } }] })).toMatchObject({
+    expect(await entry.write({ success: [{ put: { key, value: '' } }] })).toMatchObject({
       succeeded: true,
     });
   });

@@ -1,6 +1,14 @@
 /** Redis as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
-import { type RedisOptions, redisStore } from 'holdfast/redis';
+import {
+  type EnterToken,
+  type RedisEntry,
+  type RedisFence,
+  type RedisFenceOptions,
+  type RedisValue,
+  redisFence,
+} from 'holdfast/fence';
+import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { expect } from 'vitest';
@@ -68,4 +76,35 @@ function clientOf(
 ): Redis | ReturnType<typeof createClient> {
   if (name === 'ioredis') return new Redis({ host, port, lazyConnect: true });
   return createClient({ socket: { host, port } });
+}
+
+/** A fence, and its way through this client. */
+export function fenceOn(client: RedisClient, options?: RedisFenceOptions): FenceOn {
+  const fence = redisFence(options);
+  return {
+    enter: (lease) => fence.enter(client, lease),
+    adopt: (lease) => fence.adopt(client, lease),
+    keyOf: fence.keyOf,
+    close: fence.close,
+  };
+}
+
+export interface FenceOn extends Pick<RedisFence, 'keyOf' | 'close'> {
+  enter(lease: EnterToken): Promise<RedisEntry>;
+  adopt(lease: EnterToken): Promise<RedisEntry>;
+}
+
+/** What an entry reads: the check comes first. */
+export async function get(entry: RedisEntry, key: string): Promise<unknown> {
+  const [value] = await entry.write([['GET', key]]);
+  return value;
+}
+
+export async function set(entry: RedisEntry, key: string, value: RedisValue): Promise<void> {
+  await entry.write([['SET', key, value]]);
+}
+
+export async function add(entry: RedisEntry, key: string, by = 1): Promise<unknown> {
+  const [value] = await entry.write([['INCRBY', key, by]]);
+  return value;
 }

@@ -1,9 +1,10 @@
 /** The fence in a cluster: where it is kept, and what moves under it. */
-import { type RedisFence, type RedisFenceOptions, redisFence } from 'holdfast/fence';
+import type { RedisFenceOptions } from 'holdfast/fence';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { slotOf } from '../../../src/stores/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { until } from '../../servers/until.ts';
+import { type FenceOn, fenceOn, get, set } from './bed.ts';
 import { type Package, packages } from './packages.ts';
 
 const cluster = await startCluster();
@@ -11,8 +12,8 @@ afterAll(() => cluster.close());
 
 const at = (resource: string) => ({ resource, lineage: 'one', token: 1n });
 
-function fenceOf(its: Package, options: RedisFenceOptions = {}): RedisFence {
-  const fence = redisFence(its.cluster(cluster.addresses), options);
+function fenceOf(its: Package, options: RedisFenceOptions = {}): FenceOn {
+  const fence = fenceOn(its.cluster(cluster.addresses), options);
   onTestFinished(() => fence.close());
   return fence;
 }
@@ -28,9 +29,9 @@ describe.each(packages)('$name', (its) => {
     const fence = fenceOf(its);
     expect(slotOf(fence.keyOf(resource))).toBe(slotOf(key));
     const entry = await fence.enter(at(resource));
-    await entry.set(key, its.name);
-    expect(await entry.get(key)).toBe(its.name);
-    expect(await entry.multi([])).toEqual([]);
+    await set(entry, key, its.name);
+    expect(await get(entry, key)).toBe(its.name);
+    expect(await entry.write([])).toEqual([]);
   });
 
   test('data elsewhere is refused unsent, until the fence is told its tag', async () => {
@@ -39,21 +40,21 @@ describe.each(packages)('$name', (its) => {
       code: 'USAGE',
       message: expect.stringMatching(/another slot.*option 'tag'/s),
     };
-    await expect(entry.set('stock:8', 1)).rejects.toMatchObject(refused);
+    await expect(set(entry, 'stock:8', 1)).rejects.toMatchObject(refused);
     await expect(entry.eval('return 1', { keys: ['stock:8'] })).rejects.toMatchObject(refused);
     const tag = (resource: string): string => resource.slice('shop:'.length);
     const fence = fenceOf(its, { tag, prefix: 'f:' });
     expect(fence.keyOf('shop:stock:8')).toBe('f:{stock:8}shop:stock:8');
-    await (await fence.enter(at('shop:stock:8'))).set('stock:8', 1);
+    await set(await fence.enter(at('shop:stock:8')), 'stock:8', 1);
     const reader = await fence.enter({ ...at('shop:stock:8'), kind: 'read' });
-    expect(await reader.get('stock:8')).toBe('1');
+    expect(await get(reader, 'stock:8')).toBe('1');
   });
 
   test('an entry goes on while its slot is handed over, and stays with its data', async () => {
     const fence = fenceOf(its);
     const name = `moved ${its.name}`;
     const older = await fence.enter(at(name));
-    await older.set(name, 'old');
+    await set(older, name, 'old');
     const entry = await fence.enter({ ...at(name), token: 2n });
     const slot = slotOf(name);
     const from = await cluster.primaryOf(slot);
@@ -63,10 +64,10 @@ describe.each(packages)('$name', (its) => {
     await cluster.migrate({ slot, to });
     // It may take more than one try until the client has heard of it.
     await until('wrote', async () => {
-      await entry.set(name, 'new');
+      await set(entry, name, 'new');
       return true;
     });
     expect(await to.command('GET', name)).toBe('new');
-    await expect(older.set(name, 'late')).rejects.toMatchObject({ code: 'STALE_TOKEN', seen: 2n });
+    await expect(set(older, name, 'late')).rejects.toMatchObject({ code: 'STALE_TOKEN', seen: 2n });
   });
 });

@@ -1,10 +1,10 @@
 /** The fence in Redis, over connections that break, hold back, or repeat what they carry. */
-import { type RedisFence, redisFence } from 'holdfast/fence';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { linkOf } from '../../../src/stores/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';
+import { add, type FenceOn, fenceOn, get, set } from './bed.ts';
 import { packages } from './packages.ts';
 
 const [ioredis] = packages;
@@ -16,16 +16,16 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly fence: RedisFence }> {
+async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly fence: FenceOn }> {
   const proxy = await TcpProxy.start(server.port);
   const fence = fenceAt(proxy);
   onTestFinished(() => proxy.close());
   return { proxy, fence };
 }
 
-function fenceAt(place: { readonly host: string; readonly port: number }): RedisFence {
+function fenceAt(place: { readonly host: string; readonly port: number }): FenceOn {
   if (!ioredis) throw new Error('there is no package');
-  const fence = redisFence(ioredis.server(place));
+  const fence = fenceOn(ioredis.server(place));
   onTestFinished(() => fence.close());
   return fence;
 }
@@ -35,21 +35,21 @@ const numberAt = async (key: string): Promise<number> => Number(await server.com
 test('a write that its connection holds back does not come after what was done since', async () => {
   const { proxy, fence } = await proxied();
   const entry = await fence.enter({ ...at('a'), token: 1n });
-  await entry.set('a', 1);
+  await set(entry, 'a', 1);
   // The connection stands still, is given up after three seconds, and then goes on.
   proxy.toServer.set({ flow: 'hold' });
-  await expect(entry.incrby('a', 10)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
+  await expect(add(entry, 'a', 10)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
   const calls = await evalsOn(server);
   proxy.toServer.set();
   await until('came late', async () => (await evalsOn(server)) > calls);
   // What nobody has overtaken is carried out, however late.
-  expect(await entry.get('a')).toBe('11');
+  expect(await get(entry, 'a')).toBe('11');
 
   const other = fenceAt(server);
   proxy.toServer.set({ flow: 'hold' });
-  await expect(entry.incrby('a', 10)).rejects.toMatchObject({ outcome: 'unknown' });
+  await expect(add(entry, 'a', 10)).rejects.toMatchObject({ outcome: 'unknown' });
   const next = await other.enter({ ...at('a'), token: 1n });
-  expect(await next.get('a')).toBe('11');
+  expect(await get(next, 'a')).toBe('11');
   const before = await evalsOn(server);
   proxy.toServer.set();
   await until('came late', async () => (await evalsOn(server)) > before);
@@ -73,7 +73,7 @@ test('a request that is repeated, or overtaken, is refused by its number', async
   await server.command('CONFIG', 'RESETSTAT');
   await server.command('CONFIG', 'SET', 'slowlog-log-slower-than', '0');
   await server.command('SLOWLOG', 'RESET');
-  expect(await entry.incrby('b')).toBe(1);
+  expect(await add(entry, 'b')).toBe(1);
   // The very command, as a client's resend queue or a proxy would send it again.
   const log = (await server.command('SLOWLOG', 'GET', '10')) as [
     unknown,
@@ -87,7 +87,7 @@ test('a request that is repeated, or overtaken, is refused by its number', async
     .filter(([verb]) => /^evalsha$/i.test(verb ?? ''));
   expect(sent?.[3]).toBe(fence.keyOf('b'));
   await expect(wires.send('b', sent ?? [])).rejects.toThrow(/HOLDFAST_STALE seq/);
-  expect(await entry.incrby('b')).toBe(2);
+  expect(await add(entry, 'b')).toBe(2);
   await expect(wires.send('b', sent ?? [])).rejects.toThrow(/HOLDFAST_STALE seq/);
   expect(await numberAt('b')).toBe(2);
 });
@@ -112,11 +112,11 @@ test('a server that starts anew without its memory lets no old entry write', asy
   onTestFinished(() => forgetful.close());
   const fence = fenceAt(forgetful);
   const entry = await fence.enter({ ...at('d'), token: 1n });
-  await entry.set('d', 1);
+  await set(entry, 'd', 1);
   await forgetful.kill();
   await forgetful.start();
   await until('was refused', async () => {
-    const outcome = await entry.set('d', 2).catch((error) => error.message);
+    const outcome = await set(entry, 'd', 2).catch((error) => error.message);
     return /key of the fence was deleted/.test(String(outcome));
   });
   expect(await forgetful.command('EXISTS', 'd')).toBe(0);

@@ -1,11 +1,11 @@
 /** The suite for fences, on Redis, Valkey and a cluster. */
-import { redisFence } from 'holdfast/fence';
 import type { RedisClient } from 'holdfast/redis';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, describe, test } from 'vitest';
 import { slotOf } from '../../../src/stores/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { fenceOn, get, set } from './bed.ts';
 import { packages } from './packages.ts';
 
 interface At {
@@ -16,7 +16,7 @@ interface At {
 
 /** Fences and data of its own, in the slot of the tag that the suite's names have. */
 function fixtureAt({ client, where }: At, name: string): FenceFixture {
-  const fence = redisFence(client, { prefix: `${name}:` });
+  const fence = fenceOn(client, { prefix: `${name}:` });
   const key = `{x}${name}`;
   return {
     look: async () => Number(await (await where(key)).command('GET', key)),
@@ -24,8 +24,8 @@ function fixtureAt({ client, where }: At, name: string): FenceFixture {
     async enter(lease) {
       const entry = await fence.enter(lease);
       return {
-        read: async () => Number(await entry.get(key)),
-        write: (value) => entry.set(key, value),
+        read: async () => Number(await get(entry, key)),
+        write: (value) => set(entry, key, value),
       };
     },
     close: () => fence.close(),

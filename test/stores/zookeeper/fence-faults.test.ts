@@ -120,7 +120,7 @@ test('an entry whose reply is lost is made again, be it the first or not', async
     const entry = await fence.enter(nodes, { ...at('m'), token });
     // The lost one, and the one that counts.
     expect(entry.check).toMatchObject([{ version: before + 2 }]);
-    await entry.multi(writing('/m', `${token}`));
+    await entry.write(writing('/m', `${token}`));
   }
   expect(await textAt(session, '/m')).toBe('34');
 });
@@ -166,8 +166,8 @@ test('an older holder that came in meanwhile is put out', async () => {
     }),
   );
   const entry = await fence.enter(nodes, { ...at('p'), token: 34n });
-  await expect(older?.multi(writing('/p', 'late'))).rejects.toMatchObject({ seen: 34n });
-  await entry.multi(writing('/p', 'on time'));
+  await expect(older?.write(writing('/p', 'late'))).rejects.toMatchObject({ seen: 34n });
+  await entry.write(writing('/p', 'on time'));
 });
 
 test('a write that is still on its way arrives no more once its holder has entered', async () => {
@@ -177,7 +177,7 @@ test('a write that is still on its way arrives no more once its holder has enter
   const { reached } = proxy.toServer;
   proxy.toServer.set({ flow: 'hold' });
   // No answer can come, so any time will do.
-  const late = before.multi(writing('/q', 9), { timeoutMs: 100 });
+  const late = before.write(writing('/q', 9), { timeoutMs: 100 });
   await expect(late).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
   await until('sent', async () => proxy.toServer.reached > reached);
   const after = await fence.enter(other, { ...at('q'), token: 33n });
@@ -186,7 +186,7 @@ test('a write that is still on its way arrives no more once its holder has enter
   // Behind what was late.
   await session.exists('/');
   expect(await textAt(other, '/q')).toBe('10');
-  await after.multi(writing('/q', 9));
+  await after.write(writing('/q', 9));
 });
 
 test('two believe that they hold: the stale one writes nothing', async () => {
@@ -197,11 +197,11 @@ test('two believe that they hold: the stale one writes nothing', async () => {
   proxy.set({ flow: 'hold' });
   const after = await fence.enter(other, { ...at('two'), token: 34n });
   const refused = { code: 'STALE_TOKEN', token: 33n, seen: 34n };
-  const late = expect(before.multi(writing('/two', read - 1))).rejects.toMatchObject(refused);
+  const late = expect(before.write(writing('/two', read - 1))).rejects.toMatchObject(refused);
   expect(await textAt(other, '/two')).toBe('10');
   proxy.set();
   await late;
-  await after.multi(writing('/two', Number(await textAt(other, '/two')) - 1));
+  await after.write(writing('/two', Number(await textAt(other, '/two')) - 1));
   await expect(fence.enter(session, { ...at('two'), token: 33n })).rejects.toMatchObject(refused);
   expect(await textAt(other, '/two')).toBe('9');
 });
@@ -212,7 +212,7 @@ test('who was refused is told so, also if who came in cannot be asked for', asyn
   const entry = await fence.enter(own, { ...at('r'), token: 33n });
   await fence.enter(session, { ...at('r'), token: 34n });
   // The session ends with the answer, before anything more can be asked.
-  const late = entry.multi(writing('/r', 'late'));
+  const late = entry.write(writing('/r', 'late'));
   const closed = own.close();
   await expect(late).rejects.toMatchObject({ code: 'STALE_TOKEN', token: 33n });
   await closed;
@@ -228,7 +228,7 @@ test('again and again, at any byte: each holder adds one, none twice', async () 
         const entry = await fence.enter(session, { ...at('sum'), token });
         const sum = Number(await textAt(session, '/sum'));
         before ??= sum;
-        if (sum === before) await entry.multi(writing('/sum', sum + 1));
+        if (sum === before) await entry.write(writing('/sum', sum + 1));
         return;
       } catch (error) {
         if (!isLockError(error, 'STORE')) throw error;

@@ -23,7 +23,7 @@ async function fixtureFor(resource: string): Promise<FenceFixture> {
       return {
         read: look,
         async write(value) {
-          await entry.multi([{ step: 'set', path, data: Buffer.from(String(value)) }]);
+          await entry.write([{ step: 'set', path, data: Buffer.from(String(value)) }]);
         },
       };
     },

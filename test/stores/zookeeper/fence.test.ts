@@ -67,14 +67,14 @@ test('the newest holder passes, an older one never again', async () => {
 test('whoever entered before writes no more', async () => {
   const session = await dataAt('/b');
   const older = await fence.enter(session, { ...at('b'), token: 33n });
-  await older.multi(writing('/b', 'older'));
+  await older.write(writing('/b', 'older'));
   const newer = await fence.enter(session, { ...at('b'), token: 34n });
   // It has only read as yet.
   expect(await textAt(session, '/b')).toBe('older');
   const refused = { code: 'STALE_TOKEN', token: 33n, seen: 34n };
-  await expect(older.multi(writing('/b', 'late'))).rejects.toMatchObject(refused);
+  await expect(older.write(writing('/b', 'late'))).rejects.toMatchObject(refused);
   expect(await textAt(session, '/b')).toBe('older');
-  await newer.multi(writing('/b', 'newer'));
+  await newer.write(writing('/b', 'newer'));
   expect(await textAt(session, '/b')).toBe('newer');
 });
 
@@ -82,26 +82,26 @@ test('a holder that enters anew is safe from its own earlier writes', async () =
   const session = await dataAt('/c');
   const before = await fence.enter(session, { ...at('c'), token: 33n });
   const after = await fence.enter(session, { ...at('c'), token: 33n });
-  await expect(before.multi(writing('/c', 'late'))).rejects.toThrow(/entered anew/);
-  await after.multi(writing('/c', 'on time'));
+  await expect(before.write(writing('/c', 'late'))).rejects.toThrow(/entered anew/);
+  await after.write(writing('/c', 'on time'));
 });
 
 test("the caller's own steps are answered and refused by their own numbers", async () => {
   const session = await dataAt('/d');
   const entry = await fence.enter(session, { ...at('d'), token: 33n });
-  const [made, set] = await entry.multi([{ step: 'create', path: '/d/1' }, ...writing('/d', 1)]);
+  const [made, set] = await entry.write([{ step: 'create', path: '/d/1' }, ...writing('/d', 1)]);
   expect([made, set]).toMatchObject([{ path: '/d/1' }, { version: 1 }]);
   const version = { reason: 'BADVERSION', step: 0, outcome: 'failed', retryable: true };
   const check = { step: 'check', path: '/d', version: 0 } as const;
-  await expect(entry.multi([check])).rejects.toMatchObject(version);
+  await expect(entry.write([check])).rejects.toMatchObject(version);
   const twice = [...writing('/d', 2), { step: 'create', path: '/d/1' } as const];
-  await expect(entry.multi(twice)).rejects.toMatchObject({ reason: 'NODEEXISTS', step: 1 });
-  await expect(entry.multi([{ step: 'delete', path: '/d/2' }])).rejects.toMatchObject({
+  await expect(entry.write(twice)).rejects.toMatchObject({ reason: 'NODEEXISTS', step: 1 });
+  await expect(entry.write([{ step: 'delete', path: '/d/2' }])).rejects.toMatchObject({
     ...{ reason: 'NONODE', step: 0 },
   });
   expect(await textAt(session, '/d')).toBe('1');
   // A check alone asks whether the entry is still in force.
-  expect(await entry.multi([])).toEqual([]);
+  expect(await entry.write([])).toEqual([]);
 });
 
 test('writers stay behind readers, and readers behind writers', async () => {
@@ -111,7 +111,7 @@ test('writers stay behind readers, and readers behind writers', async () => {
   const first = await write(5n);
   await read(7n);
   expect((await read(6n)).check).toEqual([]);
-  await expect(first.multi(writing('/e', 'late'))).rejects.toMatchObject({ seen: 7n });
+  await expect(first.write(writing('/e', 'late'))).rejects.toMatchObject({ seen: 7n });
   await expect(write(6n)).rejects.toMatchObject({ seen: 7n });
   await write(8n);
   const late = expect.objectContaining({ code: 'STALE_TOKEN', seen: 8n });
@@ -119,10 +119,10 @@ test('writers stay behind readers, and readers behind writers', async () => {
   const reader = await read(9n);
   await expect(write(8n)).rejects.toMatchObject({ seen: 9n });
   // Nothing would keep what it writes from coming late.
-  await expect(reader.multi(writing('/e', 'x'))).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(reader.write(writing('/e', 'x'))).rejects.toMatchObject({ code: 'USAGE' });
   // What is no write of the lock's goes its way.
-  expect(await reader.multi([{ step: 'check', path: '/e' }])).toEqual([undefined]);
-  await expect(reader.multi([{ step: 'check', path: '/e', version: 7 }])).rejects.toMatchObject({
+  expect(await reader.write([{ step: 'check', path: '/e' }])).toEqual([undefined]);
+  await expect(reader.write([{ step: 'check', path: '/e', version: 7 }])).rejects.toMatchObject({
     ...{ reason: 'BADVERSION', step: 0 },
   });
 });
@@ -133,7 +133,7 @@ test('another lineage is refused until an operator adopts it', async () => {
   const entry = await fence.enter(session, { ...one, token: 34n });
   await expect(fence.enter(session, { ...two, token: 99n })).rejects.toThrow(/another store, one;/);
   await fence.adopt(session, { ...two, token: 1n });
-  await expect(entry.multi(writing('/f', ''))).rejects.toThrow(/another store, two;/);
+  await expect(entry.write(writing('/f', ''))).rejects.toThrow(/another store, two;/);
   await fence.enter(session, { ...two, token: 1n });
   await expect(fence.enter(session, { ...one, token: 99n })).rejects.toThrow(/another store, two;/);
   await fence.adopt(session, { ...two, resource: 'first', token: 7n });
@@ -162,7 +162,7 @@ test('resources are told apart byte by byte; nobody writes behind a deleted fenc
   }
   const entry = await fence.enter(session, { ...at('g'), token: 5n });
   await session.delete('/holdfast-fence/g');
-  await expect(entry.multi(writing('/g', 'late'))).rejects.toThrow(/node of the fence was deleted/);
+  await expect(entry.write(writing('/g', 'late'))).rejects.toThrow(/node of the fence was deleted/);
 });
 
 test('what is no lease, no fence or no path is refused', async () => {
@@ -233,7 +233,7 @@ test('who may not write a fence is told so', async () => {
   await expect(closed.enter(stranger, { ...at('k'), token: 1n })).rejects.toMatchObject(refused);
   const steps = [...entry.check, ...writing('/j', 'x')];
   await expect(stranger.multi(steps)).rejects.toMatchObject(refused);
-  await entry.multi(writing('/j', 'x'));
+  await entry.write(writing('/j', 'x'));
 });
 
 test('its check serves every client', async () => {
@@ -255,7 +255,7 @@ test('holders at once lose no update', async () => {
     const own = sessionHere();
     const entry = await fence.enter(own, { ...at('stock'), token });
     const left = Number(await textAt(own, '/stock'));
-    await entry.multi(writing('/stock', left - 1));
+    await entry.write(writing('/stock', left - 1));
     sold++;
   };
   const tokens = Array.from({ length: 30 }, (_, n) => BigInt(n + 1));
@@ -286,6 +286,6 @@ test('no entry has the version that would be checked as any', async () => {
   }
   expect(entries.map(({ check }) => check[0]?.version)).toEqual([0, 1, 2]);
   const [first, , last] = entries;
-  await expect(first?.multi(writing('/worn', 'late'))).rejects.toMatchObject({ seen: 3n });
-  await last?.multi(writing('/worn', 'on time'));
+  await expect(first?.write(writing('/worn', 'late'))).rejects.toMatchObject({ seen: 3n });
+  await last?.write(writing('/worn', 'on time'));
 });

@@ -1,15 +1,15 @@
 import type { Fault } from '../fault.ts';
 
-const fence = { file: 'src/fences/statements.ts' };
-const entry = { file: 'src/fences/sql-fence.ts' };
-const etcd = { file: 'src/fences/etcd-fence.ts' };
-const zookeeper = { file: 'src/fences/zookeeper-fence.ts' };
-const redisEnter = { file: 'src/fences/lua/enter.lua' };
-const redisCheck = { file: 'src/fences/lua/check.lua' };
-const redisEntry = { file: 'src/fences/redis-entry.ts' };
-const object = { file: 'src/fences/object-fence.ts' };
-const request = { file: 'src/fences/object-requests.ts' };
-const probe = { file: 'src/fences/object-probe.ts' };
+const fence = { file: 'src/fences/sql/dialects.ts' };
+const entry = { file: 'src/fences/sql/sqlite.ts' };
+const etcd = { file: 'src/fences/etcd.ts' };
+const zookeeper = { file: 'src/fences/zookeeper.ts' };
+const redisEnter = { file: 'src/fences/redis/enter.lua' };
+const redisCheck = { file: 'src/fences/redis/check.lua' };
+const redisEntry = { file: 'src/fences/redis/entry.ts' };
+const object = { file: 'src/fences/objects/fence.ts' };
+const request = { file: 'src/fences/objects/requests.ts' };
+const probe = { file: 'src/fences/objects/probe.ts' };
 const headers = { file: 'src/fences/headers.ts' };
 
 /** The fence in the user's own database. */
@@ -59,21 +59,21 @@ export const FENCE_FAULTS: readonly Fault[] = [
   {
     ...entry,
     name: 'the fence may be entered outside of a transaction',
-    find: 'rows.checkTransaction(connection);\n      checkKind',
-    replace: 'checkKind',
+    find: 'if (!(connection.inTransaction ??',
+    replace: 'if (!(true ?? connection.inTransaction ??',
     why: 'the fence is raised, and the write that it protects is not behind it',
   },
   {
-    file: 'src/fences/entering.ts',
+    file: 'src/fences/fence.ts',
     name: 'permits may be fenced',
-    find: "if (kind === 'permits') {",
-    replace: "if (kind === undefined && kind === 'permits') {",
+    find: "if (token.kind !== 'permits') return token;",
+    replace: "if (token.kind !== 'permits' || token.token > 0n) return token;",
     why: 'equal holders refuse each other',
   },
   {
     ...etcd,
     name: 'in etcd, a write does not compare the fence',
-    find: 'const fenced: Txn = { compare,',
+    find: 'const fenced: Txn = { compare: check,',
     replace: 'const fenced: Txn = { compare: [],',
     why: 'an old holder writes after a new one has entered',
   },
@@ -87,8 +87,8 @@ export const FENCE_FAULTS: readonly Fault[] = [
   {
     ...etcd,
     name: 'in etcd, an entry is not the revision of its own',
-    find: 'return { ...unchanged, to: reply.revision };',
-    replace: "return { ...unchanged, is: '>', to: 0n };",
+    find: '{ ...unchanged, to: reply.revision }',
+    replace: "{ ...unchanged, is: '>', to: 0n }",
     why: 'the comparison is true for ever',
   },
   {
@@ -127,7 +127,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'a holder believes that it is too late, and stops',
   },
   {
-    file: 'src/fences/raising.ts',
+    file: 'src/fences/rule.ts',
     name: 'in ZooKeeper, a reader lets in a writer that is older',
     find: '|| (!reads && seen.floor > token)',
     replace: '',
@@ -183,7 +183,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'a holder in its right is told that a request of its own was late',
   },
   {
-    file: 'src/fences/redis-fence.ts',
+    file: 'src/fences/redis/fence.ts',
     name: 'in Redis, tokens are compared as texts of different length',
     find: "padStart(19, '0')",
     replace: "padStart(1, '0')",
@@ -192,21 +192,21 @@ export const FENCE_FAULTS: readonly Fault[] = [
   {
     ...object,
     name: 'of objects, an entry does not look at the tokens before it',
-    find: '(known) => raised(token, known)',
-    replace: '(known) => raised(token, known && undefined)',
+    find: 'raised(verb, token, () => before.mark)',
+    replace: 'raised(verb, token, () => undefined)',
     why: 'an old holder enters after a new one, and writes',
   },
   {
     ...object,
     name: 'of objects, a write goes onto whatever is there',
-    find: 'if (!put.found || !late?.mark || !earlier) throw',
-    replace: 'if (!put.found || !late?.mark) throw',
+    find: 'if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {',
+    replace: 'if (!late.mark || late.mark.entry === mark.entry) {',
     why: 'an old holder writes after a new one has entered',
   },
   {
     ...object,
     name: 'of objects, what was changed past the fence counts as our own',
-    find: ' && late.mark.seq > place.mark.seq',
+    find: ' || late.mark.seq <= known.mark.seq',
     replace: '',
     why: "an operator's change is overwritten",
   },
@@ -253,17 +253,10 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'a reply that is lost makes of an honest service one that cannot be used',
   },
   {
-    ...headers,
-    name: 'headers of a lease: a secret that is undefined is none',
-    find: 'if (lacking === undefined) return read;',
-    replace: "if (lacking !== '') return read;",
-    why: 'where the environment lacks the secret, forged headers are taken',
-  },
-  {
     ...etcd,
     name: 'in etcd, a reader may write',
     find: "if (token.kind === 'read' && writes(txn))",
-    replace: "if (token.kind === 'read' && writes(txn) && compare.length > 0)",
+    replace: "if (token.kind === 'read' && writes(txn) && check.length > 0)",
     why: 'what a reader writes is compared with nothing, and comes late',
   },
   {
@@ -282,17 +275,10 @@ export const FENCE_FAULTS: readonly Fault[] = [
   },
   {
     ...headers,
-    name: 'headers of a lease: a signature of nothing is taken',
-    find: "const given = Buffer.from(signature ?? '');",
-    replace: "const given = Buffer.from(signature ?? signatureOf(parts, secrets[0] ?? ''));",
-    why: 'anybody locks all others out',
-  },
-  {
-    ...headers,
-    name: 'headers of a lease: the lineage is not signed',
-    find: "['holdfast-fence 1', ...PARTS.map((part) => parts[part])]",
-    replace: "['holdfast-fence 1', parts.resource, parts.kind, parts.token]",
-    why: 'a token of one store is passed off as one of another',
+    name: 'headers of a lease: a resource that is undefined is none',
+    find: "if ('resource' in options && typeof wanted",
+    replace: 'if (wanted !== undefined && typeof wanted',
+    why: 'where a table lacks the name, a lease of any lock is let in',
   },
   {
     ...headers,

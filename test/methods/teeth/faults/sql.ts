@@ -3,8 +3,8 @@ import type { Fault } from '../fault.ts';
 const row = { file: 'src/database-locks/row-lock.ts' };
 const version = { file: 'src/database-locks/version.ts' };
 const name = { file: 'src/database-locks/transaction-lock.ts' };
-const session = { file: 'src/database-locks/session.ts' };
-const fence = { file: 'src/fences/server-rows.ts' };
+const connection = { file: 'src/database-locks/connection.ts' };
+const entering = { file: 'src/fences/sql/entering.ts' };
 
 /** Locks and fences inside of the caller's own transaction. */
 export const SQL_FAULTS: readonly Fault[] = [
@@ -23,18 +23,11 @@ export const SQL_FAULTS: readonly Fault[] = [
     why: 'two read the same, and one is rolled back when both write',
   },
   {
-    ...version,
+    file: 'src/database-locks/optimistic.ts',
     name: 'sql: a write leaves the version as it was',
-    find: ' + 1`;',
-    replace: ' + 0`;',
+    find: '.column} + 1`',
+    replace: '.column} + 0`',
     why: 'the next who read the same writes over it',
-  },
-  {
-    ...version,
-    name: 'sql: a time as a version may stay the same within its precision',
-    find: " microseconds')`",
-    replace: " microseconds' * 0)`",
-    why: 'of two writes within a second, one is lost',
   },
   {
     ...name,
@@ -44,28 +37,28 @@ export const SQL_FAULTS: readonly Fault[] = [
     why: 'two are in at once',
   },
   {
-    file: 'src/database-locks/snapshot.ts',
+    file: 'src/database-locks/locking.ts',
     name: 'sql: a lock is to be had at every isolation level',
     find: "IN ('read committed', 'read uncommitted')",
     replace: 'IS NOT NULL',
     why: 'what is read under the lock is older than the lock, so two find that nobody was there',
   },
   {
-    ...fence,
+    ...entering,
     name: 'sql: on MySQL a fence lets a writer pass a newer reader',
     find: 'seen.token === token && seen.floor <= token',
     replace: 'seen.token === token',
     why: 'what a reader has read is changed by a holder that lost the lock before',
   },
   {
-    ...fence,
+    file: 'src/fences/sql/dialects.ts',
     name: 'sql: on MySQL an older holder takes the fence back',
     find: 'AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)',
     replace: 'AND floor <= VALUES(token), VALUES(token), token)',
     why: 'an old holder writes after a new one',
   },
   {
-    ...fence,
+    ...entering,
     name: 'sql: on MySQL a fence lets a reader pass a newer writer',
     find: "return kind === 'read' ? seen.token <= token :",
     replace: "return kind === 'read' ? true :",
@@ -74,19 +67,19 @@ export const SQL_FAULTS: readonly Fault[] = [
   {
     ...version,
     name: 'sql: on MySQL a version that is full is written once more',
-    find: "if (session.dialect === 'mysql' && mayBeFull(text))",
-    replace: "if (session.dialect !== 'mysql' && mayBeFull(text))",
+    find: "if (connection.dialect === 'postgres' || !mayBeFull(text)) return;",
+    replace: "if (connection.dialect !== 'postgres' || !mayBeFull(text)) return;",
     why: 'from then on each update of somebody who read the same is lost',
   },
   {
     ...version,
     name: 'sql: on MySQL any number is a version',
-    find: 'const exact = type === EXACT;',
-    replace: "const exact = EXACT !== '';",
+    find: '(type === EXACT ||',
+    replace: "(EXACT !== '' ||",
     why: 'one more than a large number is the same number',
   },
   {
-    ...session,
+    ...connection,
     name: 'sql: a pool that never commits is as good as any',
     find: 'if (Number(row?.commits) !== 1) {',
     replace: 'if (Number(row?.commits) > 1) {',

@@ -3,11 +3,11 @@
  * condition, so that it is carried out once at most. A copy that comes late is refused.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLockError } from '../base/errors.ts';
-import { show } from '../base/show.ts';
-import { StoreError, UnsupportedError } from '../contract/errors.ts';
-import { describe } from '../stores/causes.ts';
-import { type Fate, fateOf, type ObjectAccess, type StoredObject } from './object-access.ts';
+import { isLockError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
+import { StoreError, UnsupportedError } from '../../contract/errors.ts';
+import { describe } from '../../stores/causes.ts';
+import { type Fate, fateOf, type ObjectAccess, type StoredObject } from './access.ts';
 
 /** Pauses between tries, in ms: more than a server takes that is started again would not help. */
 const PAUSES_MS = [50, 100, 200, 400, 800];

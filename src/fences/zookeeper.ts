@@ -1,11 +1,11 @@
 /**
  * The fence where the guarded data is in ZooKeeper.
  *
- * Invariant: a write of a holder is carried out only if nobody has entered since that holder did.
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
  * It holds because each entry sets the fence's node, whose version is then that of the entry, and
  * each write is a `multi` that begins with a check of it. Entries follow each other in the order of
  * their tokens: each sets what it has decided only where the version is still as it was read. So
- * whoever has entered reads what no older holder can change any more; in the same session, whose
+ * a holder that has entered reads what no older one can change any more; in the same session, whose
  * server has then carried out all that was before the entry.
  * A set whose reply is lost has happened or has not: the node is read again, and set again. Only a
  * set that was answered makes an entry, and whatever was sent before it is too late by its version.
@@ -24,14 +24,14 @@ import { nodeName } from '../stores/zookeeper/names.ts';
 import { checkPath } from '../stores/zookeeper/paths.ts';
 import type { NodeData, Stat, StepAnswer } from '../stores/zookeeper/requests.ts';
 import type { MultiStep, Within, ZookeeperSession } from '../stores/zookeeper/zookeeper-session.ts';
-import { checkKind, type EnterToken, readLease, type Seen } from './entering.ts';
 import { StaleTokenError } from './errors.ts';
-import { enteredSince, raised, seenIn, textOf } from './raising.ts';
+import { type Fence, type FenceEntry, fenced, fenceOf, type Verb } from './fence.ts';
+import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
 
 export interface ZookeeperFenceOptions {
   /**
    * The node that has those of all fences below it; default `/holdfast-fence`. It is made if it is
-   * missing. Whoever enters needs the permissions to create there, and to read and write what the
+   * missing. Entering needs the permissions to create there, and to read and write what the
    * others have made, which has the session's `acl`; the check in a `multi` needs the one to read.
    */
   readonly path?: string;
@@ -43,42 +43,24 @@ export type ZookeeperNodes = Pick<
   'create' | 'getData' | 'multi' | 'now' | 'sync' | 'timeoutMs'
 >;
 
-/** A step of a `multi` that is refused once somebody has entered. */
+/** A step of a `multi` that is refused once another entry was made. */
 export interface ZookeeperCheck {
   readonly step: 'check';
   readonly path: string;
   readonly version: number;
 }
 
-export interface ZookeeperEntry {
+/**
+ * `write` carries out all of these steps, or none. Answers and errors count these steps alone.
+ * Those of a reader are checks. After an unknown outcome, `enter` anew.
+ */
+export interface ZookeeperEntry extends FenceEntry<readonly MultiStep[], readonly StepAnswer[]> {
   /**
    * What has to stand first in each `multi` that writes what the lock guards, also in those of
    * another client. Nothing for a reader, who keeps older writers out and writes nothing.
    */
   readonly check: readonly ZookeeperCheck[];
-  /**
-   * All of these steps, or none, and only if nobody has entered since. Answers and errors count
-   * these steps alone. Those of a reader are checks.
-   * @throws StaleTokenError if somebody has; nothing was written.
-   * @throws UsageError, unsent, if a reader would write.
-   * @throws StoreError, after which `enter` anew if a write may have happened.
-   */
-  multi(steps: readonly MultiStep[], within?: Within): Promise<readonly StepAnswer[]>;
-}
-
-export interface ZookeeperFence {
-  /**
-   * Raises the fence to this token. Call it before anything is read that the lock guards, and read
-   * in the same session. It settles within the session's timeout.
-   * @throws StaleTokenError if a newer holder was here.
-   * @throws UsageError, UnsupportedError for permits, StoreError.
-   */
-  enter(session: ZookeeperNodes, lease: EnterToken): Promise<ZookeeperEntry>;
-  /**
-   * Makes the fence follow this lease's lineage from now on, whatever it has seen. An operator's
-   * act, after locks have moved to another store; everybody else must be stopped.
-   */
-  adopt(session: ZookeeperNodes, lease: EnterToken): Promise<void>;
+  write(steps: readonly MultiStep[], within?: Within): Promise<readonly StepAnswer[]>;
 }
 
 /**
@@ -91,34 +73,25 @@ export interface ZookeeperFence {
  * await locks.mutex('stock').run(async (lease) => {
  *   const entry = await fence.enter(session, lease);
  *   const left = Number(String((await session.getData('/stock')).data)) - 1;
- *   await entry.multi([{ step: 'set', path: '/stock', data: Buffer.from(String(left)) }]);
+ *   await entry.write([{ step: 'set', path: '/stock', data: Buffer.from(String(left)) }]);
  * });
  *
  * @throws UsageError
  */
-export function zookeeperFence(options: ZookeeperFenceOptions = {}): ZookeeperFence {
+export function zookeeperFence(
+  options: ZookeeperFenceOptions = {},
+): Fence<ZookeeperNodes, Promise<ZookeeperEntry>> {
   const { path = '/holdfast-fence' } = readOptions(options, ['path'], 'zookeeperFence');
   if (typeof path !== 'string' || path === '/' || /^\/zookeeper(\/|$)/.test(path)) {
     const instead = `not ${show(path)}: the root and /zookeeper have nodes of the servers.`;
     throw new UsageError(`path must be that of a node of your own, ${instead}`);
   }
   checkPath(path);
-  const pathOf = ({ resource }: FencingToken): string => `${path}/${nodeName(resource)}`;
-  return {
-    async enter(session, lease) {
-      const token = readLease(lease);
-      checkKind(token);
-      const place = { session, path: pathOf(token) };
-      const version = await write(place, (known) => raised(token, known && seenAt(place, known)));
-      return entryOf(place, token, version);
-    },
-    async adopt(session, lease) {
-      const token = readLease(lease);
-      const { lineage } = token;
-      const place = { session, path: pathOf(token) };
-      await write(place, () => ({ lineage, token: token.token, floor: 0n }));
-    },
-  };
+  return fenceOf(async (verb, session, lease) => {
+    const token = fenced(lease);
+    const place = { session, path: `${path}/${nodeName(token.resource)}` };
+    return entryOf(place, token, await raise(place, verb, token));
+  });
 }
 
 /** A fence's node, and the session in which it is asked for. */
@@ -127,8 +100,8 @@ interface Place {
   readonly path: string;
 }
 
-/** Puts what is decided about what is there, and answers the version that it has then. */
-async function write(place: Place, decide: (known: NodeData | undefined) => Seen): Promise<number> {
+/** Settles within the session's timeout; returns the version that the node has then. */
+async function raise(place: Place, verb: Verb, token: FencingToken): Promise<number> {
   const { session } = place;
   const { timeoutMs: allMs } = session;
   const deadline = session.now() + allMs;
@@ -138,7 +111,7 @@ async function write(place: Place, decide: (known: NodeData | undefined) => Seen
     if (timeoutMs <= 0) throw tooLate(allMs, true, trouble);
     try {
       const known = await read(place, { timeoutMs });
-      const data = Buffer.from(textOf(decide(known)));
+      const data = Buffer.from(textOf(raised(verb, token, () => known && seenAt(place, known))));
       if (known === undefined) return await create(place, { data, timeoutMs });
       return await set(place, { data, version: known.stat.version, timeoutMs });
     } catch (error) {
@@ -192,7 +165,7 @@ async function set(
   return (answers.at(-1) as Stat).version;
 }
 
-/** Somebody else was quicker, or nobody knows. */
+/** Another holder was quicker, or the outcome is unknown. */
 function passes(error: unknown): boolean {
   const raced = failedWith(error, 'BADVERSION') || failedWith(error, 'NODEEXISTS');
   return raced || failedWith(error, 'CONNECTIONLOSS');
@@ -203,7 +176,7 @@ function entryOf(place: Place, token: FencingToken, version: number): ZookeeperE
   const check = token.kind === 'read' ? [] : [{ step: 'check', path, version } as const];
   return {
     check,
-    async multi(steps, within) {
+    async write(steps, within) {
       if (token.kind === 'read' && steps.some(({ step }) => step !== 'check')) {
         throw new UsageError('A reader writes nothing.');
       }
@@ -236,7 +209,7 @@ async function refusal(place: Place, mine: FencingToken): Promise<Error> {
   try {
     known = await read(place);
   } catch {
-    return new StaleTokenError(resource, token, token, ' Somebody has entered since.');
+    return new StaleTokenError(resource, token, token, ' Another entry was made since.');
   }
   if (known) return enteredSince(mine, seenAt(place, known));
   return new StaleTokenError(resource, token, 0n, ' The node of the fence was deleted.');

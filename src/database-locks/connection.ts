@@ -2,42 +2,40 @@
  * One way to send a statement through whatever the caller has.
  *
  * Statements are written once, with `?` for values and `"` around names, which are never taken from
- * outside unchecked (identifiers.ts); here they become the dialect's. Values are always bound, on
+ * outside unchecked (sql.ts); here they become the dialect's. Values are always bound, on
  * the wire wherever the client can do so: text made by a client from a value is wrong where the
  * server reads backslashes differently.
  * A lock that was taken outside of a transaction is gone when the statement ends. So what cannot be
  * in one is refused before anything is sent, and where only the server knows, it is asked.
  * The other way round, what is written through a pool must be committed by that. Connections of
- * MySQL may be told not to (autocommit), and nobody could commit it later: so each pool is asked
+ * MySQL may be told not to (autocommit), and it could not be committed later: so each pool is asked
  * once.
  */
 
 import { UsageError } from '../base/errors.ts';
-import { reading } from '../base/options.ts';
+import { type Client, clientOf } from './client-of.ts';
 import type { SqlDatabase, SqlTransaction } from './clients.ts';
-import { toTyped } from './failures.ts';
-import type { Dialect, Link, Row } from './link.ts';
-import { recognise } from './recognise.ts';
-import { boundFor } from './values.ts';
+import { toTyped } from './errors.ts';
+import { boundFor, type Dialect, inDialect, type Row } from './sql.ts';
 
 /** Pools whose statements are committed. */
 const committing = new WeakSet<object>();
 
-export class Session {
+export class Connection {
   readonly dialect: Dialect;
   /** Each statement is a transaction of its own, for certain. */
   readonly single: boolean;
-  readonly #link: Link;
+  readonly #client: Client;
   readonly #db: object;
   #begun: boolean;
 
-  /** @param db what the link leads to. */
-  constructor(link: Link, db: object) {
-    this.dialect = link.dialect;
-    this.single = link.place === 'pool';
-    this.#link = link;
+  /** @param db what the client is made of. */
+  constructor(client: Client, db: object) {
+    this.dialect = client.dialect;
+    this.single = client.place === 'pool';
+    this.#client = client;
     this.#db = db;
-    this.#begun = link.place === 'transaction';
+    this.#begun = client.place === 'transaction';
   }
 
   /** @throws TransactionError, UsageError if there is no such table or column. */
@@ -51,9 +49,9 @@ export class Session {
   }
 
   async inTransaction(): Promise<boolean> {
-    if (this.#link.place !== 'connection') return this.#begun;
+    if (this.#client.place !== 'connection') return this.#begun;
     try {
-      return await this.#link.begun();
+      return await this.#client.begun();
     } catch (error) {
       throw toTyped(error, this.dialect, 'failed');
     }
@@ -70,16 +68,16 @@ export class Session {
     const bound = values.map((value) => boundFor(dialect, value));
     try {
       if (this.single && dialect === 'mysql') await this.#mustCommit();
-      return await this.#link[what](inDialect(dialect, sql), bound);
+      return await this.#client[what](inDialect(dialect, sql), bound);
     } catch (error) {
       throw toTyped(error, dialect, this.#begun ? 'failed' : 'unknown');
     }
   }
 
-  /** @throws UsageError if nobody would ever commit. */
+  /** @throws UsageError if it would never be committed. */
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
-    const [row] = (await this.#link.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
+    const [row] = (await this.#client.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
     if (Number(row?.commits) !== 1) {
       throw new UsageError(
         'The connections of this pool do not commit what they are sent (autocommit is off).' +
@@ -91,29 +89,20 @@ export class Session {
 }
 
 /** @throws UsageError for what is no client of these packages. */
-export function sessionOf(db: SqlDatabase): Session {
-  return new Session(
-    reading('The database', () => recognise(db)),
-    db,
-  );
+export function connectionOf(db: SqlDatabase): Connection {
+  return new Connection(clientOf(db), db);
 }
 
 /**
- * The session of what should be a transaction; `mustHaveBegun` asks where only the server knows.
+ * The way through what should be a transaction; `mustHaveBegun` asks where only the server knows.
  * @throws UsageError for a pool or a database.
  */
-export function transactionOf(tx: SqlTransaction): Session {
-  const link = reading('The transaction', () => recognise(tx));
-  if (link.place === 'pool') throw outside('This takes a transaction, not a pool or a database.');
-  return new Session(link, tx);
+export function transactionOf(tx: SqlTransaction): Connection {
+  const client = clientOf(tx);
+  if (client.place === 'pool') throw outside('This takes a transaction, not a pool or a database.');
+  return new Connection(client, tx);
 }
 
 function outside(what: string): UsageError {
   return new UsageError(`${what} A lock ends with its transaction, so it must be inside of one.`);
-}
-
-export function inDialect(dialect: Dialect, sql: string): string {
-  if (dialect === 'mysql') return sql.replaceAll('"', '`');
-  let n = 0;
-  return sql.replace(/\?/g, () => `$${++n}`);
 }

@@ -1,20 +1,29 @@
 /**
- * The rule of a fence whose server compares and sets, and does not compute: what is there, as text,
- * and what the next one makes of it.
+ * The rule of every fence: which holder may enter, and what the fence has seen then. Databases and
+ * Redis apply it themselves, in SQL and in Lua; other services keep it as text, compare and set.
  */
-
 import { UsageError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
-import { type Seen, stale } from './entering.ts';
 import { StaleTokenError } from './errors.ts';
+import type { Verb } from './fence.ts';
+
+/** What the fence has seen. */
+export interface Seen {
+  readonly lineage: string;
+  /** The greatest of a writer. */
+  readonly token: bigint;
+  /** The greatest of a reader. */
+  readonly floor: bigint;
+}
 
 /**
- * What the fence has seen once this one has entered.
+ * What the fence has seen once this holder has entered. Who adopts it need not be able to read it.
  * @throws StaleTokenError if a newer one was here.
  */
-export function raised(mine: FencingToken, known: Seen | undefined): Seen {
+export function raised(verb: Verb, mine: FencingToken, known: () => Seen | undefined): Seen {
   const { lineage, kind, token } = mine;
-  const seen = known ?? { lineage, token: 0n, floor: 0n };
+  if (verb === 'adopt') return { lineage, token, floor: 0n };
+  const seen = known() ?? { lineage, token: 0n, floor: 0n };
   const reads = kind === 'read';
   if (seen.lineage !== lineage || seen.token > token || (!reads && seen.floor > token)) {
     throw stale(mine, seen);
@@ -23,7 +32,19 @@ export function raised(mine: FencingToken, known: Seen | undefined): Seen {
   return { ...seen, floor: seen.floor > token ? seen.floor : token };
 }
 
-/** Somebody has entered since this one, who may be the same. */
+export function stale(
+  { resource, lineage, kind, token }: FencingToken,
+  seen: Seen,
+): StaleTokenError {
+  const other =
+    seen.lineage === lineage
+      ? ''
+      : ` It came from another store, ${seen.lineage}; this one's tokens come from ${lineage}.`;
+  const newest = kind === 'read' || seen.token > seen.floor ? seen.token : seen.floor;
+  return new StaleTokenError(resource, token, newest, other);
+}
+
+/** Why an entry is over that was let in before; the same holder may have entered again. */
 export function enteredSince(mine: FencingToken, seen: Seen): StaleTokenError {
   const { resource, lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;

@@ -2,7 +2,7 @@
 -- KEYS: the fence. ARGV: lineage, token of 19 digits, 'r' of a reader or 'w', or 'a' to adopt;
 -- how long the fence is kept in ms, 0 for ever.
 -- Answers {1, entry}; {0, lineage, token, floor} if a newer holder was here; {2} if it is no fence.
--- One step: nobody comes between what is read here and what is written.
+-- One step: nothing comes between what is read here and what is written.
 local key = KEYS[1]
 local lineage, token, how, keep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local none = string.rep('0', 19)

@@ -1,37 +1,46 @@
-/** Which package an object is of, and how statements go through it. */
+/**
+ * Which package an object is of, and how statements go through it: one `Client` for all of them.
+ */
 import { UsageError } from '../base/errors.ts';
 import { randomId } from '../base/random-id.ts';
-import type { Bound, Link } from './link.ts';
-import { type MysqlClient, mysqlLink } from './mysql-link.ts';
+import type { Bound, Dialect } from './sql.ts';
 
-type Thing = Readonly<Record<string, unknown>>;
+/** What a package's object can do, in the words of this room. */
+export interface Client {
+  readonly dialect: Dialect;
+  /** Where statements end up: what can be told by looking. */
+  readonly place: 'transaction' | 'connection' | 'pool';
+  rows(sql: string, values: Bound[]): PromiseLike<unknown>;
+  count(sql: string, values: Bound[]): PromiseLike<unknown>;
+  /** Whether a connection is inside a transaction. */
+  begun(): Promise<boolean>;
+}
+
 type Answer = Readonly<Record<string, unknown>>;
 
 const TAKEN =
   'a connection or pool of pg, postgres, mysql2 or mariadb, a transaction of Kysely or of Drizzle';
 
 /** @throws UsageError if it is of none. */
-export function recognise(client: unknown): Link {
-  const usable = (typeof client === 'object' && client !== null) || typeof client === 'function';
-  const link = usable ? linkOf(client as Thing) : undefined;
-  if (link) return link;
+export function clientOf(given: unknown): Client {
+  const usable = (typeof given === 'object' && given !== null) || typeof given === 'function';
+  const client = usable ? recognised(given) : undefined;
+  if (client) return client;
   throw new UsageError(`This takes ${TAKEN}; or { dialect, transaction, rows, count } for others.`);
 }
 
-function linkOf(thing: Thing): Link | undefined {
-  const client: unknown = thing;
+function recognised(given: object): Client | undefined {
+  const thing: unknown = given;
   const has = (...names: string[]): boolean =>
-    names.every((name) => typeof thing[name] === 'function');
-  if (has('rows', 'count')) return otherLink(client as Other);
-  if (has('getExecutor', 'executeQuery')) return kyselyLink(client as Kysely);
-  if (has('execute', 'select', 'transaction')) return drizzleLink(client as Drizzle);
-  if (has('unsafe')) return postgresLink(client as Postgres);
-  if (has('query', 'escapeIdentifier')) return pgLink(client as Pg, 'connection');
-  if (has('query', 'connect') && 'totalCount' in thing) return pgLink(client as Pg, 'pool');
-  if (has('query', 'execute', 'beginTransaction')) {
-    return mysqlLink(client as MysqlClient, 'connection');
-  }
-  if (has('query', 'execute', 'getConnection')) return mysqlLink(client as MysqlClient, 'pool');
+    names.every((name) => typeof (given as Answer)[name] === 'function');
+  if (has('rows', 'count')) return other(thing as Other);
+  if (has('getExecutor', 'executeQuery')) return kysely(thing as Kysely);
+  if (has('execute', 'select', 'transaction')) return drizzle(thing as Drizzle);
+  if (has('unsafe')) return postgres(thing as Postgres);
+  if (has('query', 'escapeIdentifier')) return pg(thing as Pg, 'connection');
+  if (has('query', 'connect') && 'totalCount' in given) return pg(thing as Pg, 'pool');
+  if (has('query', 'execute', 'beginTransaction')) return mysql(thing as Mysql, 'connection');
+  if (has('query', 'execute', 'getConnection')) return mysql(thing as Mysql, 'pool');
   return undefined;
 }
 
@@ -55,7 +64,7 @@ interface Pg {
   getTransactionStatus?(): string | null;
 }
 
-function pgLink(client: Pg, place: 'connection' | 'pool'): Link {
+function pg(client: Pg, place: 'connection' | 'pool'): Client {
   return {
     dialect: 'postgres',
     place,
@@ -78,7 +87,7 @@ interface Postgres {
   readonly release?: unknown;
 }
 
-function postgresLink(sql: Postgres): Link {
+function postgres(sql: Postgres): Client {
   const begun = typeof sql.savepoint === 'function';
   const reserved = typeof sql.release === 'function';
   return {
@@ -90,6 +99,63 @@ function postgresLink(sql: Postgres): Link {
   };
 }
 
+/** `mysql2` and `mariadb`: the same protocol, and nearly the same methods. */
+interface Mysql {
+  query(options: object): unknown;
+  execute(options: object, values: Bound[]): unknown;
+  /** mysql2 with callbacks. */
+  promise?(): Mysql;
+  /** mariadb. */
+  readonly info?: { readonly status?: number };
+}
+
+/** Flags of the session that the server sends with its answers. */
+const IN_TRANSACTION = 1;
+const AUTOCOMMIT = 2;
+
+/** Whatever is the connection's default: what the answers look like is ours to say. */
+const SHAPE = { rowsAsArray: false, nestTables: false, namedPlaceholders: false };
+
+function mysql(client: Mysql, place: 'connection' | 'pool'): Client {
+  const connection = typeof client.promise === 'function' ? client.promise() : client;
+  const send = async (sql: string, values: Bound[] = []): Promise<unknown> => {
+    const options = { ...SHAPE, metaAsArray: false, sql };
+    const sent =
+      values.length === 0 ? connection.query(options) : connection.execute(options, values);
+    if (typeof (sent as PromiseLike<unknown>)?.then !== 'function') {
+      throw new UsageError('Take the connection that answers with promises.');
+    }
+    const answer = await (sent as PromiseLike<unknown>);
+    return isPair(answer) ? answer[0] : answer;
+  };
+  return {
+    dialect: 'mysql',
+    place,
+    rows: send,
+    count: async (sql, values) => {
+      const { affectedRows } = (await send(sql, values)) as { readonly affectedRows?: unknown };
+      return affectedRows;
+    },
+    begun: async () => {
+      if (isBegun(connection.info?.status ?? AUTOCOMMIT)) return true;
+      // A statement that does nothing, for the flags of its answer.
+      const { serverStatus } = (await send('DO 0')) as { readonly serverStatus?: number };
+      return isBegun(serverStatus ?? connection.info?.status ?? AUTOCOMMIT);
+    },
+  };
+}
+
+/** Without autocommit, the next statement begins one. */
+function isBegun(status: number): boolean {
+  return (status & IN_TRANSACTION) !== 0 || (status & AUTOCOMMIT) === 0;
+}
+
+/** mysql2 answers with the rows and the columns; mariadb with the rows, which are objects. */
+function isPair(answer: unknown): answer is [unknown, unknown] {
+  if (!Array.isArray(answer) || answer.length !== 2) return false;
+  return answer[1] === undefined || Array.isArray(answer[1]);
+}
+
 interface Kysely {
   readonly isTransaction: boolean;
   /** Has the properties of the dialect under `adapter`. */
@@ -97,7 +163,7 @@ interface Kysely {
   executeQuery(query: object): PromiseLike<Answer>;
 }
 
-function kyselyLink(db: Kysely): Link | undefined {
+function kysely(db: Kysely): Client | undefined {
   const dialect = kyselyDialect(db.getExecutor().adapter);
   if (!dialect) return undefined;
   const send = (sql: string, parameters: Bound[]): PromiseLike<Answer> => {
@@ -112,7 +178,7 @@ function kyselyLink(db: Kysely): Link | undefined {
 }
 
 /** SQLite has RETURNING alone, SQL Server transactional DDL alone. */
-function kyselyDialect(has: Answer = {}): Link['dialect'] | undefined {
+function kyselyDialect(has: Answer = {}): Dialect | undefined {
   const { supportsReturning, supportsTransactionalDdl } = has;
   if (supportsReturning !== supportsTransactionalDdl) return undefined;
   return supportsReturning ? 'postgres' : 'mysql';
@@ -126,7 +192,7 @@ interface Drizzle {
   readonly rollback?: unknown;
 }
 
-function drizzleLink(db: Drizzle): Link {
+function drizzle(db: Drizzle): Client {
   const dialect = typeof db.refreshMaterializedView === 'function' ? 'postgres' : 'mysql';
   const send = (sql: string, params: Bound[]): PromiseLike<unknown> =>
     // All that Drizzle asks of a statement.
@@ -155,7 +221,7 @@ interface Other {
   count(sql: string, values: Bound[]): PromiseLike<unknown>;
 }
 
-function otherLink(other: Other): Link | undefined {
+function other(other: Other): Client | undefined {
   const { dialect } = other;
   if (dialect !== 'postgres' && dialect !== 'mysql') return undefined;
   return {
@@ -166,9 +232,6 @@ function otherLink(other: Other): Link | undefined {
 }
 
 /** The object itself tells whether it is a transaction. */
-function certain(
-  dialect: Link['dialect'],
-  begun: boolean,
-): Pick<Link, 'dialect' | 'place' | 'begun'> {
+function certain(dialect: Dialect, begun: boolean): Pick<Client, 'dialect' | 'place' | 'begun'> {
   return { dialect, place: begun ? 'transaction' : 'pool', begun: async () => begun };
 }

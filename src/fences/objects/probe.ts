@@ -1,15 +1,26 @@
 /** Finds services that take conditional writes for plain ones. */
 
-import { randomId } from '../base/random-id.ts';
-import { UnsupportedError } from '../contract/errors.ts';
-import type { ObjectAccess } from './object-access.ts';
-import { lookAt, type Placed, putAt } from './object-requests.ts';
+import { randomId } from '../../base/random-id.ts';
+import { UnsupportedError } from '../../contract/errors.ts';
+import { checkAccess, type ObjectAccess } from './access.ts';
+import { lookAt, type Placed, putAt } from './requests.ts';
 
 /** So many that a service which looks, and writes after that, is likely to let in two. */
 const AT_ONCE = 8;
 
-/** @throws UnsupportedError, StoreError */
-export async function probeAt(objects: ObjectAccess, key: string): Promise<void> {
+/**
+ * Finds out whether the service honours conditions, on an object that is used for nothing else.
+ * Some ignore them in silence, and then nothing is fenced: call it once where programs are set up.
+ *
+ * @example
+ * import { probeObjects } from 'holdfast/fence';
+ *
+ * await probeObjects(objects, 'holdfast-probe');
+ *
+ * @throws UnsupportedError if it does not. UsageError, StoreError.
+ */
+export async function probeObjects(objects: ObjectAccess, key: string): Promise<void> {
+  checkAccess(objects);
   const put = (onto: string | undefined): Promise<Placed> => {
     const text = JSON.stringify({ probe: randomId() });
     return putAt(objects, { key, text, onto, isOwn: (found) => found.text === text });

@@ -1,0 +1,94 @@
+/**
+ * What locks inside of a transaction have in common: how long they wait, and that whatever is read
+ * under a lock is at least as new as the lock.
+ *
+ * PostgreSQL above READ COMMITTED reads everything from one snapshot, that of the transaction's
+ * first statement. The statement that waits for a lock is such a statement, so the snapshot is
+ * older than the lock: what the previous holder committed stays hidden, and no error says so. At
+ * SERIALIZABLE the server fails one of two transactions, but only if both are serializable. No
+ * statement can wait for these locks before there is a snapshot, so they are refused there, before
+ * the wait. MySQL's locks and inserts need no snapshot: the first plain read after them takes it.
+ * What would break it: on MySQL at REPEATABLE READ, a plain read before the lock.
+ */
+import { type Duration, parseDuration } from '../base/duration.ts';
+import { UsageError } from '../base/errors.ts';
+import type { Connection } from './connection.ts';
+
+/**
+ * How long to wait for a lock that another transaction holds. `block` (the default): as long as the
+ * database's own limits allow. `nowait`: not at all, and fail. `skip`: not at all, and answer that
+ * it was busy. A duration: so long, and fail; MySQL counts whole seconds, rounded up.
+ */
+export type LockWait = 'block' | 'nowait' | 'skip' | Duration;
+
+/** A number is ms, at least 1. */
+export type Wait = 'block' | 'nowait' | 'skip' | number;
+
+/** @throws UsageError */
+export function readWait(wait: LockWait = 'block'): Wait {
+  if (wait === 'block' || wait === 'nowait' || wait === 'skip') return wait;
+  return parseDuration(wait, 'wait') || 'nowait';
+}
+
+/** Does `work`, in which no lock is waited for longer than this. */
+export function within<T>(connection: Connection, ms: number, work: () => Promise<T>): Promise<T> {
+  return connection.dialect === 'postgres'
+    ? withinOnPostgres(connection, ms, work)
+    : withinOnMysql(connection, ms, work);
+}
+
+async function withinOnPostgres<T>(
+  connection: Connection,
+  ms: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const set = "set_config('lock_timeout', ?, true)";
+  const [row] = await connection.rows(
+    `SELECT current_setting('lock_timeout') AS "before", ${set}`,
+    [`${ms}ms`],
+  );
+  const done = await work();
+  // Not after a failure: the rollback, which is all that is left to do, takes the setting back.
+  await connection.rows(`SELECT ${set}`, [row?.before]);
+  return done;
+}
+
+async function withinOnMysql<T>(
+  connection: Connection,
+  ms: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const limit = '@@SESSION.innodb_lock_wait_timeout';
+  const [row] = await connection.rows(`SELECT ${limit} AS "before"`);
+  const set = (seconds: number): Promise<number> => connection.count(`SET ${limit} = ${seconds}`);
+  await set(Math.max(1, Math.ceil(ms / 1000)));
+  let done: T;
+  try {
+    done = await work();
+  } catch (error) {
+    // What failed first is what the caller must know, even if the connection has gone since.
+    await set(Number(row?.before)).catch(() => {});
+    throw error;
+  }
+  await set(Number(row?.before));
+  return done;
+}
+
+const LEVEL = "pg_catalog.current_setting('transaction_isolation')";
+
+/** On PostgreSQL: whether each statement reads what is committed by then. */
+export const READS_LATEST: string = `${LEVEL} IN ('read committed', 'read uncommitted')`;
+
+/** @throws UsageError if what this transaction reads under a lock may be older than the lock. */
+export async function mustReadLatest(connection: Connection): Promise<void> {
+  if (connection.dialect === 'mysql') return;
+  const [row] = await connection.rows(`SELECT ${LEVEL} AS "level" WHERE NOT ${READS_LATEST}`);
+  if (row) throw readsOlder(String(row.level));
+}
+
+function readsOlder(level: string): UsageError {
+  return new UsageError(
+    `This transaction is ${level.toUpperCase()}: what it reads under a lock may be older than the` +
+      ' lock. Begin it at READ COMMITTED. (At SERIALIZABLE in all programs no lock is needed.)',
+  );
+}

@@ -1,0 +1,121 @@
+/**
+ * The fence where the guarded data is in etcd.
+ *
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
+ * It holds because each entry writes the fence's key, whose revision is then that of the entry, and
+ * each write is a transaction that compares it. Entries follow each other in the order of their
+ * tokens: each puts what it has decided only where the key is still as it was read. So a holder
+ * that has entered reads what no older one can change any more. The same holder, once it has
+ * entered again, is safe from its own earlier writes whose outcome it did not learn.
+ * What would break it: a read before `enter`, a write without the comparison, or data in another
+ * cluster than the fence.
+ * Why this is not a comparison of the lock's own key: docs/design/0063-etcd-fence.md.
+ */
+
+import { UsageError } from '../base/errors.ts';
+import { readOptions } from '../base/options.ts';
+import { show } from '../base/show.ts';
+import type { FencingToken } from '../contract/token.ts';
+import type { Compare, EtcdClient, KeyValue, Reply, Txn } from '../stores/etcd/client.ts';
+import { StaleTokenError } from './errors.ts';
+import { type Fence, type FenceEntry, fenced, fenceOf } from './fence.ts';
+import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
+
+export interface EtcdFenceOptions {
+  /** What the keys of all fences begin with; default `holdfast-fence/`. */
+  readonly prefix?: string;
+}
+
+/** As much of the client of `holdfast/etcd` as the fence uses. */
+export type EtcdTransactions = Pick<EtcdClient, 'txn'>;
+
+/**
+ * `write` carries out a transaction if no other entry was made since. That of a reader only reads,
+ * without the comparison. After an unknown outcome, `enter` anew: what was on its way can no longer
+ * arrive then.
+ */
+export interface EtcdEntry extends FenceEntry<Txn, Reply> {
+  /**
+   * What has to be true in each transaction that writes what the lock guards, also in those of
+   * another client. Nothing for a reader, who keeps older writers out and writes nothing.
+   */
+  readonly check: readonly Compare[];
+}
+
+/**
+ * A fence in the etcd that holds the guarded data.
+ *
+ * @example
+ * import { etcdFence } from 'holdfast/fence';
+ *
+ * const fence = etcdFence();
+ * await locks.mutex('config').run(async (lease) => {
+ *   const entry = await fence.enter(etcd, lease);
+ *   const value = await readConfig();
+ *   await entry.write({ success: [{ put: { key: 'config', value } }] });
+ * });
+ *
+ * @throws UsageError
+ */
+export function etcdFence(
+  options: EtcdFenceOptions = {},
+): Fence<EtcdTransactions, Promise<EtcdEntry>> {
+  const { prefix = 'holdfast-fence/' } = readOptions(options, ['prefix'], 'etcdFence');
+  if (typeof prefix !== 'string' || !prefix.isWellFormed() || prefix === '') {
+    throw new UsageError(`prefix must be text, and not empty, not ${show(prefix)}.`);
+  }
+  return fenceOf(async (verb, etcd, lease) => {
+    const token = fenced(lease);
+    const key = prefix + token.resource;
+    const range = { range: { key } };
+    let [known] = kvsIn(await etcd.txn({ success: [range] }));
+    for (;;) {
+      const value = textOf(raised(verb, token, () => known && seenAt(known)));
+      const unchanged: Compare = { key, target: 'mod', is: '=', to: known?.modRevision ?? 0n };
+      const reply = await etcd.txn({
+        ...{ compare: [unchanged], success: [{ put: { key, value } }], failure: [range] },
+      });
+      // The comparison that is true as long as no other entry is made.
+      if (reply.succeeded) return entryOf(etcd, token, { ...unchanged, to: reply.revision });
+      // Another holder has entered meanwhile.
+      [known] = kvsIn(reply);
+    }
+  });
+}
+
+function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare): EtcdEntry {
+  const check = token.kind === 'read' ? [] : [unchanged];
+  const { key } = unchanged;
+  return {
+    check,
+    async write(txn) {
+      if (token.kind === 'read' && writes(txn)) throw new UsageError('A reader writes nothing.');
+      // The caller's own comparisons choose its branch, so the fence's stand around them.
+      const fenced: Txn = { compare: check, success: [{ txn }], failure: [{ range: { key } }] };
+      const reply = await etcd.txn(fenced);
+      const [answer] = reply.answers;
+      if (reply.succeeded && answer && 'txn' in answer) return { ...reply, ...answer.txn };
+      const [known] = kvsIn(reply);
+      throw known ? enteredSince(token, seenAt(known)) : gone(token);
+    },
+  };
+}
+
+function writes({ success, failure = [] }: Txn): boolean {
+  return [...success, ...failure].some(
+    (one) => 'put' in one || 'delete' in one || ('txn' in one && writes(one.txn)),
+  );
+}
+
+function gone({ resource, token }: FencingToken): StaleTokenError {
+  return new StaleTokenError(resource, token, 0n, ' The key of the fence was deleted.');
+}
+
+function kvsIn({ answers }: Reply): readonly KeyValue[] {
+  const [answer] = answers;
+  return answer && 'range' in answer ? answer.range.kvs : [];
+}
+
+function seenAt({ key, value }: KeyValue): Seen {
+  return seenIn(value, `The key ${show(key)}`);
+}

@@ -1,0 +1,86 @@
+/** What all fences have in common: their interface, and the leases that they take. */
+import { UsageError } from '../base/errors.ts';
+import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../base/names.ts';
+import { show } from '../base/show.ts';
+import { UnsupportedError } from '../contract/errors.ts';
+import type { Kind } from '../contract/store.ts';
+import type { FencingToken } from '../contract/token.ts';
+
+/** A token as `lease`, or as text that came from another process. */
+export type EnterToken = Omit<FencingToken, 'token'> & { readonly token: bigint | string };
+
+/**
+ * A fence that stands beside the guarded data. `Through` leads to the data: a transaction, a
+ * client, a session. What is `Entered` with may read and write, until another entry is made.
+ */
+export interface Fence<Through, Entered> {
+  /**
+   * Raises the fence to this token. Call it before you read anything that the lock guards.
+   * @throws StaleTokenError if a newer holder was here.
+   * @throws UsageError, UnsupportedError for permits, StoreError; TransactionError in SQL.
+   */
+  enter(through: Through, lease: EnterToken): Entered;
+  /**
+   * Enters whatever the fence has seen, and makes it follow this lease's lineage from now on. An
+   * operator does this after locks have moved to another store, with all other holders stopped.
+   */
+  adopt(through: Through, lease: EnterToken): Entered;
+}
+
+/** How a holder writes that has entered, where no transaction stays open. */
+export interface FenceEntry<Write, Done> {
+  /**
+   * One step with the check that no other entry was made since.
+   * @throws StaleTokenError if another entry was made: nothing is written.
+   * @throws StoreError: if its `outcome` is `unknown`, it may have been written.
+   * @throws UsageError, unsent; also if a reader would write.
+   */
+  write(what: Write): Promise<Done>;
+}
+
+export type Verb = keyof Fence<unknown, unknown>;
+
+/** Both verbs of a fence, which differ in what they make of what the fence has seen. */
+export function fenceOf<Through, Entered>(
+  take: (verb: Verb, through: Through, lease: EnterToken) => Entered,
+): Fence<Through, Entered> {
+  return {
+    enter: (through, lease) => take('enter', through, lease),
+    adopt: (through, lease) => take('adopt', through, lease),
+  };
+}
+
+const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
+
+/**
+ * What came with a request may be anything.
+ * @throws UsageError
+ */
+export function readLease(lease: EnterToken): FencingToken {
+  if (typeof lease !== 'object' || lease === null) {
+    throw new UsageError(`A fence takes a lease, not ${show(lease)}.`);
+  }
+  const { resource, lineage, kind, token } = lease;
+  checkName(resource, 'resource', MAX_PREFIX_BYTES + MAX_NAME_BYTES);
+  checkName(lineage, 'lineage');
+  if (kind !== undefined && !KINDS.includes(kind)) {
+    throw new UsageError(`The kind of a lease is one of ${KINDS.join(', ')}, not ${show(kind)}.`);
+  }
+  return { resource, lineage, kind, token: checkToken(token) };
+}
+
+/** @throws UsageError, UnsupportedError */
+export function fenced(lease: EnterToken): FencingToken {
+  const token = readLease(lease);
+  if (token.kind !== 'permits') return token;
+  throw new UnsupportedError('fence', 'Permits cannot be fenced: their holders are equals.');
+}
+
+/** The largest integer of SQLite, PostgreSQL and MySQL. */
+const MAX_TOKEN = 2n ** 63n - 1n;
+
+function checkToken(token: bigint | string): bigint {
+  const value = typeof token === 'string' && /^[1-9]\d{0,18}$/.test(token) ? BigInt(token) : token;
+  if (typeof value === 'bigint' && value > 0n && value <= MAX_TOKEN) return value;
+  throw new UsageError(`A fencing token is a positive bigint, or one as text, not ${show(token)}.`);
+}

@@ -1,0 +1,60 @@
+/** The text of an object: its value, and beside it who has entered last. */
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
+import type { Seen } from '../rule.ts';
+
+/** The fence in an object, and which write of which entry brought it there. */
+export interface Mark extends Seen {
+  readonly entry: string;
+  readonly seq: number;
+}
+
+export interface Document<T> {
+  readonly value: T;
+  /** None before the first entry. */
+  readonly mark: Mark | undefined;
+}
+
+/** What is written, and the value that is then read in it, which shares nothing with the first. */
+export interface Written<T> {
+  readonly text: string;
+  readonly value: T;
+}
+
+/** @throws UsageError for a value that JSON does not have. */
+export function written<T>(value: T, mark: Mark): Written<T> {
+  const fence = { ...mark, token: String(mark.token), floor: String(mark.floor) };
+  let cause: unknown;
+  try {
+    const text = JSON.stringify({ fence, value });
+    const read = JSON.parse(text) as { readonly value?: T };
+    if (read.value !== undefined) return { text, value: read.value };
+  } catch (error) {
+    cause = error;
+  }
+  throw new UsageError(`The value cannot be kept in an object: ${show(value)}.`, { cause });
+}
+
+/**
+ * More than these two was written by another program, and would be lost.
+ * @throws UsageError
+ */
+export function documentIn<T>(text: string, key: string): Document<T> {
+  let cause: unknown;
+  try {
+    const { fence, value, ...others } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (value !== undefined && Object.keys(others).length === 0) {
+      return { value: value as T, mark: fence === undefined ? undefined : markIn(fence) };
+    }
+  } catch (error) {
+    cause = error;
+  }
+  const message = `The object ${show(key)} has no fence: something else has written it.`;
+  throw new UsageError(message, { cause });
+}
+
+function markIn(fence: unknown): Mark {
+  const { lineage, token, floor, entry, seq } = fence as Record<keyof Mark, string>;
+  if (typeof lineage !== 'string' || typeof entry !== 'string') throw new Error('Not a fence.');
+  return { lineage, entry, seq: Number(seq), token: BigInt(token), floor: BigInt(floor) };
+}

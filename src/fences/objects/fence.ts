@@ -1,0 +1,147 @@
+/**
+ * The fence where the guarded data is an object that is written on a condition: in S3 and its like,
+ * or behind HTTP.
+ *
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
+ * It holds because each write names the ETag of this entry's own last one (`If-Match`), and an
+ * entry is itself such a write: of what is there, with another fence in it. So it changes the ETag,
+ * and a holder that has entered has a value that no older one can change any more. Entries follow
+ * each other in the order of their tokens: each decides on what it read, and writes only onto that.
+ * The fence stands in the object's text, with a number for each write: many services make ETags of
+ * the text alone, and two equal ones would let a late write pass.
+ * A write whose reply is lost is sent again as it was. If it was carried out already, the copy is
+ * refused, and what is there tells by entry and number whose it is.
+ * What would break it: a service that ignores the conditions (`probeObjects` finds it), or whose
+ * reads lag behind its writes for ever; a write without them.
+ */
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { randomId } from '../../base/random-id.ts';
+import type { FencingToken } from '../../contract/token.ts';
+import { StaleTokenError } from '../errors.ts';
+import { type Fence, type FenceEntry, fenced, fenceOf } from '../fence.ts';
+import { enteredSince, raised } from '../rule.ts';
+import { checkAccess, type ObjectAccess, type StoredObject } from './access.ts';
+import { documentIn, type Mark, written } from './document.ts';
+import { lookAt, putAt } from './requests.ts';
+
+export interface ObjectFenceOptions<T> {
+  /** What an object begins with that is not there yet; default `null`. */
+  readonly initial?: T;
+}
+
+/**
+ * Writes are carried out one after the other; after one of unknown outcome, the next one settles
+ * it. If replies were lost before a `StaleTokenError`, the write may have been carried out before
+ * the next holder entered, who has read it then.
+ */
+export interface ObjectEntry<T> extends FenceEntry<T, void> {
+  /** What is in the object, as far as is known: what was read on entry, or written last. */
+  readonly value: T;
+}
+
+/**
+ * A fence in the object that holds the guarded data: `{"fence": …, "value": …}`, in JSON. Its key
+ * is the name of the resource, which `get` and `put` may take for another.
+ *
+ * @example
+ * import { objectFence } from 'holdfast/fence';
+ *
+ * const fence = objectFence<string[]>({ initial: [] });
+ * await locks.mutex('plan').run(async (lease) => {
+ *   const entry = await fence.enter(objects, lease);
+ *   await entry.write([...entry.value, 'one more']);
+ * });
+ *
+ * @throws UsageError
+ */
+export function objectFence<T = unknown>(
+  options: ObjectFenceOptions<T> = {},
+): Fence<ObjectAccess, Promise<ObjectEntry<T>>> {
+  const { initial = null as T } = readOptions(options, ['initial'], 'objectFence');
+  return fenceOf(async (verb, objects, lease) => {
+    const token = fenced(lease);
+    checkAccess(objects);
+    const { resource: key } = token;
+    const entry = randomId();
+    let there = await lookAt(objects, key);
+    for (;;) {
+      const before = there ? documentIn<T>(there.text, key) : { value: initial, mark: undefined };
+      const mark = { ...raised(verb, token, () => before.mark), entry, seq: 0 };
+      const { text, value } = written(before.value, mark);
+      const put = await putAt(objects, { key, text, onto: there?.etag, isOwn: isOf(key, mark) });
+      if ('etag' in put) return entryOf({ objects, key, token }, { value, mark, etag: put.etag });
+      // Another holder was quicker.
+      there = put.found;
+    }
+  });
+}
+
+/** Whether an object was written by the write with this mark. */
+function isOf(key: string, own: Mark): (found: StoredObject) => boolean {
+  return ({ text }) => {
+    const { mark } = documentIn(text, key);
+    return mark?.entry === own.entry && mark.seq === own.seq;
+  };
+}
+
+interface Place {
+  readonly objects: ObjectAccess;
+  readonly key: string;
+  readonly token: FencingToken;
+}
+
+/** What an entry knows of its object. */
+interface Known<T> {
+  readonly value: T;
+  readonly mark: Mark;
+  readonly etag: string;
+}
+
+function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEntry<T> {
+  let known = entered;
+  /** The number of the last write that was begun. */
+  let begun = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function write(wanted: T): Promise<void> {
+    const mark = { ...known.mark, seq: ++begun };
+    const { text, value } = written(wanted, mark);
+    for (;;) {
+      const put = await putAt(objects, { key, text, onto: known.etag, isOwn: isOf(key, mark) });
+      if ('etag' in put) {
+        known = { value, mark, etag: put.etag };
+        return;
+      }
+      if (!put.found) throw ended(token, 'The object was deleted.');
+      const late = documentIn<T>(put.found.text, key);
+      if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {
+        throw refusal(token, mark, late.mark);
+      }
+      // An earlier write of ours, of which we had not heard.
+      known = { value: late.value, mark: late.mark, etag: put.found.etag };
+    }
+  }
+
+  return {
+    get value() {
+      return known.value;
+    },
+    async write(value) {
+      if (token.kind === 'read') throw new UsageError('A reader writes nothing.');
+      const next = last.then(() => write(value));
+      last = next.catch(() => {});
+      await next;
+    },
+  };
+}
+
+/** Who is in the place of this entry. */
+function refusal(token: FencingToken, own: Mark, found: Mark | undefined): StaleTokenError {
+  if (found && found.entry !== own.entry) return enteredSince(token, found);
+  return ended(token, 'Something has written it past the fence.');
+}
+
+function ended({ resource, token }: FencingToken, why: string): StaleTokenError {
+  return new StaleTokenError(resource, token, 0n, ` ${why}`);
+}

@@ -1,0 +1,132 @@
+/** What a holder does once it has entered a fence in Redis. */
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { refusalCode } from '../../stores/redis/errors.ts';
+import type { Link, Reply } from '../../stores/redis/link.ts';
+import { slotOf } from '../../stores/redis/slots.ts';
+import type { FenceEntry } from '../fence.ts';
+import commandsScript from './commands.lua';
+import { checked, run } from './scripts.ts';
+
+/** Text, or a number as text. */
+export type RedisValue = string | number | bigint;
+
+/** A command whose first word after the name is its key, and whose others are none. */
+export type RedisCommand = readonly [name: string, key: string, ...rest: readonly RedisValue[]];
+
+/** As RESP2 has it: text, whole numbers below 2^53, and `null` where there is nothing. */
+export type RedisReply = Reply;
+
+/**
+ * `write` sends commands, which may also read, one after another in one step. As in Redis's own
+ * MULTI, what came before a command that fails is done; then the outcome is `unknown`. None at all
+ * asks whether the entry is still in force.
+ *
+ * Calls are carried out in the order in which they are made. A key that a cluster keeps in another
+ * slot than the fence is a `UsageError`. After an unknown outcome, read through this entry: what
+ * was on its way can no longer arrive then. That of a reader only reads, without the check.
+ */
+export interface RedisEntry extends FenceEntry<readonly RedisCommand[], readonly RedisReply[]> {
+  /**
+   * A script of your own in place of the commands, which sees its own KEYS and ARGV. By default it
+   * has none. If it returns an error, what it wrote before stays.
+   */
+  eval(
+    script: string,
+    given?: { readonly keys?: readonly string[]; readonly args?: readonly RedisValue[] },
+  ): Promise<RedisReply>;
+}
+
+interface Terms {
+  readonly link: Link;
+  /** The fence's. */
+  readonly key: string;
+  readonly reads: boolean;
+  /** What the check compares, before the number of the request. */
+  readonly check: readonly [entry: string, token: string];
+  /** For how long the fence is kept after a write, in ms. */
+  readonly keep: string;
+  /** Why the entry is over. */
+  refusal(): Promise<Error>;
+}
+
+export function entryOf(terms: Terms): RedisEntry {
+  const { link, key: at, reads, check, keep } = terms;
+  let last: Promise<unknown> = Promise.resolve();
+  let seq = 0;
+
+  async function send(script: string, keys: readonly string[], args: readonly string[]) {
+    if (reads) return run(link, script, { at, keys, args }, 'EVAL_RO');
+    seq++;
+    const call = { at, keys: [at, ...keys], args: [...check, String(seq), keep, ...args] };
+    try {
+      return await run(link, checked(script), call);
+    } catch (error) {
+      if (refusalCode(error) !== 'HOLDFAST_STALE') throw error;
+      throw /HOLDFAST_STALE seq/.test(String(error)) ? overtaken() : await terms.refusal();
+    }
+  }
+
+  /** One after the other. */
+  async function inTurn(
+    script: string,
+    keys: readonly string[],
+    args: readonly RedisValue[],
+  ): Promise<Reply> {
+    const texts = args.map(textOf);
+    for (const each of keys) checkKey(each, terms);
+    const next = last.then(() => send(script, keys, texts));
+    last = next.catch(() => {});
+    return next;
+  }
+
+  return {
+    async write(commands) {
+      const args = commands.flatMap(([name, , ...rest]) => [rest.length + 1, name, ...rest]);
+      const keys = commands.map(([, each]) => each);
+      return (await inTurn(commandsScript, keys, args)) as readonly Reply[];
+    },
+    async eval(script, given = {}) {
+      if (typeof script !== 'string') throw new UsageError(`No script: ${show(script)}.`);
+      const { keys = [], args = [] } = readOptions(given, ['keys', 'args'], 'eval');
+      return inTurn(script, keys, args).catch((error: unknown) => {
+        throw ofScript(error);
+      });
+    },
+  };
+}
+
+/** A script that returns an error may have written before it, which the server does not tell. */
+function ofScript(error: unknown): unknown {
+  if (!isLockError(error, 'STORE') || refusalCode(error) === undefined) return error;
+  const { message, cause, retryable, outcome } = error as StoreError;
+  if (retryable || outcome === 'unknown') return error;
+  return new StoreError(message, { cause, retryable, outcome: 'unknown' });
+}
+
+function textOf(value: RedisValue): string {
+  if (typeof value === 'string' ? value.isWellFormed() : typeof value === 'bigint') {
+    return String(value);
+  }
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  throw new UsageError(`Redis is sent text and finite numbers here, not ${show(value)}.`);
+}
+
+/** @throws UsageError */
+function checkKey(key: string, { link, key: fence }: Terms): void {
+  if (typeof key !== 'string' || !key.isWellFormed()) {
+    throw new UsageError(`A key must be text, not ${show(key)}.`);
+  }
+  if (!link.cluster || slotOf(key) === slotOf(fence)) return;
+  throw new UsageError(
+    `The cluster keeps ${show(key)} in another slot than the fence ${show(fence)}. Give the lock ` +
+      "and its data one {tag} in their names, or tell it to the fence: the option 'tag'.",
+  );
+}
+
+function overtaken(): StoreError {
+  const message = 'The request was carried out before, or a later one was: read what is there.';
+  return new StoreError(message, { retryable: false, outcome: 'unknown' });
+}

@@ -1,0 +1,177 @@
+/**
+ * The fence where the guarded data is in Redis or Valkey.
+ *
+ * Invariant: a write of a holder is carried out only if no holder has entered since that one did,
+ * and no later write of the same entry was. It holds because each entry gets a number of its own in
+ * the fence's key, and each write is a script that begins with a comparison of it (check.lua),
+ * and with one of the request's own number: so a copy of a request, or one that was on its way when
+ * its connection was given up, finds that it is too late. Entries follow each other in the order of
+ * their tokens (enter.lua). So a holder that has entered reads what no older one can change.
+ * Requests of one entry leave one after the other: a server of a cluster that sends one elsewhere
+ * would else turn their order.
+ * What would break it: a read before `enter`, or from a replica; a write without the check; data on
+ * another server than the fence.
+ * Why this is not a comparison of the lock's own key: docs/design/0070-redis-fence.md.
+ */
+import { type Duration, parseDuration } from '../../base/duration.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
+import type { FencingToken } from '../../contract/token.ts';
+import { linkOf, type RedisClient } from '../../stores/redis/client.ts';
+import { refusalCode } from '../../stores/redis/errors.ts';
+import type { Link, Reply } from '../../stores/redis/link.ts';
+import { slotOf, tagOf } from '../../stores/redis/slots.ts';
+import { StaleTokenError } from '../errors.ts';
+import { type Fence, fenced, fenceOf } from '../fence.ts';
+import { enteredSince, type Seen, stale } from '../rule.ts';
+import enterScript from './enter.lua';
+import { entryOf, type RedisEntry } from './entry.ts';
+import { run } from './scripts.ts';
+
+export interface RedisFenceOptions {
+  /** What the keys of all fences begin with; default `holdfast-fence:`. No braces. */
+  readonly prefix?: string;
+  /**
+   * The hash tag of the data that this resource guards, the same in all programs: a cluster keeps
+   * the fence with it. Default: the tag in the name of the resource, or that name itself.
+   */
+  readonly tag?: (resource: string) => string;
+  /**
+   * A fence that was not entered or written through for so long is forgotten; default never. An
+   * old entry never writes through a fence that is gone, but a holder that has not entered yet
+   * could still enter: so longer than any process may stand still. At least a minute.
+   */
+  readonly keep?: Duration;
+}
+
+/** Read from the primary. */
+export interface RedisFence extends Fence<RedisClient, Promise<RedisEntry>>, AsyncDisposable {
+  /** The key of this resource's fence. */
+  keyOf(resource: string): string;
+  /** Closes its own connections, never the clients. */
+  close(): Promise<void>;
+}
+
+const SHORTEST_KEEP_MS = 60_000;
+
+/**
+ * A fence in the Redis that holds the guarded data. It takes a connection of its own with the
+ * settings of the client, to each primary in a cluster; it is made when it is first needed.
+ *
+ * @example
+ * import { redisFence } from 'holdfast/fence';
+ *
+ * const fence = redisFence();
+ * await locks.mutex('stock').run(async (lease) => {
+ *   const entry = await fence.enter(redis, lease);
+ *   const left = Number(await redis.get('stock'));
+ *   await entry.write([['SET', 'stock', left - 1]]);
+ * });
+ *
+ * @throws UsageError
+ */
+export function redisFence(options: RedisFenceOptions = {}): RedisFence {
+  const given = readOptions(options, ['prefix', 'tag', 'keep'], 'redisFence');
+  const keyOf = keysWith(given);
+  const keep = String(readKeep(given.keep));
+  const links = new Map<RedisClient, Link>();
+  const linkTo = (client: RedisClient): Link => {
+    const link = links.get(client) ?? linkOf(client);
+    links.set(client, link);
+    return link;
+  };
+  const fence = fenceOf<RedisClient, Promise<RedisEntry>>(async (verb, client, lease) => {
+    const token = fenced(lease);
+    const key = keyOf(token.resource);
+    const link = linkTo(client);
+    const reads = token.kind === 'read';
+    const how = verb === 'adopt' ? 'a' : reads ? 'r' : 'w';
+    const number = digits(token.token);
+    const args = [token.lineage, number, how, keep];
+    const [state, ...rest] = await enter(link, key, args);
+    if (state === 0) throw stale(token, seenIn(rest));
+    const refusal = (): Promise<Error> => whyOver(link, key, token);
+    return entryOf({ link, key, reads, check: [String(rest[0]), number], keep, refusal });
+  });
+  const close = async (): Promise<void> => {
+    await Promise.all([...links.values()].map((link) => link.close()));
+  };
+  return { ...fence, keyOf, close, [Symbol.asyncDispose]: close };
+}
+
+/** @throws UsageError */
+function keysWith({ prefix = 'holdfast-fence:', tag }: RedisFenceOptions): RedisFence['keyOf'] {
+  if (typeof prefix !== 'string' || !prefix.isWellFormed() || !/^[^{}]+$/.test(prefix)) {
+    throw new UsageError(`prefix must be text without braces, not ${show(prefix)}.`);
+  }
+  if (tag !== undefined && typeof tag !== 'function') {
+    throw new UsageError(`tag must be a function, not ${show(tag)}.`);
+  }
+  return (resource) => `${prefix}{${tag ? checkTag(tag(resource)) : ownTag(resource)}}${resource}`;
+}
+
+/** A tag ends at the first brace. */
+function checkTag(tag: unknown): string {
+  if (typeof tag === 'string' && tag.isWellFormed() && /^[^}]+$/s.test(tag)) return tag;
+  throw new UsageError(`tag must return text without a closing brace, not ${show(tag)}.`);
+}
+
+/** A key with this tag is in the slot of a key that is called like the resource. */
+function ownTag(resource: string): string {
+  const open = resource.indexOf('{');
+  const close = open === -1 ? -1 : resource.indexOf('}', open + 1);
+  const tag = close > open + 1 ? resource.slice(open + 1, close) : resource;
+  return tag.includes('}') ? tagOf(slotOf(resource)) : tag;
+}
+
+function readKeep(keep: Duration | undefined): number {
+  if (keep === undefined) return 0;
+  const ms = parseDuration(keep, 'keep');
+  if (ms >= SHORTEST_KEEP_MS) return ms;
+  throw new UsageError(`keep must be a minute at least, and better days, not ${show(keep)}.`);
+}
+
+/** As long as the largest token: texts of one length compare as their numbers do. */
+function digits(token: bigint): string {
+  return String(token).padStart(19, '0');
+}
+
+async function enter(link: Link, key: string, args: readonly string[]): Promise<readonly Reply[]> {
+  const notAFence = `The key ${show(key)} is not a fence: something else has written it.`;
+  try {
+    const reply = (await run(link, enterScript, {
+      at: key,
+      keys: [key],
+      args,
+    })) as readonly Reply[];
+    if (reply[0] !== 2) return reply;
+  } catch (error) {
+    if (refusalCode(error) !== 'WRONGTYPE') throw error;
+  }
+  throw new UsageError(notAFence);
+}
+
+function seenIn([lineage, token, floor]: readonly Reply[]): Seen {
+  return { lineage: String(lineage), token: BigInt(String(token)), floor: BigInt(String(floor)) };
+}
+
+/** Why an entry is over, as far as the fence still tells. */
+async function whyOver(link: Link, key: string, mine: FencingToken): Promise<Error> {
+  const { resource, lineage, token } = mine;
+  const ended = (seen: bigint, why: string): Error =>
+    new StaleTokenError(resource, token, seen, ` ${why}`);
+  let reply: readonly Reply[];
+  try {
+    const look = ['HMGET', key, 'lineage', 'token', 'floor'];
+    reply = (await link.send(key, look)) as readonly Reply[];
+  } catch (error) {
+    if (!isLockError(error, 'STORE')) throw error;
+    return ended(token, 'Another entry was made since.');
+  }
+  if (reply[0] === null) return ended(0n, 'The key of the fence was deleted.');
+  const seen = seenIn(reply);
+  const older = mine.kind !== 'read' && seen.lineage === lineage && seen.token < token;
+  if (!older || seen.floor > token) return enteredSince(mine, seen);
+  return ended(seen.token, 'The server has forgotten the entry, after a fail-over: enter anew.');
+}

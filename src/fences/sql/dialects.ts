@@ -1,0 +1,116 @@
+/**
+ * The fence's row in each database's SQL.
+ *
+ * Tokens travel as text: clients differ in how they bind and read integers beyond 2^53. Each
+ * statement writes the row even when it is as it should be, for writing is what keeps others out.
+ */
+import { Buffer } from 'node:buffer';
+import { UsageError } from '../../base/errors.ts';
+import { inDialect, quoteTable } from '../../database-locks/sql.ts';
+import { fromText, toText } from '../../stores/name-text.ts';
+
+export type FenceDialect = 'sqlite' | 'postgres' | 'mysql';
+
+export interface FenceSql {
+  /** The statement that makes the table. */
+  readonly schema: string;
+  /** For resource, lineage and token: enters, or changes nothing. */
+  readonly raise: string;
+  readonly raiseFloor: string;
+  readonly adopt: string;
+  /** Whether these three bring a row if they have entered, and none if not. MySQL's do not tell. */
+  readonly tells: boolean;
+  /** What the fence has seen of a resource. */
+  readonly look: string;
+  /** Names as they are kept. */
+  encode(name: string): string | Buffer;
+  /** Back from what `look` brings. */
+  decode(lineage: string): string;
+}
+
+/** @throws UsageError */
+export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSql>> = {
+  sqlite: (table) => {
+    if (typeof table !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(table)) {
+      throw new UsageError('table must be a plain identifier of at most 63 letters and digits.');
+    }
+    return {
+      ...standard(table),
+      encode: (name) => name,
+      decode: (lineage) => lineage,
+      // Resources are compared byte by byte, as SQLite's default collation does.
+      schema: `CREATE TABLE IF NOT EXISTS ${table} (
+  resource TEXT PRIMARY KEY,
+  lineage TEXT NOT NULL,
+  token INTEGER NOT NULL,
+  floor INTEGER NOT NULL
+) WITHOUT ROWID`,
+    };
+  },
+  postgres: (table) => ({
+    ...standard(quoteTable(table)),
+    encode: toText,
+    decode: fromText,
+    // Half of each page is left free, so that a row is rewritten where it is.
+    schema: `CREATE TABLE IF NOT EXISTS ${quoteTable(table)} (
+  resource text COLLATE "C" PRIMARY KEY,
+  lineage text COLLATE "C" NOT NULL,
+  token bigint NOT NULL,
+  floor bigint NOT NULL
+) WITH (fillfactor = 50)`,
+  }),
+  mysql: (table) => ({
+    ...mysql(quoteTable(table)),
+    encode: (name) => Buffer.from(name),
+    decode: (hex) => Buffer.from(hex, 'hex').toString(),
+    // Bytes: MySQL's collations take different names for one, if only for a space at the end.
+    schema: `CREATE TABLE IF NOT EXISTS ${inDialect('mysql', quoteTable(table))} (
+  resource varbinary(640) PRIMARY KEY,
+  lineage varbinary(512) NOT NULL,
+  token bigint NOT NULL,
+  floor bigint NOT NULL
+) ENGINE = InnoDB`,
+  }),
+};
+
+type Statements = Pick<FenceSql, 'raise' | 'raiseFloor' | 'adopt' | 'tells' | 'look'>;
+
+/** SQLite and PostgreSQL read these alike. */
+function standard(table: string): Statements {
+  const row = `INSERT INTO ${table} AS f (resource, lineage, token, floor)`;
+  const token = 'CAST(CAST(? AS text) AS bigint)';
+  return {
+    tells: true,
+    raise: `${row} VALUES (?, ?, ${token}, 0)
+ON CONFLICT (resource) DO UPDATE SET token = excluded.token
+WHERE f.lineage = excluded.lineage AND f.token <= excluded.token AND f.floor <= excluded.token
+RETURNING 1 AS entered`,
+    raiseFloor: `${row} VALUES (?, ?, 0, ${token})
+ON CONFLICT (resource) DO UPDATE
+SET floor = CASE WHEN f.floor > excluded.floor THEN f.floor ELSE excluded.floor END
+WHERE f.lineage = excluded.lineage AND f.token <= excluded.floor
+RETURNING 1 AS entered`,
+    adopt: `${row} VALUES (?, ?, ${token}, 0)
+ON CONFLICT (resource) DO UPDATE SET lineage = excluded.lineage, token = excluded.token, floor = 0
+RETURNING 1 AS entered`,
+    look: `SELECT lineage, CAST(token AS text) AS token, CAST(floor AS text) AS floor
+FROM ${table} WHERE resource = ?`,
+  };
+}
+
+function mysql(table: string): Statements {
+  const row = `INSERT INTO ${table} (resource, lineage, token, floor)`;
+  const same = 'lineage = VALUES(lineage)';
+  return {
+    tells: false,
+    raise: `${row} VALUES (?, ?, ?, 0) ON DUPLICATE KEY UPDATE token =
+IF(${same} AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)`,
+    raiseFloor: `${row} VALUES (?, ?, 0, ?) ON DUPLICATE KEY UPDATE floor =
+IF(${same} AND token <= VALUES(floor) AND floor < VALUES(floor), VALUES(floor), floor)`,
+    adopt: `${row} VALUES (?, ?, ?, 0) ON DUPLICATE KEY UPDATE
+lineage = VALUES(lineage), token = VALUES(token), floor = 0`,
+    look: `SELECT HEX(lineage) AS lineage,
+CAST(token AS char) AS token, CAST(floor AS char) AS floor
+FROM ${table} WHERE resource = ? FOR UPDATE`,
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * The fence where the guarded data is in a database that has transactions.
+ *
+ * Invariant: once a holder has entered with its token, no transaction of a holder with a smaller
+ * one commits a write. It holds because the fence is claim-first. `enter` is the first statement of
+ * each transaction and a write to the fence's row: it raises the row to the holder's token, or is
+ * refused because a larger one is there. The row stays locked until commit, so what is read after
+ * `enter` cannot be overwritten by an older holder, and a stale one finds the larger token whenever
+ * it comes. Checking the token only when writing would lose updates: a late write of 33 passes when
+ * 34 has read but not yet written. Readers raise a floor that only writers have to pass.
+ * What is read after `enter` is what the last holder committed. On PostgreSQL at READ COMMITTED
+ * each statement looks anew; above it the snapshot is the first statement's, and the server fails
+ * that one (a serialization failure) if the row was changed since. On MySQL the write fixes no
+ * snapshot: the first read after it does.
+ * What would break it: `enter` outside of the transaction that writes, after its reads, or against
+ * another database than the one that holds the data; on MySQL at REPEATABLE READ, a snapshot that
+ * is older than the entry (START TRANSACTION WITH CONSISTENT SNAPSHOT).
+ * The reasoning, with a worked interleaving, is in docs/guide/fences.md.
+ */
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
+import type { SqlTransaction } from '../../database-locks/clients.ts';
+import { type Fence, fenced, fenceOf } from '../fence.ts';
+import { FENCE_SQL, type FenceDialect } from './dialects.ts';
+import { entering } from './entering.ts';
+import { runOnServer } from './server.ts';
+import { runOnSqlite, type SqliteConnection } from './sqlite.ts';
+
+export interface SqlFenceOptions<D extends FenceDialect = FenceDialect> {
+  /** `mysql` is MariaDB's as well. */
+  readonly dialect: D;
+  /**
+   * Default `holdfast_fence`; on servers it may be `schema.name`. In SQLite it is made when it is
+   * first needed, elsewhere by you, from `schema`: there it would commit your transaction (MySQL),
+   * or need rights that a program should not have.
+   */
+  readonly table?: string;
+}
+
+/**
+ * The entry is the transaction: call `enter` first in each that reads or writes what the lock
+ * guards. With SQLite it is synchronous, as the bindings are.
+ */
+export interface SqlFence<Through = SqlTransaction, Entered = Promise<void>>
+  extends Fence<Through, Entered> {
+  /** The statement that makes the table. */
+  readonly schema: string;
+}
+
+/**
+ * A fence in the user's own database.
+ *
+ * @example
+ * import { sqlFence } from 'holdfast/fence';
+ *
+ * const fence = sqlFence({ dialect: 'sqlite' });
+ * await locks.mutex('stock').run((lease) =>
+ *   transaction(db, () => {
+ *     fence.enter(db, lease);
+ *     sell(db, sku);
+ *   }),
+ * );
+ *
+ * @throws UsageError
+ */
+export function sqlFence(options: SqlFenceOptions<'sqlite'>): SqlFence<SqliteConnection, void>;
+/**
+ * A fence in a database on a server, whose table, `schema`, is already there.
+ *
+ * @example
+ * import { sqlFence } from 'holdfast/fence';
+ *
+ * const fence = sqlFence({ dialect: 'postgres' });
+ * await locks.mutex('stock').run((lease) =>
+ *   sql.begin(async (tx) => {
+ *     await fence.enter(tx, lease);
+ *     await tx`update stock set n = n - 1 where sku = ${sku}`;
+ *   }),
+ * );
+ *
+ * @throws UsageError
+ */
+export function sqlFence(options: SqlFenceOptions<'postgres' | 'mysql'>): SqlFence;
+export function sqlFence(options: SqlFenceOptions): SqlFence<SqliteConnection, void> | SqlFence {
+  const given = readOptions(options, ['dialect', 'table'], 'sqlFence');
+  const { dialect, table = 'holdfast_fence' } = given;
+  if (!['sqlite', 'postgres', 'mysql'].includes(dialect)) {
+    throw new UsageError(
+      `sqlFence has the dialects 'sqlite', 'postgres' and 'mysql', not ${show(dialect)}.`,
+    );
+  }
+  const sql = FENCE_SQL[dialect](table);
+  const { schema } = sql;
+  if (dialect === 'sqlite') {
+    const fence = fenceOf<SqliteConnection, void>((verb, connection, lease) =>
+      runOnSqlite(connection, schema, entering(sql, verb, fenced(lease))),
+    );
+    return { ...fence, schema };
+  }
+  const fence = fenceOf<SqlTransaction, Promise<void>>(async (verb, tx, lease) =>
+    runOnServer(tx, { dialect, schema }, entering(sql, verb, fenced(lease))),
+  );
+  return { ...fence, schema };
+}

@@ -1,0 +1,34 @@
+/** Entries into fences in PostgreSQL, MySQL and MariaDB, through the caller's transaction. */
+import { isLockError, UsageError } from '../../base/errors.ts';
+import type { SqlTransaction } from '../../database-locks/clients.ts';
+import { type Connection, transactionOf } from '../../database-locks/connection.ts';
+import type { Dialect } from '../../database-locks/sql.ts';
+import type { Step, Steps } from './entering.ts';
+
+/** @throws UsageError for what is no transaction of this dialect, or without the table. */
+export async function runOnServer(
+  tx: SqlTransaction,
+  { dialect, schema }: { readonly dialect: Dialect; readonly schema: string },
+  steps: Steps,
+): Promise<void> {
+  const connection = transactionOf(tx);
+  if (connection.dialect !== dialect) {
+    const message = `This fence is for ${dialect}, the transaction of ${connection.dialect}.`;
+    throw new UsageError(message);
+  }
+  await connection.mustHaveBegun();
+  try {
+    let step = steps.next();
+    while (!step.done) step = steps.next(await take(connection, step.value));
+  } catch (error) {
+    if (!isLockError(error, 'USAGE') || error.cause === undefined) throw error;
+    const what = `The fence needs its table, which you make once:\n${schema}`;
+    throw new UsageError(`${error.message}. ${what}`, { cause: error.cause });
+  }
+}
+
+async function take(connection: Connection, { sql, values, brings }: Step): Promise<unknown> {
+  if (brings) return (await connection.rows(sql, values))[0];
+  await connection.count(sql, values);
+  return undefined;
+}
