@@ -7,6 +7,6 @@ const exported = (await import(module)) as Record<string, (options: unknown) => 
 const work = exported[name];
 if (!work) throw new Error(`${module} has no ${name}.`);
 const answer = await work(JSON.parse(options));
-if (answer !== undefined) process.send?.({ answer }, () => process.disconnect());
+if (answer !== undefined) process.send?.(answer, () => process.disconnect());
 
 export {};

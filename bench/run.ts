@@ -54,7 +54,7 @@ interface Job {
 function jobsOf(name: string): Job[] {
   const figure = FIGURES[name];
   if (!figure) fail(`There is no figure ${name}; there are ${Object.keys(FIGURES).join(', ')}.`);
-  const known = [...figure.stores, ...(figure.also ?? [])];
+  const known = [...new Set([...figure.stores, ...(figure.also ?? [])])];
   let own = figure.stores;
   if (stores.size > 0) {
     const candidates = positionals.length > 0 ? known : figure.stores;

@@ -50,13 +50,9 @@ export function stage(): string {
   for (const file of readdirSync(scripts, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.endsWith('.d.ts')) continue;
     const source = readFileSync(join(scripts, file), 'utf8');
-    const { outputText } = ts.transpileModule(source, {
-      compilerOptions: COMPILER_OPTIONS,
-      fileName: file,
-    });
     const compiled = join(folder, file.replace(/ts$/, 'js'));
     mkdirSync(dirname(compiled), { recursive: true });
-    writeFileSync(compiled, outputText);
+    writeFileSync(compiled, ts.transpile(source, COMPILER_OPTIONS, file));
   }
   return folder;
 }

@@ -40,15 +40,11 @@ export async function measure(): Promise<void> {
     const measured = { 'median ms': median / 1000, 'p99 ms': p99 / 1000 };
     report({ what: name, measured, ratio: timeRatio });
   }
-  const file = script(
-    'import-only',
-    `const since = performance.now();
+  const text = `const since = performance.now();
     await import('holdfast');
-    console.log(performance.now() - since);`,
-  );
-  const imports = Array.from({ length: STARTS }, () =>
-    Number(execFileSync(process.execPath, [file])),
-  );
+    console.log(performance.now() - since);`;
+  const file = script('import-only', text);
+  const imports = Array.from({ length: STARTS }, () => +execFileSync(process.execPath, [file]));
   const measured = { 'median ms': median(imports), 'p99 ms': quantile(imports, 0.99) };
   report({ what: 'the import alone', measured });
 }

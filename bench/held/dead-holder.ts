@@ -1,7 +1,7 @@
 /**
  * A holder is killed: how long until the next one has the lock, who waits in another process. It is
- * the time from the end of the lease, as the server sees it; or from the kill, where a session lives
- * on after its last heartbeat and servers look for it now and then.
+ * the time from the end of the lease, as the server sees it, or from the kill, where a session
+ * lives on after its last heartbeat and servers look for it now and then.
  */
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';

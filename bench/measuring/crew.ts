@@ -1,5 +1,6 @@
 /** Many tasks of one or more processes that want the same lock, and what came of it. */
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { subjectAt } from '../stores/index.ts';
 import { type Happened, type Job, MEMBER, type OwnJob, type Turn } from './member.ts';
 import { call, now, sleep } from './processes.ts';
@@ -50,7 +51,12 @@ export class Crew {
     const { all, work } = await this.#watch(job, go);
     all.forEach(({ stuck }, n) => stuck && members[n]?.end());
     this.#members = this.#members.filter((member) => member.alive);
-    return { all, work: plus(work, all) };
+    // With what the processes have counted themselves.
+    const sum: Record<string, number> = { ...work };
+    for (const [name, n] of all.flatMap(({ counts }) => Object.entries(counts))) {
+      sum[name] = (sum[name] ?? 0) + n;
+    }
+    return { all, work: sum };
   }
 
   /** Until all have ended, or between the times that count. */
@@ -82,28 +88,16 @@ class Member {
   alive = true;
   readonly #process: ChildProcess = call(MEMBER, 'member');
 
-  ask(message: OwnJob | 'go'): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#process.removeAllListeners();
-      this.#process.once('message', resolve);
-      this.#process.once('exit', (code) => reject(new Error(`a worker ended with ${code}`)));
-      this.#process.send(message);
-    });
+  async ask(message: OwnJob | 'go'): Promise<unknown> {
+    const answer = once(this.#process, 'message');
+    this.#process.send(message);
+    return (await answer)[0];
   }
 
   end(): void {
     this.alive = false;
-    this.#process.removeAllListeners().kill('SIGKILL');
+    this.#process.kill('SIGKILL');
   }
-}
-
-/** With what the processes have counted themselves. */
-function plus(work: Work, all: readonly Happened[]): Work {
-  const sum: Record<string, number> = { ...work };
-  for (const { counts } of all) {
-    for (const [name, n] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + n;
-  }
-  return sum;
 }
 
 /** Of the table; what servers and processes counted is for an acquisition. */

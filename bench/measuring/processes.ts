@@ -3,6 +3,7 @@
  * once. They talk over the channel of `fork`, which costs nothing while nobody talks.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -10,10 +11,14 @@ import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(import.meta.url);
 
-/** Calls what the module exports by this name, in a process of its own. */
+/**
+ * Calls what the module exports by this name, in a process of its own; one that fails ends the
+ * figure.
+ */
 export function call(module: string, name: string, options: object = {}): ChildProcess {
   const file = join(HERE, '../..', `call${extname(HERE)}`);
-  return fork(file, [module, name, JSON.stringify(options)], { stdio: 'inherit' });
+  const child = fork(file, [module, name, JSON.stringify(options)], { stdio: 'inherit' });
+  return child.once('exit', (code) => code && process.exit(code));
 }
 
 /** Starts one for each of the options, lets them begin together, and returns their answers. */
@@ -22,25 +27,13 @@ export async function together<A>(
   name: string,
   options: readonly object[],
 ): Promise<A[]> {
-  const workers = options.map((each) => {
-    const child = call(module, name, each);
-    let isReady = (): void => {};
-    const ready = new Promise<void>((resolve) => {
-      isReady = resolve;
-    });
-    const answer = new Promise<A>((resolve, reject) => {
-      child.on('message', (message: 'ready' | { readonly answer: A }) => {
-        if (message === 'ready') isReady();
-        else resolve(message.answer);
-      });
-      child.once('error', reject);
-      child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
-    });
-    return { child, ready, answer };
-  });
-  await Promise.all(workers.map(({ ready, answer }) => Promise.race([ready, answer])));
-  for (const { child } of workers) child.send('go');
-  return Promise.all(workers.map(({ answer }) => answer));
+  const workers = options.map((each) => call(module, name, each));
+  const heard = (): Promise<unknown[]> =>
+    Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0]));
+  await heard();
+  const answers = heard();
+  for (const worker of workers) worker.send('go');
+  return (await answers) as A[];
 }
 
 /** The worker's side: says that it is ready and waits for the word. */
