@@ -21,41 +21,37 @@ async function leased(url: string): Promise<{ client: EtcdClient; lease: bigint;
   return { client, lease, end };
 }
 
+/** Puts a key that is not there. */
+async function put(client: EtcdClient, key: string, lease: bigint): Promise<void> {
+  const { succeeded } = await client.txn({
+    compare: [{ target: 'create', is: '=', key, to: 0n }],
+    success: [{ put: { key, value: '', lease } }],
+  });
+  if (!succeeded) throw new Error(`${key} is taken.`);
+}
+
 async function putAndDelete(url: string): Promise<Connected> {
   const { client, lease, end } = await leased(url);
   return {
-    task: (resource) => {
+    task: (resource) => async () => {
       const key = `bare/${resource}`;
-      return async () => {
-        const { succeeded } = await client.txn({
-          compare: [{ target: 'create', is: '=', key, to: 0n }],
-          success: [{ put: { key, value: '', lease } }],
-        });
-        if (!succeeded) throw new Error(`${key} is taken.`);
-        return () => client.txn({ success: [{ delete: { key } }] });
-      };
+      await put(client, key, lease);
+      return () => client.txn({ success: [{ delete: { key } }] });
     },
-    close: async () => end(),
+    close: () => end(),
   };
 }
 
 /** As `Lock` of the package etcd3 does: a lease of its own for each hold, which is revoked. */
-async function grantAndRevoke(url: string): Promise<Connected> {
+function grantAndRevoke(url: string): Connected {
   const client = etcdClient(url);
   return {
-    task: (resource) => {
-      const key = `granted/${resource}`;
-      return async () => {
-        const { id: lease } = await client.grant(TTL_MS);
-        const { succeeded } = await client.txn({
-          compare: [{ target: 'create', is: '=', key, to: 0n }],
-          success: [{ put: { key, value: '', lease } }],
-        });
-        if (!succeeded) throw new Error(`${key} is taken.`);
-        return () => client.revoke(lease);
-      };
+    task: (resource) => async () => {
+      const { id: lease } = await client.grant(TTL_MS);
+      await put(client, `granted/${resource}`, lease);
+      return () => client.revoke(lease);
     },
-    close: async () => client.close(),
+    close: () => client.close(),
   };
 }
 
@@ -73,7 +69,7 @@ async function queueAndWatch(url: string): Promise<Connected> {
       await turn;
       return () => client.txn({ success: [{ delete: { key } }] });
     },
-    close: async () => end(),
+    close: () => end(),
   };
 }
 
