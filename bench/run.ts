@@ -1,110 +1,140 @@
 /**
- * `npm run bench -- [figures]`: measures all figures, or those named, and puts their tables into
- * the README beside this file, or the page they are for. JSON lines go to the standard output,
- * remarks to the other one.
+ * `npm run bench -- [figures] [--store URL]`: measures all figures, or those named, on their stores
+ * or those named. JSON lines go to the standard output, tables to the other one. On a quiet machine
+ * they are published: put into the README beside this file, or the page they are for.
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
-import { load, machine } from './machine.ts';
-import { picture as waitersPicture } from './redis/picture.ts';
-import type { Result } from './result.ts';
-import { closeServers, type Deeds, serversFor } from './servers.ts';
-import { picture as whichPicture } from './sql/picture.ts';
+import { FIGURES, type Figure } from './figures.ts';
+import { isQuiet, load, machine } from './machine.ts';
+import type { Result } from './measuring/result.ts';
+import { table } from './measuring/table.ts';
+import { closeServers, curator, type Servers, serversOf } from './servers.ts';
 import { stage } from './stage.ts';
-import { table } from './table.ts';
 
-/** Of each store in a database. */
-const STORE_FIGURES = [
-  ...['uncontended', 'statements', 'processes', 'waiters'],
-  ...['leases', 'waiting'],
-];
+const options = { store: { type: 'string', multiple: true } } as const;
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
+const asked = positionals.length > 0 ? positionals : Object.keys(FIGURES);
 
-/** Of each store on servers that agree; the last one ends servers. */
-const CLUSTER_FIGURES = ['three', 'dead-holder', 'dead-leader'];
+/** Other names of the same. */
+const ALIASES: Readonly<Record<string, string>> = { postgresql: 'postgres', mariadb: 'mysql' };
 
-const FIGURES = [
-  ...['sqlite', 'hand-off', 'local', 'leases', 'size', 'cli'],
-  ...['once', 'refresh', 'telemetry', 'inventory'],
-  ...['redis/uncontended', 'redis/one-process', 'redis/processes', 'redis/waiters'],
-  ...['redis/dead-holder', 'redis/leases', 'redis/scripts', 'redis/cluster', 'quorum'],
-  ...['postgres', 'mysql'].flatMap((one) => STORE_FIGURES.map((figure) => `${one}/${figure}`)),
-  'sql/which',
-  ...['etcd/uncontended', 'etcd/processes', 'etcd/waiters', 'etcd/leases'],
-  ...CLUSTER_FIGURES.map((figure) => `etcd/${figure}`),
-  ...['zookeeper/uncontended', 'zookeeper/hand-off', 'zookeeper/processes', 'zookeeper/waiters'],
-  ...['zookeeper/shared', 'zookeeper/leases'],
-  ...CLUSTER_FIGURES.map((figure) => `zookeeper/${figure}`),
-  ...['fences/sqlite', 'fences/redis', 'fences/postgres'],
-];
-
-const PICTURES: Readonly<Record<string, (results: readonly Result[]) => string>> = {
-  'redis/waiters': waitersPicture,
-  'sql/which': whichPicture,
-};
-
-/** Where the table is, if not beside this file. */
-const PAGES: Readonly<Record<string, string>> = { inventory: 'docs/guide/which-lock.md' };
-
-const asked = process.argv.slice(2);
-/** A folder stands for all figures in it. */
-const among = (figure: string, name: string): boolean =>
-  figure === name || figure.startsWith(`${name}/`);
-const unknown = asked.filter((name) => !FIGURES.some((figure) => among(figure, name)));
-if (unknown.length > 0) {
-  console.error(`There is no figure ${unknown.join(', ')}; there are ${FIGURES.join(', ')}.`);
-  process.exit(1);
-}
-
-// The load of the last minute; later on it would be our own.
-const conditions = `${machine()}; ${load()}`;
-console.error(`${conditions}\n`);
-const figures = FIGURES.filter(
-  (name) => asked.length === 0 || asked.some((one) => among(name, one)),
+/** By their schemes; with nothing behind the colon, a server is started. */
+const stores = new Map(
+  values.store?.map((url): [string, string] => {
+    const [scheme = ''] = url.split(':');
+    return [ALIASES[scheme] ?? scheme, url];
+  }),
 );
+
+/** The load of the last minute; later on it would be our own. */
+const conditions = `${machine()}; ${load()}`;
+const quiet = isQuiet();
+
+const jobs = asked.flatMap(jobsOf);
+if (jobs.length === 0) fail(`No figure is of ${[...stores.keys()].join(', ')}.`);
+console.error(`${conditions}\n`);
 const folder = stage();
-for (const figure of figures) {
-  console.error(`${figure} …`);
-  const { env, names, deeds } = await serversFor(figure);
-  const results = await measure(figure, env, deeds);
-  const text = `${table(results)}\n\n${[conditions, ...names].join('; ')}.\n`;
-  console.error(`\n${text}`);
-  await putText(PAGES[figure] ?? 'bench/README.md', figure, text);
-  const picture = PICTURES[figure]?.(results);
-  const file = `docs/images/${figure.replace('/', '-')}.svg`;
-  if (picture !== undefined) writeFileSync(join(ROOT, file), picture);
-}
+for (const job of jobs) await run(job);
 await closeServers();
 
-/** Runs one script by itself, does what it asks for, and shows its results as they come. */
+/** One run of a script, which gives one table. */
+interface Job {
+  readonly name: string;
+  readonly figure: Figure;
+  readonly stores: readonly string[];
+}
+
+function jobsOf(name: string): Job[] {
+  const figure = FIGURES[name];
+  if (!figure) fail(`There is no figure ${name}; there are ${Object.keys(FIGURES).join(', ')}.`);
+  const known = [...new Set([...figure.stores, ...(figure.also ?? [])])];
+  let own = figure.stores;
+  if (stores.size > 0) {
+    const candidates = positionals.length > 0 ? known : figure.stores;
+    own = candidates.filter((store) => stores.has(store));
+    if (positionals.length > 0 && own.length === 0) fail(`${name} is of ${known.join(', ')}.`);
+  }
+  if (own.length === 0) return [];
+  if (figure.together) return [{ name, figure, stores: own }];
+  return own.map((store) => ({ name, figure, stores: [store] }));
+}
+
+async function run({ name, figure, stores: own }: Job): Promise<void> {
+  const title = figure.together ? name : `${own[0]}/${name}`;
+  console.error(`${title} …`);
+  const servers = await Promise.all(own.map((store) => serversFor(store, figure)));
+  const results = await measure(title, `${figure.room}/${name}`, servers);
+  const labels = servers.flatMap(({ label }) => label ?? []);
+  const text = `${table(results)}\n\n${[conditions, ...labels].join('; ')}.\n`;
+  console.error(`\n${text}`);
+  const why = unpublished(figure, own);
+  if (why !== undefined) {
+    console.error(`Not published: ${why}\n`);
+    return;
+  }
+  await putText(figure.page ?? 'bench/README.md', title, text);
+  const { picture } = figure;
+  if (!picture || !own.includes(picture.store)) return;
+  writeFileSync(join(ROOT, `docs/images/${picture.file}.svg`), picture.draw(results));
+}
+
+/** Why a table stays where it is. */
+function unpublished(figure: Figure, own: readonly string[]): string | undefined {
+  if (!quiet) return 'the machine was not quiet at the start. Measure again when it is.';
+  const given = own.some((store) => !/^[\w+]+:$/.test(stores.get(store) ?? `${store}:`));
+  if (given) return 'only figures of servers that were started for them are.';
+  const all = figure.together ? figure.stores : own;
+  const same = all.length === own.length && own.every((store) => figure.stores.includes(store));
+  return same ? undefined : 'no page has this table.';
+}
+
+async function serversFor(store: string, { more }: Figure): Promise<Servers> {
+  const url = stores.get(store) ?? `${store}:`;
+  if (/^[\w+]+:$/.test(url)) return serversOf(store, more);
+  if (more) fail('This figure needs more than one server, and starts them: give no address.');
+  return { places: [{ name: 'one server', url, pids: [] }] };
+}
+
+/** Runs the script by itself, does what it asks for, and shows its results as they come. */
 async function measure(
-  figure: string,
-  env: NodeJS.ProcessEnv,
-  deeds: Deeds = {},
+  title: string,
+  script: string,
+  servers: readonly Servers[],
 ): Promise<Result[]> {
-  const script = figure
-    .replace(/^(postgres|mysql)\//, 'sql-stores/')
-    .replace(/^(etcd|zookeeper)\/(three|dead-.*)$/, 'clusters/$2');
-  const child = spawn(process.execPath, ['--expose-gc', join(folder, `${script}.js`)], {
-    env: { ...process.env, ...env },
+  const places = JSON.stringify(servers.flatMap((one) => one.places));
+  const module = pathToFileURL(join(folder, `${script}.js`)).href;
+  const args = ['--expose-gc', join(folder, 'call.js'), module, 'measure', places];
+  const java = places.includes('zookeeper:') && { BENCH_CURATOR: await curator() };
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...java },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   child.on('message', async (name) => {
-    const done = deeds[String(name)];
-    if (!done) throw new Error(`${figure} asks for ${name}, which nobody can do.`);
-    child.send(await done());
+    const deed = servers.map(({ deeds }) => deeds?.[String(name)]).find(Boolean);
+    if (!deed) throw new Error(`${title} asks for ${name}, which nobody can do.`);
+    child.send(await deed());
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const results: Result[] = [];
-  if (!child.stdout) throw new Error(`Nothing is heard of ${figure}.`);
+  if (!child.stdout) throw new Error(`Nothing is heard of ${title}.`);
   for await (const line of createInterface({ input: child.stdout })) {
-    console.log(line);
-    results.push(JSON.parse(line) as Result);
+    const result = JSON.parse(line) as Result;
+    console.log(JSON.stringify({ figure: title, ...result, ...(!quiet && { noisy: true }) }));
+    results.push(result);
   }
   const code = await ended;
-  if (code !== 0) throw new Error(`${figure} ended with ${code}`);
+  if (code !== 0) throw new Error(`${title} ended with ${code}`);
   return results;
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
 }

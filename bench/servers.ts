@@ -1,31 +1,32 @@
 /** The servers that figures need. One that several need is started for the first of them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startCluster } from '../test/servers/cluster.ts';
-import { startEtcd } from '../test/servers/etcd-server.ts';
+import { EtcdServer, startEtcd } from '../test/servers/etcd-server.ts';
 import { startMariadb } from '../test/servers/mariadb-server.ts';
+import { freePort, giveBack } from '../test/servers/ports.ts';
 import { startPostgres } from '../test/servers/postgres-server.ts';
-import { startFive, startSingle } from '../test/servers/topologies.ts';
+import { startSingle } from '../test/servers/topologies.ts';
+import { until } from '../test/servers/until.ts';
 import {
   curatorVersion,
   longJavaProgram,
   startZookeeper,
+  ZookeeperServer,
 } from '../test/servers/zookeeper-server.ts';
-import { type Three, threeEtcds, threeZookeepers } from './three.ts';
+import type { Place } from './measuring/subject.ts';
 
 export interface Servers {
-  /** Where a figure finds them. */
-  readonly env: Readonly<Record<string, string>>;
-  /** What they are, for the line below its table. */
-  readonly names: readonly string[];
-  /** What a figure may have done to them; each answers when it was done. */
+  readonly places: readonly Place[];
+  /** What they are, for the line below a table. */
+  readonly label?: string;
+  /** What a figure may have done to them; each returns when it was done. */
   readonly deeds?: Deeds;
 }
 
 export type Deeds = Readonly<Record<string, () => Promise<number>>>;
-
-interface Closable {
-  close(): Promise<unknown>;
-}
 
 /** As they are by default; what the tests have made smaller for themselves is put back. */
 const POSTGRES = [
@@ -44,119 +45,173 @@ const MARIADB = [
 /** With the timing of its makers, not that of the tests. */
 const ETCD = ['--heartbeat-interval=100', '--election-timeout=1000'];
 
-const CURATOR = fileURLToPath(new URL('zookeeper/curator-bench.java', import.meta.url));
+const CURATOR = fileURLToPath(new URL('rivals/curator-bench.java', import.meta.url));
+
+const ONE = 'one server';
 
 const STARTS: Readonly<Record<string, () => Promise<Servers>>> = {
+  memory: async () => ({ places: [{ name: ONE, url: 'memory:', pids: [] }] }),
+  sqlite: async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    return { places: [{ name: 'one file', url: `sqlite:${join(folder, 'locks.db')}`, pids: [] }] };
+  },
   redis: async () => {
     const server = opened(await startSingle());
     const version = /redis_version:(\S+)/.exec(String(await server.command('INFO', 'server')))?.[1];
-    return { env: { BENCH_REDIS_URL: server.url }, names: [`Redis ${version}`] };
+    return { places: [{ name: ONE, url: server.url, pids: [] }], label: `Redis ${version}` };
   },
-  cluster: async () => {
+  'redis/four': async () => {
+    const places: Place[] = [];
+    for (let n = 0; n < 4; n++) {
+      places.push({ name: ONE, url: opened(await startSingle()).url, pids: [] });
+    }
+    return { places };
+  },
+  'redis/cluster': async () => {
     // Or every process that uses it would be warned.
     const { nodes } = opened(await startCluster({ config: ['min-replicas-to-write 1'] }));
-    return { env: { BENCH_REDIS_CLUSTER: nodes.map(({ url }) => url).join() }, names: [] };
-  },
-  quorum: async () => {
-    const five = await startFive();
-    five.forEach(opened);
-    return { env: { BENCH_QUORUM: five.map(({ url }) => url).join() }, names: [] };
+    const addresses = nodes.map(({ url }) => url.replace('redis://', ''));
+    return { places: [{ name: 'in a cluster', url: `redis+cluster://${addresses}`, pids: [] }] };
   },
   postgres: async () => {
     const server = opened(await startPostgres({ config: POSTGRES }));
     const [row] = await server.query('SHOW server_version');
-    return databaseAt('postgres', server, `PostgreSQL ${row?.server_version}`);
+    const places = [{ name: ONE, url: server.url, pids: [server.pid] }];
+    return { places, label: `PostgreSQL ${row?.server_version}` };
   },
-  etcd: async () => {
-    const server = opened(await startEtcd({ config: ETCD }));
-    const at = { url: server.clientUrl, pid: server.pid };
-    const answer = await (await fetch(`${at.url}/version`)).json();
-    const versions = answer as { etcdserver: string };
-    return databaseAt('etcd', at, `etcd ${versions.etcdserver}`);
-  },
-  'etcd/three': async () => threeAt(opened(await threeEtcds(ETCD))),
-  zookeeper: async () => {
-    const server = opened(await startZookeeper({ inProduction: true }));
-    const said = await server.fourLetters('srvr');
-    const version = /version: ([\d.]+)/.exec(said)?.[1];
-    const at = databaseAt('zookeeper', server, `ZooKeeper ${version}`);
-    const program = await longJavaProgram(CURATOR);
-    return {
-      env: { ...at.env, BENCH_CURATOR: JSON.stringify(program) },
-      names: [...at.names, `Curator ${await curatorVersion()}`],
-    };
-  },
-  'zookeeper/three': async () => threeAt(opened(await threeZookeepers())),
   mysql: async () => {
     const server = opened(await startMariadb({ config: MARIADB }));
     const [row] = await server.query('SELECT VERSION() AS version');
-    return databaseAt('mysql', server, String(row?.version));
+    const url = server.url.replace(/^\w+:/, 'mysql:');
+    const places = [{ name: ONE, url, pids: [server.pid] }];
+    return { places, label: String(row?.version) };
   },
+  etcd: async () => {
+    const { clientUrl, pid } = opened(await startEtcd({ config: ETCD }));
+    const versions = (await (await fetch(`${clientUrl}/version`)).json()) as { etcdserver: string };
+    const url = clientUrl.replace('http:', 'etcd:');
+    return { places: [{ name: ONE, url, pids: [pid] }], label: `etcd ${versions.etcdserver}` };
+  },
+  'etcd/three': threeEtcds,
+  zookeeper: async () => {
+    const server = opened(await startZookeeper({ inProduction: true }));
+    const version = /version: ([\d.]+)/.exec(await server.fourLetters('srvr'))?.[1];
+    const label = `ZooKeeper ${version}; Curator ${await curatorVersion()}`;
+    return { places: [{ name: ONE, url: server.url, pids: [server.pid] }], label };
+  },
+  'zookeeper/three': threeZookeepers,
 };
 
+const open: { close(): Promise<unknown> }[] = [];
 const started = new Map<string, Servers>();
-const open: Closable[] = [];
 
-/** Beside those that the folder of a figure names. */
-const MORE: Readonly<Record<string, string>> = {
-  'redis/cluster': 'cluster',
-  once: 'redis',
-  refresh: 'redis',
-  inventory: 'postgres',
-  'fences/redis': 'redis',
-  'fences/postgres': 'postgres',
-  ...withThree('etcd'),
-  ...withThree('zookeeper'),
-};
-
-export async function serversFor(figure: string): Promise<Servers> {
-  const [folder = ''] = figure.split('/');
-  const part = folder === 'sql' ? 'postgres' : folder;
+/** Of a store by its scheme, with `more` of them if there are. */
+export async function serversOf(scheme: string, more?: string): Promise<Servers> {
   const all: Servers[] = [];
-  for (const name of [part, MORE[figure] ?? '']) {
-    const servers = started.get(name) ?? (await STARTS[name]?.());
+  for (const name of [scheme, `${scheme}/${more}`]) {
+    // Each figure has a file of its own.
+    const servers = (name !== 'sqlite' && started.get(name)) || (await STARTS[name]?.());
     if (!servers) continue;
     started.set(name, servers);
     all.push(servers);
   }
-  return {
-    env: Object.assign({}, ...all.map(({ env }) => env)),
-    names: all.flatMap(({ names }) => names),
-    deeds: Object.assign({}, ...all.map(({ deeds }) => deeds)),
-  };
+  const [first, second] = all;
+  return { ...first, ...second, places: all.flatMap(({ places }) => places) };
 }
 
-function withThree(name: string): Record<string, string> {
-  const figures = ['three', 'dead-holder', 'dead-leader'];
-  return Object.fromEntries(figures.map((figure) => [`${name}/${figure}`, `${name}/three`]));
+/** How Curator is started, in the environment of a figure. */
+export async function curator(): Promise<string> {
+  return JSON.stringify(await longJavaProgram(CURATOR));
 }
 
 export async function closeServers(): Promise<void> {
   await Promise.all(open.splice(0).map((one) => one.close()));
 }
 
-function opened<T extends Closable>(server: T): T {
+function opened<T extends { close(): Promise<unknown> }>(server: T): T {
   open.push(server);
   return server;
 }
 
-function threeAt(three: Three): Servers {
-  return {
-    env: { BENCH_THREE_URL: three.url, BENCH_THREE_PIDS: three.pids.join() },
-    names: [],
-    deeds: { killLeader: () => three.killLeader(), mend: () => three.mend() },
-  };
+/** What is needed of one of three. */
+interface Member {
+  readonly running: boolean;
+  readonly pid: number;
+  start(): Promise<void>;
+  kill(): Promise<void>;
+  close(): Promise<void>;
 }
 
-function databaseAt(
-  name: string,
-  { url, pid }: { readonly url: string; readonly pid: number },
-  version: string,
-): Servers {
-  const env = {
-    BENCH_DATABASE: name,
-    BENCH_DATABASE_URL: url,
-    BENCH_DATABASE_PID: String(pid),
+interface Kind<S extends Member> {
+  readonly url: string;
+  readonly servers: readonly S[];
+  /** Rejects or returns false while it has no part in the cluster. */
+  serves(server: S): Promise<boolean>;
+  leads(server: S): Promise<boolean>;
+}
+
+/** They agree, and reach each other directly; each can be killed. */
+async function three<S extends Member>({ url, servers, serves, leads }: Kind<S>): Promise<Servers> {
+  for (const server of servers) opened(server);
+  const mend = async (): Promise<number> => {
+    const dead = servers.filter(({ running }) => !running);
+    await Promise.all(dead.map((server) => server.start()));
+    await until('were all there', async () =>
+      (await Promise.all(servers.map(serves))).every(Boolean),
+    );
+    return now();
   };
-  return { env, names: [version] };
+  const killLeader = async (): Promise<number> => {
+    const leading = await Promise.all(servers.map(leads));
+    const leader = servers[leading.indexOf(true)];
+    if (!leader) throw new Error('Nobody leads.');
+    const at = now();
+    await leader.kill();
+    return at;
+  };
+  await mend();
+  const pids = servers.map(({ pid }) => pid);
+  return { places: [{ name: 'three servers', url, pids }], deeds: { killLeader, mend } };
+}
+
+const IDS = [1, 2, 3];
+
+async function threeZookeepers(): Promise<Servers> {
+  const members: Record<number, string> = {};
+  for (const id of IDS) {
+    const ports = [await freePort(), await freePort()];
+    open.push({ close: async () => ports.forEach(giveBack) });
+    members[id] = ['127.0.0.1', ...ports].join(':');
+  }
+  const options = { inProduction: true, config: ['initLimit=10', 'syncLimit=5'] };
+  const servers: ZookeeperServer[] = [];
+  for (const id of IDS) servers.push(await ZookeeperServer.prepare(options, { id, members }));
+  return three({
+    url: `zookeeper://${servers.map(({ address }) => address).join()}`,
+    servers,
+    serves: async (server) => (await server.mode()) !== undefined,
+    leads: async (server) => (await server.mode()) === 'leader',
+  });
+}
+
+async function threeEtcds(): Promise<Servers> {
+  const ports = await Promise.all(IDS.map(freePort));
+  const peers = ports.map((port, n) => [`member-${n}`, `http://127.0.0.1:${port}`] as const);
+  const servers: EtcdServer[] = [];
+  for (const [n, peerPort] of ports.entries()) {
+    const membership = { name: `member-${n}`, peerPort, peers, certificates: undefined };
+    servers.push(await EtcdServer.member(membership, { config: ETCD }));
+  }
+  return three({
+    url: `etcd://${servers.map(({ host, port }) => `${host}:${port}`).join()}`,
+    servers,
+    serves: (server) => server.healthy(),
+    leads: (server) => server.leads(),
+  });
+}
+
+/** In ns of the machine's monotonic clock. */
+function now(): number {
+  return Number(process.hrtime.bigint());
 }

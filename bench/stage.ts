@@ -21,15 +21,6 @@ import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What the scripts import besides; the bundler takes holdfast alone. */
-const PACKAGES = [
-  ...['libsql', 'esbuild', 'ioredis', 'redis'],
-  ...['redlock', 'redis-semaphore', '@verrou/core', 'redlock-universal'],
-  ...['@opentelemetry/api', '@opentelemetry/context-async-hooks'],
-  ...['@opentelemetry/sdk-metrics', '@opentelemetry/sdk-trace-base'],
-  ...['pg', 'postgres', 'mysql2', 'mariadb', 'kysely', 'advisory-lock'],
-];
-
 const COMPILER_OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.ESNext,
@@ -37,7 +28,7 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
   rewriteRelativeImportExtensions: true,
 };
 
-/** Builds, and answers the folder with the scripts; it is gone when this process ends. */
+/** Builds, and returns the folder with the scripts; it is gone when this process ends. */
 export function stage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -50,23 +41,18 @@ export function stage(): string {
     [join(ROOT, 'node_modules/tsdown/dist/run.mjs'), ...build, '--out-dir', join(home, 'dist')],
     { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] },
   );
-  for (const name of PACKAGES) {
-    const link = join(folder, 'node_modules', name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', name), link);
+  const packages = join(ROOT, 'node_modules');
+  for (const name of readdirSync(packages)) {
+    if (name !== 'holdfast') symlinkSync(join(packages, name), join(folder, 'node_modules', name));
   }
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   const scripts = join(ROOT, 'bench');
   for (const file of readdirSync(scripts, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.endsWith('.d.ts')) continue;
     const source = readFileSync(join(scripts, file), 'utf8');
-    const { outputText } = ts.transpileModule(source, {
-      compilerOptions: COMPILER_OPTIONS,
-      fileName: file,
-    });
     const compiled = join(folder, file.replace(/ts$/, 'js'));
     mkdirSync(dirname(compiled), { recursive: true });
-    writeFileSync(compiled, outputText);
+    writeFileSync(compiled, ts.transpile(source, COMPILER_OPTIONS, file));
   }
   return folder;
 }

@@ -65,7 +65,11 @@ function mayBeFull(text: string): boolean {
 }
 
 const BITS: Readonly<Record<string, bigint>> = {
-  ...{ tinyint: 8n, smallint: 16n, mediumint: 24n, int: 32n, bigint: 64n },
+  tinyint: 8n,
+  smallint: 16n,
+  mediumint: 24n,
+  int: 32n,
+  bigint: 64n,
 };
 
 /** @throws UsageError if the column has no greater version. */

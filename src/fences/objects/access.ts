@@ -47,9 +47,12 @@ export function checkAccess(objects: ObjectAccess): void {
 export type Fate = 'refused' | 'missing' | 'later' | 'never' | 'unsupported' | 'unknown';
 
 const FATES: Readonly<Record<number, Fate>> = {
-  ...{ 404: 'missing', 410: 'missing', 412: 'refused' },
+  404: 'missing',
+  410: 'missing',
+  412: 'refused',
   // Of S3: another request for this object was under way. Too many requests.
-  ...{ 409: 'later', 429: 'later' },
+  409: 'later',
+  429: 'later',
   // Also of services that know the request, and not its condition.
   501: 'unsupported',
   // Too slow: it may have been carried out.

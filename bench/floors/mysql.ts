@@ -1,0 +1,92 @@
+/**
+ * Floors: the fewest statements that do the work, with nothing around them.
+ *
+ * Uncontended, it is one row that is taken if it is free, and left as a tombstone. Contended, it is
+ * a named lock, whose waiters stand in line inside the server, each on a connection of its own; it
+ * is on no disk, and whoever loses his connection has lost it. Fairer is that lock as the baton of
+ * who writes such a row: what is held is on disk then, though nobody sees who waits.
+ */
+import { createPool as createMariadb } from 'mariadb';
+import { createPool, type PoolConnection } from 'mysql2/promise';
+import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
+import { twoStatements } from './two-statements.ts';
+
+/** At most so many want a lock at once, each on a connection of its own. */
+const CONNECTIONS = 64;
+
+export const TABLES = `CREATE TABLE IF NOT EXISTS bare (
+  name varchar(191) CHARACTER SET ascii PRIMARY KEY, owner varchar(32), expires datetime(6) NOT NULL
+) ENGINE = InnoDB`;
+
+// Assignments see those before them.
+const TEXTS = {
+  take: `INSERT INTO bare VALUES (?, ?, SYSDATE(6) + INTERVAL ${TTL_MS / 1000} SECOND)
+    ON DUPLICATE KEY UPDATE owner = IF(expires <= SYSDATE(6), VALUES(owner), owner),
+      expires = IF(expires <= SYSDATE(6), VALUES(expires), expires)`,
+  leave: `UPDATE bare SET owner = NULL, expires = '2000-01-01' WHERE name = ? AND owner = ?`,
+};
+
+function withMysql2(url: string): Connected {
+  const pool = createPool({ uri: mysqlUrl(url), connectionLimit: CONNECTIONS });
+  const run = async (text: string, values: string[]): Promise<number> =>
+    ((await pool.execute(text, values))[0] as { readonly affectedRows: number }).affectedRows;
+  return twoStatements(TEXTS, run, () => pool.end());
+}
+
+function withMariadb(url: string): Connected {
+  const pool = createMariadb(`${mariadbUrl(url)}?connectionLimit=${CONNECTIONS}&minimumIdle=1`);
+  const run = async (text: string, values: string[]): Promise<number> =>
+    (await pool.execute(text, values)).affectedRows;
+  return twoStatements(TEXTS, run, () => pool.end());
+}
+
+function namedLock(url: string): Promise<Connected> {
+  return baton(url, async () => async () => {});
+}
+
+function namedLockAndRow(url: string): Promise<Connected> {
+  return baton(url, async (connection, name) => {
+    await connection.execute(TEXTS.take, [name, 'id']);
+    return () => connection.execute(TEXTS.leave, [name, 'id']);
+  });
+}
+
+type Take = (connection: PoolConnection, name: string) => Promise<() => Promise<unknown>>;
+
+async function baton(url: string, take: Take): Promise<Connected> {
+  const pool = createPool({ uri: mysqlUrl(url), connectionLimit: 1_000 });
+  return {
+    task: (resource) => {
+      const name = `bare:${resource}`;
+      const connecting = pool.getConnection();
+      return async () => {
+        const connection = await connecting;
+        const [rows] = await connection.query('SELECT GET_LOCK(?, 3600) AS held', [name]);
+        const [row] = rows as { held: number | null }[];
+        if (row?.held !== 1) throw new Error(`${name} was not granted.`);
+        const leave = await take(connection, name);
+        return async () => {
+          await leave();
+          await connection.query('DO RELEASE_LOCK(?)', [name]);
+        };
+      };
+    },
+    close: () => pool.end(),
+  };
+}
+
+export const floors: Readonly<Record<string, Connect>> = {
+  'floor: INSERT … ON DUPLICATE KEY + UPDATE, mysql2': withMysql2,
+  'floor: INSERT … ON DUPLICATE KEY + UPDATE, mariadb': withMariadb,
+  'floor: GET_LOCK': namedLock,
+  'GET_LOCK, then a durable row': namedLockAndRow,
+};
+
+/** Each client package insists on a scheme of its own. */
+export function mysqlUrl(url: string): string {
+  return url.replace(/^\w+:/, 'mysql:');
+}
+
+export function mariadbUrl(url: string): string {
+  return url.replace(/^\w+:/, 'mariadb:');
+}

@@ -1,0 +1,124 @@
+/**
+ * Floors: the fewest requests that do the work, with nothing around them, by the same client.
+ *
+ * A task makes an ephemeral sequential node of its own below the resource, and holds when no other
+ * has a smaller number. Uncontended, it makes it, looks, and deletes it: one request after another,
+ * or the look sent together with the node. Contended, whoever is not the first watches the node
+ * just before its own, and holds as soon as that is gone: whoever deletes it has held. Nobody looks
+ * whether its own node is still there, or how the hold before ended. One session lasts for all.
+ */
+import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
+import { type Acquire, type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
+
+const ROOT = '/floor';
+/** Of the number at the end of the name of a sequential node. */
+const DIGITS = 10;
+
+/** The three requests of an acquisition and its release, one after another. */
+function oneByOne(url: string): Promise<Connected> {
+  return floor(url, async (session, folder) => {
+    const { path } = await make(session, folder);
+    first(path, (await session.getChildren(folder)).children);
+    return path;
+  });
+}
+
+/** The same, but the look does not wait for the node. */
+function pipelined(url: string): Promise<Connected> {
+  return floor(url, async (session, folder) => {
+    const [{ path }, { children }] = await together(session, folder);
+    first(path, children);
+    return path;
+  });
+}
+
+/** Those who want the same resource, each watching the one before. */
+function watchBefore(url: string): Promise<Connected> {
+  return floor(url, async (session, folder) => {
+    const [{ path }, { children }] = await together(session, folder);
+    const before = nodeBefore(path, children);
+    if (before !== undefined) await gone(session, `${folder}/${before}`);
+    return path;
+  });
+}
+
+type Take = (session: ZookeeperSession, folder: string) => Promise<string>;
+
+async function floor(url: string, take: Take): Promise<Connected> {
+  const session = zookeeperClient(`${url}?sessionTimeout=${TTL_MS}ms`).start();
+  const folders = new Map<string, Promise<void>>();
+  await made(session, ROOT);
+  return {
+    task: (resource): Acquire => {
+      const folder = `${ROOT}/${encodeURIComponent(resource)}`;
+      const ready = folders.get(folder) ?? made(session, folder);
+      folders.set(folder, ready);
+      return async () => {
+        await ready;
+        const path = await take(session, folder);
+        return () => session.delete(path);
+      };
+    },
+    close: () => session.close(),
+  };
+}
+
+function make(session: ZookeeperSession, folder: string): Promise<{ readonly path: string }> {
+  return session.create(`${folder}/n-`, { kind: 'ephemeral-sequential' });
+}
+
+function together(
+  session: ZookeeperSession,
+  folder: string,
+): Promise<[{ readonly path: string }, { readonly children: readonly string[] }]> {
+  return Promise.all([make(session, folder), session.getChildren(folder)]);
+}
+
+function first(path: string, children: readonly string[]): void {
+  if (nodeBefore(path, children) !== undefined) throw new Error(`${path} is not the first.`);
+}
+
+/** The greatest that is smaller; their names differ by their numbers alone. */
+function nodeBefore(path: string, children: readonly string[]): string | undefined {
+  const own = path.slice(-DIGITS);
+  let before: string | undefined;
+  for (const name of children) {
+    const number = name.slice(-DIGITS);
+    if (number < own && number > (before?.slice(-DIGITS) ?? '')) before = name;
+  }
+  return before;
+}
+
+/** A read of what is gone is refused, and leaves no watch behind. */
+async function gone(session: ZookeeperSession, path: string): Promise<void> {
+  let deleted = (): void => {};
+  const deletion = new Promise<void>((resolve) => {
+    deleted = resolve;
+  });
+  try {
+    await session.getData(path, { watch: () => deleted() });
+  } catch (error) {
+    if (!refusedAs('NONODE', error)) throw error;
+    return;
+  }
+  await deletion;
+}
+
+/** Somebody else may have made it. */
+async function made(session: ZookeeperSession, path: string): Promise<void> {
+  await session.create(path).catch((error: unknown) => {
+    if (!refusedAs('NODEEXISTS', error)) throw error;
+  });
+}
+
+function refusedAs(reason: string, error: unknown): boolean {
+  return (error as { readonly reason?: string }).reason === reason;
+}
+
+export const WATCH_FLOOR = 'floor: watch the one before';
+
+export const floors: Readonly<Record<string, Connect>> = {
+  'floor: create and look, delete': pipelined,
+  'floor: create, look, delete': oneByOne,
+  [WATCH_FLOOR]: watchBefore,
+};

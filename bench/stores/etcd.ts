@@ -1,0 +1,36 @@
+/** etcd, alone or three of them. */
+import { floors, WATCH_FLOOR } from '../floors/etcd.ts';
+import { cpuMicros } from '../measuring/cpu.ts';
+import type { Subject } from '../measuring/subject.ts';
+import { OURS } from './ours.ts';
+
+export const etcd: Subject = {
+  name: 'etcd',
+  contenders: { ...floors, ...OURS },
+  alone: [['floor: put and delete', 'floor: grant, put, revoke', 'holdfast']],
+  pairs: [200, 1_920],
+  goals: [0.85, 3],
+  contended: [WATCH_FLOOR, 'holdfast', 'holdfast, fair'],
+  asks: 'requests',
+  crowd: { ratio: 1.3 },
+  waiters: {
+    ...{ processes: 2, tasks: [2, 20, 200], asks: 2.5 },
+    ...{ steady: 'gap median ms', growth: 1.3 },
+  },
+  // Beside the batches, one for the lease that they share.
+  leases: { count: 5_000, asks: 51, slack: 1 },
+  observe: ({ url, pids }) => ({
+    work: async () => ({ requests: await requests(url), 'server CPU µs': cpuMicros(pids) }),
+    close: () => {},
+  }),
+};
+
+/** What all clients have sent so far, a message of a stream being a request too. */
+async function requests(url: string): Promise<number> {
+  const servers = url.replace('etcd://', '').split(',');
+  const texts = await Promise.all(
+    servers.map(async (server) => (await fetch(`http://${server}/metrics`)).text()),
+  );
+  const counts = texts.join('\n').matchAll(/^grpc_server_msg_received_total\{.*\} (\S+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}

@@ -1,0 +1,25 @@
+/** The stores by the schemes of their URLs. Only what a process needs is loaded. */
+import type { Subject } from '../measuring/subject.ts';
+
+const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
+  memory: async () => (await import('./memory.ts')).memory,
+  sqlite: async () => (await import('./sqlite.ts')).sqlite,
+  redis: async () => (await import('./redis.ts')).redis,
+  'redis+cluster': async () => (await import('./redis.ts')).redis,
+  postgres: async () => (await import('./postgres.ts')).postgres,
+  postgresql: async () => (await import('./postgres.ts')).postgres,
+  mysql: async () => (await import('./mysql.ts')).mysql,
+  mariadb: async () => (await import('./mysql.ts')).mysql,
+  etcd: async () => (await import('./etcd.ts')).etcd,
+  zookeeper: async () => (await import('./zookeeper.ts')).zookeeper,
+};
+
+export function schemeOf(url: string): string {
+  return /^[^:]*/.exec(url)?.[0] ?? '';
+}
+
+export async function subjectAt(url: string): Promise<Subject> {
+  const subject = await SUBJECTS[schemeOf(url)]?.();
+  if (!subject) throw new Error(`There is no store for ${schemeOf(url)}:.`);
+  return subject;
+}

@@ -1,0 +1,88 @@
+/** Ours, with default options but for the TTL, which all contenders share. */
+import { createLocks, type Lease, type Locks, type Store } from 'holdfast';
+import { openStore } from 'holdfast/connect';
+import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
+
+/** One of so many tasks writes. */
+const WRITERS = 10;
+
+/** Prepares a task, by its number. */
+type Prepare = (locks: Locks, resource: string, task: number) => { acquire(): Promise<Lease> };
+
+const mutex: Prepare = (locks, resource) => locks.mutex(resource);
+const fair: Prepare = (locks, resource) => locks.mutex(resource, { fair: true });
+
+/** What several hold at a time, by the names of the tables. */
+export const SHARED: Readonly<Record<string, Connect>> = {
+  '5 permits': opening((locks, resource) => locks.semaphore(resource, { limit: 5 })),
+  readers: opening((locks, resource) => locks.rwLock(resource).read),
+  'readers, 1 of 10 a writer': opening((locks, resource, task) => {
+    const { read, write } = locks.rwLock(resource, { fair: true });
+    return task % WRITERS === 0 ? write : read;
+  }),
+};
+
+/** The same for locks that one holds, for every store. */
+export const OURS: { readonly holdfast: Connect; readonly 'holdfast, fair': Connect } = {
+  holdfast: opening(mutex),
+  'holdfast, fair': opening(fair),
+  ...SHARED,
+};
+
+function opening(prepare: Prepare): Connect {
+  return async (url) => locksOf(await open(url), { prepare });
+}
+
+let verbs = 0;
+
+/** How many verbs this process has called of stores that it opened. */
+export function calls(): number {
+  return verbs;
+}
+
+/** The store, whose verbs are counted: no server does it for some. */
+export async function open(url: string): Promise<Store> {
+  const store = await openStore(url);
+  const counting = <A extends unknown[], R>(verb: (...args: A) => R): ((...args: A) => R) => {
+    return (...args) => {
+      verbs++;
+      return verb.apply(store, args);
+    };
+  };
+  const { claim, renew, release, inspect } = store;
+  return Object.assign(store, {
+    claim: counting(claim),
+    renew: counting(renew),
+    release: counting(release),
+    inspect: counting(inspect),
+  });
+}
+
+/** With the TTL of all contenders. */
+export async function locksAt(url: string): Promise<Locks> {
+  return createLocks(await open(url), { ttl: TTL_MS });
+}
+
+export interface OursOptions {
+  readonly prepare?: Prepare;
+  /** Closes the client, where it is not the store's own. */
+  readonly end?: () => unknown;
+}
+
+export function locksOf(store: Store, { prepare = mutex, end }: OursOptions = {}): Connected {
+  const locks = createLocks(store, { ttl: TTL_MS });
+  let tasks = 0;
+  return {
+    task: (resource) => {
+      const lock = prepare(locks, resource, tasks++);
+      return async () => {
+        const lease = await lock.acquire();
+        return () => lease.release();
+      };
+    },
+    close: async () => {
+      await locks.close();
+      await end?.();
+    },
+  };
+}
