@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alive } from '../servers/process-table.ts';
 import { Place, pause, until } from './program.ts';
@@ -66,6 +67,13 @@ describe('on a terminal', () => {
     expect(await place.counts()).toEqual({ holders: waits ? 1 : 0, waiters: 0 });
     holder?.process.stdin?.end();
     await holder?.fate;
+  });
+
+  it('^C between the lock and the command reaches the command', async () => {
+    const sources = join(import.meta.dirname, '../../scripts/sources.mjs');
+    const program = join(import.meta.dirname, 'children/early-signal.ts');
+    const terminal = new Place().terminal(`${process.execPath} --import ${sources} ${program}`);
+    expect((await terminal.fate).out).toContain('ended by SIGINT');
   });
 
   it('ends by SIGHUP when the terminal is gone', async () => {

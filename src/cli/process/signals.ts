@@ -18,11 +18,24 @@ export function untilSignal(): AbortSignal {
   return aborter.signal;
 }
 
-/** Hands what comes on to the command, once there is one. To be called before it is started. */
+/**
+ * Hands what comes on to the command, once there is one. To be called before it is started, in the
+ * same turn of the event loop.
+ */
 export function passSignals(lease: Lease, command: () => Command | undefined): void {
   const terminal = onTerminal();
+  // What the terminal sent before there was a command is heard in the next turn. The first of these
+  // may still belong to this one.
+  let early = true;
+  setImmediate(() =>
+    setImmediate(() => {
+      early = false;
+    }),
+  );
   for (const signal of [...ENDING, 'SIGWINCH'] as const) {
-    if (!terminal || !OF_TERMINAL.has(signal)) process.on(signal, () => command()?.pass(signal));
+    process.on(signal, () => {
+      if (early || !terminal || !OF_TERMINAL.has(signal)) command()?.pass(signal);
+    });
   }
   process.on('SIGCONT', () => {
     // Who stood still may have lost the lock. Then the command must end before it goes on.

@@ -52,7 +52,14 @@ async function* observing(
 ): AsyncGenerator<ObservedStandings, void, void> {
   if (signal?.aborted) return;
   const over = new AbortController();
-  const closing = { close: () => over.abort() };
+  // Of a loop that is never resumed, too, the caller's signal is let go.
+  const closing = {
+    close(): void {
+      forgetSignal?.();
+      engine.closables.delete(closing);
+      over.abort();
+    },
+  };
   const forgetSignal = signal && onAbort(signal, closing.close);
   engine.closables.add(closing);
   try {
@@ -71,8 +78,7 @@ async function* observing(
   } catch (error) {
     if (!over.signal.aborted) throw error;
   } finally {
-    engine.closables.delete(closing);
-    forgetSignal?.();
+    closing.close();
   }
 }
 

@@ -136,8 +136,11 @@ export function doubt({ name, of }: LockOf): Topic {
           await bed.untilItWaits();
           store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
           await next;
-          assert.deepEqual([lease.held, signal.aborted], [false, true]);
+          assert.equal(lease.held, false);
           assert.equal(lease.loss?.reason, 'expired');
+          // If this process stood still, the microtask after a read tells what the timer did not.
+          await Promise.resolve();
+          assert.equal(signal.aborted, true);
         },
       },
       {

@@ -51,7 +51,10 @@ export function loss({ name, of }: LockOf): Topic {
           await bed.until('the next was admitted', async () => {
             return (await bed.enter(next)).state === 'held';
           });
-          assert.deepEqual([lease.held, signal.aborted], [false, true]);
+          assert.equal(lease.held, false);
+          // The process may have stood still: a read tells nobody, but the next microtask does.
+          await Promise.resolve();
+          assert.equal(signal.aborted, true);
         },
       },
       {
