@@ -32,14 +32,14 @@ const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...ETCD, ...
  *
  * const locks = await connect('redis://localhost', { prefix: 'shop:' });
  *
- * @throws what `openStore` and `createLocks` throw.
+ * @throws the errors of `openStore` and `createLocks`.
  */
 export async function connect(url: string, options?: LocksOptions): Promise<Locks> {
   return createLocks(await openStore(url), options);
 }
 
 /**
- * The store that the URL names; it is opened by its first verb:
+ * The store that the URL names; its first verb opens it:
  * - `memory:` for this process alone,
  * - `sqlite:` and the path of a file,
  * - `redis://user:password@host:6379/0`, `rediss:` for TLS, `redis+unix:///run/redis.sock?db=0`,
@@ -54,7 +54,7 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  * - `zookeeper://user:password@host1:2181,host2:2181/chroot`, `zookeepers:` for TLS, with options
  *   of `zookeeperStore` as its query: `?path=/locks`.
  *
- * Clients are loaded when they are needed, so this is for programs that are not bundled.
+ * Clients are imported when needed, so use this only in programs that are not bundled.
  *
  * @example
  * import { createLocks } from 'holdfast';

@@ -140,7 +140,7 @@ export class Locks {
     }
   }
 
-  /** Takes a lock away from its holder, or a place from a waiter; false if there is none. */
+  /** Ends the claim of a holder or waiter; false if there is none. */
   evict(name: string, options: EvictOptions): Promise<boolean> {
     return this.#evict(this.#resource(name), readEvict(options));
   }
@@ -214,8 +214,8 @@ const LAST_WORDS_MS = 100;
 const same = <T>(reply: T): T => reply;
 
 /**
- * @internal What jobs work with.
- * @throws UsageError unless these are locks, of any copy of the library.
+ * @internal The engine, for jobs.
+ * @throws UsageError unless these are locks of some copy of the library.
  */
 export function engineOf(locks: Locks): Engine {
   if (locks?.engine) return locks.engine;

@@ -1,16 +1,16 @@
 /**
  * Listening to signals, and signals made of others.
  *
- * Invariant: what listens to a signal is forgotten when it stops, whatever else listens and however
- * long the signal lives. One signal may end thousands of waits, such as that of a program which
- * shuts down, so all who wait here share one listener of it: Node warns of more than ten, and
- * takes time in proportion to their number to remove one. A signal made of others is one of our own
- * that they abort: `AbortSignal.any` is for that, but Node keeps each one that somebody listens to
- * for ever, and Node 20 forgets a time-out in it when memory is cleared up.
- * What would break it: to make a signal of long-lived ones and not to forget them.
+ * Invariant: a listener that stops is forgotten, whatever else listens and however long the signal
+ * lives. One signal may end thousands of waits, such as that of a program which shuts down, so all
+ * waits here share one listener of it: Node warns of more than ten, and takes time in proportion to
+ * their number to remove one. A signal made of others is one of our own that they abort:
+ * `AbortSignal.any` would do that, but Node never frees one that has a listener, and Node 20 loses
+ * a time-out in it to garbage collection.
+ * What would break it: a signal made of long-lived ones that never forgets them.
  */
 
-/** Who listens to one signal. */
+/** The listeners of one signal. */
 class Audience {
   readonly #signal: AbortSignal;
   readonly #aborted = new Set<() => void>();
@@ -31,7 +31,7 @@ class Audience {
 
   readonly #tell = (): void => {
     for (const aborted of [...this.#aborted]) {
-      // The one before may have stopped it.
+      // The listener before it may have removed it.
       if (!this.#aborted.has(aborted)) continue;
       this.remove(aborted);
       aborted();

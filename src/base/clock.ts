@@ -2,14 +2,14 @@
  * The clock that all deadlines are read from.
  *
  * Invariant: `now()` never runs slower than the time in which a server counts a TTL down, so that a
- * lease judged alive here cannot have ended there. `performance.now()` alone does not do: on Linux
- * it stands still while the machine is suspended. The boot-time clock (`os.uptime()`) does not, but
- * costs 4 us and has steps of 10 ms, elsewhere of 1 s. So the wall clock, which jumps on resume,
- * serves as a cheap trigger: whenever it moves against the monotonic clock, the boot-time clock is
- * asked, and what it gained is added, with what its steps may hide. The wall clock decides nothing:
- * stepping it only costs one more look. But where it ran ahead and boot time did not, a virtual
- * machine may have been stopped together with its clocks. Nothing in it can tell that from a wall
- * clock that was set, so it is told as a doubt, and leases ask their store.
+ * lease judged alive here cannot have ended there. `performance.now()` alone is not enough: on
+ * Linux it stands still while the machine is suspended. The boot-time clock (`os.uptime()`) does
+ * not, but costs 4 us and has steps of 10 ms, elsewhere of 1 s. So the wall clock, which jumps on
+ * resume, serves as a cheap trigger: whenever it moves against the monotonic clock, `now()` reads
+ * the boot-time clock and adds what that gained, with what its steps may hide. The wall clock
+ * decides nothing: stepping it only costs one more look. But where it ran ahead and boot time did
+ * not, a virtual machine may have been stopped together with its clocks. Nothing in it can tell
+ * that from a wall clock that was set, so the clock reports a doubt, and leases ask their store.
  * What would break it: a resume that leaves wall clock and boot time behind until user code ran.
  */
 import { uptime } from 'node:os';
@@ -28,7 +28,7 @@ export interface Clock {
   random(): number;
   setTimeout(run: () => void, ms: number): Timer;
   clearTimeout(timer: Timer): void;
-  /** Runs after pending input and output had a turn. */
+  /** Runs after pending input and output. */
   setImmediate(run: () => void): void;
   /**
    * May be left out. Calls `jumped` from within `now()`, with what that returns, when this clock
@@ -40,7 +40,7 @@ export interface Clock {
 
 const PARTS = ['now', 'random', 'setTimeout', 'clearTimeout', 'setImmediate'] as const;
 
-/** The clock of the system if none was given. @throws UsageError unless it has all parts. */
+/** The given clock; default that of the system. @throws UsageError unless it has all parts. */
 export function checkClock(clock: Clock = systemClock()): Clock {
   const { onJump } = clock ?? {};
   const whole = PARTS.every((part) => typeof clock?.[part] === 'function');
@@ -71,7 +71,7 @@ const SUSPEND_MS = 50;
 const COARSE_MS = 1000;
 
 /**
- * The clock that locks have if they are given none: it cannot be set, and counts the time asleep.
+ * The default clock of locks: it cannot be set, and counts the time asleep.
  *
  * @example
  * import { systemClock } from 'holdfast';
@@ -92,10 +92,10 @@ export function systemClock(sources: TimeSources = MACHINE): Clock {
   function look(monotonic: number, wall: number): void {
     const boot = sources.bootMs();
     const passed = monotonic - monotonicAt;
-    // It counts less than whole seconds.
+    // This boot clock has steps of less than a second.
     if (bootAt % COARSE_MS !== 0 || boot % COARSE_MS !== 0) blurMs = 0;
     const gained = boot - bootAt - passed;
-    // What both readings may hide; setting the clock moves the whole seconds of some systems.
+    // Both readings may hide so much; setting the clock moves the whole seconds of some systems.
     const isSuspend = gained > SUSPEND_MS + 2 * blurMs;
     const counted = isSuspend ? gained + blurMs : 0;
     suspended += counted;
@@ -137,7 +137,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** At most one timer: setting it again forgets the one before. */
+/** At most one timer: setting it again clears the one before. */
 export class OneTimer {
   readonly #clock: Clock;
   #timer: Timer | undefined;

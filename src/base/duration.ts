@@ -56,7 +56,7 @@ export function positive(otherwise?: Duration) {
 }
 
 /**
- * The same of what no timer counts, however long.
+ * The same for a span that no timer counts, however long.
  * @throws UsageError if it is malformed or negative.
  */
 export function millisecondsOf(value: Duration, what: string): number {

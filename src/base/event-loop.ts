@@ -8,17 +8,17 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Timer } from './clock.ts';
 import { MAX_DURATION_MS } from './duration.ts';
 
-/** Runs the work in the context in which this file was loaded: normally that of no request. */
+/** Runs the work in the context that loaded this file: normally that of no request. */
 export const detached: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
 
 /** Longest stretch in ms without a turn for timers and input. */
 const STRETCH_MS = 2;
 
 /**
- * Keeps the event loop turning. Hand-offs inside the process and stores that answer at once need
- * no timer and no input, so a busy loop over them would run in microtasks for ever, and heartbeats,
- * hints from other processes and all other work would starve. One immediate is armed per
- * turn of the loop; as long as it has not run, the stretch goes on.
+ * Keeps the event loop turning. Hand-offs inside the process and stores that reply at once need no
+ * timer and no input, so a busy loop over them would run in microtasks for ever, and heartbeats,
+ * hints from other processes and all other work would starve. Each turn of the loop arms one
+ * immediate; the stretch lasts until it runs.
  */
 export class EventLoop {
   readonly #clock: Clock;
@@ -55,9 +55,9 @@ export class EventLoop {
 }
 
 /**
- * Runs `judge` after everything that has arrived by now was read. Timers run before input: when the
- * process stood still, a timer would take for unanswered what has its answer in the socket. So each
- * timer that ends a request or a connection for want of an answer asks through this.
+ * Runs `judge` after everything that has arrived by now was read. Timers run before input: after
+ * the process stood still, a timer would give up a request whose reply is in the socket. So each
+ * timer that ends a request or a connection for want of a reply goes through this.
  */
 export function afterInput(
   judge: () => void,
@@ -66,7 +66,7 @@ export function afterInput(
   clock.setImmediate(judge);
 }
 
-/** Keeps the process alive while anything in it waits: it must not end for lack of other work. */
+/** Keeps the process alive while anything in it waits, even without other work. */
 export class KeepAlive {
   readonly #clock: Clock;
   #waiting = 0;

@@ -1,10 +1,10 @@
-/** What stands in a `Fifo`; in one at a time. */
+/** An entry of a `Fifo`; in one at a time. */
 export interface Linked<T> {
   previous: T | undefined;
   next: T | undefined;
 }
 
-/** First come, first served; leaving from the middle costs no more than leaving from the front. */
+/** First come, first served; removal from the middle costs no more than from the front. */
 export class Fifo<T extends Linked<T>> {
   #first: T | undefined;
   #last: T | undefined;

@@ -10,8 +10,8 @@ export const MAX_PREFIX_BYTES = 128;
 /**
  * Checks a name and returns it unchanged: names are compared as they are, without normalisation,
  * so two different strings never mean the same lock.
- * @throws UsageError if it is no string, empty, too long, or has half a surrogate pair, which no
- *   encoding could tell from another.
+ * @throws UsageError if it is not a string, is empty or too long, or has half a surrogate pair,
+ *   which no encoding could tell from another.
  */
 export function checkName(name: string, what = 'name', maxBytes: number = MAX_NAME_BYTES): string {
   if (typeof name !== 'string') throw new UsageError(`The ${what} must be a string.`);

@@ -1,10 +1,10 @@
-/** The known word nearest to what was written; undefined if none is near. */
+/** The known word nearest to this one; undefined if none is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = 3;
   for (const candidate of known) {
     const edits = distance(candidate, word);
-    // To change every letter of a word is no slip.
+    // A word with every letter changed is no slip.
     if (edits < Math.min(least, candidate.length)) [best, least] = [candidate, edits];
   }
   return best;

@@ -2,13 +2,13 @@ import type { Duration } from './duration.ts';
 import { isLockError, UsageError } from './errors.ts';
 import { show } from './show.ts';
 
-/** What is used of an option: the milliseconds of a duration, and all else as it was given. */
+/** The checked value of an option: the milliseconds of a duration, and all else as it was given. */
 type Value<V> = [Duration] extends [Exclude<V, undefined>] ? number : Exclude<V, undefined>;
 
 /**
- * What is known of a set of options: for each name a function that is given what the caller said,
- * or undefined, and returns what is used, by default as well, or throws a `UsageError`.
- * @typeParam A What has no default, and may be absent.
+ * The checks of a set of options: for each name a function that takes the caller's value, or
+ * undefined, and returns the value to use, or the default, or throws a `UsageError`.
+ * @typeParam A The options without a default, which may be absent.
  */
 export type Checks<T, A = never> = {
   readonly [K in keyof T]-?: (
@@ -20,12 +20,12 @@ export type Checks<T, A = never> = {
 type Used<C, K extends keyof C> = C[K] extends (...args: never[]) => infer R ? R : never;
 type Absent<C> = { [K in keyof C]: undefined extends Used<C, K> ? K : never }[keyof C];
 
-/** The types of what the checks return; what may be undefined may be left out. */
+/** The types of the checks' results; one that may be undefined may be left out. */
 export type Checked<C> = { readonly [K in Exclude<keyof C, Absent<C>>]: Used<C, K> } & {
   readonly [K in Absent<C>]?: Exclude<Used<C, K>, undefined>;
 };
 
-/** @throws UsageError if they are no object, have an unknown option, or one that is wrong. */
+/** @throws UsageError if they are not an object, or if an option is unknown or wrong. */
 export function checkOptions<T extends object, C extends Checks<T, keyof T>>(
   options: T,
   checks: C,
@@ -84,15 +84,14 @@ export function callable<F>(given: F, name: string): F {
   throw new UsageError(`${name} must be a function.`);
 }
 
-/** For what is checked where it is used. */
+/** For an option that is checked where it is used. */
 export function asGiven<T>(given: T): T {
   return given;
 }
 
 /**
- * The known options that were given. One that is misspelt would be ignored silently, so it is
- * refused instead.
- * @throws UsageError if they are no object, or have an unknown option.
+ * The known options that were given. A misspelt one is refused, for it would be ignored silently.
+ * @throws UsageError if they are not an object, or have an unknown option.
  */
 export function readOptions<T extends object>(
   options: T,
@@ -111,7 +110,7 @@ export function readOptions<T extends object>(
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as T;
 }
 
-/** @throws UsageError instead of what a getter or a proxy throws. */
+/** @throws UsageError in place of the error of a getter or a proxy. */
 export function reading<T>(what: string, read: () => T): T {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * What all copies of the library in this process share, such as its ESM and its CommonJS build.
- * Copies may be of different versions: a value whose shape changes gets a new name.
+ * A value that all copies of the library in this process share, such as its ESM and CommonJS
+ * builds. Copies may be of different versions: a value whose shape changes gets a new name.
  */
 export function perProcess<T extends object>(name: string, make: () => T): T {
   const root = globalThis as Record<symbol, T | undefined>;

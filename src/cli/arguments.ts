@@ -1,4 +1,4 @@
-/** Reads what stands behind a verb, and refuses what it does not know. */
+/** Reads the arguments of a verb, and refuses unknown ones. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { checkName } from '../base/names.ts';
@@ -14,13 +14,13 @@ export const COMMON: Flags = { store: VALUE, json: ALONE, help: { ...ALONE, shor
 
 export class Arguments {
   readonly words: string[] = [];
-  /** What stands behind `--`, for verbs that take a command; undefined without one. */
+  /** The words behind `--`, for verbs that take a command; undefined without one. */
   readonly command: readonly string[] | undefined;
   readonly #values = new Map<string, string>();
 
-  /** Without a command, what stands behind `--` are words, whatever they begin with. */
+  /** For verbs without a command, arguments after `--` are words, whatever they begin with. */
   constructor(args: readonly string[], flags: Flags, takesCommand = false) {
-    // Not `strict`: its messages know neither the nearest flag nor that one is given twice.
+    // Not `strict`, which suggests no nearest flag and accepts a flag that is given twice.
     const options = { args, options: flags, strict: false, tokens: true } as const;
     for (const token of parseArgs(options).tokens) {
       if (token.kind === 'positional') this.words.push(token.value);
@@ -72,14 +72,14 @@ export class Arguments {
     throw misuse(`${dashed(flag)} takes ${good}, not ${quote(text)}`);
   }
 
-  /** The only word, or none where there may be none. */
+  /** The only word; undefined without one. */
   atMostOne(advice = ''): string | undefined {
     const [first, second] = this.words;
     if (second !== undefined) throw misuse(`${quote(second)} is one word too many${advice}`);
     return first;
   }
 
-  /** Of a lock. @throws UsageError if there can be none with it. */
+  /** The name of a lock. @throws UsageError if it is malformed. */
   name(advice = ''): string {
     const word = this.atMostOne(advice);
     if (word === undefined) throw misuse('NAME is missing');

@@ -1,22 +1,22 @@
 /**
- * The command that runs under a lock, and everything that it starts.
+ * The command that runs under a lock, and all processes that it starts.
  *
- * Invariant: `run` ends only when the command has ended, and after a lost lease only when nothing
- * of it runs any more. The work may be done by a grandchild, which a signal to the command alone
- * would leave behind; so what asks it to end (TERM, INT, HUP, QUIT) goes to all of it. By other
- * signals (USR1, USR2, WINCH) programs talk; they would kill whoever does not expect them.
+ * Invariant: `run` ends only when the command has ended, and after a lost lease only when none of
+ * its processes runs any more. A grandchild may do the work, and a signal to the command alone
+ * would leave it behind; so signals that ask for an end (TERM, INT, HUP, QUIT) go to all of them.
+ * Programs talk by other signals (USR1, USR2, WINCH), which would kill those that expect none.
  *
  * Without a terminal the command gets a session and a process group of its own (`detached`). One
- * system call then reaches all of it at one moment, however quickly it forks, and nobody else. A
- * terminal would be out of its reach: ^C comes to the foreground group, which is ours, /dev/tty
- * cannot be opened, and Node cannot hand the terminal over (it has no tcsetpgrp). So if one of the
- * first three files is a terminal, the command stays in our group. It may read and write there, the
- * keyboard's signals come to it from the terminal, and the shell stops and resumes both of us. But
- * the group is shared with the rest of a pipeline, so those of the command are looked up, by their
- * descent and by the token in their environment, and signalled one by one until none is left.
+ * system call then reaches the whole group at once, however quickly it forks, and nothing else. A
+ * terminal would be out of its reach: ^C comes to the foreground group, which is ours, the command
+ * cannot open /dev/tty, and Node cannot hand the terminal over (it has no tcsetpgrp). So if one of
+ * the first three files is a terminal, the command stays in our group. It may read and write there,
+ * the terminal sends it the keyboard's signals, and the shell stops and resumes both of us. But the
+ * rest of a pipeline shares the group, so `Offspring` finds the command's processes by descent and
+ * by the token in their environment, and they get signals one by one until none is left.
  *
  * What breaks it: SIGKILL of this process, after which the command runs on without a lock and only
- * a fence protects. What leaves the session and loses its parents is a daemon, and not ended.
+ * a fence protects. A process that leaves the session and loses its parents is a daemon, and stays.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,11 +27,11 @@ import { ExitError, STATUS } from './process/exit-status.ts';
 import { Offspring } from './process/processes.ts';
 import { quote } from './text.ts';
 
-/** How often a command that is being ended is looked at, in ms: a person sees no difference. */
+/** How often `end` looks for processes, in ms: a person sees no difference. */
 const LOOK_MS = 50;
 
 export class Command {
-  /** Resolves with the status as shells have it, and the signal that ended it, if one did. */
+  /** Resolves with the status, as in shells, and the signal that ended it, if one did. */
   readonly ended: Promise<Ending>;
   readonly #child: ChildProcess;
   readonly #ownSession: boolean;
@@ -72,7 +72,7 @@ export class Command {
     else this.signal(signal);
   }
 
-  /** To all of the command. */
+  /** To all processes of the command. */
   signal(signal: NodeJS.Signals): void {
     const pid = this.#child.pid as number;
     if (this.#ownSession) kill(-pid, signal);
@@ -81,11 +81,11 @@ export class Command {
     }
   }
 
-  /** Ends all of it: SIGTERM, and SIGKILL after the grace. Resolves when nothing runs any more. */
+  /** Ends all processes: SIGTERM, and SIGKILL after the grace. Resolves when none runs any more. */
   async end(graceMs: number): Promise<void> {
     const since = performance.now();
     this.signal('SIGTERM');
-    // What is stopped would not see it before it is resumed.
+    // A stopped process would not see it before it resumes.
     this.signal('SIGCONT');
     while (this.#runs()) {
       if (performance.now() - since >= graceMs) this.signal('SIGKILL');
@@ -106,14 +106,14 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Signals by which programs talk, rather than end. */
+/** Signals by which programs talk rather than end. */
 const TALK: ReadonlySet<NodeJS.Signals> = new Set(['SIGUSR1', 'SIGUSR2', 'SIGWINCH']);
 
 export function onTerminal(): boolean {
   return [0, 1, 2].some((file) => isatty(file));
 }
 
-/** 128 and the number of the signal, as shells say it. */
+/** 128 and the number of the signal, as in shells. */
 export function endingOf(code: number | null, signal: NodeJS.Signals | null): Ending {
   return { status: signal ? 128 + constants.signals[signal] : (code ?? STATUS.bug), signal };
 }
@@ -122,7 +122,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended, or belongs to somebody else by now (a set-user-id program).
+    // It has ended, or belongs to another user by now (a set-user-id program).
   }
 }
 

@@ -6,7 +6,7 @@ import { statusOf } from './process/exit-status.ts';
 import { quote } from './text.ts';
 import type { Verb } from './verbs/verb.ts';
 
-/** Loaded when they are wanted: a command should not wait for what it does not use. */
+/** Loaded on demand: a command should not wait for code that it does not use. */
 const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new Map([
   ['run', () => import('./verbs/run.ts')],
   ['ls', () => import('./verbs/ls.ts')],
@@ -54,7 +54,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 const SEE_HELP = `; see 'holdfast --help'`;
 
-/** Flags that all verbs have may stand before the verb as well. */
+/** The index of the verb; common flags may stand before it. */
 function verbAt(argv: readonly string[]): number {
   let at = 0;
   while (argv[at]?.startsWith('-')) at += argv[at] === '--store' ? 2 : 1;
@@ -75,7 +75,7 @@ const argv = process.argv.slice(2);
 process.exitCode = await main(argv).catch(async (error: unknown) => {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const status = statusOf(error);
-  // Whoever says `-E 0` does not want to hear of it.
+  // A user who says `-E 0` wants no message.
   if (status !== 0) await complainOf(error, own.includes('--json'));
   return status;
 });

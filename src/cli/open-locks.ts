@@ -1,4 +1,4 @@
-/** The store that the command line names, or a file of the user's own. */
+/** Opens the store that the command line names, or a file of the user's own. */
 import { mkdirSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, isAbsolute, join, posix, win32 } from 'node:path';
@@ -10,11 +10,11 @@ import type { LocksOptions } from '../primitives/lock-options.ts';
 import type { Arguments } from './arguments.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
 
-/** @throws ExitError if there is no such store; the first verb finds out whether it answers. */
+/** @throws ExitError if there is no such store; the first request shows whether it replies. */
 export async function openLocks(given: Arguments, options?: LocksOptions): Promise<Locks> {
   const url = given.text('store') ?? (process.env.HOLDFAST_STORE || defaultUrl());
   const store: Store = await openStore(url).catch((cause: Error) => {
-    // What is no mistake in the URL is a file whose place cannot be told.
+    // If the URL has no mistake, the path of its file cannot be resolved.
     const status = isLockError(cause) ? STATUS.configuration : STATUS.unreachable;
     throw new ExitError(status, cause.message, { cause });
   });
@@ -35,7 +35,7 @@ function defaultUrl(): string {
 }
 
 /**
- * `homedir` believes $HOME even if it is empty, and throws for users whom the system does not know.
+ * `homedir` believes $HOME even if it is empty, and throws for users unknown to the system.
  * @throws ExitError
  */
 export function homeDirectory(system: Pick<typeof os, 'homedir' | 'userInfo'> = os): string {
@@ -49,7 +49,7 @@ export function homeDirectory(system: Pick<typeof os, 'homedir' | 'userInfo'> = 
   }
 }
 
-/** A recursive `mkdir` of Node never ends where a file system takes no directories, as /proc. */
+/** Node's recursive `mkdir` never returns where a file system takes no directories, as /proc. */
 function makeDirectory(path: string): void {
   const make = (): void => mkdirSync(path, { mode: 0o700 });
   try {
@@ -63,7 +63,7 @@ function makeDirectory(path: string): void {
   }
 }
 
-/** Where programs of this system keep what they need later. */
+/** Where programs of this system keep their state. */
 export function stateDirectory(
   platform: NodeJS.Platform,
   env: Readonly<Record<string, string | undefined>>,
@@ -74,7 +74,7 @@ export function stateDirectory(
   }
   if (platform === 'darwin') return posix.join(home(), 'Library/Application Support/holdfast');
   const { XDG_STATE_HOME: state = '' } = env;
-  // The specification has relative paths ignored.
+  // The specification says to ignore relative paths.
   const base = posix.isAbsolute(state) ? state : posix.join(home(), '.local/state');
   return posix.join(base, 'holdfast');
 }

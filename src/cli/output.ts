@@ -1,7 +1,7 @@
 /**
- * What people and programs read. Errors are written straight to the file: a stream of Node's would
- * make a pipe non-blocking for the command that shares it. The thread pool does it, because a full
- * pipe that nobody empties would stop this process, and nobody would end the command.
+ * Output for people and programs. Errors go straight to the file: a stream of Node would make a
+ * pipe non-blocking for the command that shares it. The thread pool writes them, because a full
+ * pipe without a reader would block this process, which then could not end the command.
  */
 import { write } from 'node:fs';
 import { inspect, promisify } from 'node:util';
@@ -11,9 +11,9 @@ import { jsonOf, plain } from './text.ts';
 
 let listens = false;
 
-/** To the standard output; ends the process quietly, with this status, if nobody reads any more. */
+/** To the standard output; ends the process quietly, with this status, if its reader is gone. */
 export function print(text: string, status = 0): Promise<void> {
-  // What goes wrong is told to whoever wrote.
+  // The callback below gets the errors.
   if (!listens) process.stdout.on('error', () => {});
   listens = true;
   return new Promise((resolve, reject) => {
@@ -29,7 +29,7 @@ export function printJson(value: unknown, status = 0): Promise<void> {
   return print(`${jsonOf(value)}\n`, status);
 }
 
-/** One line on the standard error; more for what should not have happened. */
+/** One line on the standard error; the stack as well for a bug. */
 export async function complainOf(error: unknown, asJson: boolean): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   const status = statusOf(error);
@@ -41,12 +41,12 @@ export async function complainOf(error: unknown, asJson: boolean): Promise<void>
   else await tell(`holdfast: ${plain(message)}`);
 }
 
-/** A person looks at it, and has not asked for bare text. */
+/** A person reads it, and has not asked for plain text. */
 export function isColoured(): boolean {
   return process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }
 
 async function tell(line: string): Promise<void> {
-  // Whoever would have read it may be gone.
+  // The reader may be gone.
   await promisify(write)(2, `${line}\n`).catch(() => {});
 }

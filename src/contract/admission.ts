@@ -2,7 +2,7 @@
  * The rule: a claim is admitted when its permits fit under the limit and none before it waits.
  *
  * Invariant: the admitted claims are a prefix of the live queue, so a claim's place in the queue
- * serves as its fencing token: a claim that is admitted later stands later. It holds because
+ * serves as its fencing token: a claim that is admitted later has a later place. It holds because
  * admission goes in order and stops at the first claim that does not fit, however small those
  * behind it are. If programs disagree about the limit, the smallest among the admitted claims and
  * those up to the one in question applies: no admitted claim is revoked, and a later claim with a
@@ -11,7 +11,7 @@
  */
 import type { Kind } from './store.ts';
 
-/** The part of a live claim that the rule needs. */
+/** The part of a live claim that the rule uses. */
 export interface Standing {
   readonly kind: Kind;
   readonly permits: number;

@@ -40,8 +40,7 @@ export class UnsupportedError extends LockError {
 }
 
 /**
- * Any failure of a store's verb as a `StoreError`. A failure of unknown nature has the outcome
- * `unknown`.
+ * Any failure of a store's verb as a `StoreError`; the outcome of an unknown error is `unknown`.
  *
  * @example
  * import { toStoreError } from 'holdfast/store';

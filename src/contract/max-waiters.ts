@@ -1,6 +1,6 @@
 import { wholeNumber } from '../base/options.ts';
 
-/** Longest queue of waiting claims of one resource, unless the store is told another one. */
+/** Longest queue of waiting claims of one resource; default 10,000. */
 export const maxWaiters: (given: number | undefined, name: string) => number = wholeNumber(
   0,
   Number.POSITIVE_INFINITY,

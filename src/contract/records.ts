@@ -1,7 +1,7 @@
 /** A record of finished work. It is no claim: it has no holder and is not renewed. */
 export interface Kept {
   readonly text: string;
-  /** For how much longer it is kept. */
+  /** How much longer the store keeps it. */
   readonly leftMs: number;
 }
 

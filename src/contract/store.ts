@@ -12,7 +12,7 @@ import type { Kept } from './records.ts';
 /** The kind of a lock. `read` and `write` share a queue; every other kind has its own. */
 export type Kind = 'mutex' | 'read' | 'write' | 'permits';
 
-/** Identifies a claim to people, never for logic. `since` is the wall clock in epoch ms. */
+/** Identifies a claim for people, never for logic. `since` is the wall clock in epoch ms. */
 export interface Holder {
   readonly host: string;
   readonly pid: number;
@@ -175,7 +175,7 @@ export interface Store {
   readonly lineage: string;
   /**
    * The longest TTL that any user of this store may ask for, because a store that lost its memory
-   * grants nothing for so long. Undefined: the option of `createLocks` counts.
+   * grants nothing for this long. Undefined: the option of `createLocks` counts.
    */
   readonly maxTtlMs?: number | undefined;
   /**
@@ -184,7 +184,7 @@ export interface Store {
    */
   readonly partOf?: ((resource: string) => string) | undefined;
   /**
-   * Enters the queue, or returns where an id already in it stands. Repeating a claim never extends
+   * Enters the queue, or returns the status of an id already in it. Repeating a claim never extends
    * it.
    */
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
@@ -226,7 +226,7 @@ export interface Store {
    * claim, and is not listed.
    */
   keep?(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean>;
-  /** What is kept about the resource now. */
+  /** The record of the resource; undefined if there is none. */
   recall?(resource: string): Promise<Kept | undefined>;
   list?(prefix: string): AsyncIterable<string>;
   close?(): Promise<void>;

@@ -2,7 +2,7 @@ import type { StoreError } from '../contract/errors.ts';
 import type { GoneStatus, Takeover } from '../contract/store.ts';
 import type { Loss } from './errors.ts';
 
-/** Who is told what becomes of a claim; each of these calls ends it, but for `granted`. */
+/** Receives the outcome of a claim; each of these calls ends the claim, but for `granted`. */
 export interface Claimant {
   granted(now: number): void;
   /** The store does not know the claim, or does not want it. */
@@ -20,7 +20,7 @@ export interface Terms {
   readonly confirmGrant: boolean;
 }
 
-/** What the store said when it let the claim in. */
+/** The store's reply that admitted the claim. */
 export interface Grant {
   readonly number: bigint;
   /** A store that lost its memory may have another one now. */
@@ -31,7 +31,7 @@ export interface Grant {
 }
 
 export type State =
-  /** `doubled`: a copy may be about, so hints do not grant. */
+  /** `doubled`: a copy of the claim may arrive late, so hints do not grant. */
   | { readonly at: 'asking'; readonly doubled: boolean }
   /** `admitted`: by the store, which has yet to confirm a life long enough. */
   | {

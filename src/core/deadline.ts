@@ -1,32 +1,32 @@
 /**
- * When a hold ends, and why: the only word on it.
+ * The only place that decides when a hold ends, and why.
  *
  * Invariant: before `at` on our clock, the claim has not ended on the store's. The store counted
  * `leftMs` from some moment after the request was sent, so counting it from before sending is
  * early; subtracting drift covers clocks of different rates, and a margin covers rounding and
  * timers. Only a confirmed request moves the deadline, with its own time of sending: a reply that
  * overtook a newer one changes nothing, and no reply changes nothing. Where our clock may have
- * stood still together with the machine, what was confirmed before is in doubt, and a reply to what
- * was sent before confirms nothing: nothing begins on it until the store has been asked again.
- * Reading is pure: it compares the clock with the deadline and calls nobody, so it is right when
- * the loop was blocked or the process stopped. What a reader has seen as lost stays lost.
+ * stood still together with the machine, earlier confirmations are in doubt, and a reply to an
+ * earlier request confirms nothing: nothing begins on it until the store has confirmed it again.
+ * Reading is pure: it compares the clock with the deadline and calls nothing, so it is right when
+ * the loop was blocked or the process stopped. A loss that a reader has seen is final.
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */
 import type { Loss } from './errors.ts';
 import type { Services } from './services.ts';
 
-/** Share of the TTL that must be left for a grant or a hand-off to be worth anything. */
+/** Share of the TTL that must be left for a grant or a hand-off. */
 const MIN_VALIDITY = 0.1;
 
 type Needs = Pick<Services, 'settings' | 'heartbeat'>;
 
 interface Times {
-  /** Of the claim. */
+  /** The claim's. */
   readonly ttlMs: number;
   /** Heartbeats come three times in this time, in ms. */
   readonly beatTtlMs: number;
-  /** When we began to ask. */
+  /** When the claim began. */
   readonly now: number;
 }
 
@@ -38,9 +38,9 @@ export class Deadline {
   readonly #beatTtlMs: number;
   #until = Number.NEGATIVE_INFINITY;
   #maxHoldAt = Number.POSITIVE_INFINITY;
-  /** When the last confirmed request was sent, or when we began to ask. */
+  /** When the last confirmed request was sent, or when the claim began. */
   #confirmedAt: number;
-  /** What a reader has found. */
+  /** The loss that a reader has seen. */
   #loss: Loss | undefined;
 
   constructor(services: Needs, { ttlMs, beatTtlMs, now }: Times) {
@@ -50,12 +50,12 @@ export class Deadline {
     this.#confirmedAt = now;
   }
 
-  /** Life left of what is held; 0 when it has ended. */
+  /** Life left of the hold; 0 when it has ended. */
   remaining(now: number): number {
     return this.loss(now) ? 0 : this.#at - now;
   }
 
-  /** Why what is held has ended by now; undefined while it has not. */
+  /** Why the hold has ended; undefined while it has not. */
   loss(now: number): Loss | undefined {
     if (!this.#loss && now >= this.#at) {
       const stalled = this.#services.heartbeat.stalled(this.#beatTtlMs, now);
@@ -73,17 +73,17 @@ export class Deadline {
     this.#until = sentAt + leftMs * (1 - settings.driftRate) - settings.marginMs;
   }
 
-  /** From now on the hold ends by this moment, whatever the store confirms. */
+  /** The hold ends by this moment, whatever the store confirms. */
   limit(maxHoldAt: number): void {
     this.#maxHoldAt = maxHoldAt;
   }
 
-  /** What was confirmed last may be wrong by now. */
+  /** The last confirmation may be out of date. */
   get unconfirmed(): boolean {
     return this.unanswered || this.#isStale();
   }
 
-  /** Enough is left to begin something. */
+  /** Enough life is left to begin something. */
   fresh(now: number): boolean {
     return !this.#isStale() && now < this.#until - this.#ttlMs * MIN_VALIDITY;
   }
@@ -93,12 +93,12 @@ export class Deadline {
     return leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
   }
 
-  /** Nothing was confirmed for a whole life: whatever the store had is gone. */
+  /** Nothing was confirmed for a whole TTL: the claim is gone from the store. */
   hopeless(now: number): boolean {
     return now - this.#confirmedAt >= this.#ttlMs;
   }
 
-  /** It was confirmed before our clock may have stood still. */
+  /** The last confirmation is from before our clock may have stood still. */
   #isStale(): boolean {
     return this.#confirmedAt < this.#services.heartbeat.jumpedAt;
   }

@@ -12,7 +12,7 @@ import type { Services, Settings } from './services.ts';
 /** The queues of one `Locks` by key, and whether it is open. Nothing else in core knows it. */
 export class Engine implements Registry {
   readonly services: Services;
-  /** What ends when the locks close: candidates that stand or lead, and observers. */
+  /** Closed together with the locks: candidates that stand or lead, and observers. */
   readonly closables: Set<{ close(): void }> = new Set();
   /** Every queue of this process with a claim or a waiter in it. */
   readonly #queues = new Set<LocalQueue>();
@@ -41,7 +41,7 @@ export class Engine implements Registry {
     return this.#queues;
   }
 
-  /** The queue in which the tasks of this process share one claim, or one of its own. */
+  /** The queue in which the tasks of this process share one claim, or a new queue. */
   queueFor(spec: Spec): LocalQueue {
     if (!spec.shared) return new LocalQueue(this.services, spec, this);
     let queue = this.#shared.get(spec.key);
@@ -69,7 +69,7 @@ export class Engine implements Registry {
   }
 
   /**
-   * The queue of a resource, with tokens as leases have them.
+   * The queue of a resource, with numbers as the tokens of leases.
    * @throws ClosedError, StoreError
    */
   async inspect(resource: string): Promise<Queue> {
@@ -77,12 +77,12 @@ export class Engine implements Registry {
     return this.services.looks.inspect(resource);
   }
 
-  /** From now on no caller comes in. */
+  /** Refuses callers from now on. */
   refuse(): void {
     this.#closed = true;
   }
 
-  /** Resolves when no claim is left and the store was told of every release. */
+  /** Resolves when no claim is left and no release is under way. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle.push(resolve);

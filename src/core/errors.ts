@@ -7,7 +7,7 @@ export class AcquireTimeoutError extends LockError {
   readonly waitedMs: number;
   /** Claims before this one at the last report; undefined if never known. */
   readonly ahead: number | undefined;
-  /** Who held the resource when last seen. */
+  /** The holders when last seen. */
   readonly holders: readonly Member[];
 
   constructor(
@@ -108,7 +108,7 @@ export class QueueFullError extends LockError {
   }
 }
 
-/** What a vanished claim means for the lease on it. */
+/** Why the lease on a vanished claim was lost. */
 export function lossOf(why: GoneReason): LossReason {
   return why === 'evicted' || why === 'session' || why === 'store-reset' ? why : 'expired';
 }

@@ -124,7 +124,7 @@ class Audience {
 
 /** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free if unused. */
 export class Events {
-  /** Properties, because an acquisition asks five of them, and a key takes ten times as long. */
+  /** Properties, because an acquisition reads five, and a lookup by key takes ten times as long. */
   readonly of: Readonly<Record<LockEventName, Audience>>;
 
   constructor() {
@@ -145,12 +145,12 @@ export class Events {
 
   /**
    * A listener that throws or rejects does not affect others: its error becomes a process warning.
-   * Listeners may do anything with the locks, so a caller must have nothing left to do after it.
+   * Listeners may do anything with the locks, so `emit` must be the caller's last step.
    */
   emit<N extends LockEventName>(name: N, event: LockEvents[N]): void {
     const warn = (error: unknown): void => warnOf(name, error);
     const { listeners, channel } = this.of[name];
-    // A copy, because a listener that is added now is meant for later events.
+    // A copy, because a listener that is added now gets only later events.
     for (const listener of [...listeners]) {
       try {
         const result = (listener as (event: LockEvents[N]) => unknown)(event);
@@ -167,7 +167,7 @@ export function warnOf(name: LockEventName, error: unknown): void {
   process.emitWarning(`A listener of '${name}' failed: ${show(error)}`);
 }
 
-/** Another limit than the claim's own means that programs disagree. */
+/** Reports a limit other than the claim's own: programs disagree. */
 export function noticeLimit(events: Events, claim: Claim, limit: number | undefined): void {
   if (limit === undefined || !events.of.mismatch.isThere) return;
   const { resource, kind } = claim;
@@ -175,14 +175,14 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
   events.emit('mismatch', { resource, kind, detail });
 }
 
-/** The store has lost its memory and grants nothing yet. */
+/** Reports that the store has lost its memory and grants nothing yet. */
 export function noticeQuarantine(events: Events, claim: Claim, status: ClaimStatus): void {
   if (status.state !== 'waiting' || status.why !== 'data-loss') return;
   if (!events.of.quarantine.isThere) return;
   events.emit('quarantine', { resource: claim.resource, leftMs: status.retryInMs });
 }
 
-/** A heartbeat got no reply. */
+/** Reports that the store may no longer have the claim. */
 export function noticeDoubt(
   events: Events,
   claim: Claim,

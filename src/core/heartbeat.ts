@@ -3,9 +3,9 @@
  *
  * Invariant: as long as this process runs, every member is called at least once every third of its
  * TTL, so that two heartbeats may fail before its claim dies. Members of equal TTL share one timer,
- * and what they send in one tick travels together: N of them cost N/100 requests an interval. A
- * tick arms the next one before it calls anybody, because a claim with enough life left relies on
- * it to notice its deadline. Where the clock may have stood still, all are called at once.
+ * and their requests of one tick travel together: N of them cost N/100 requests an interval. A tick
+ * arms the next one before it calls a member, because a claim with enough life left relies on it to
+ * notice its deadline. Where the clock may have stood still, all are called at once.
  * What would break it: a timer for each claim that is set again only after its reply.
  */
 import type { Clock, Timer } from '../base/clock.ts';
@@ -13,10 +13,10 @@ import { detached } from '../base/event-loop.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
 
 export interface Member {
-  /** Called three times in this time, in ms. */
+  /** `beat` is called three times in this time, in ms. */
   readonly beatTtlMs: number;
   beat(): void;
-  /** The clock may have stood still: what was confirmed before is in doubt. */
+  /** The clock may have stood still: earlier confirmations are in doubt. */
   doubt(): void;
 }
 
@@ -29,7 +29,7 @@ interface Group {
 }
 
 export class Heartbeat {
-  /** What was asked before this, on our clock, is in doubt. */
+  /** Requests sent before this, on our clock, are in doubt. */
   jumpedAt: number = Number.NEGATIVE_INFINITY;
   readonly #clock: Clock;
   readonly #groups = new Map<number, Group>();
@@ -39,7 +39,7 @@ export class Heartbeat {
     this.#clock = clock;
     this.#forgetJumps = clock.onJump?.((at) => {
       this.jumpedAt = at;
-      // Reading the clock must call nothing.
+      // A read of the clock must not call members.
       queueMicrotask(() => detached(() => this.#doubt()));
     });
   }

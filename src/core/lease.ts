@@ -6,7 +6,7 @@
  * when the event loop was blocked, the process was stopped or the network is gone. The signal only
  * notifies, at the deadline or as soon as the loop is free after it. Once lost, it stays lost.
  * A lease cannot protect work that goes on without a check: for that there are fences.
- * What would break it: to let a timer or a flag decide what the clock has to.
+ * What would break it: a timer or a flag that decides in place of the clock.
  */
 import { detached } from '../base/event-loop.ts';
 import { UnsupportedError } from '../contract/errors.ts';
@@ -20,14 +20,14 @@ import type { LiveClaim } from './live-claim.ts';
 import { confirm, downgrade } from './questions.ts';
 import type { Services } from './services.ts';
 
-/** Grants leases, and takes them back. */
+/** Issues leases, and takes them back. */
 export interface Issuer {
   /** The holder is done. Returns a promise if the store needs a request. */
   handOn(lease: Lease, now: number): Promise<void> | undefined;
 }
 
 interface LeaseParts {
-  /** Held. */
+  /** A held claim. */
   readonly live: LiveClaim;
   readonly grant: Grant;
   readonly issuer: Issuer;
@@ -56,7 +56,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   #left: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
   #resolveEnded: (() => void) | undefined;
-  /** Identifies it to listeners; made for the first one. */
+  /** Identifies the lease to listeners; made for the first event. */
   #acquisition: Acquisition | undefined;
 
   /** @internal */
@@ -244,7 +244,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     return { resource, kind, token, acquisition: this.#acquisition };
   }
 
-  /** A hold that was not released is taken over, not handed on. */
+  /** After a hold that was not released there is a takeover, and no hand-off. */
   #handOff(takeover: Takeover | undefined): HandOff | undefined {
     if (this.#nth > 0) return 'local';
     const given = takeover === undefined || takeover.reason === 'released';
@@ -261,21 +261,21 @@ export class Lease implements FencingToken, AsyncDisposable {
     this.#services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
   }
 
-  /** A read calls nothing; listeners hear of the loss in the next microtask. */
+  /** A read must not call listeners, so they are called in the next microtask. */
   #notice(): void {
     if (this.#noticed) return;
     this.#noticed = true;
     queueMicrotask(() => detached(() => this.live.check()));
   }
 
-  /** One error, whether a read finds the loss first or the claim reports it. */
+  /** Always the same error, whether a read or the claim finds the loss first. */
   #lossOf(loss: Loss | undefined): LeaseLostError | undefined {
     if (loss) this.#loss ??= new LeaseLostError(this.resource, loss.reason, loss);
     return this.#loss;
   }
 
   #release(): Promise<void> {
-    // A listener of this event, or of the next holder's, may call it again.
+    // A listener of this event, or of the next holder's, may call `release` again.
     this.#left = DONE;
     const { clock, events } = this.#services;
     const now = clock.now();

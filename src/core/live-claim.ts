@@ -1,13 +1,13 @@
 /**
- * A claim of this process while it lives: what the store last confirmed, and until when.
+ * A live claim of this process: its last confirmed state, and its deadline.
  *
  * Invariant: while `isHeld(now)`, the store cannot grant the claim to another. It holds because of
  * the deadline, which only confirmed requests move. A hint grants with the deadline of the last
- * heartbeat, unless a copy of the claim may be about, so that the hint may concern a place that is
- * lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in reply to a
- * later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the claim
- * `unconfirmed`, with a timer at its deadline.
- * Reading calls nothing: the timer or the heartbeat tells the claimant of a loss.
+ * heartbeat, unless a copy of the claim may arrive late, for then the hint may concern a place that
+ * is lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in reply
+ * to a later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the
+ * claim `unconfirmed`, with a timer at its deadline.
+ * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
 
@@ -35,13 +35,13 @@ import { watch } from './watching.ts';
 
 export class LiveClaim implements Caller<ClaimStatus>, Member {
   claim: Claim;
-  /** Claims that wait behind this one, as last heard. */
+  /** Claims behind this one in the last reply or hint. */
   waiters = 0;
-  /** Why the last request failed; undefined after one that did not. */
+  /** Why the last request failed; undefined after a success. */
   failure: StoreError | undefined;
   #state: State = { at: 'asking', doubled: false };
   #queued = false;
-  /** At most one question is under way; `again` asks once more behind it. */
+  /** At most one request is under way; `again` sends one more after it. */
   #question: 'none' | 'sent' | 'again' = 'none';
   #failures = 0;
   #unwatch: (() => void) | undefined;
@@ -69,7 +69,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     return this.#state;
   }
 
-  /** A claim that has been given up is not sent any more: it might come after its own release. */
+  /** False once the claim is given up: its request could arrive after its release. */
   get wanted(): boolean {
     return this.#state.at !== 'over';
   }
@@ -83,7 +83,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#unwatch = watch(calls.store, clock, { claim: this.claim, wake: this.#wake, ready });
   }
 
-  /** Enough life for another hand-off. */
+  /** Held, with enough life for another hand-off. */
   fresh(now: number): boolean {
     return this.isHeld(now) && this.deadline.fresh(now);
   }
@@ -92,7 +92,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     return this.#state.at === 'held' && this.deadline.remaining(now) > 0;
   }
 
-  /** True while held; otherwise the claimant has been told. */
+  /** True while held; notifies the claimant of a loss. */
   check(now: number = this.#services.clock.now()): boolean {
     if (this.#state.at !== 'held') return false;
     const loss = this.deadline.loss(now);
@@ -100,7 +100,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     return !loss;
   }
 
-  /** Heartbeat and question in one; without heartbeats, a held claim is not asked about. */
+  /** Heartbeat and status in one request; without heartbeats, none is sent for a held claim. */
   beat(): void {
     const { at } = this.#state;
     if (at === 'over' || at === 'asking') return;
@@ -115,7 +115,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     (tries ? claim : renew).send(this.claim, this);
   }
 
-  /** If it is held, reports that the store may no longer have it. */
+  /** Reports, of a held claim, that the store may no longer have it. */
   doubt(cause?: StoreError): void {
     const { clock, events } = this.#services;
     const now = clock.now();
@@ -140,7 +140,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     return this.#services.calls.releases.send(this.claim, afterMs);
   }
 
-  /** The reply to what this claim itself asked. */
+  /** The reply to a request that this claim sent itself. */
   settle(status: ClaimStatus | undefined, error: StoreError | undefined, sentAt: number): void {
     const again = this.#question === 'again';
     this.#question = 'none';
@@ -150,7 +150,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     else this.beat();
   }
 
-  /** What the store replied to a request sent at `sentAt`. */
+  /** The store's reply to any request about this claim sent at `sentAt`. */
   receive(status: ClaimStatus | undefined, error: StoreError | undefined, sentAt: number): void {
     if (!this.wanted) return;
     if (status?.state === 'held') this.#held(status, sentAt);
@@ -174,20 +174,20 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
       const sure = state.at === 'waiting' && !state.doubled && !this.#terms.confirmGrant;
       const grants = sure && calls.store.traits.hintsGrant && this.deadline.fresh(now);
       if (grants && hint?.state === 'held') this.#grant(hint, now);
-      // Called by a connection, which was opened for another caller.
+      // The connection that calls this was opened for another caller.
       else detached(() => this.beat());
     }
   };
 
   #held(status: HeldStatus, sentAt: number): void {
-    // First, for it may notice that it has stood still since the request was sent.
+    // First, for this read may find that the clock stood still after the request was sent.
     const now = this.#services.clock.now();
     this.#confirmed(status.leftMs, sentAt);
     this.waiters = status.waiters;
     if (this.#state.at === 'held') return;
     if (this.#terms.confirmGrant && !this.deadline.isFull(status.leftMs)) {
       this.#wait({ admitted: true, ahead: undefined });
-      // With a pause, for a store that never confirms so much would be asked without end.
+      // With a pause, for a store may never confirm a whole TTL.
       return this.#timer.set(() => this.beat(), 1);
     }
     this.#grant(status, now);
@@ -201,14 +201,14 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.waiters = waiters;
     this.#timer.clear();
     if (!this.fresh(now)) {
-      // It came too late to be worth anything; the place in the queue goes with it.
+      // The grant came too late to be used, so the claim gives up its place.
       void this.release();
       return this.#claimant.gone({ state: 'gone', why: 'expired' });
     }
     if (this.#terms.heartbeat) heartbeat.add(this);
     else heartbeat.remove(this);
     this.#claimant.granted(now);
-    // After a pause since `now`, the heartbeat that is arranged by now may come too late.
+    // Time may have passed since `now`, and the next heartbeat may come after the deadline.
     this.awaitDeadline();
     noticeLimit(this.#services.events, this.claim, limit);
   }
@@ -264,7 +264,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.deadline.confirm(leftMs, sentAt);
   }
 
-  /** A request went unanswered, so a copy of it may arrive late: the release must know. */
+  /** A request went unanswered, so a copy may arrive late, and the release leaves a tombstone. */
   #markUnanswered(): void {
     if (this.#state.at === 'asking') this.#state = { at: 'asking', doubled: true };
     if (!this.claim.unanswered) this.claim = { ...this.claim, unanswered: true };
@@ -278,8 +278,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   /**
-   * Tells the claimant at the deadline; false if it has passed. While half of the TTL is left, the
-   * next heartbeat comes first.
+   * Notifies the claimant at the deadline; false if it has passed. While half of the TTL is left,
+   * the next heartbeat comes first.
    */
   awaitDeadline(): boolean {
     const now = this.#services.clock.now();

@@ -4,9 +4,9 @@
  * Invariant: at most one lease is out, only the claim's holder has it, and leases come in the order
  * of the waiters. Mutexes and write locks with equal terms share a queue: on release the lease
  * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
- * tokens grow with every holder. Others get a queue of their own for each waiter. As soon as
- * another process waits, at most a batch bounded in count and time passes before the claim is given
- * up, so that no other process starves; and never a lease with too little life left.
+ * tokens grow with every holder. For other locks, each waiter gets a queue of its own. Once another
+ * process waits, the queue gives the claim up after a batch bounded in count and time, so that no
+ * other process starves. It never passes on a lease with too little life left.
  * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
  */
 
@@ -42,11 +42,11 @@ export interface Spec {
   readonly reentrant: boolean;
   /** Tasks of this process share one claim. */
   readonly shared: boolean;
-  /** Equal for those who may share it. */
+  /** Equal for waiters that may share a claim. */
   readonly key: string;
 }
 
-/** Local hand-offs while another process waits, and for how many ms: a turn, not a reign. */
+/** Most local hand-offs while another process waits, and for how many ms. */
 const BATCH = { count: 64, ms: 50 };
 
 const HOST = hostname();
@@ -54,7 +54,7 @@ const HOST = hostname();
 /** Longest pause before a lost place in the queue is claimed again, in ms. */
 const RECLAIM_MS = 25;
 
-/** Where a queue is listed while it has a claim or a waiter. */
+/** Lists each queue that has a claim or a waiter. */
 export interface Registry {
   add(queue: LocalQueue): void;
   remove(queue: LocalQueue): void;
@@ -68,7 +68,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
   #passing: LiveClaim | undefined;
   readonly #line = new Fifo<Waiter<Lease | null>>();
   #permits = 1;
-  /** The waiter that came to try; it never waits, and it is the first in line. */
+  /** The waiter of a try; it never waits, and it is the first in line. */
   #trying: Waiter<Lease | null> | undefined;
   #issued = 0;
   #passed = 0;
@@ -99,7 +99,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
   join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
     if (!waits) {
       if (this.#live?.check()) return Promise.resolve(null);
-      // An unanswered or ungranted claim of ours does not prove that another holds: ask apart.
+      // Our own unanswered or ungranted claim does not prove that another holds: claim apart.
       if (this.#live || this.#line.first) return this.#apart().join(options, permits, waits);
     }
     return new Promise((resolve, reject) => {
@@ -167,17 +167,17 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     this.#live = undefined;
     this.lease = undefined;
     lease?.lose(loss);
-    // A listener of it may have claimed already.
+    // A listener of `lost` may have claimed already.
     if (!this.#live) this.#claimAgain();
   }
 
-  /** The holder is done. The promise is there if the store has to be told. */
+  /** The holder is done. Returns a promise if the store needs a request. */
   handOn(lease: Lease, now: number): Promise<void> | undefined {
     const { live } = lease;
     const afterMs = Math.max(0, Math.ceil(this.spec.minHoldMs - (now - lease.since)));
     if (this.lease !== lease) return live.release(afterMs);
     this.lease = undefined;
-    // It was this lease's, and the next one has a limit of its own.
+    // The limit was this lease's; the next one sets its own.
     live.deadline.limit(Number.POSITIVE_INFINITY);
     if (this.#line.first && this.#mayPass(live, now)) {
       this.#passing = live;
@@ -222,7 +222,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     return this.#live?.claim.queue === false;
   }
 
-  /** Those who came after the try, or after it was aborted, wait on. */
+  /** Later waiters, also those after an aborted try, go on waiting. */
   #settleTry(settle: (waiter: Waiter<Lease | null>) => void): void {
     const waiter = this.#trying;
     this.#trying = undefined;
@@ -238,7 +238,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     else this.#registry.remove(this);
   }
 
-  /** The place in the queue is lost; a moment's pause keeps a broken store from spinning us. */
+  /** The place in the queue is lost; a short pause avoids a busy loop on a broken store. */
   #claimLater(): void {
     const { clock } = this.#services;
     clock.setTimeout(() => {
@@ -257,15 +257,15 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     const parts = { live, grant: live.state.grant, issuer: this, acquisition };
     const lease = new Lease(this.#services, parts, { nth: this.#issued++, since: now });
     this.lease = lease;
-    // First, for a listener may abort the wait that is over.
+    // First, for a listener may abort the wait.
     waiter.resolve(lease);
     lease.announce();
-    // Last, for it may find that the process has stood still since.
+    // Last, for it may find that the process stood still meanwhile.
     if (maxHoldMs !== undefined) live.awaitDeadline();
   }
 
   readonly #passOn = (now: number): void => {
-    // The claim may have been lost, and another one begun, while this was parked.
+    // While this was parked, the claim may have been lost and another begun.
     if (!this.#live || this.#live !== this.#passing || this.lease) return;
     if (this.#live.fresh(now)) return this.#hand(now);
     void this.#live.release();

@@ -4,14 +4,14 @@ import type { Caller, Sender } from '../store-calls/batcher.ts';
 import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { LiveClaim } from './live-claim.ts';
 
-/** Asks the store now; resolves with the failure if it does not confirm the claim. */
+/** Sends a heartbeat now; resolves with the failure if the store does not confirm the claim. */
 export function confirm(calls: StoreCalls, live: LiveClaim): Promise<StoreError | undefined> {
   return ask(live, calls.renew);
 }
 
 /**
  * Turns a held write claim into a read claim. It counts as a reader from the moment the request
- * leaves, for the store may have let others in; so it may be repeated when it failed.
+ * leaves, for the store may have admitted others; so it may be repeated after a failure.
  * @throws StoreError, UnsupportedError
  */
 export async function downgrade(calls: StoreCalls, live: LiveClaim): Promise<void> {

@@ -5,7 +5,7 @@ import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { Events } from './events.ts';
 import type { Heartbeat } from './heartbeat.ts';
 
-/** What `createLocks` was told, checked. */
+/** The options of `createLocks`, checked. */
 export interface Settings {
   readonly prefix: string;
   readonly label: string | undefined;
@@ -16,7 +16,7 @@ export interface Settings {
   readonly marginMs: number;
 }
 
-/** What the parts of core work with; made by the engine, and none leads back to it. */
+/** What the parts of core use; made by the engine, and without a way back to it. */
 export interface Services {
   readonly calls: StoreCalls;
   readonly clock: Clock;

@@ -28,12 +28,12 @@ export interface Subject {
   timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
 }
 
-/** Report a wait as slow after this long, in ms: longer than any wait that is meant to happen. */
+/** Report a wait as slow after this long, in ms: longer than any intended wait. */
 const SLOW_MS = 30_000;
 
 /**
- * One wait in a line. Settled once: with a value, an error, its time-out or its signal. Costs no
- * timer and no listener unless its options need them.
+ * One wait in a line. Settled once: by a value, an error, its time-out or its signal. Has no timer
+ * and no listener unless its options need them.
  */
 export class Waiter<T> implements Linked<Waiter<T>> {
   previous: Waiter<T> | undefined;
@@ -129,7 +129,7 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal;
   /** Semaphores only: permits to take; default 1. */
   readonly permits?: number;
-  /** Shown to people who look at the queue; default the label of `createLocks`. */
+  /** Shown to people who inspect the queue; default the label of `createLocks`. */
   readonly label?: string;
   /** @internal Set while there are listeners. */
   readonly acquisition?: Acquisition;
@@ -145,7 +145,7 @@ export const ACQUISITION: Checks<Acquiring, keyof Acquiring> = {
 
 const ACQUIRE = { ...ACQUISITION, permits: asGiven<number | undefined> };
 
-/** No options, so there is nothing to read, which would take a tenth of a hand-off's time. */
+/** No options: reading them would take a tenth of a hand-off's time. */
 export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 
 /** @throws UsageError for wrong options. */

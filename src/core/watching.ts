@@ -3,9 +3,9 @@ import type { Claim, Store, Wake } from '../contract/store.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
 
 /**
- * Subscribes to hints for a claim; returns the way to stop. `ready` is called once: when no hint
- * can be missed any more, or when the store cannot say so in time. Without hints the heartbeats
- * still bring the news, only later.
+ * Subscribes to hints for a claim; returns the way to stop. Calls `ready` once: when no hint can be
+ * missed any more, or when the store has not confirmed that in time. Without hints the heartbeats
+ * bring the news, only later.
  */
 export function watch(
   store: Store,
@@ -29,7 +29,7 @@ export function watch(
   };
   const watching = subscribe(store, claim, wake);
   watching.then(go, go);
-  // Most stores listen already, and a timer for nothing costs more than all else here.
+  // Most stores listen already, and a needless timer costs more than all else here.
   if (!store.traits.synchronous) {
     queueMicrotask(() => {
       if (!begin) return;
@@ -39,12 +39,12 @@ export function watch(
   }
   return () => {
     begin = undefined;
-    // Hints that still come find the claim over, so it does not matter if this fails.
+    // Later hints find the claim over, so a failure here is harmless.
     watching.then((subscribed) => subscribed?.[Symbol.asyncDispose]()).catch(() => {});
   };
 }
 
-/** A store that cannot watch is one whose hints are all lost. */
+/** If `watch` throws, all hints count as lost. */
 function subscribe(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
   try {
     return Promise.resolve(store.watch?.(claim, wake));

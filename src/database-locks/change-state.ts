@@ -1,11 +1,11 @@
 /**
  * A column as a lock: one UPDATE that names the state it expects.
  *
- * Invariant: of all who would change the row from the same state, one is told that it did. A single
- * statement finds the row, waits for a transaction that is writing it, looks again at what that one
- * left, and writes. It counts the row as written on every server, whether matched or changed rows
- * are counted, because it leaves the row different: `to` must differ from `from`, else it would
- * match again and everybody would be told yes.
+ * Invariant: of all callers that would change the row from the same state, one gets true. A single
+ * statement finds the row, waits for a transaction that is writing it, checks the row again after
+ * that, and writes. Every server counts the row, whether it counts matched or changed rows, because
+ * the row becomes different: `to` must differ from `from`, or the row would match again and every
+ * caller would get true.
  * What would break it: a key that names several rows.
  */
 import { UsageError } from '../base/errors.ts';
@@ -20,9 +20,9 @@ export interface ChangeStateOptions {
   readonly table: string;
   /** A value for each column of a unique key. */
   readonly key: Columns;
-  /** What must be there, such as `{ state: 0 }`. */
+  /** The expected values, such as `{ state: 0 }`. */
   readonly from: Columns;
-  /** What is there afterwards. At least one of the columns in `from` gets another value. */
+  /** The new values. At least one of the columns in `from` gets another value. */
   readonly to: Columns;
 }
 

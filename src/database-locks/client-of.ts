@@ -1,14 +1,14 @@
 /**
- * Which package an object is of, and how statements go through it: one `Client` for all of them.
+ * Recognises the package of an object, and sends statements through it: one `Client` for them all.
  */
 import { UsageError } from '../base/errors.ts';
 import { randomId } from '../base/random-id.ts';
 import type { Bound, Dialect } from './sql.ts';
 
-/** What a package's object can do, in the words of this room. */
+/** The abilities of a package's object, in common terms. */
 export interface Client {
   readonly dialect: Dialect;
-  /** Where statements end up: what can be told by looking. */
+  /** Where statements run, as far as the object shows it. */
   readonly place: 'transaction' | 'connection' | 'pool';
   rows(sql: string, values: Bound[]): PromiseLike<unknown>;
   count(sql: string, values: Bound[]): PromiseLike<unknown>;
@@ -21,7 +21,7 @@ type Answer = Readonly<Record<string, unknown>>;
 const TAKEN =
   'a connection or pool of pg, postgres, mysql2 or mariadb, a transaction of Kysely or of Drizzle';
 
-/** @throws UsageError if it is of none. */
+/** @throws UsageError if it is of no known package. */
 export function clientOf(given: unknown): Client {
   const usable = (typeof given === 'object' && given !== null) || typeof given === 'function';
   const client = usable ? recognised(given) : undefined;
@@ -44,7 +44,7 @@ function recognised(given: object): Client | undefined {
   return undefined;
 }
 
-/** In a transaction this takes a lock that everybody may have; elsewhere it is an error. */
+/** In a transaction this takes a lock that all can share; outside of one it is an error. */
 const ONLY_IN_TRANSACTION = 'LOCK TABLE pg_catalog.pg_namespace IN ACCESS SHARE MODE';
 const NO_TRANSACTION = '25P01';
 
@@ -73,7 +73,7 @@ function pg(client: Pg, place: 'connection' | 'pool'): Client {
     begun: async () => {
       const status = client.getTransactionStatus?.();
       if (status === 'T' || status === 'E') return true;
-      // It may not know, or a BEGIN may be on its way.
+      // The client may not know, or a BEGIN may be under way.
       return begunAt(() => client.query(ONLY_IN_TRANSACTION));
     },
   };
@@ -109,11 +109,11 @@ interface Mysql {
   readonly info?: { readonly status?: number };
 }
 
-/** Flags of the session that the server sends with its answers. */
+/** Flags of the session that the server sends with its replies. */
 const IN_TRANSACTION = 1;
 const AUTOCOMMIT = 2;
 
-/** Whatever is the connection's default: what the answers look like is ours to say. */
+/** Sets the shape of replies, whatever the connection's defaults are. */
 const SHAPE = { rowsAsArray: false, nestTables: false, namedPlaceholders: false };
 
 function mysql(client: Mysql, place: 'connection' | 'pool'): Client {
@@ -138,19 +138,19 @@ function mysql(client: Mysql, place: 'connection' | 'pool'): Client {
     },
     begun: async () => {
       if (isBegun(connection.info?.status ?? AUTOCOMMIT)) return true;
-      // A statement that does nothing, for the flags of its answer.
+      // A statement that does nothing, for the flags of its reply.
       const { serverStatus } = (await send('DO 0')) as { readonly serverStatus?: number };
       return isBegun(serverStatus ?? connection.info?.status ?? AUTOCOMMIT);
     },
   };
 }
 
-/** Without autocommit, the next statement begins one. */
+/** Without autocommit, the next statement begins a transaction. */
 function isBegun(status: number): boolean {
   return (status & IN_TRANSACTION) !== 0 || (status & AUTOCOMMIT) === 0;
 }
 
-/** mysql2 answers with the rows and the columns; mariadb with the rows, which are objects. */
+/** mysql2 returns the rows and the columns; mariadb returns the rows, which are objects. */
 function isPair(answer: unknown): answer is [unknown, unknown] {
   if (!Array.isArray(answer) || answer.length !== 2) return false;
   return answer[1] === undefined || Array.isArray(answer[1]);
@@ -195,7 +195,7 @@ interface Drizzle {
 function drizzle(db: Drizzle): Client {
   const dialect = typeof db.refreshMaterializedView === 'function' ? 'postgres' : 'mysql';
   const send = (sql: string, params: Bound[]): PromiseLike<unknown> =>
-    // All that Drizzle asks of a statement.
+    // All that Drizzle needs of a statement.
     db.execute({ getSQL: () => ({ toQuery: () => ({ sql, params }) }) });
   return {
     ...certain(dialect, typeof db.rollback === 'function'),
@@ -207,7 +207,7 @@ function drizzle(db: Drizzle): Client {
     count: async (sql, values) => {
       const answer = await send(sql, values);
       if (dialect === 'mysql') return (answer as Answer[])[0]?.affectedRows;
-      // As `postgres` has it, `pg`, and PGlite.
+      // The names in `postgres`, `pg` and PGlite.
       const { count, rowCount, affectedRows } = answer as Answer;
       return count ?? rowCount ?? affectedRows;
     },
@@ -231,7 +231,7 @@ function other(other: Other): Client | undefined {
   };
 }
 
-/** The object itself tells whether it is a transaction. */
+/** For an object that shows whether it is a transaction. */
 function certain(dialect: Dialect, begun: boolean): Pick<Client, 'dialect' | 'place' | 'begun'> {
   return { dialect, place: begun ? 'transaction' : 'pool', begun: async () => begun };
 }

@@ -1,7 +1,7 @@
 /**
- * What statements are sent through: the connection, transaction or pool that the caller has. Each
- * package's own types fit these without a cast. They are told apart by what they have, never by
- * `instanceof`: a program may have two copies of a package.
+ * The caller's connection, transaction or pool, through which statements are sent. Each package's
+ * own types fit these without a cast. Their members distinguish them, never `instanceof`: a program
+ * may have two copies of a package.
  */
 
 /** `pg`: a `Client` or `PoolClient` on which BEGIN was sent. */
@@ -35,18 +35,18 @@ export interface DrizzleTransaction {
 }
 
 /**
- * Any other library, in two functions: one for statements that bring rows, one for those that
+ * Any other library, in two functions: one for statements that return rows, one for those that
  * count them. `values` go where the statement has `$1` (PostgreSQL) or `?` (MySQL).
  */
 export interface OtherConnection {
   readonly dialect: 'postgres' | 'mysql';
-  /** Whether all that goes through it is in one transaction. */
+  /** Whether all its statements are in one transaction. */
   readonly transaction: boolean;
   rows(sql: string, values: unknown[]): PromiseLike<unknown>;
   count(sql: string, values: unknown[]): PromiseLike<unknown>;
 }
 
-/** What belongs to one transaction, which the caller has begun. */
+/** A client inside one transaction, which the caller has begun. */
 export type SqlTransaction =
   | PgConnection
   | PostgresTransaction
@@ -83,7 +83,7 @@ export interface DrizzleDatabase {
   transaction(...work: never[]): Promise<unknown>;
 }
 
-/** What sends a single statement, in a transaction or not. */
+/** A client that sends a single statement, in a transaction or not. */
 export type SqlDatabase =
   | SqlTransaction
   | PgPool

@@ -1,15 +1,14 @@
 /**
- * One way to send a statement through whatever the caller has.
+ * One way to send a statement through any client that the caller has.
  *
  * Statements are written once, with `?` for values and `"` around names, which are never taken from
  * outside unchecked (sql.ts); here they become the dialect's. Values are always bound, on
  * the wire wherever the client can do so: text made by a client from a value is wrong where the
  * server reads backslashes differently.
- * A lock that was taken outside of a transaction is gone when the statement ends. So what cannot be
- * in one is refused before anything is sent, and where only the server knows, it is asked.
- * The other way round, what is written through a pool must be committed by that. Connections of
- * MySQL may be told not to (autocommit), and it could not be committed later: so each pool is asked
- * once.
+ * A lock taken outside of a transaction is gone when the statement ends. So a client that cannot be
+ * in one is refused before anything is sent, and where only the server knows, the server is asked.
+ * Conversely, a pool must commit each write itself. A connection of MySQL may not (autocommit off),
+ * and nothing could commit the write later: so each pool is asked once.
  */
 
 import { UsageError } from '../base/errors.ts';
@@ -18,7 +17,7 @@ import type { SqlDatabase, SqlTransaction } from './clients.ts';
 import { toTyped } from './errors.ts';
 import { boundFor, type Dialect, inDialect, type Row } from './sql.ts';
 
-/** Pools whose statements are committed. */
+/** Pools that are known to commit each statement. */
 const committing = new WeakSet<object>();
 
 export class Connection {
@@ -29,7 +28,7 @@ export class Connection {
   readonly #db: object;
   #begun: boolean;
 
-  /** @param db what the client is made of. */
+  /** @param db the object that the client wraps. */
   constructor(client: Client, db: object) {
     this.dialect = client.dialect;
     this.single = client.place === 'pool';
@@ -43,7 +42,7 @@ export class Connection {
     return (await this.#send('rows', sql, values)) as Row[];
   }
 
-  /** How many rows it wrote. */
+  /** The number of rows that it wrote. */
   async count(sql: string, values: readonly unknown[] = []): Promise<number> {
     return Number(await this.#send('count', sql, values));
   }
@@ -74,7 +73,7 @@ export class Connection {
     }
   }
 
-  /** @throws UsageError if it would never be committed. */
+  /** @throws UsageError if the pool does not commit. */
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
     const [row] = (await this.#client.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
@@ -88,13 +87,13 @@ export class Connection {
   }
 }
 
-/** @throws UsageError for what is no client of these packages. */
+/** @throws UsageError if `db` is no client of these packages. */
 export function connectionOf(db: SqlDatabase): Connection {
   return new Connection(clientOf(db), db);
 }
 
 /**
- * The way through what should be a transaction; `mustHaveBegun` asks where only the server knows.
+ * The connection of a transaction; `mustHaveBegun` asks where only the server knows if it is one.
  * @throws UsageError for a pool or a database.
  */
 export function transactionOf(tx: SqlTransaction): Connection {

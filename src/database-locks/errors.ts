@@ -1,10 +1,10 @@
-/** What a client threw, as an error that says what to do: one table for each server's codes. */
+/** Makes typed errors of those that clients throw: one table for each server's codes. */
 import { isLockError, LockError, type LockErrorOptions, UsageError } from '../base/errors.ts';
 import type { Dialect } from './sql.ts';
 
-/** Optimistic retries are used up. */
+/** All optimistic attempts failed. */
 export class ConflictError extends LockError {
-  /** How often it was tried; 0 if nothing was. */
+  /** The number of attempts; 0 if there was none. */
   readonly attempts: number;
 
   constructor(message: string, options: LockErrorOptions & { readonly attempts?: number } = {}) {
@@ -14,9 +14,9 @@ export class ConflictError extends LockError {
 }
 
 /**
- * Why a statement failed. `deadlock`: the database ended one of those who waited for each other.
- * `lock-timeout`: another one holds it for longer than was to be waited. `serialization`:
- * another one changed it after this transaction began to read. `aborted`: an earlier statement
+ * Why a statement failed. `deadlock`: this transaction and others waited for each other.
+ * `lock-timeout`: another transaction held the lock for longer than the wait. `serialization`:
+ * another one changed the row after this transaction began to read. `aborted`: an earlier statement
  * of the transaction had failed. `cancelled`: by a time limit of the database or an operator.
  * `connection`: it broke. `missing`: there is no such row. `refused`: anything else.
  */
@@ -80,7 +80,7 @@ const POSTGRES: Readonly<Record<string, Kind>> = {
 const MYSQL: Readonly<Record<number, Kind>> = {
   1213: 'deadlock',
   1205: 'lock-timeout',
-  // NOWAIT, as MySQL has it.
+  // NOWAIT on MySQL.
   3572: 'lock-timeout',
   // MariaDB: it was changed since this transaction's snapshot.
   1020: 'serialization',
@@ -96,7 +96,7 @@ const MYSQL: Readonly<Record<number, Kind>> = {
   1364: 'usage',
 };
 
-/** How clients and Node say that a connection broke. */
+/** Codes of clients and Node for a broken connection. */
 const BROKEN =
   /^(08|ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
 const BROKEN_TEXT = /connection (terminated|ended|closed)|not queryable|client was closed/i;
@@ -117,8 +117,8 @@ const TEXT: Readonly<Record<Exclude<Kind, 'usage'>, string>> = {
 };
 
 /**
- * The error of a client, which may stand inside of another library's.
- * @param lost what is known of a statement whose connection broke.
+ * The typed error for a client's, which another library's may wrap.
+ * @param lost the outcome of a statement whose connection broke.
  */
 export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unknown'): LockError {
   if (isLockError(error)) return error;
@@ -134,8 +134,8 @@ export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unkn
 
 /**
  * Whether a whole transaction that failed with this may succeed when it is run again, from its
- * BEGIN on. It knows what Holdfast throws, and what the clients do at statements of your own: at
- * SERIALIZABLE even COMMIT fails so. Not so a broken connection, where COMMIT may have succeeded.
+ * BEGIN on. It takes errors of Holdfast, and of clients at your own statements: at SERIALIZABLE
+ * even COMMIT fails so. False for a client's broken connection: COMMIT may have succeeded.
  *
  * @example
  * import { isRetryable } from 'holdfast/sql';
@@ -160,7 +160,7 @@ interface Thrown {
   readonly cause?: unknown;
 }
 
-/** Looks through at most this many errors around each other. */
+/** Looks through at most this many nested errors. */
 const DEPTH = 4;
 
 function kindOf(error: unknown, dialect: Dialect): { readonly kind: Kind; readonly said: string } {

@@ -1,12 +1,12 @@
 /**
- * What locks inside of a transaction have in common: how long they wait, and that whatever is read
- * under a lock is at least as new as the lock.
+ * The common part of locks inside of a transaction: they limit the wait, and ensure that reads
+ * under a lock are at least as new as the lock.
  *
  * PostgreSQL above READ COMMITTED reads everything from one snapshot, that of the transaction's
  * first statement. The statement that waits for a lock is such a statement, so the snapshot is
- * older than the lock: what the previous holder committed stays hidden, and no error says so. At
+ * older than the lock: the previous holder's commits stay hidden, and no error reports it. At
  * SERIALIZABLE the server fails one of two transactions, but only if both are serializable. No
- * statement can wait for these locks before there is a snapshot, so they are refused there, before
+ * statement can wait for these locks before it has a snapshot, so they are refused there, before
  * the wait. MySQL's locks and inserts need no snapshot: the first plain read after them takes it.
  * What would break it: on MySQL at REPEATABLE READ, a plain read before the lock.
  */
@@ -16,7 +16,7 @@ import type { Connection } from './connection.ts';
 
 /**
  * How long to wait for a lock that another transaction holds. `block` (the default): as long as the
- * database's own limits allow. `nowait`: not at all, and fail. `skip`: not at all, and answer that
+ * database's own limits allow. `nowait`: not at all, and fail. `skip`: not at all, and return that
  * it was busy. A duration: so long, and fail; MySQL counts whole seconds, rounded up.
  */
 export type LockWait = 'block' | 'nowait' | 'skip' | Duration;
@@ -30,7 +30,7 @@ export function readWait(wait: LockWait = 'block'): Wait {
   return parseDuration(wait, 'wait') || 'nowait';
 }
 
-/** Does `work`, in which no lock is waited for longer than this. */
+/** Runs `work` with this limit on each wait for a lock. */
 export function within<T>(connection: Connection, ms: number, work: () => Promise<T>): Promise<T> {
   return connection.dialect === 'postgres'
     ? withinOnPostgres(connection, ms, work)
@@ -48,7 +48,7 @@ async function withinOnPostgres<T>(
     [`${ms}ms`],
   );
   const done = await work();
-  // Not after a failure: the rollback, which is all that is left to do, takes the setting back.
+  // Not after a failure: the rollback, the only step left, restores the setting.
   await connection.rows(`SELECT ${set}`, [row?.before]);
   return done;
 }
@@ -66,7 +66,7 @@ async function withinOnMysql<T>(
   try {
     done = await work();
   } catch (error) {
-    // What failed first is what the caller must know, even if the connection has gone since.
+    // The caller must get the first error, even if the connection has broken since.
     await set(Number(row?.before)).catch(() => {});
     throw error;
   }
@@ -76,10 +76,10 @@ async function withinOnMysql<T>(
 
 const LEVEL = "pg_catalog.current_setting('transaction_isolation')";
 
-/** On PostgreSQL: whether each statement reads what is committed by then. */
+/** On PostgreSQL: whether each statement sees all earlier commits. */
 export const READS_LATEST: string = `${LEVEL} IN ('read committed', 'read uncommitted')`;
 
-/** @throws UsageError if what this transaction reads under a lock may be older than the lock. */
+/** @throws UsageError if reads of this transaction under a lock may be older than the lock. */
 export async function mustReadLatest(connection: Connection): Promise<void> {
   if (connection.dialect === 'mysql') return;
   const [row] = await connection.rows(`SELECT ${LEVEL} AS "level" WHERE NOT ${READS_LATEST}`);

@@ -3,10 +3,10 @@
  *
  * Invariant: every change that is reported was made to the row exactly as it was read. The write is
  * one statement that names the version it expects and gives the row another; if it matches no row,
- * another writer was faster, and the change is made again to what that one left. It counts the row
- * on every server, whether matched or changed rows are counted, since the version always changes.
- * In a transaction it is tried once only: its snapshot may hide the newer row (MySQL's does from
- * the first read on), so that trying again could not succeed.
+ * another writer was faster, and the change runs again on that writer's row. Every server counts
+ * the row, whether it counts matched or changed rows, since the version always changes. In a
+ * transaction there is one attempt only: its snapshot may hide the newer row (MySQL's does from the
+ * first read on), so that trying again could not succeed.
  * What would break it: a program that writes the row without raising the version.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,11 +35,11 @@ export interface OptimisticOptions {
   /** The column that every write raises: an integer. */
   readonly version: string;
   /**
-   * How often to try. Default: 10, with pauses that grow to a second in all. Then it is no accident
-   * any more: so many want this row that those who wait in a queue for it get there sooner.
+   * How often to try. Default: 10, with pauses that grow to a second in all. If all fail, so many
+   * writers want this row that waiting in a queue for it takes less time.
    */
   readonly attempts?: number;
-  /** Ends the attempts; rejects with its reason. A write that is under way may still happen. */
+  /** Ends the attempts; rejects with its reason. A write under way may still happen. */
   readonly signal?: AbortSignal;
 }
 
@@ -51,7 +51,7 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
 export interface OptimisticResult<T> {
-  /** False if `change` wanted nothing changed. */
+  /** False if `change` left the row as it is. */
   readonly changed: boolean;
   /** 1 if no other writer was faster. */
   readonly attempts: number;
@@ -59,7 +59,7 @@ export interface OptimisticResult<T> {
   readonly before: T;
 }
 
-/** What to set, or nothing to leave the row as it is. It may run several times. */
+/** Returns the columns to set, or nothing to leave the row as it is. It may run several times. */
 export type Change<T> = (
   row: T,
   attempt: number,
@@ -136,8 +136,8 @@ async function tryOnce(connection: Connection, asked: Asked, attempt: number): P
   try {
     return (await write(connection, asked, version, columns)) ? { result } : {};
   } catch (error) {
-    // How a single statement learns of a faster one at a stricter isolation level. Of a transaction
-    // nothing is left by then, so that it is not for us to go on.
+    // At a stricter isolation level, a single statement learns of a faster writer in this way. A
+    // transaction is lost by then, so only the caller can go on.
     if (connection.single && isLockError(error, 'TRANSACTION')) {
       const { reason } = error as TransactionError;
       if (reason === 'serialization' || reason === 'deadlock') return { cause: error };

@@ -1,18 +1,18 @@
 /**
  * A row as a lock: `SELECT … FOR UPDATE`, for as long as the caller's transaction lasts.
  *
- * Invariant: of all that locked the row for update, at most one transaction is open, also while
- * the row is only being made. The database sees to it once the row is there; the care is in making
- * it. PostgreSQL: look first, then insert with ON CONFLICT, which waits for others that insert,
- * and look again. The first look finds nothing, and waits for none, at an isolation level where
- * later reads would be older than the lock (locking.ts). MySQL: a locking look at a row that is
- * missing locks the gap, which two can do, and neither could insert any more: a deadlock. INSERT
- * IGNORE takes a shared lock, which two cannot raise: another one. So an insert comes first whose
+ * Invariant: of all transactions that locked the row for update, at most one is open, also while
+ * the row is being inserted. The database ensures it once the row exists; the insert needs care.
+ * PostgreSQL: look first, then insert with ON CONFLICT, which waits for other inserts, and look
+ * again. The first look finds nothing, and waits for nothing, at an isolation level where later
+ * reads would be older than the lock (locking.ts). MySQL: a locking look at a missing row locks the
+ * gap, which two transactions can do, and neither could insert any more: a deadlock. INSERT IGNORE
+ * takes a shared lock, which two cannot upgrade: another deadlock. So an insert comes first whose
  * ON DUPLICATE KEY UPDATE asks for the exclusive lock at once, and changes nothing. A look without
- * a lock is never used on MySQL: it would fix the snapshot of all reads that follow, before the
- * lock is there.
- * What would break it: a key that is not unique, for which two insert a row each (PostgreSQL
- * refuses it; on MySQL the second finds two rows and is refused).
+ * a lock is never used on MySQL: it would fix the snapshot of all later reads before the lock is
+ * held.
+ * What would break it: a key that is not unique, for which two transactions insert a row each
+ * (PostgreSQL refuses it; on MySQL the second finds two rows and is refused).
  */
 import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
@@ -36,22 +36,22 @@ export interface RowLockOptions {
   readonly table: string;
   /** A value for each column of a unique key. */
   readonly key: Columns;
-  /** `share` lets others in who share, too. Default: `update`. */
+  /** `share` admits other sharers, too. Default: `update`. */
   readonly mode?: 'update' | 'share';
   /** Default: `block`. */
   readonly wait?: LockWait;
   /**
-   * Whether a missing row is made, perhaps with values for columns that need one. Default: true.
-   * With false, a missing row is a `TransactionError` (`missing`); to `skip` it is as good as busy.
-   * MySQL wants those values even if the row is there, and a table with AUTO_INCREMENT skips a
-   * number each time; false spares it both, and a round trip.
+   * Whether to insert a missing row, perhaps with values for columns that need one. Default: true.
+   * With false, a missing row is a `TransactionError` (`missing`), or null with `wait: 'skip'`.
+   * MySQL needs those values even if the row exists, and a table with AUTO_INCREMENT skips a number
+   * each time; false avoids both, and a round trip.
    */
   readonly insert?: boolean | Columns;
 }
 
 const OPTIONS = ['table', 'key', 'mode', 'wait', 'insert'];
 
-/** For what MySQL cannot wait less than a second, PostgreSQL need not wait at all, in ms. */
+/** How long an insert waits under `nowait`, in ms; MySQL rounds it up to a second. */
 const SHORTEST = 1;
 
 interface Asked {
@@ -59,7 +59,7 @@ interface Asked {
   readonly key: Piece;
   readonly mode: 'update' | 'share';
   readonly wait: Wait;
-  /** The statement that makes the row. */
+  /** The statement that inserts the row. */
   readonly insert: Piece | undefined;
 }
 
@@ -77,9 +77,9 @@ interface Asked {
  * });
  *
  * @throws UsageError, also if there is no such table or column, if the key is not unique, and on
- *   PostgreSQL above READ COMMITTED, before it waits: what is read under the lock would be as old
- *   as the transaction's first statement.
- * @throws TransactionError if it was not to be had: roll back.
+ *   PostgreSQL above READ COMMITTED, before it waits: reads under the lock would be as old as the
+ *   transaction's first statement.
+ * @throws TransactionError if the lock was not granted: roll back.
  */
 export function rowLock<T extends object = Row>(
   tx: SqlTransaction,
@@ -163,8 +163,8 @@ function lockingClause(
   const how = { block: '', nowait: ' NOWAIT', skip: ' SKIP LOCKED' }[wait];
   if (mode === 'update') return `FOR UPDATE${how}`;
   if (dialect === 'postgres') return `FOR SHARE${how}`;
-  // Only the old form is MariaDB's, and only the new one can do more than wait on MySQL. MariaDB
-  // passes over comments for its rival, and the other way round.
+  // MariaDB has only the old form, and on MySQL only the new one takes NOWAIT or SKIP LOCKED. Each
+  // server ignores the comments for the other.
   return how === ''
     ? 'LOCK IN SHARE MODE'
     : `/*!80000 FOR SHARE${how} *//*M! LOCK IN SHARE MODE${how} */`;

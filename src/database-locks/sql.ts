@@ -13,7 +13,7 @@ export type Dialect = 'postgres' | 'mysql';
 
 export type Row = Record<string, unknown>;
 
-/** What can be bound. JSON goes as text: some clients make SQL of the fields of an object. */
+/** A value to bind. JSON goes as text: some clients make SQL of the fields of an object. */
 export type Value = string | number | bigint | boolean | Date | Uint8Array | null;
 
 export type Bound = string | number | bigint | boolean | Date | Buffer | null;
@@ -22,7 +22,7 @@ export type Bound = string | number | bigint | boolean | Date | Buffer | null;
 export type Columns = Readonly<Record<string, Value>>;
 
 const NAME = /^[\p{L}_][\p{L}\p{N}_$-]*$/u;
-/** PostgreSQL cuts longer ones off silently. */
+/** PostgreSQL truncates longer names silently. */
 const MAX_NAME_BYTES = 63;
 
 /** `"name"`, or `"schema"."name"`. */
@@ -83,8 +83,8 @@ export function inDialect(dialect: Dialect, sql: string): string {
 }
 
 /**
- * The value as this dialect's clients bind it exactly. To MySQL numbers go as text, since a double
- * compared with text matches whatever begins with that number, and clients bind numbers as doubles.
+ * The value as this dialect's clients bind it exactly. MySQL gets numbers as text: clients bind
+ * them as doubles, and a double matches any text that begins with its digits.
  */
 export function boundFor(dialect: Dialect, value: unknown): Bound {
   if (value === null || value instanceof Date) return value;
@@ -95,7 +95,7 @@ export function boundFor(dialect: Dialect, value: unknown): Bound {
   return typeof value === 'boolean' ? Number(value) : String(value);
 }
 
-/** @throws UsageError for what no database keeps as it is. */
+/** @throws UsageError for a value that no database keeps unchanged. */
 export function checkValue(value: unknown, what: string, dialect: Dialect): void {
   if (!isValue(value)) {
     const good = 'text, a finite number, bigint, boolean, Date, bytes or null';

@@ -3,10 +3,10 @@
  * transactions, whose key is a number.
  *
  * Names become numbers of 64 bits by SHA-256. A collision would make two names wait for each other,
- * not let two in; among a million names there is one with a chance of 1 to 37 million. The server's
- * own `hashtext` has 32 bits, where 77,000 names are enough for an even chance, and may change with
- * its version: two servers of a rolling upgrade would then not exclude each other.
- * The statement that asks for the lock looks at the isolation level first (locking.ts).
+ * not let two in; among a million names the chance of one is 1 in 37 million. The server's own
+ * `hashtext` has 32 bits, where 77,000 names are enough for an even chance, and may change with its
+ * version: two servers of a rolling upgrade would then not exclude each other.
+ * The statement that asks for the lock checks the isolation level first (locking.ts).
  * What would break it: programs that disagree about the namespace.
  */
 import { createHash } from 'node:crypto';
@@ -26,11 +26,11 @@ import {
 } from './locking.ts';
 
 export interface TransactionLockOptions {
-  /** Lets others in who share, too. Default: false. */
+  /** Admits other sharers, too. Default: false. */
   readonly shared?: boolean;
   /** Default: `block`. */
   readonly wait?: LockWait;
-  /** Keeps the names of programs apart that share a database. Default: `holdfast`. */
+  /** Separates the names of programs that share a database. Default: `holdfast`. */
   readonly namespace?: string;
 }
 
@@ -48,9 +48,9 @@ const OPTIONS = ['shared', 'wait', 'namespace'];
  * });
  *
  * @throws UnsupportedError on MySQL and MariaDB, whose named locks belong to connections.
- * @throws UsageError above READ COMMITTED, before it waits: what is read under the lock would be as
- *   old as the transaction's first statement.
- * @throws TransactionError if it was not to be had: `nowait`, a time-out, a deadlock.
+ * @throws UsageError above READ COMMITTED, before it waits: reads under the lock would be as old as
+ *   the transaction's first statement.
+ * @throws TransactionError if the lock was not granted: `nowait`, a time-out, a deadlock.
  */
 export function transactionLock(
   tx: SqlTransaction,
@@ -81,7 +81,7 @@ async function lock(connection: Connection, { key, kind, wait }: Asked): Promise
     );
   }
   await connection.mustHaveBegun();
-  // As text: the key may be beyond what a double can tell apart.
+  // As text: a double cannot hold every key.
   const number = 'CAST(CAST(? AS text) AS bigint)';
   const ask = async (verb: '' | 'try_'): Promise<string> => {
     const call = `pg_catalog.pg_${verb}advisory_xact_lock${kind}(${number})`;

@@ -1,11 +1,11 @@
 /**
- * The column that tells whether a row was changed: an integer, which grows by one in each write.
+ * The column that shows whether a row was changed: an integer that grows by one in each write.
  *
  * It is compared as the server's own text: JavaScript's numbers end before BIGINT does, so two
  * versions would look the same, and an update be lost. The next version always differs from the
  * last: a column of floating-point numbers, where one more may be the same, is no version; and one
  * that is full is refused before anything is written, for MySQL without a strict `sql_mode` writes
- * the same version again. Nor is a time one: two writes within its precision would look the same.
+ * the same version again. Nor is a time a version: two writes within its precision look the same.
  */
 import { UsageError } from '../base/errors.ts';
 import type { Connection } from './connection.ts';
@@ -27,7 +27,7 @@ export interface VersionColumn {
   readonly column: string;
 }
 
-/** What to select beside the row. */
+/** The extra columns to select beside the row. */
 export function versionColumns({ dialect }: Connection, { column }: VersionColumn): string {
   const [text, type] =
     dialect === 'postgres'
@@ -36,7 +36,7 @@ export function versionColumns({ dialect }: Connection, { column }: VersionColum
   return `${text} AS "${TEXT}", ${type} AS "${TYPE}"`;
 }
 
-/** The condition under which the row is as it was; its value is the text. */
+/** The condition that the row is unchanged; its value is the version's text. */
 export function unchanged({ dialect }: Connection, { column }: VersionColumn): string {
   return dialect === 'postgres'
     ? `CAST(${column} AS text) = CAST(? AS text)`
@@ -57,7 +57,7 @@ export function readVersion({ [TEXT]: value, [TYPE]: type, ...row }: Row): Versi
 
 /**
  * The text of a version at which some integer column of MySQL is full: all its bits or all its
- * digits are in use. Only then is the column asked about.
+ * digits are in use. Only then does the caller look the column up.
  */
 function mayBeFull(text: string): boolean {
   const version = BigInt(text);

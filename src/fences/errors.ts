@@ -16,12 +16,12 @@ export class StaleTokenError extends LockError {
 }
 
 /**
- * What is wrong with headers. `missing`: one is not there. `malformed`: it is not what a sender
- * makes. `foreign`: they are of another lock.
+ * What is wrong with headers. `missing`: one is not there. `malformed`: no sender writes it so.
+ * `foreign`: they are of another lock.
  */
 export type FenceHeadersFault = 'missing' | 'malformed' | 'foreign';
 
-/** A request does not tell of a lease as it should. */
+/** The headers of a request do not describe the expected lease. */
 export class FenceHeadersError extends LockError {
   readonly reason: FenceHeadersFault;
 

@@ -1,12 +1,12 @@
 /**
  * The fence where the guarded data is in etcd.
  *
- * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
- * It holds because each entry writes the fence's key, whose revision is then that of the entry, and
- * each write is a transaction that compares it. Entries follow each other in the order of their
- * tokens: each puts what it has decided only where the key is still as it was read. So a holder
- * that has entered reads what no older one can change any more. The same holder, once it has
- * entered again, is safe from its own earlier writes whose outcome it did not learn.
+ * Invariant: a holder's write is carried out only if no holder has entered since it did. It holds
+ * because each entry writes the fence's key, whose revision is then that of the entry, and each
+ * write is a transaction that compares it. Entries follow each other in the order of their tokens:
+ * each puts its decision only if the key is unchanged since it was read. So no older holder can
+ * change the data that a holder reads after it has entered. A holder that has entered again is safe
+ * from its own earlier writes of unknown outcome.
  * What would break it: a read before `enter`, a write without the comparison, or data in another
  * cluster than the fence.
  * Why this is not a comparison of the lock's own key: docs/design/0063-etcd-fence.md.
@@ -22,22 +22,22 @@ import { type Fence, type FenceEntry, fenced, fenceOf } from './fence.ts';
 import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
 
 export interface EtcdFenceOptions {
-  /** What the keys of all fences begin with; default `holdfast-fence/`. */
+  /** The prefix of the keys of all fences; default `holdfast-fence/`. */
   readonly prefix?: string;
 }
 
-/** As much of the client of `holdfast/etcd` as the fence uses. */
+/** The part of the client of `holdfast/etcd` that the fence uses. */
 export type EtcdTransactions = Pick<EtcdClient, 'txn'>;
 
 /**
- * `write` carries out a transaction if no other entry was made since. That of a reader only reads,
- * without the comparison. After an unknown outcome, `enter` anew: what was on its way can no longer
- * arrive then.
+ * `write` carries out a transaction if no other entry was made since. A reader's entry only reads,
+ * without the comparison. After an unknown outcome, `enter` anew: no earlier request can take
+ * effect after that.
  */
 export interface EtcdEntry extends FenceEntry<Txn, Reply> {
   /**
-   * What has to be true in each transaction that writes what the lock guards, also in those of
-   * another client. Nothing for a reader, who keeps older writers out and writes nothing.
+   * The comparison that each transaction that writes the guarded data needs, also through another
+   * client. Empty for a reader, which keeps older writers out and writes nothing.
    */
   readonly check: readonly Compare[];
 }
@@ -75,7 +75,7 @@ export function etcdFence(
       const reply = await etcd.txn({
         ...{ compare: [unchanged], success: [{ put: { key, value } }], failure: [range] },
       });
-      // The comparison that is true as long as no other entry is made.
+      // A comparison that is true until another entry is made.
       if (reply.succeeded) return entryOf(etcd, token, { ...unchanged, to: reply.revision });
       // Another holder has entered meanwhile.
       [known] = kvsIn(reply);
@@ -90,7 +90,7 @@ function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare
     check,
     async write(txn) {
       if (token.kind === 'read' && writes(txn)) throw new UsageError('A reader writes nothing.');
-      // The caller's own comparisons choose its branch, so the fence's stand around them.
+      // The caller's own comparisons choose its branch, so the fence's enclose them.
       const fenced: Txn = { compare: check, success: [{ txn }], failure: [{ range: { key } }] };
       const reply = await etcd.txn(fenced);
       const [answer] = reply.answers;

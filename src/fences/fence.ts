@@ -1,4 +1,4 @@
-/** What all fences have in common: their interface, and the leases that they take. */
+/** The common part of all fences: their interface, and the leases that they take. */
 import { UsageError } from '../base/errors.ts';
 import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../base/names.ts';
 import { show } from '../base/show.ts';
@@ -6,12 +6,12 @@ import { UnsupportedError } from '../contract/errors.ts';
 import type { Kind } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 
-/** A token as `lease`, or as text that came from another process. */
+/** A lease's token, or one as text from another process. */
 export type EnterToken = Omit<FencingToken, 'token'> & { readonly token: bigint | string };
 
 /**
- * A fence that stands beside the guarded data. `Through` leads to the data: a transaction, a
- * client, a session. What is `Entered` with may read and write, until another entry is made.
+ * A fence beside the guarded data. `Through` leads to the data: a transaction, a client, a session.
+ * `Entered` may read and write until another entry is made.
  */
 export interface Fence<Through, Entered> {
   /**
@@ -27,10 +27,10 @@ export interface Fence<Through, Entered> {
   adopt(through: Through, lease: EnterToken): Entered;
 }
 
-/** How a holder writes that has entered, where no transaction stays open. */
+/** Writes for a holder that has entered, where no transaction stays open. */
 export interface FenceEntry<Write, Done> {
   /**
-   * One step with the check that no other entry was made since.
+   * Writes in one step with the check that no other entry was made since.
    * @throws StaleTokenError if another entry was made: nothing is written.
    * @throws StoreError: if its `outcome` is `unknown`, it may have been written.
    * @throws UsageError, unsent; also if a reader would write.
@@ -40,7 +40,7 @@ export interface FenceEntry<Write, Done> {
 
 export type Verb = keyof Fence<unknown, unknown>;
 
-/** Both verbs of a fence, which differ in what they make of what the fence has seen. */
+/** Makes both verbs of a fence from one function. */
 export function fenceOf<Through, Entered>(
   take: (verb: Verb, through: Through, lease: EnterToken) => Entered,
 ): Fence<Through, Entered> {
@@ -53,7 +53,7 @@ export function fenceOf<Through, Entered>(
 const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
 
 /**
- * What came with a request may be anything.
+ * Checks a lease, which may come from a request.
  * @throws UsageError
  */
 export function readLease(lease: EnterToken): FencingToken {

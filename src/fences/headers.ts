@@ -2,9 +2,9 @@
  * The token of a lease in the headers of a request, for a service that keeps the guarded data.
  *
  * Headers are no authentication: a caller may write any token into them, a high one to lock others
- * out, or one of a lock that it never held. Who may call, and that nothing is changed on the way,
- * is for the service and its transport to see to.
- * What is parsed is what was written, and nothing else: names are encoded in one way only.
+ * out, or one of a lock that it never held. The service must authenticate callers, and its
+ * transport must keep requests from being changed.
+ * `fenceFrom` accepts only what `fenceHeaders` writes: names are encoded in one way only.
  */
 import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
@@ -14,11 +14,11 @@ import { FenceHeadersError } from './errors.ts';
 import { type EnterToken, readLease } from './fence.ts';
 
 export interface FenceFromOptions {
-  /** The full name of the lock that guards what the request is about. */
+  /** The full name of the lock that guards the requested data. */
   readonly resource?: string;
 }
 
-/** Headers as a Fetch `Headers` has them, or Node's `request.headers`, or any plain object. */
+/** A Fetch `Headers`, Node's `request.headers`, or any plain object. */
 export type HeaderSource =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -29,7 +29,7 @@ export type RequestSource = HeaderSource | { readonly headers: HeaderSource };
 const PREFIX = 'holdfast-';
 
 /**
- * The headers that tell a service of this lease: `holdfast-resource`, `holdfast-lineage`,
+ * The headers that pass this lease to a service: `holdfast-resource`, `holdfast-lineage`,
  * `holdfast-kind` and `holdfast-token`, with names in percent-encoding.
  *
  * @example
@@ -50,7 +50,7 @@ export function fenceHeaders(lease: EnterToken): Record<string, string> {
 }
 
 /**
- * The lease that a request tells of, for a fence to enter with.
+ * The lease in a request's headers, to enter a fence with.
  *
  * @example
  * import { createServer } from 'node:http';
@@ -62,11 +62,11 @@ export function fenceHeaders(lease: EnterToken): Record<string, string> {
  * });
  *
  * @throws FenceHeadersError whose `reason` says what is wrong with them.
- * @throws UsageError for what is no request, or bad options.
+ * @throws UsageError if `source` is no request, or for bad options.
  */
 export function fenceFrom(source: RequestSource, options: FenceFromOptions = {}): FencingToken {
   const { resource: wanted } = readOptions(options, ['resource'], 'fenceFrom');
-  // Undefined was meant to be a name: to go on without it would let in any lease.
+  // An undefined `resource` is a mistake: without this check, any lease would pass.
   if ('resource' in options && typeof wanted !== 'string') {
     throw new UsageError(`resource must be text, not ${show(wanted)}.`);
   }
@@ -85,14 +85,14 @@ export function fenceFrom(source: RequestSource, options: FenceFromOptions = {})
   throw new FenceHeadersError('foreign', message);
 }
 
-/** Nothing but what `encodeURIComponent` makes of a name. */
+/** Accepts only the output of `encodeURIComponent`. */
 function nameIn(read: Read, part: 'resource' | 'lineage'): string {
   const text = read(part);
   try {
     const name = decodeURIComponent(text);
     if (encodeURIComponent(name) === text) return name;
   } catch {
-    // What it is stands in the error.
+    // The error below reports it.
   }
   const message = `The header ${PREFIX}${part} is no name in percent-encoding: ${show(text)}.`;
   throw new FenceHeadersError('malformed', message);
@@ -121,7 +121,7 @@ function readerOf(source: RequestSource): Read {
   };
 }
 
-/** In a plain object the same name may be there in capitals and in small letters. */
+/** A plain object may have the same name in capitals and in small letters. */
 function valuesIn(headers: object, name: string): unknown[] {
   if ('get' in headers && typeof headers.get === 'function') return [headers.get(name)];
   return Object.entries(headers)

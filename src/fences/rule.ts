@@ -1,6 +1,6 @@
 /**
- * The rule of every fence: which holder may enter, and what the fence has seen then. Databases and
- * Redis apply it themselves, in SQL and in Lua; other services keep it as text, compare and set.
+ * The rule of every fence: which holder may enter, and what the fence has then seen. Databases and
+ * Redis apply it themselves, in SQL and in Lua; for other services it is text, compared and set.
  */
 import { UsageError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
@@ -10,14 +10,14 @@ import type { Verb } from './fence.ts';
 /** What the fence has seen. */
 export interface Seen {
   readonly lineage: string;
-  /** The greatest of a writer. */
+  /** The greatest token of a writer. */
   readonly token: bigint;
-  /** The greatest of a reader. */
+  /** The greatest token of a reader. */
   readonly floor: bigint;
 }
 
 /**
- * What the fence has seen once this holder has entered. Who adopts it need not be able to read it.
+ * What the fence has seen once this holder has entered. `adopt` does not read the old text.
  * @throws StaleTokenError if a newer one was here.
  */
 export function raised(verb: Verb, mine: FencingToken, known: () => Seen | undefined): Seen {
@@ -44,7 +44,7 @@ export function stale(
   return new StaleTokenError(resource, token, newest, other);
 }
 
-/** Why an entry is over that was let in before; the same holder may have entered again. */
+/** Why an entry is over; the same holder may have entered again. */
 export function enteredSince(mine: FencingToken, seen: Seen): StaleTokenError {
   const { resource, lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
@@ -57,7 +57,7 @@ export function textOf({ lineage, token, floor }: Seen): string {
 }
 
 /**
- * `where` it stands is for the message: `The key "a"`.
+ * `where` is the place for the message: `The key "a"`.
  * @throws UsageError
  */
 export function seenIn(text: string, where: string): Seen {
@@ -67,7 +67,7 @@ export function seenIn(text: string, where: string): Seen {
       return { lineage, token: BigInt(token), floor: BigInt(floor) };
     }
   } catch {
-    // What it is stands in the error.
+    // The error below reports it.
   }
   throw new UsageError(`${where} is not a fence: something else has written it.`);
 }

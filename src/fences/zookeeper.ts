@@ -1,17 +1,17 @@
 /**
  * The fence where the guarded data is in ZooKeeper.
  *
- * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
- * It holds because each entry sets the fence's node, whose version is then that of the entry, and
- * each write is a `multi` that begins with a check of it. Entries follow each other in the order of
- * their tokens: each sets what it has decided only where the version is still as it was read. So
- * a holder that has entered reads what no older one can change any more; in the same session, whose
- * server has then carried out all that was before the entry.
- * A set whose reply is lost has happened or has not: the node is read again, and set again. Only a
- * set that was answered makes an entry, and whatever was sent before it is too late by its version.
+ * Invariant: a holder's write is carried out only if no holder has entered since it did. It holds
+ * because each entry sets the fence's node, whose version is then that of the entry, and each write
+ * is a `multi` that begins with a check of it. Entries follow each other in the order of their
+ * tokens: each sets its decision only if the version is unchanged since it was read. So no older
+ * holder can change the data that a holder reads after it has entered, in the same session, whose
+ * server has then carried out all earlier writes.
+ * A set whose reply is lost may have happened: the node is read again, and set again. Only a set
+ * with a reply makes an entry, and all earlier ones are too late by their version.
  * What would break it: a read before `enter`, or in another session without a `sync`; a write
  * without the check; data in other servers than the fence; and a fence's node that is deleted, for
- * the next one has versions that the last one had.
+ * the next one repeats the versions of the last.
  * Why this is not a check of the lock's own node: docs/design/0068-zookeeper-fence.md.
  */
 import { Buffer } from 'node:buffer';
@@ -30,20 +30,20 @@ import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
 
 export interface ZookeeperFenceOptions {
   /**
-   * The node that has those of all fences below it; default `/holdfast-fence`. It is made if it is
-   * missing. Entering needs the permissions to create there, and to read and write what the
-   * others have made, which has the session's `acl`; the check in a `multi` needs the one to read.
+   * The parent of the nodes of all fences; default `/holdfast-fence`. It is made if it is missing.
+   * Entering needs the permissions to create there, and to read and write the nodes that other
+   * programs made, which have their session's `acl`; the check in a `multi` needs the one to read.
    */
   readonly path?: string;
 }
 
-/** As much of a session of `holdfast/zookeeper` as the fence uses. */
+/** The part of a session of `holdfast/zookeeper` that the fence uses. */
 export type ZookeeperNodes = Pick<
   ZookeeperSession,
   'create' | 'getData' | 'multi' | 'now' | 'sync' | 'timeoutMs'
 >;
 
-/** A step of a `multi` that is refused once another entry was made. */
+/** A step of a `multi` that fails once another entry was made. */
 export interface ZookeeperCheck {
   readonly step: 'check';
   readonly path: string;
@@ -51,13 +51,13 @@ export interface ZookeeperCheck {
 }
 
 /**
- * `write` carries out all of these steps, or none. Answers and errors count these steps alone.
- * Those of a reader are checks. After an unknown outcome, `enter` anew.
+ * `write` carries out all of these steps, or none. Replies and errors count these steps alone. A
+ * reader's steps are checks. After an unknown outcome, `enter` anew.
  */
 export interface ZookeeperEntry extends FenceEntry<readonly MultiStep[], readonly StepAnswer[]> {
   /**
-   * What has to stand first in each `multi` that writes what the lock guards, also in those of
-   * another client. Nothing for a reader, who keeps older writers out and writes nothing.
+   * The first step of each `multi` that writes the guarded data, also through another client. Empty
+   * for a reader, which keeps older writers out and writes nothing.
    */
   readonly check: readonly ZookeeperCheck[];
   write(steps: readonly MultiStep[], within?: Within): Promise<readonly StepAnswer[]>;
@@ -94,13 +94,13 @@ export function zookeeperFence(
   });
 }
 
-/** A fence's node, and the session in which it is asked for. */
+/** A fence's node, and the session that reads and writes it. */
 interface Place {
   readonly session: ZookeeperNodes;
   readonly path: string;
 }
 
-/** Settles within the session's timeout; returns the version that the node has then. */
+/** Settles within the session's timeout; returns the node's new version. */
 async function raise(place: Place, verb: Verb, token: FencingToken): Promise<number> {
   const { session } = place;
   const { timeoutMs: allMs } = session;
@@ -121,10 +121,10 @@ async function raise(place: Place, verb: Verb, token: FencingToken): Promise<num
   }
 }
 
-/** What the leader has, or nothing. */
+/** The leader's data of the node; undefined if there is no node. */
 async function read({ session, path }: Place, within: Within = {}): Promise<NodeData | undefined> {
   try {
-    // They are carried out in this order.
+    // The server carries them out in this order.
     const [, known] = await Promise.all([session.sync(within), session.getData(path, within)]);
     return known;
   } catch (error) {
@@ -158,14 +158,14 @@ async function set(
   { data, version, timeoutMs }: Required<Putting> & { readonly version: number },
 ): Promise<number> {
   const once = { step: 'set', path, data, version } as const;
-  // Versions turn from the greatest number to the least. A check of -1, which would come next, is
-  // one of any version: two sets at once pass over it.
+  // Versions wrap from the greatest number to the least. The version -1, which would come next,
+  // means any version in a check: two sets at once skip it.
   const steps = version === -2 ? [once, { ...once, version: undefined }] : [once];
   const answers = await session.multi(steps, { timeoutMs });
   return (answers.at(-1) as Stat).version;
 }
 
-/** Another holder was quicker, or the outcome is unknown. */
+/** Another holder was faster, or the outcome is unknown. */
 function passes(error: unknown): boolean {
   const raced = failedWith(error, 'BADVERSION') || failedWith(error, 'NODEEXISTS');
   return raced || failedWith(error, 'CONNECTIONLOSS');
@@ -196,7 +196,7 @@ function isRefusal(error: unknown): error is RequestError & { readonly step: num
   return isLockError(error, 'STORE') && (error as Partial<RequestError>).step !== undefined;
 }
 
-/** The check is no step of the caller's. */
+/** The error with the caller's own count of steps, without the check. */
 function countedAnew(error: RequestError & { readonly step: number }): Error {
   const { reason, message, retryable, outcome } = error;
   const step = error.step === 0 ? undefined : error.step - 1;

@@ -3,7 +3,7 @@ import { checkName, MAX_NAME_BYTES } from '../base/names.ts';
 import type { Locks } from '../locks.ts';
 import type { Lock } from '../primitives/lock.ts';
 
-/** Longest key in bytes of UTF-8: a name, with room for what the key is of. */
+/** Longest key in bytes of UTF-8: a name, less the job's prefix. */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - 'refresh:'.length;
 
 /** @throws UsageError */

@@ -1,4 +1,4 @@
-/** What is kept in the store about work that is done, as JSON with the layout that it has. */
+/** Records of jobs in the store, as JSON with a layout number. */
 
 import { sleep } from '../base/clock.ts';
 import { show } from '../base/show.ts';
@@ -10,7 +10,7 @@ import { checkBoolean, checkKept } from '../store-calls/replies.ts';
 
 const LAYOUT = 1;
 
-/** Pause before what could not be written is written again, in ms. */
+/** Pause before a failed write is repeated, in ms. */
 const RETRY_MS = 100;
 
 interface Keeping {
@@ -19,7 +19,7 @@ interface Keeping {
 }
 
 /**
- * Keeps a note about what this lease holds; false if it is not held.
+ * Keeps a note about the lease's resource; false if the lease is not held.
  * @throws StoreError if it may not be there, UnsupportedError
  */
 export async function keep(engine: Engine, lease: Lease, { note, ms }: Keeping): Promise<boolean> {
@@ -30,7 +30,7 @@ export async function keep(engine: Engine, lease: Lease, { note, ms }: Keeping):
 }
 
 /**
- * The same, again and again until the note is known to be there.
+ * The same, repeated until the store confirms the note.
  * @throws LeaseLostError, StoreError if it may not be there, UnsupportedError
  */
 export async function keepSurely(engine: Engine, lease: Lease, keeping: Keeping): Promise<void> {
@@ -40,7 +40,7 @@ export async function keepSurely(engine: Engine, lease: Lease, keeping: Keeping)
     lease.assertHeld();
     try {
       if (await keep(engine, lease, keeping)) return;
-      // The heartbeat is told why.
+      // The heartbeat finds out why.
       await lease.renew();
     } catch (error) {
       if (!toStoreError(error).retryable) throw error;
@@ -51,7 +51,7 @@ export async function keepSurely(engine: Engine, lease: Lease, keeping: Keeping)
 }
 
 /**
- * The note that is kept about the resource, and for how much longer.
+ * The note about the resource, and how much longer it is kept.
  * @throws StoreError, UnsupportedError
  */
 export async function recall<N extends object>(
@@ -78,7 +78,7 @@ function noteIn<N extends object>(text: string, resource: string): N {
     if (found === LAYOUT) return note as unknown as N;
     layout = found;
   } catch {
-    // What it is stands in the error.
+    // The error below reports it.
   }
   const what = layout === undefined ? 'something else has written it' : `layout ${show(layout)}`;
   const message = `The record of ${show(resource)} cannot be read: ${what}; ${LAYOUT} is known.`;

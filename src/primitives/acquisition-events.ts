@@ -1,6 +1,6 @@
 /**
- * The events before and beside the life of a lease: that a caller asks for a lock, that it got
- * none, and that the work of `run` begins.
+ * The events around the life of a lease: a caller asks for a lock, gets none, or the work of `run`
+ * begins.
  *
  * Invariant: every `acquiring` is followed by one `acquired` or one `missed` with the same
  * acquisition. It is emitted in the caller's asynchronous context, before any request to the store,

@@ -1,7 +1,7 @@
 /**
- * Closing on SIGINT and SIGTERM. All locks of the process close together, whatever copy of the
- * library made them, and the signal takes effect when the last has closed. A second signal does so
- * at once.
+ * Closing on SIGINT and SIGTERM. All locks of the process close together, of every copy of the
+ * library, and the signal takes effect when the last has closed. A second signal takes effect at
+ * once.
  */
 import { perProcess } from '../base/per-process.ts';
 
@@ -14,7 +14,7 @@ interface Registry {
   readonly listener: (signal: NodeJS.Signals) => void;
 }
 
-/** Closes when a signal comes; returns the way to forget it. */
+/** Calls `close` on a signal; returns a function that removes it. */
 export function closeOnSignal(close: Close): () => void {
   const { closes, listener } = perProcess('signals', newRegistry);
   if (closes.size === 0) for (const signal of SIGNALS) process.on(signal, listener);

@@ -16,7 +16,7 @@ import type { Settings } from '../core/services.ts';
 export interface LocksOptions {
   /** Put before every name; at most 128 bytes. */
   readonly prefix?: string;
-  /** Shown to people who look at the queue. */
+  /** Shown to people who inspect the queue. */
   readonly label?: string;
   /**
    * How long a claim lives without a heartbeat, and so how long others wait for a dead holder;
@@ -27,7 +27,7 @@ export interface LocksOptions {
   readonly wait?: Duration;
   /**
    * Longest ttl and minHold; default that of the store, or 30 s. Use the same in all programs on a
-   * store: a store that lost its memory grants nothing for so long.
+   * store: a store that lost its memory grants nothing for this long.
    */
   readonly maxTtl?: Duration;
   /** How much faster the store's clock may run than this one; default 0.01, 1 %, as in Redlock. */
@@ -42,11 +42,11 @@ export interface LockOptions {
   /** Default that of `createLocks`. */
   readonly ttl?: Duration;
   /**
-   * Strict order over all tasks of all processes. Default false: tasks of one process hand the lock
-   * on among themselves, in bounded batches while others wait, which is a hundred times faster.
+   * Strict order over all tasks of all processes. Default false: tasks of one process pass the lock
+   * among themselves, in bounded batches while others wait, which is a hundred times faster.
    */
   readonly fair?: boolean;
-  /** A nested `run` in the context of a holder enters at once; default false: it rejects. */
+  /** A nested `run` in a holder's context enters at once; default false: it rejects. */
   readonly reentrant?: boolean;
   /** The lock stays taken for at least this long, even if the process is gone; default 0. */
   readonly minHold?: Duration;
@@ -84,7 +84,7 @@ const MAX_TTL_MS = 30_000;
 /** Margin in ms that every deadline keeps: timers fire late, servers round. */
 const MARGIN_MS = 20;
 
-/** Longest reason of an eviction: a few sentences. */
+/** Longest reason of an eviction, in bytes. */
 const MAX_REASON_BYTES = 1024;
 
 export const LOCK: Checks<LockOptions, 'ttl' | 'maxHold'> = {
@@ -130,7 +130,7 @@ const EVICT = {
   now: flag(),
 };
 
-/** The verbs of every store, and those of some. */
+/** The verbs of every store, and the members that it may lack. */
 const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
 const MORE_VERBS = [...OPTIONAL_VERBS, 'close', 'partOf'] as const;
 

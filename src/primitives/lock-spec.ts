@@ -20,7 +20,7 @@ export function specOf(engine: Engine, resource: string, options: Asked): Spec {
   if (maxHoldMs !== undefined && maxHoldMs < minHoldMs) {
     throw new UsageError('maxHold must not be less than minHold.');
   }
-  // Without heartbeats, and with minHold, a lease is as long as its own claim.
+  // Without heartbeats, or with minHold, a lease lasts as long as its own claim.
   const whole = heartbeat && minHoldMs === 0;
   const shared = !fair && whole && (kind === 'mutex' || kind === 'write');
   const key = `${kind} ${ttlMs} ${maxHoldMs ?? ''} ${resource}`;

@@ -27,7 +27,7 @@ export abstract class Lock extends Lockable<Lease> {
     return this.spec.resource;
   }
 
-  /** @internal How much of the limit it takes. Throws UsageError if it cannot take so much. */
+  /** @internal The part of the limit that it takes. Throws UsageError if it cannot take so much. */
   protected permitsOf(_: AcquireOptions): number {
     return 1;
   }
@@ -47,7 +47,7 @@ export abstract class Lock extends Lockable<Lease> {
     return this.engine === engine;
   }
 
-  /** @internal For elections: waits without end, whatever the default. */
+  /** @internal For elections: waits without end; no default limits the wait. */
   stand(options: AcquireOptions): Promise<Lease> {
     return this.take(this.read(options), true) as Promise<Lease>;
   }

@@ -29,10 +29,10 @@ export abstract class Lockable<L extends Held> {
     this.engine = engine;
   }
 
-  /** @internal Takes the lock, or waits; null if `waits` is false and it is not free. */
+  /** @internal Takes the lock, or waits; null if `waits` is false and the lock is not free. */
   protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
 
-  /** @internal Where the work runs: in a context that knows the lease. */
+  /** @internal The scope of the work: a context that knows the lease. */
   abstract scope(lease: L): Scope;
 
   /** @internal Enters the lease that this context holds; undefined if it holds none. */
@@ -85,7 +85,7 @@ export abstract class Lockable<L extends Held> {
    * @example
    * await locks.mutex('report').run({ wait: '5s' }, ({ signal }) => buildReport(signal));
    *
-   * @throws what `acquire` does, and DeadlockError if this context holds the lock already.
+   * @throws the errors of `acquire`, and DeadlockError if this context holds the lock already.
    */
   run<T>(work: Work<L, T>): Promise<T>;
   run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T>;
@@ -145,10 +145,10 @@ export abstract class Lockable<L extends Held> {
   }
 }
 
-/** Where work runs for which something is held. */
+/** The context in which work runs under a lease. */
 export interface Scope {
   inside<T>(work: () => T): T;
-  /** Lets nothing more in; a promise if it has to wait for what is in. */
+  /** Admits no more work; returns a promise if work inside has to end first. */
   close(): Promise<void> | undefined;
 }
 

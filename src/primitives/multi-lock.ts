@@ -1,10 +1,10 @@
 /**
  * Several locks at once, all or nothing.
  *
- * Invariant: all programs take the parts in the same order, that of their names by code units, so
- * no two can each hold what the other waits for. All waits share one deadline. If one fails, the
- * parts taken so far are released. Heartbeats keep earlier parts alive while later ones wait, and
- * if one was lost meanwhile, the whole fails.
+ * Invariant: all programs take the parts in the order of their names by code units, so no two can
+ * each hold what the other waits for. All waits share one deadline. If one fails, the parts taken
+ * so far are released. Heartbeats keep earlier parts alive while later ones wait, and if one was
+ * lost meanwhile, the whole fails.
  * What would break it: an order that depends on the caller or on the locale.
  */
 import { firstOf } from '../base/aborts.ts';
@@ -117,7 +117,7 @@ export class MultiLock extends Lockable<MultiLease> {
     return null;
   }
 
-  /** @internal Each part's inside the one before it. */
+  /** @internal The scope of each part is inside that of the part before it. */
   scope({ leases }: MultiLease): Scope {
     const scopes: Scope[] = [];
     const enter = <T>(work: () => T): T => {
@@ -134,7 +134,7 @@ export class MultiLock extends Lockable<MultiLease> {
     return { inside: enter, close };
   }
 
-  /** @internal Never re-enters: to wait for a part that this context holds would never end. */
+  /** @internal Never re-enters: a wait for a part that this context holds would never end. */
   protected nested(_: AcquireOptions, __: unknown, waits: boolean): undefined {
     if (waits) for (const part of this.#parts) part.checkStranger();
     return undefined;

@@ -1,15 +1,14 @@
 /**
- * What the running code holds: `run` opens a frame around its work, and all code that the work
- * calls, however asynchronously, finds it.
+ * The locks that the running code holds: `run` opens a frame around its work, and all code that the
+ * work calls, however asynchronously, finds the frame.
  *
  * Invariant: code is inside a frame only while the lease under it is not yet released. JavaScript
  * has no threads, so identity is the asynchronous context, and only `AsyncLocalStorage.run` sets
  * it. Nested runs enter one at a time: parallel siblings inside one holder exclude each other,
  * because each takes the frame's turn; a run nested in a sibling has a frame of its own and cannot
- * block on it. At its end a frame waits for nested runs, then closes: code that is left behind
- * (a timer, a floating promise) still sees it, finds it closed, and is outside.
- * What would break it: `enterWith`, which leaks into siblings, or to release under an entered
- * child.
+ * block on this one. At its end a frame waits for nested runs, then closes: code that is left
+ * behind (a timer, a floating promise) still sees it, finds it closed, and is outside.
+ * What would break it: `enterWith`, which leaks into siblings, or a release under an entered child.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Fifo } from '../base/fifo.ts';
@@ -43,7 +42,7 @@ export function currentLease(): Lease | undefined {
   return frame?.lease;
 }
 
-/** A frame around the running code may be of another copy, so what others read of it is public. */
+/** A frame around the running code may be of another copy, so what that copy reads is public. */
 export class Frame implements Scope, Subject {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
@@ -105,7 +104,7 @@ export class Frame implements Scope, Subject {
     return context().run(this, work);
   }
 
-  /** After those who have entered. */
+  /** Closes after the nested runs that have entered. */
   close(): Promise<void> | undefined {
     if (this.#entered) {
       const left = new Promise<void>((resolve) => (this.#closed = resolve));
@@ -115,7 +114,7 @@ export class Frame implements Scope, Subject {
     return undefined;
   }
 
-  /** A nested run: takes its turn among its siblings, on the same lease. */
+  /** Runs nested work in turn with its siblings, on the same lease. */
   async enter<T>(options: AcquireOptions, work: Work<Lease, T>): Promise<T> {
     options.signal?.throwIfAborted();
     if (this.#entered) {

@@ -19,7 +19,7 @@ export class ReadLock extends Lock {
 
 /** Has the resource alone. Its lease can be downgraded to a read lock. */
 export class WriteLock extends Lock {
-  /** @internal All of them. */
+  /** @internal The whole limit. */
   protected override permitsOf(): number {
     return this.spec.limit;
   }

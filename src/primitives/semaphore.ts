@@ -15,7 +15,7 @@ export class Semaphore extends Lock {
     throw new UsageError(`permits must be ${range}, not ${show(permits)}.`, { resource });
   }
 
-  /** @internal With no more permits than are held. */
+  /** @internal Only with at most as many permits as are held. */
   protected override covers(around: Frame, options: AcquireOptions): boolean {
     return super.covers(around, options) && this.permitsOf(options) <= around.lease.permits;
   }

@@ -1,21 +1,19 @@
 /**
- * The way of one verb to one part of the store: requests are sent in batches.
+ * Sends the requests of one verb to one part of the store in batches.
  *
- * The first request leaves with the next microtask, and with whatever was sent in the same breath;
- * what arrives while a batch is under way is collected into the next one, so that a lone caller
- * does not wait and a crowd shares round trips. A request waits for the batch before it for a
- * tenth of its own TTL at most; then it leaves beside that batch, which is late. As an answer is
- * waited for during a third of the shortest TTL in its batch, four batches of equal TTLs are under
- * way at most when nothing is answered. An id is never in two of them: its requests keep their
- * order.
- * Claims do not share a fate: each gets its own answer, and when a batch as a whole is refused for
- * what is in it, it is halved until the culprit stands alone. A failure that may pass, or of which
- * nobody knows what it left behind, is one of the server, and all claims of a batch have the same
- * server: halving would only repeat it. Where a server fails for one element, the store says so in
- * that element's status.
- * An answer that does not come in time has an unknown outcome, which is no harm because verbs are
+ * The first request leaves in the next microtask, with all others sent by then; requests that
+ * arrive while a batch is under way go into the next one, so that a lone caller does not wait and a
+ * crowd shares round trips. A request waits for the batch before it for a tenth of its own TTL at
+ * most; then it leaves beside that batch, which is late. As a batch waits a third of its shortest
+ * TTL for a reply, at most four batches of equal TTLs are under way when the store is silent. An id
+ * is never in two of them: its requests keep their order.
+ * Claims do not share a fate: each gets its own reply, and a batch that is refused for its content
+ * is halved until the culprit is alone. A retryable failure, or one of unknown outcome, is the
+ * server's, and all claims of a batch have the same server: halving would only repeat it. Where a
+ * server fails for one element, the store says so in that element's status.
+ * A reply that does not come in time has an unknown outcome, which is harmless because verbs are
  * idempotent. `sentAt` is read before the store is called; deadlines count from it.
- * The first batch leaves in the context of who asked first; those behind it, in no caller's.
+ * The first batch leaves in the context of its first caller; later ones, in no caller's.
  * What would break it: to read `sentAt` after the call, to take a time-out for a failure, or to let
  * claims of several parts into one batch.
  */
@@ -27,14 +25,14 @@ import { type Claim, MAX_BATCH, type Store } from '../contract/store.ts';
 import { checkReplies } from './replies.ts';
 import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
 
-/** Who asked; told once, with a result or an error. An object, so that asking makes no closure. */
+/** The sender of a request, settled once. An object, so that a request needs no closure. */
 export interface Caller<R> {
-  /** False: the request need not be sent any more, and nothing is told. Default true. */
+  /** False: the request is dropped unsent, and not settled. Default true. */
   readonly wanted?: boolean;
   settle(result: R | undefined, error: StoreError | undefined, sentAt: number): void;
 }
 
-/** What became of a batch. */
+/** The outcome of a batch. */
 export interface Outcome<R> {
   readonly claims: number;
   /** None if the request as a whole failed. */
@@ -45,7 +43,7 @@ export interface Outcome<R> {
 export interface BatcherParts<R> {
   readonly store: Store;
   readonly verb: (claims: readonly Claim[]) => Promise<readonly R[]>;
-  /** Makes of each reply what can be relied upon. */
+  /** Checks a reply; may return another one in its place. */
   readonly check: (reply: R) => R;
   /** Called after each batch. */
   readonly done?: ((outcome: Outcome<R>) => void) | undefined;
@@ -65,24 +63,24 @@ interface Request<R> {
 
 type Batch<R> = readonly Request<R>[];
 
-/** A request waits for the batch before for no longer than this share of its own TTL. */
+/** A request waits for the batch before it for at most its own TTL divided by this. */
 const WAITS_PER_TTL = 10;
 
 export class Batcher<R> implements Sender<R> {
   readonly #parts: BatcherParts<R>;
   readonly #idle: () => void;
   #pending: Request<R>[] = [];
-  /** Sent and not answered: the one that others wait for, and those that are late. */
+  /** Sent and unanswered: the batch that others wait for, and those that are late. */
   readonly #out = new Set<Batch<R>>();
-  /** What others wait for; undefined while the next batch is about to leave. */
+  /** The batch that others wait for; undefined while the next one is about to leave. */
   #current: Batch<R> | undefined;
-  /** A batch is about to leave, or waited for. */
+  /** A batch is about to leave, or others wait for one. */
   #busy = false;
   #timer: Timer | undefined;
-  /** When the first of those that wait has waited long enough. */
+  /** When the first waiting request leaves at the latest. */
   #dueAt = Number.POSITIVE_INFINITY;
 
-  /** @param idle called when nothing is left in it. */
+  /** @param idle called when it is empty. */
   constructor(parts: BatcherParts<R>, idle: () => void = () => {}) {
     this.#parts = parts;
     this.#idle = idle;
@@ -106,13 +104,13 @@ export class Batcher<R> implements Sender<R> {
     this.#out.add(batch);
     void this.#deliver(batch, now).then(() => {
       this.#out.delete(batch);
-      // A late one held up nobody but its own ids.
+      // A late batch holds up only its own ids.
       if (this.#current === batch || !this.#busy) this.#next();
     });
     for (const { claim } of this.#pending) this.#limitWait(claim.ttlMs);
   };
 
-  /** The next batch leaves, whether the one before it has been answered or not. */
+  /** Sends the next batch, whether or not the one before it got a reply. */
   readonly #next = (): void => {
     this.#current = undefined;
     if (this.#timer) this.#parts.clock.clearTimeout(this.#timer);

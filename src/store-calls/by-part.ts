@@ -1,11 +1,11 @@
 /**
- * Batches by the part of the store that they are for.
+ * One batcher for each part of the store.
  *
- * Invariant: what is sent to one part of the store never waits for another part. Each part has a
- * batcher of its own for each verb, and no batch crosses parts. A batcher with nothing left in it
- * is forgotten, so that many parts in use one after the other cost no memory.
- * What would break it: to forget a batcher with something in it, whose ids could overtake
- * themselves.
+ * Invariant: a request to one part of the store never waits for another part. Each part has a
+ * batcher of its own for each verb, and no batch crosses parts. An empty batcher is forgotten, so
+ * that parts used one after the other cost no memory.
+ * What would break it: to forget a batcher that is not empty: requests of one id could overtake
+ * each other.
  */
 import type { Claim } from '../contract/store.ts';
 import { Batcher, type BatcherParts, type Caller, type Sender } from './batcher.ts';

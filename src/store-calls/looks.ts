@@ -4,10 +4,10 @@ import { tokenOf } from '../contract/token.ts';
 import { checkQueue } from './replies.ts';
 import type { StoreCalls } from './store-calls.ts';
 
-/** How long a failed wait may ask who holds the resource, in ms: a reply is a courtesy. */
+/** How long a failed wait asks for the holders, in ms: they are a courtesy. */
 const LAST_LOOK_MS = 250;
 
-/** Looks at queues, with tokens as leases have them. */
+/** Reads queues, with numbers as the tokens of leases. */
 export class Looks {
   readonly #calls: StoreCalls;
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class Looks {
     return scaled(await this.#calls.ask(() => store.inspect(resource), checkQueue));
   }
 
-  /** Who holds the resource now; empty if the store does not say so soon. */
+  /** The current holders; empty if the store does not reply soon. */
   holders(resource: string): Promise<readonly Member[]> {
     const known = this.#last.get(resource);
     if (known) return known;
@@ -45,7 +45,7 @@ export class Looks {
   }
 }
 
-/** With tokens as leases have them. */
+/** The same queue, with numbers as the tokens of leases. */
 function scaled(queue: Queue): Queue {
   const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
   return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };

@@ -4,7 +4,7 @@
  * Invariant: the caller waits for one try at most, and the claim is gone from the store at the
  * latest when its TTL has run out. Release is idempotent, so a failed one is repeated in the
  * background; from the second try on it leaves a tombstone, because the first may be late rather
- * than lost. Repeating ends when the TTL has done the work.
+ * than lost. Repeating ends when the TTL has ended the claim.
  * What would break it: to go on sending heartbeats for a claim that is leaving.
  */
 import type { Clock } from '../base/clock.ts';
@@ -23,8 +23,8 @@ export class Releases {
   #closed = false;
 
   /**
-   * @param senderFor what sends releases that take effect so many ms later.
-   * @param idle called when none is under way any more.
+   * @param senderFor returns a sender of releases that take effect so many ms later.
+   * @param idle called when a release has settled; others may be under way.
    */
   constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock, idle: () => void) {
     this.#senderFor = senderFor;
@@ -32,7 +32,7 @@ export class Releases {
     this.#idle = idle;
   }
 
-  /** So many were sent and not answered. */
+  /** Releases sent and unanswered. */
   get underWay(): number {
     return this.#underWay;
   }
@@ -78,7 +78,7 @@ interface Attempt {
   /** For how long the claim may live on if it is not released. */
   readonly lifeMs: number;
   readonly failures: number;
-  /** When the TTL has done the work; known after the first failure. */
+  /** When the TTL has ended the claim; known after the first failure. */
   readonly until?: number | undefined;
   readonly resolve: () => void;
 }

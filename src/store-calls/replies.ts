@@ -1,10 +1,9 @@
 /**
- * What a store answers, taken for what the contract says only after a look.
+ * Checks the replies of a store against the contract.
  *
- * Invariant: core reckons with nothing but real numbers and tokens, so an answer that is no answer
- * cannot grant, extend or end anything: it becomes a StoreError of unknown outcome, of its claim
- * alone. What would break it: a deadline of NaN, which is never reached, or a token that does not
- * compare.
+ * Invariant: core reckons with nothing but real numbers and tokens, so a malformed reply cannot
+ * grant, extend or end anything: it becomes a StoreError of unknown outcome, of its claim alone.
+ * What would break it: a deadline of NaN, which is never reached, or a token that does not compare.
  */
 import { MAX_DURATION_MS } from '../base/duration.ts';
 import { show } from '../base/show.ts';
@@ -25,7 +24,7 @@ const GONE: readonly GoneReason[] = [
 
 const ENDS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
 
-/** The answers to a batch, each checked. Throws StoreError if they cannot be told apart. */
+/** The replies to a batch, each checked. Throws StoreError unless there is one for each claim. */
 export function checkReplies<R>(answers: unknown, count: number, check: (answer: R) => R): R[] {
   if (!Array.isArray(answers) || answers.length !== count) throw garbled(answers);
   const checked: R[] = [];
@@ -34,13 +33,13 @@ export function checkReplies<R>(answers: unknown, count: number, check: (answer:
   return checked;
 }
 
-/** The status, or the error that it is if the contract knows no such thing. */
+/** The status, or an error status if it is malformed. */
 export function checkStatus(status: ClaimStatus): ClaimStatus {
   try {
     if (status.state === 'error') return { state: 'error', error: toStoreError(status.error) };
     if (isSound(status)) return status;
   } catch {
-    // It cannot even be looked at.
+    // Reading it throws.
   }
   return { state: 'error', error: garbled(status) };
 }
@@ -70,7 +69,7 @@ export function checkKept(kept: Kept | undefined): Kept | undefined {
   throw garbled(kept);
 }
 
-/** Where its tokens come from; empty, which no fence takes, if the store cannot say so. */
+/** The store's lineage; empty, which no fence takes, if the store cannot name it. */
 export function lineageOf(store: Store): string {
   try {
     return typeof store.lineage === 'string' ? store.lineage : '';
@@ -79,7 +78,7 @@ export function lineageOf(store: Store): string {
   }
 }
 
-/** Which part has it; what the store cannot name is a part of its own, and the verb says why. */
+/** The part of a resource; if `partOf` throws, the part is '', and the verb reports why. */
 export function partOf(store: Store, resource: string): string {
   try {
     return store.partOf?.(resource) ?? '';
@@ -93,7 +92,7 @@ function isSound(status: Exclude<ClaimStatus, { state: 'error' }>): boolean {
     case 'held':
       return isHeld(status.token, status.leftMs, status.waiters) && isTakeover(status.takeover);
     case 'waiting':
-      // Who stands before may have died long ago.
+      // The claim before it may have died long ago, so `retryInMs` may be negative.
       return isLife(status.leftMs) && isNumber(status.retryInMs);
     case 'gone':
       return GONE.includes(status.why) && ['string', 'undefined'].includes(typeof status.detail);
@@ -133,7 +132,7 @@ function garbled(answer: unknown): StoreError {
   });
 }
 
-/** What stands for an answer that is not there. */
+/** Stands in for a missing reply. */
 export const NO_REPLY: StoreError = new StoreError('The store gave no answer for this claim.', {
   retryable: false,
   outcome: 'unknown',

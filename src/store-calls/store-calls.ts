@@ -12,15 +12,15 @@ export interface StoreCallsParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly loop: EventLoop;
-  /** How long the store may be asked about no claim, in ms: three times what is waited. */
+  /** The TTL for questions about no claim, in ms: each waits a third of it for a reply. */
   readonly ttlMs: number;
   /** Called after each batch of heartbeats. */
   readonly renewed: (outcome: Outcome<ClaimStatus>) => void;
-  /** Called when no release is under way any more. */
+  /** Called when a release has settled; others may be under way. */
   readonly idle: () => void;
 }
 
-/** How one `Locks` asks its store: claims in batches by verb, questions one by one, all bounded. */
+/** One `Locks`'s calls: claims in batches by verb, questions one by one, all with a time limit. */
 export class StoreCalls {
   readonly store: Store;
   readonly claim: Sender<ClaimStatus>;
@@ -53,7 +53,7 @@ export class StoreCalls {
   }
 
   /**
-   * What the store replies to a question that goes into no batch.
+   * The store's reply to a question that goes into no batch.
    * @param about the claim that it is about; default none.
    * @throws StoreError
    */

@@ -3,12 +3,12 @@ import { afterInput } from '../base/event-loop.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Traits } from '../contract/store.ts';
 
-/** Patience with one request, as a share of its TTL: three tries fit into one life. */
+/** The time limit of one request is the TTL divided by this: three tries fit into one life. */
 export const TRIES_PER_TTL = 3;
 
 /**
- * The store's answer, or, when it has not come within `ms`, a `StoreError` with an unknown outcome:
- * a client that has lost its connection may be silent for ever.
+ * The store's reply, or, if none has come within `ms`, a `StoreError` with an unknown outcome: a
+ * client that has lost its connection may be silent for ever.
  */
 export function answerWithin<T>(
   ms: number,

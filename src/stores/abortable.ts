@@ -2,7 +2,7 @@ import { firstOf, onAbort } from '../base/aborts.ts';
 import { afterInput } from '../base/event-loop.ts';
 
 /**
- * The result of `work`, unless the signal comes first; then its reason is thrown. Client packages
+ * Settles as `work` does, but rejects with the signal's reason if that comes first: client packages
  * have ways to connect that never end.
  */
 export function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
@@ -10,12 +10,12 @@ export function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> 
     const aborted = (): void => reject(signal.reason);
     if (signal.aborted) aborted();
     const forget = onAbort(signal, aborted);
-    // What comes after the signal is nobody's.
+    // After the signal, the result of `work` is dropped.
     work.then(resolve, reject).finally(forget);
   });
 }
 
-/** Does `work` with a signal that aborts after `ms`, or with one of the others. */
+/** Runs `work` with a signal that aborts after `ms`, or with one of the others. */
 export async function limited<T>(
   ms: number,
   others: readonly AbortSignal[],

@@ -1,16 +1,16 @@
 /**
- * What errors of clients and servers say, for messages and causes of our own. They may repeat what
- * nobody should read: the password of a URL, a statement, the id of a claim. So a cause is never
- * the error itself, but a copy of its name and of what is left of its message.
+ * Descriptions of client and server errors, for messages and causes of our own. Such an error may
+ * contain a secret: the password of a URL, a statement, the id of a claim. So a cause is never the
+ * error itself, but a copy of its name and of its cleaned message.
  */
 export interface Reading {
-  /** Takes out what this server or its clients repeat. Default: `withoutSecrets`. */
+  /** Removes what this server or its clients repeat. Default: `withoutSecrets`. */
   readonly clean?: (text: string) => string;
-  /** Where the message is. Default: `message`. */
+  /** Reads the message of an error. Default: `message`. */
   readonly messageOf?: (error: Error) => string;
 }
 
-/** The codes of all the addresses that were tried are in `errors`, with an empty message. */
+/** If all of several addresses failed, the message is empty and `errors` has a code for each. */
 export function describe(error: unknown, reading: Reading = {}): string {
   const { clean = withoutSecrets, messageOf = (one: Error) => one.message } = reading;
   if (typeof error === 'string') return clean(error);
@@ -34,7 +34,7 @@ export function withoutSecrets(text: string): string {
 export function copyOf(name: string, message: string): Error {
   const cause = new Error(message);
   cause.name = name;
-  // The stack would only tell where the copy was made.
+  // The copy's own stack would only show where it was made.
   cause.stack = `${name}: ${message}`;
   return cause;
 }

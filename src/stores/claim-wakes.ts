@@ -1,4 +1,4 @@
-/** Who in this process wants to be woken for which claim. */
+/** The claims of this process that want to be woken. */
 import type { Claim, ClaimStatus, Wake } from '../contract/store.ts';
 
 export class ClaimWakes {

@@ -1,6 +1,6 @@
-/** What a claim was last told of its place in the queue. */
+/** The last news that a claim had of its place in the queue. */
 
-/** In the order in which they come; somebody who holds alone and then not is told again. */
+/** In the order in which they come; a lone holder is woken again when the first waiter comes. */
 const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
 type News = (typeof NEWS)[number];
 
@@ -19,7 +19,7 @@ export abstract class InformedClaim {
     return this.#told === 'crowded';
   }
 
-  /** Keeps the news; true if they are worth waking somebody for. */
+  /** Keeps the news; true if the claim should be woken for it. */
   learn(news: News): boolean {
     const before = this.#told === undefined ? -1 : NEWS.indexOf(this.#told);
     this.#told = news;

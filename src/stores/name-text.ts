@@ -1,10 +1,9 @@
 /**
- * Names as they stand in a database.
+ * Names as a database stores them.
  *
  * PostgreSQL takes no text with a NUL inside; SQLite keeps it, but its JSON functions and some
- * bindings end it there, so that two names would become one. Each character is therefore replaced
- * by itself, except NUL and the one that marks the replacement: different names stay different, and
- * prefixes stay prefixes.
+ * bindings end the text there, so two names would become one. NUL and the mark itself are therefore
+ * written as the mark and a digit: different names stay different, and prefixes stay prefixes.
  */
 const MARK = '\u0001';
 
@@ -18,7 +17,7 @@ export function fromText(text: string): string {
   return text.replaceAll(`${MARK}0`, '\0').replaceAll(`${MARK}1`, MARK);
 }
 
-/** Where the texts after this one begin. */
+/** A lower bound of all stored names after this one. */
 export function next(text: string): string {
   return `${text}${MARK}`;
 }

@@ -1,9 +1,9 @@
 /**
- * What programs of ours inside a server answer. A number is a claim that holds alone, with its
- * whole TTL; everything else is a line of words, the same in answers and in messages:
+ * The replies of our programs inside a server. A number is a claim that holds alone, with its whole
+ * TTL; every other reply is a line of words, the same in replies and in messages:
  * - `h number left waiters limit ended endedBy`, it holds;
  * - `w left ahead limit why retry`, it waits;
- * - `g why detail`, it is gone; `e` and what the server says, it alone failed.
+ * - `g why detail`, it is gone; `e` and the server's error, this claim alone failed.
  * Durations are in ms, `-` stands for what does not apply.
  */
 import { StoreError } from '../contract/errors.ts';
@@ -28,7 +28,7 @@ export function statusOf(reply: unknown, ttlMs: number): ClaimStatus {
   return { state: 'error', error: garbled(reply) };
 }
 
-/** The status that a line of words tells. */
+/** The status in a line of words. */
 export function statusIn(line: string): ClaimStatus {
   try {
     return read(line);
@@ -85,7 +85,7 @@ export interface Standing {
 }
 
 /**
- * A line about a claim, for people.
+ * The claim in a line of `inspect`.
  * @throws StoreError
  */
 export function standingIn(line: unknown): Standing {
@@ -113,7 +113,7 @@ function readStanding(line: unknown): Standing {
   };
 }
 
-/** One claim met a key that is none of ours. */
+/** This claim's key holds data that is not ours. */
 function refused(said: string): StoreError {
   return new StoreError(`The store refused this claim alone: ${said}.`, {
     retryable: false,

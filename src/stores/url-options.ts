@@ -3,8 +3,8 @@ import { UsageError } from '../base/errors.ts';
 const NUMBERS = ['maxWaiters', 'replicas'];
 
 /**
- * The options of a store from the query of its URL; unknown names and values are refused by the
- * store.
+ * Reads the options of a store from the query of its URL; the store refuses unknown names and
+ * values.
  * @throws UsageError
  */
 export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: string]>): T {
@@ -18,7 +18,7 @@ export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: str
   return options as T;
 }
 
-/** The same where the client has options, too, which are left as they stand. */
+/** Splits the query into the store's options and the client's, which stay as written. */
 export function splitQuery<T>(
   query: string,
   own: readonly string[],

@@ -1,10 +1,10 @@
 /**
- * Who in this process wants to be woken.
+ * The claims of this process that want to be woken.
  *
  * One subscription serves them all: the server addresses a message to the process and names the
  * claim by a tag, which is public, unlike its id. A message is a hint and may be lost; after an
- * interruption everybody is woken, and asks. Where there is no way to listen, claims have no
- * address, for the server would not take messages to it either, and ask by themselves.
+ * interruption all claims are woken, and ask. The claims of a process that cannot listen have no
+ * address, since the server would not take messages to it either, and ask by themselves.
  */
 import { isLockError } from '../base/errors.ts';
 import { randomId } from '../base/random-id.ts';
@@ -16,18 +16,18 @@ import { statusIn } from './status-lines.ts';
 export interface Ear {
   /**
    * Listens to one channel. `received` gets each message; `resumed` is called when it listens again
-   * after an interruption, in which messages may have been lost.
+   * after an interruption, which may have lost messages.
    */
   listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
 }
 
 const DONE = Promise.resolve();
 
-/** Before the next try to listen, in ms: after a failure that may pass, and after another. */
+/** The pause before the next try to listen, in ms: after a passing or a lasting failure. */
 const PAUSE_MS = { passing: 1000, lasting: 60_000 };
 
 export class Wakes {
-  /** Of this process; the channel's name ends in it. */
+  /** Names this process; its channel's name ends in it. */
   readonly address: string = randomId().slice(0, 16);
   readonly #ear: Ear;
   readonly #channel: string;
@@ -39,20 +39,20 @@ export class Wakes {
   #deaf = false;
   #count = 0;
 
-  /** `refused` hears of what will not pass by itself. */
+  /** `refused` gets errors that will not pass by themselves. */
   constructor(ear: Ear, prefix: string, refused: (error: StoreError) => void = () => {}) {
     this.#ear = ear;
     this.#channel = `${prefix}${this.address}`;
     this.#refused = refused;
   }
 
-  /** How a message names this claim, with the address that it goes to. */
+  /** The address for messages about this claim, and its tag in them. */
   tagOf({ id }: Claim): string {
     const tag = this.#deaf ? undefined : this.#tags.get(id);
     return tag === undefined ? '- -' : `${this.address} ${tag}`;
   }
 
-  /** Resolves when no message can be missed, or when there is no way to listen now. */
+  /** Resolves when no message can be missed, or when listening is impossible for now. */
   watch({ id }: Claim, wake: Wake): Promise<AsyncDisposable> {
     const tag = (++this.#count).toString(36);
     this.#wakes.set(tag, wake);
@@ -101,7 +101,7 @@ export class Wakes {
   };
 }
 
-/** It will not pass by itself. */
+/** True if the error will not pass by itself. */
 export function isLasting(error: unknown): boolean {
   return isLockError(error, 'STORE') && !(error as StoreError).retryable;
 }

@@ -2,14 +2,14 @@ import type { Claim, OptionalVerb, Store, Traits } from '../contract/store.ts';
 
 export type Verb = 'claim' | 'renew' | 'release' | 'inspect' | OptionalVerb;
 
-/** Called instead of a verb; `next` is the verb itself. `claims` are those that it is about. */
+/** Called instead of a verb; `next` is the verb itself. `claims` are those of the request. */
 export type Around = <T>(
   request: { readonly verb: Verb; readonly claims: readonly Claim[] },
   next: () => Promise<T>,
 ) => Promise<T>;
 
 /**
- * The same store with something around each of its verbs. What it lacks is lacking here.
+ * The same store with a function around each of its verbs. Verbs that it lacks are missing too.
  *
  * @example
  * import { memoryStore } from 'holdfast/memory';

@@ -1,7 +1,7 @@
 import { OPTIONAL_VERBS, type OptionalVerb, type Store, type Traits } from '../contract/store.ts';
 import type { FixtureOptions, TestBed } from './test-bed.ts';
 
-/** What a case needs of a store; without it the case is skipped, and the reason is shown. */
+/** What a case needs of a store; without it the suite skips the case and shows the reason. */
 export type Need =
   | 'queue'
   | 'permits'
@@ -34,7 +34,7 @@ export interface Topic {
   readonly cases: readonly Case[];
 }
 
-/** What a store is declared to be. */
+/** The declared properties of a store. */
 export interface Declared {
   readonly traits: Traits;
   readonly lacks: readonly OptionalVerb[];
@@ -62,7 +62,7 @@ const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
   'leaps of time': ({ leaps }) => !leaps && "the store's clock cannot be moved",
 };
 
-/** Why a store cannot be asked this, or undefined if it can. */
+/** Why a case cannot run on a store, or undefined if it can. */
 export function missing(needs: Iterable<Need>, store: Declared): string | undefined {
   for (const need of needs) {
     const reason = isVerb(need)

@@ -1,13 +1,13 @@
 /**
- * A store behind a network that chance rules: requests and answers are delayed, overtake each
- * other, are lost, sent twice, come after everybody has stopped waiting, or end in an error that
+ * A store behind a network that chance rules: requests and replies are delayed, overtake each
+ * other, are lost, sent twice, arrive after the caller has stopped waiting, or end in an error that
  * says truly whether they may have happened. Hints are late or lost. The store itself is real.
  *
  * Invariant: nothing happens that the contract does not allow. A copy arrives late only where the
- * request went unanswered, as a client sends again only then; an answer that came was the last word
- * of all copies. Subscriptions share one connection and are answered in turn, or else claims that
- * wait for them would come in any order. `lineage` is what the message last received said, for a
- * program knows no better. With a clock whose chance is seeded, everything takes the same course.
+ * request got no reply, as a client sends again only then; a reply comes after the work of all
+ * copies. Subscriptions share one connection and get their replies in turn, or else claims that
+ * wait for them would come in any order. `lineage` is that of the message last received, for a
+ * program knows no better. With a clock whose chance is seeded, each run takes the same course.
  * What would break it: an error that says `failed` of a request that arrives later.
  */
 import type { Clock } from '../base/clock.ts';
@@ -25,18 +25,18 @@ export interface Weather {
   readonly delayMs: Range;
   /** How many are late instead, there or back; default 0.03. */
   readonly late: number;
-  /** How late; default 100 ms to 5 s, which is mostly longer than core waits for an answer. */
+  /** How late; default 100 ms to 5 s. Core waits for a reply for a third of the TTL. */
   readonly lateMs: Range;
   /** Requests that never arrive; default 0.03. */
   readonly loseRequest: number;
-  /** Answers that never arrive although the work was done; default 0.03. */
+  /** Replies that never arrive although the store did the work; default 0.03. */
   readonly loseAnswer: number;
   /**
-   * How many of the lost ones end in an error with an unknown outcome, the connection having
-   * broken, instead of in silence; default 0.5.
+   * How many of the lost ones end in an error with an unknown outcome, as of a broken connection,
+   * instead of in silence; default 0.5.
    */
   readonly broken: number;
-  /** Refused before they leave: an error whose outcome is `failed`; default 0.02. */
+  /** Requests refused before they leave, with the outcome `failed`; default 0.02. */
   readonly refuse: number;
   /** Requests of which two copies arrive; default 0.05. */
   readonly duplicate: number;
@@ -47,10 +47,10 @@ export interface Weather {
 }
 
 export interface ChaosOptions extends Partial<Weather> {
-  /** What delays are measured by, and where chance comes from unless `random` is given. */
+  /** The source of time, and of chance unless `random` is given. */
   readonly clock: Clock;
   readonly random?: () => number;
-  /** Told of everything that goes wrong, as it is decided. */
+  /** Called for each mishap when chance decides on it. */
   readonly notice?: (mishap: Mishap) => void;
 }
 
@@ -64,14 +64,13 @@ export type Mishap =
   | 'hint late';
 
 export interface ChaosStore extends Store {
-  /** Changes the weather for what is sent from now on. */
+  /** Changes the weather for all messages sent from now on. */
   change(weather: Partial<Weather>): void;
 }
 
 /**
- * Weather in which every request is answered soon, and truly: what remains are delays, reordering,
- * copies, and hints that are late. For callers without core's patience, such as the
- * conformance suite.
+ * Weather in which every request soon gets a true reply; there are still delays, reordering, copies
+ * and late hints. For callers that do not retry as core does, such as the conformance suite.
  */
 export const answered: Partial<Weather> = {
   late: 0,
@@ -116,7 +115,7 @@ class Network {
   readonly #notice: (mishap: Mishap) => void;
   #weather: Weather;
   #lineage = '';
-  /** When the last subscription is answered. */
+  /** When the last subscription gets its reply. */
   #subscribedAt = 0;
 
   constructor(
@@ -178,7 +177,7 @@ class Network {
     };
   }
 
-  /** A subscription: answered after those before it, unless it is late or lost. */
+  /** A subscription: its reply comes after earlier ones, unless it is late or lost. */
   #inTurn(): Journey {
     const { delayMs } = this.#weather;
     const journey = this.#journey(false);
@@ -197,7 +196,7 @@ class Network {
     return this.#chance(this.#weather.broken) ? error('unknown') : 'never';
   }
 
-  /** Hints stop for good when the subscription is disposed of, wherever they are. */
+  /** Disposing of the subscription stops all hints, even those on their way. */
   async #subscribe(
     store: Store,
     wake: Wake,
@@ -239,12 +238,12 @@ class Network {
   }
 }
 
-/** A second subscription would be another one, and a list is read while it comes. */
+/** A second `watch` would subscribe again, and a `list` is read while it comes. */
 const REPEATABLE: ReadonlySet<Verb> = new Set([
   ...(['claim', 'renew', 'release', 'inspect', 'downgrade', 'raise', 'evict'] as const),
 ]);
 
-/** They answer whether they did something, which the second copy finds done. */
+/** They return whether they did something; the second copy finds it done. */
 const FIRST_TELLS: ReadonlySet<Verb> = new Set(['release', 'evict']);
 
 function error(outcome: 'failed' | 'unknown'): StoreError {

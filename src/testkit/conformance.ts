@@ -1,6 +1,6 @@
 /**
- * The conformance suite: what every store promises, checked on a real one, with whatever test
- * runner there is. What a store does not promise is skipped visibly, with the reason.
+ * The conformance suite: checks the promises of every store on a real one, with any test runner.
+ * It skips cases for what a store does not promise, visibly and with the reason.
  */
 import assert from 'node:assert/strict';
 import type { OptionalVerb, Traits } from '../contract/store.ts';
@@ -45,19 +45,19 @@ import { type Fixture, type FixtureOptions, TestBed } from './test-bed.ts';
 export interface ConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */
   test(name: string, body: () => Promise<void>): unknown;
-  /** Registers a case that this store cannot be asked, so that the reason is shown. */
+  /** Registers a case that cannot run on this store, to show the reason. */
   skip(name: string, reason: string): unknown;
   /** Opens a fixture for one case. */
   create(options: FixtureOptions): Fixture | Promise<Fixture>;
-  /** What the store promises; compared with what it says. */
+  /** What the store promises; compared with its own `traits`. */
   readonly traits: Traits;
   /** Optional verbs that the store does not have; default none. */
   readonly lacks?: readonly OptionalVerb[];
-  /** The fixtures have `forget()`; default false: what a store does without memory is not tried. */
+  /** The fixtures have `forget()`; default false: no case makes the store lose its data. */
   readonly forgets?: boolean;
   /** The fixtures have `trusting()`; default false: all programs wait after a loss of data. */
   readonly trusts?: boolean;
-  /** The fixtures have `leap()`; default false: lives of minutes are not tried. */
+  /** The fixtures have `leap()`; default false: no case lets a life of minutes end. */
   readonly leaps?: boolean;
 }
 
@@ -86,7 +86,7 @@ const CONTRACT: readonly Topic[] = [
   inspect,
 ];
 
-/** Whatever lets one in at a time, through `createLocks`. */
+/** All locks with one holder at a time, through `createLocks`. */
 const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closing];
 
 const TOPICS: readonly Topic[] = [
@@ -106,7 +106,7 @@ const TOPICS: readonly Topic[] = [
 /**
  * Registers all cases with the given runner; see the guide "Adding a store".
  *
- * A case fails by rejecting with an `AssertionError`, and takes 25 s at most.
+ * A case fails by rejecting with an `AssertionError`. It takes 25 s at most, but for leaps of time.
  *
  * @example
  * import { test } from 'node:test';
@@ -134,7 +134,7 @@ export function conformance(options: ConformanceOptions): void {
   }
 }
 
-/** Otherwise a wrong declaration would skip cases in silence. */
+/** Without this, a wrong declaration would skip cases in silence. */
 function declaration(declared: Declared): Topic {
   return {
     topic: 'traits',

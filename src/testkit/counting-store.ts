@@ -16,7 +16,7 @@ export interface CountingStore extends Store {
 }
 
 /**
- * Counts what is sent to a store.
+ * Counts the requests to a store.
  *
  * @example
  * import { createLocks } from 'holdfast';

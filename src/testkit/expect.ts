@@ -1,4 +1,4 @@
-/** Assertions on what a store answers; they return the answer with its type narrowed. */
+/** Assertions on the status that a store returns; they return it with its type narrowed. */
 import assert from 'node:assert/strict';
 import type {
   ClaimStatus,

@@ -1,6 +1,6 @@
 /**
- * A store behind a bad network, as a test scripts it: requests and answers are lost, come late or
- * twice, or end in an error. The store itself is real and works; only the way to it does not.
+ * A store behind a bad network, as a test scripts it: requests and replies are lost, come late or
+ * twice, or end in an error. The store itself is real and works; only the network fails.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Claim, Store } from '../contract/store.ts';
@@ -11,18 +11,18 @@ export interface Fault extends Journey {
   readonly verb: Verb;
   /** How often; default until healed. */
   readonly times?: number;
-  /** Only requests with such a claim among theirs; default all. */
+  /** Only requests with at least one such claim; default all. */
   readonly only?: (claim: Claim) => boolean;
 }
 
 export interface FaultyStore extends Store {
-  /** Returns the way to heal it. */
+  /** Returns a function that heals it. */
   inject(fault: Fault): () => void;
 }
 
 /**
- * A store whose way to it can be broken, request by request.
- * @param clock what lateness is measured by.
+ * A store whose connection can be broken, request by request.
+ * @param clock measures lateness.
  *
  * @example
  * import { systemClock } from 'holdfast';
@@ -48,7 +48,7 @@ export function faultyStore(store: Store, clock: Clock): FaultyStore {
     return undefined;
   }
 
-  // What may be lost on the way cannot be had without yielding.
+  // A request that may be late or lost yields, and needs a time-out.
   const traits = { ...store.traits, synchronous: false };
   const faulty = aroundStore(
     store,

@@ -1,9 +1,8 @@
 /**
- * The suite for fences: what every fence promises, checked on a real one, with whatever test runner
- * there is.
+ * The suite for fences: checks the promises of every fence on a real one, with any test runner.
  *
- * Its core are two holders, the older of which believes for too long that it holds, in every order
- * in which their steps can come. The same fence is used in two ways: entered before the first read,
+ * At its core, two holders take their steps in every possible order, and the older one believes for
+ * too long that it holds. They use the same fence in two ways: they enter it before the first read,
  * or only when writing. The second loses updates, in numbers that the suite knows; if it lost none,
  * the orders would prove nothing about the first, which must lose none.
  */
@@ -18,7 +17,7 @@ import { inEveryOrder, type Step, type Tally } from './fence-interleavings.ts';
 export interface FenceConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */
   test(name: string, body: () => Promise<void>): unknown;
-  /** A number that is new, guarded by the lock of this name. */
+  /** A new number, guarded by the lock of this name. */
   create(resource: string): FenceFixture | Promise<FenceFixture>;
 }
 
@@ -168,7 +167,7 @@ function everyOrder(bed: FenceBed, older: readonly Step[], steps: number): Promi
   ]);
 }
 
-/** @param terms what the error says. */
+/** @param terms what the error must contain. */
 function refused(
   attempt: Promise<unknown>,
   terms: { readonly token: bigint; readonly seen: bigint },

@@ -1,9 +1,9 @@
 import type { FencingToken } from '../contract/token.ts';
 
-/** What a holder does at the resource. */
+/** The number, as a holder uses it. */
 export interface FencedNumber {
   read(): Promise<number>;
-  /** One step with the check. */
+  /** Checks and writes in one step. */
   write(value: number): Promise<void>;
 }
 
@@ -12,7 +12,7 @@ export interface FenceFixture {
   /** Raises the fence, or rejects with `StaleTokenError`. */
   enter(lease: FencingToken): Promise<FencedNumber>;
   adopt(lease: FencingToken): Promise<unknown>;
-  /** What is there, past the fence. */
+  /** Reads the number past the fence. */
   look(): Promise<number>;
   close?(): Promise<void>;
 }

@@ -10,9 +10,9 @@ export interface Tally {
   readonly orders: number;
   /** Updates that were accepted. */
   readonly written: number;
-  /** Updates that were accepted, and of which nothing is to be seen. */
+  /** Updates that were accepted and then overwritten. */
   readonly lost: number;
-  /** In so many orders one was lost. */
+  /** Orders in which at least one was lost. */
   readonly inOrders: number;
 }
 
@@ -51,7 +51,7 @@ export function orders(zeros: number, ones: number): number[][] {
   ];
 }
 
-/** Goes on until it is told that it is too late. */
+/** Takes its steps until the fence refuses it. */
 class Player {
   readonly #fixture: FenceFixture;
   readonly #lease: FencingToken;

@@ -1,4 +1,4 @@
-/** Opened from outside: for work that has to wait until the case wants it to go on. */
+/** Lets work wait until the case opens it. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;
@@ -12,7 +12,7 @@ export function gate(): Gate {
   return { opened, open: () => open() };
 }
 
-/** Counts who is inside at the same time. */
+/** Counts how many are inside at the same time. */
 export class Occupancy {
   inside = 0;
   most = 0;

@@ -1,4 +1,4 @@
-/** Experimental: the conformance suite for stores, and what else helps to test locks. */
+/** Experimental: the conformance suite for stores, and other means to test locks. */
 export type { OptionalVerb } from '../contract/store.ts';
 export { type Around, aroundStore, type Verb } from './around-store.ts';
 export {

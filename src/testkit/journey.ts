@@ -1,4 +1,4 @@
-/** What may become of a request on its way to a store and back. */
+/** The fate of a request on its way to a store and back. */
 import type { Clock } from '../base/clock.ts';
 import type { StoreError } from '../contract/errors.ts';
 
@@ -8,15 +8,15 @@ export interface Journey {
   /** A second copy of the request reaches the store, so many ms after it was sent. */
   readonly copy?: { readonly lateMs: number };
   /**
-   * What the caller gets: nothing at all, an error, or the answer so many ms late. An error and an
-   * answer wait for the request, and an answer also for the copy: only where nobody was answered
-   * do clients send again.
+   * What the caller gets: nothing at all, an error, or the reply so many ms late. An error and a
+   * reply wait for the request, and a reply also for the copy: clients send again only if they got
+   * no reply.
    */
   readonly answer: 'never' | StoreError | { readonly lateMs: number };
 }
 
 /**
- * Sends a request on its journey; `pick` chooses the answer when both copies have one.
+ * Sends a request on its journey; `pick` chooses the reply when both copies have one.
  * @param next the request itself.
  */
 export async function undergo<T>(
@@ -26,7 +26,7 @@ export async function undergo<T>(
 ): Promise<T> {
   const reach = (lateMs: number): Promise<T> => {
     const reached = sleep(clock, lateMs).then(next);
-    // Nobody may be waiting for it any more.
+    // The caller may not be waiting any more.
     reached.catch(() => {});
     return reached;
   };
@@ -34,7 +34,7 @@ export async function undergo<T>(
   const second = copy && reach(copy.lateMs);
   if (answer === 'never') return new Promise(() => {});
   if (answer instanceof Error || !reply) {
-    // Whatever became of the request, this is what the caller hears of it.
+    // Whatever became of the request, the caller gets this error.
     await reply?.catch(() => {});
     throw answer;
   }
@@ -43,7 +43,7 @@ export async function undergo<T>(
   return value;
 }
 
-/** What came of two copies: the request was done if one of them was, and ends with the last. */
+/** The result of two copies: it fulfills if one of them does, and settles with the last. */
 async function together<T>(
   first: Promise<T>,
   second: Promise<T>,

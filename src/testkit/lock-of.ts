@@ -2,15 +2,15 @@ import type { Locks } from '../locks.ts';
 import type { Lock } from '../primitives/lock.ts';
 import type { LockOptions } from '../primitives/lock-options.ts';
 
-/** A lock that lets one in at a time, whatever it is called. */
+/** A lock of any kind that has one holder at a time. */
 export interface LockOf {
   readonly name: string;
-  /** Tasks of one process hand it on among themselves. */
+  /** Tasks of one process hand the lock on among themselves. */
   readonly handsOn: boolean;
   of(locks: Locks, resource: string, options?: LockOptions): Lock;
 }
 
-/** What has to behave like a mutex. */
+/** Locks that must behave like a mutex. */
 export const MUTEXES: readonly LockOf[] = [
   {
     name: 'mutex',

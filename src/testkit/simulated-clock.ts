@@ -3,18 +3,18 @@
  * ends in milliseconds and always takes the same course.
  *
  * Invariant: the next timer fires only after the event loop has turned without a pending immediate,
- * so whatever the timer before it set in motion has come to rest. It holds for code that does
- * everything through this clock, microtasks and immediates. What would break it: real input or
- * output, which takes real time.
+ * so all work that the timer before it started has come to rest. It holds for code that uses only
+ * this clock, microtasks and immediates. What would break it: real input or output, which takes
+ * real time.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import { type Duration, parseDuration } from '../base/duration.ts';
 
 /** Time and chance for stores that live in this process. */
 export interface SimulatedClock extends Clock {
-  /** Resolves when that much time has passed: for work that takes its time. */
+  /** Resolves when that much time has passed: for work that lasts. */
   sleep(duration: Duration): Promise<void>;
-  /** Lets no more time pass; timers that are pending never fire. */
+  /** Stops time; pending timers never fire. */
   stop(): void;
 }
 
@@ -96,7 +96,7 @@ export function simulatedClock(seed = 1): SimulatedClock {
   return clock;
 }
 
-/** The oldest of those that fire first. */
+/** The timer that fires first; the oldest of equals. */
 function earliest(pending: Iterable<Pending>): Pending | undefined {
   let first: Pending | undefined;
   for (const timer of pending) if (!first || timer.at < first.at) first = timer;

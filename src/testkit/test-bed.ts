@@ -1,4 +1,4 @@
-/** What a case works with: connections to one store, fresh names, claims, and time. */
+/** The means of a case: connections to one store, fresh names, claims, and time. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -14,28 +14,28 @@ export interface FixtureOptions {
   readonly quarantineMs?: number | undefined;
 }
 
-/** Where one case runs: data of its own, that every connection shares. */
+/** Where one case runs: data of its own, which all its connections share. */
 export interface Fixture {
-  /** A store on the fixture's data. The suite closes what it connected. */
+  /** A store on the fixture's data. The suite closes each store that it connects. */
   connect(): Store | Promise<Store>;
-  /** The clock that the store counts by, if it can be given one; otherwise time is real. */
+  /** The clock of the store, if the store takes one; otherwise time is real. */
   readonly clock?: Clock;
-  /** Makes the store lose its memory, as a server does that crashes and keeps nothing on disk. */
+  /** Makes the store lose its data, like a server that crashes and keeps nothing on disk. */
   forget?(): void | Promise<void>;
-  /** As `connect`, for a program that does not wait after `forget()` where all others do. */
+  /** As `connect`, for a program that does not wait after `forget()` as all others do. */
   trusting?(): Store | Promise<Store>;
   /** A short TTL that the store keeps on a busy machine, in ms; default 400, or 600 far away. */
   readonly shortMs?: number;
-  /** Moves the clock on by which the store counts lives, at once or nearly so. */
+  /** Moves the clock by which the store counts lives forward, at once or nearly so. */
   leap?(ms: number): void | Promise<void>;
   /** Removes the data, after all connections have been closed. */
   dispose?(): void | Promise<void>;
 }
 
-/** The TTL of claims that have to outlive their case, in ms. */
+/** The TTL of claims that must outlive their case, in ms. */
 export const LONG_MS = 20_000;
 
-/** The TTL of claims that have to die in their case: long enough for a machine under load. */
+/** The TTL of claims that must die in their case: long enough for a machine under load. */
 const SHORT_MS = 400;
 /** The same where each request crosses a network and waits its turn at a server. */
 const SHORT_REMOTE_MS = 600;
@@ -43,7 +43,7 @@ const SHORT_REMOTE_MS = 600;
 /** How often `until` looks, in ms. */
 const LOOK_MS = 10;
 
-/** How long `until` looks, in ms: far longer than anything here should take. */
+/** How long `until` looks, in ms: far longer than any step of a case should take. */
 const PATIENCE_MS = 12_000;
 
 export class TestBed {
@@ -51,7 +51,7 @@ export class TestBed {
   readonly clock: Clock;
   /** A short TTL that the store can keep, in ms. */
   readonly ttlMs: number;
-  /** By how much a life may differ from what was asked, in ms: rounding. */
+  /** How much a life may differ from the requested one, in ms: rounding. */
   readonly slackMs: number;
   readonly #fixture: Fixture;
   readonly #stores: Set<Store>;
@@ -89,7 +89,7 @@ export class TestBed {
     return store;
   }
 
-  /** Locks that end with the case. What they leave behind does not vanish before it is noticed. */
+  /** Locks that end with the case. Their TTL is long, so that claims left behind are noticed. */
   locks(options: LocksOptions = {}, store: Store = this.store): Locks {
     const ttl = Math.min(LONG_MS, store.maxTtlMs ?? LONG_MS);
     const locks = createLocks(store, { ttl, ...options, clock: this.clock });
@@ -98,8 +98,8 @@ export class TestBed {
   }
 
   /**
-   * What a case begins and waits for later. If the case fails before, that is told, and not besides
-   * that what it has left behind came to nothing.
+   * Work that a case begins and awaits later. If the case fails before, only its own error is
+   * reported, and not the rejection of the abandoned work.
    */
   later<T>(begun: Promise<T>): Promise<T> {
     begun.catch(() => {});
@@ -117,13 +117,13 @@ export class TestBed {
     await this.#fixture.dispose?.();
   }
 
-  /** All data is lost, while the connections stay. */
+  /** The store loses all data, while the connections stay. */
   async forget(): Promise<void> {
     assert.ok(this.#fixture.forget, 'the fixture has forget()');
     await this.#fixture.forget();
   }
 
-  /** So much time has passed for the store, and next to none for the case. */
+  /** Lets so much time pass for the store, and next to none for the case. */
   async leap(ms: number): Promise<void> {
     assert.ok(this.#fixture.leap, 'the fixture has leap()');
     await this.#fixture.leap(ms);
@@ -152,7 +152,7 @@ export class TestBed {
     return one(await store.claim([claim]));
   }
 
-  /** Enters the claims as core does: a batch for each part of the store. */
+  /** Enters the claims as core does, in one batch for each part of the store. */
   enterBatch(claims: readonly Claim[], store: Store = this.store): Promise<ClaimStatus[]> {
     return inParts(store, claims, (those) => store.claim(those));
   }
@@ -216,7 +216,7 @@ export class TestBed {
     return this.sleep(150);
   }
 
-  /** Looks again and again until `reached` answers something. */
+  /** Calls `reached` again and again until it returns a value. */
   async until<T>(what: string, reached: () => T | Promise<T>): Promise<NonNullable<T>> {
     const end = this.clock.now() + PATIENCE_MS;
     while (this.clock.now() < end) {
@@ -227,13 +227,13 @@ export class TestBed {
     return assert.fail(`in vain waited until ${what}`);
   }
 
-  /** Until one waits; a store without a queue does not know, so long enough to have told it so. */
+  /** Until one claim waits; where no queue shows it, long enough for the store to refuse it. */
   async untilItWaits(): Promise<void> {
     if (!this.store.traits.queue) return this.quiet();
     await this.until('it waited', async () => (await this.look()).waiters.length === 1);
   }
 
-  /** Renews until the claim is held, as a waiter that gets no hints does; or tries again. */
+  /** Renews until the claim is held, as waiters without hints do; without a queue, tries again. */
   untilHeld(claim: Claim): Promise<ClaimStatus & { state: 'held' }> {
     const { queue } = this.store.traits;
     return this.until('the claim was held', async () => {
@@ -244,7 +244,7 @@ export class TestBed {
     });
   }
 
-  /** Waits until the claim, which nobody renews, is no longer in its queue. */
+  /** Waits until the claim, which gets no heartbeats, is no longer in its queue. */
   untilDead(claim: Claim): Promise<unknown> {
     return this.until('the claim was dead', async () => {
       const { holders, waiters } = await this.look(claim.resource);
@@ -253,7 +253,7 @@ export class TestBed {
   }
 }
 
-/** Asks about each part at the same time; answers in the order of the claims. */
+/** Asks all parts at the same time; returns results in the order of the claims. */
 async function inParts<R>(
   store: Store,
   claims: readonly Claim[],

@@ -1,6 +1,6 @@
 /**
- * What the process ends with. The numbers are those of sysexits.h and of shells, and 79, which
- * neither of them uses, for a lease that was lost under the running command.
+ * Exit statuses. The numbers are those of sysexits.h and of shells, and 79, which neither of them
+ * uses, for a lease that was lost under the running command.
  */
 import { isLockError, type LockErrorCode } from '../../base/errors.ts';
 
@@ -28,7 +28,7 @@ export class ExitError extends Error {
   }
 }
 
-/** While a lock is waited for; what happens under a held one is for `run` to tell. */
+/** For errors before a lock is held; `hold` returns the status of what happens under it. */
 const BY_CODE: Readonly<Record<LockErrorCode, number>> = {
   USAGE: STATUS.usage,
   STORE: STATUS.unreachable,
@@ -46,13 +46,13 @@ const BY_CODE: Readonly<Record<LockErrorCode, number>> = {
   FENCE_HEADERS: STATUS.refused,
 };
 
-/** Codes with which Node reports a package that is missing, or that does not fit the machine. */
+/** Codes of Node for a package that is missing, or that does not fit the machine. */
 const NOT_LOADED = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED']);
 
 export function statusOf(error: unknown): number {
   if (error instanceof ExitError) return error.status;
   if (!isLockError(error)) return STATUS.bug;
-  // Who could not even be asked has not refused.
+  // An unreachable store has not refused.
   if (error.code === 'ACQUIRE_TIMEOUT' && isLockError(error.cause, 'STORE')) {
     return statusOf(error.cause);
   }
@@ -60,6 +60,6 @@ export function statusOf(error: unknown): number {
   const { retryable } = error as { readonly retryable?: boolean };
   const { code } = (error.cause ?? {}) as { readonly code?: unknown };
   if (typeof code === 'string' && NOT_LOADED.has(code)) return STATUS.configuration;
-  // A store that fails has the reason from somewhere else; one that refuses is the reason itself.
+  // A failure of the store has a cause; a refusal by the store itself has none.
   return error.cause === undefined && !retryable ? STATUS.refused : STATUS.unreachable;
 }

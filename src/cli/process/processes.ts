@@ -1,6 +1,6 @@
 /**
- * The processes that a command has become: those that descend from it, and those of its session,
- * which have it as their origin even when their parents are gone.
+ * The processes of a command: its descendants, and those in its session, which belong to it even
+ * when their parents are gone.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,19 +10,19 @@ interface Entry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** When it started, in a unit of the system's, so that another with its number is told apart. */
+  /** When it started, in a unit of the system; another process may get its number later. */
   readonly started: string;
 }
 
 export interface Origin {
   readonly pid: number;
-  /** Everything in this session belongs to the command. */
+  /** Every process in this session belongs to the command. */
   readonly session?: number | undefined;
-  /** Where the session is shared with others: what those of the command have as environment. */
+  /** In a shared session: variables that only the command's processes have. */
   readonly environment: readonly string[];
 }
 
-/** Finds what an origin has become; what was found once is known, whoever its parent is by then. */
+/** Finds the processes of an origin, and knows them later even under another parent. */
 export class Offspring {
   readonly #origin: Origin;
   readonly #known = new Map<number, string>();
@@ -32,7 +32,7 @@ export class Offspring {
     this.#known.set(origin.pid, entryOf(origin.pid)?.started ?? '');
   }
 
-  /** Those that run now, with their groups; undefined if this system does not tell. */
+  /** Processes that run now; undefined if the system does not list them. */
   running(): readonly Entry[] | undefined {
     const table = processTable();
     if (!table) return undefined;
@@ -69,7 +69,7 @@ function sessionOfOurs(): number | undefined {
   return ours;
 }
 
-/** All that run; a zombie has ended, though nobody may ever ask how. */
+/** All running processes; a zombie has ended, even if its parent never asks for its status. */
 function processTable(): readonly Entry[] | undefined {
   try {
     if (process.platform !== 'linux') return tableOfPs();
@@ -86,17 +86,17 @@ function tableOfPs(): readonly Entry[] {
   return table.split('\n').flatMap((line) => {
     const [pid, parent, group, state, ...started] = line.trim().split(/\s+/);
     if (!pid || state?.startsWith('Z')) return [];
-    // Sessions are told in different ways; a group is the part of one that everybody tells.
+    // Systems show sessions in different ways; all of them show the group, a part of one.
     const numbers = { pid: Number(pid), parent: Number(parent), group: Number(group) };
     return [{ ...numbers, session: numbers.group, started: started.join(' ') }];
   });
 }
 
-/** From Linux's /proc; undefined if it has ended. */
+/** From Linux's /proc; undefined if the process has ended. */
 function entryOf(pid: number): Entry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name, in parentheses, may itself hold anything.
+    // The name, in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, parent, group, session] = fields;
     if (state === 'Z' || state === 'X') return undefined;

@@ -1,14 +1,14 @@
 /**
- * Signals that this process is sent. It never ends by one at once: a claim has to be given back
- * first, and a running command has to end before the lock does.
+ * Signals to this process. None ends it at once: it releases its claim first, and a running command
+ * must end before the lock does.
  */
 import type { Lease } from '../../core/lease.ts';
 import { type Command, onTerminal } from '../command.ts';
 
-/** By which programs are asked to end, or end if they do not expect them. */
+/** They ask programs to end, or end those that do not expect them. */
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
-/** Those that a terminal sends to its whole foreground group, and so to the command as well. */
+/** A terminal sends them to its whole foreground group, and so to the command as well. */
 const OF_TERMINAL: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT', 'SIGWINCH']);
 
 /** Aborts with the signal as its reason. */
@@ -19,13 +19,13 @@ export function untilSignal(): AbortSignal {
 }
 
 /**
- * Hands what comes on to the command, once there is one. To be called before it is started, in the
- * same turn of the event loop.
+ * Passes signals on to the command, once it runs. Call this before it starts, in the same turn of
+ * the event loop.
  */
 export function passSignals(lease: Lease, command: () => Command | undefined): void {
   const terminal = onTerminal();
-  // What the terminal sent before there was a command is heard in the next turn. The first of these
-  // may still belong to this one.
+  // A signal that the terminal sent before the command existed arrives in the next turn. The first
+  // of these immediates may still belong to this turn.
   let early = true;
   setImmediate(() =>
     setImmediate(() => {
@@ -38,12 +38,12 @@ export function passSignals(lease: Lease, command: () => Command | undefined): v
     });
   }
   process.on('SIGCONT', () => {
-    // Who stood still may have lost the lock. Then the command must end before it goes on.
+    // The lock may have been lost during the stop. Then the command must end before it resumes.
     if (lease.held && !terminal) command()?.signal('SIGCONT');
   });
   if (terminal) return;
   process.on('SIGTSTP', () => {
-    // A session without a terminal takes no SIGTSTP.
+    // A session without a terminal ignores SIGTSTP.
     command()?.signal('SIGSTOP');
     process.kill(process.pid, 'SIGSTOP');
   });

@@ -13,7 +13,7 @@ export async function hold(
   { graceMs, asJson }: { readonly graceMs: number; readonly asJson: boolean },
 ): Promise<Ending> {
   try {
-    // From here on no loss goes unheard; one before it means that nothing is started.
+    // This hears any later loss; `assertHeld` throws on an earlier one, before a command starts.
     const lost = once(lease.signal, 'abort');
     lease.assertHeld();
     let command: Command | undefined;

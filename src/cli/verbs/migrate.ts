@@ -15,7 +15,7 @@ it again does no harm. Its user must be allowed to create them; programs need le
   --json
 `;
 
-/** What is behind the scheme goes in. */
+/** Both take the URL behind its scheme. */
 interface Migration {
   migrate(rest: string): Promise<void>;
   migrationText(rest: string): string;
@@ -24,7 +24,7 @@ interface Migration {
 const loadPostgres = (): Promise<Migration> => import('../../stores/postgres/open-url.ts');
 const loadMysql = (): Promise<Migration> => import('../../stores/mysql/open-url.ts');
 
-/** Stores whose tables are not made by whoever comes first. */
+/** Stores that do not make their tables at first use. */
 const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
   ['postgres', loadPostgres],
   ['postgresql', loadPostgres],

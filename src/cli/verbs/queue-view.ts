@@ -1,4 +1,4 @@
-/** A queue as people and programs see it. */
+/** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
 import { MAX_PERMITS, type Member, type Queue } from '../../contract/store.ts';
 import { plain } from '../text.ts';
@@ -30,7 +30,7 @@ function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): o
   };
 }
 
-/** A heading, and a line for each: holders first, then waiters in order. */
+/** A heading, and a line per member: holders first, then waiters in order. */
 export function queueLines(
   queue: Queue,
   coloured: boolean,
@@ -62,7 +62,7 @@ export function queueLines(
   ];
 }
 
-/** One member in one line, for those who read changes. */
+/** One member in one line, for reports of changes. */
 export function memberLine(member: Member, queue: Queue): string {
   const [token, kind, host, pid, label] = memberCells(member, queue);
   return [token, kind, `${host}:${pid}`, label].filter(Boolean).join(' ');

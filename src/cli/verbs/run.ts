@@ -64,7 +64,7 @@ export const verb: Verb = {
     const terminal = onTerminal();
     const { status, signal } = await locked(given);
     // A shell leaves its loop only if the program itself ends by ^C.
-    // When the terminal is gone, Node 20 crashes where it would end by itself.
+    // When the terminal is gone, Node 20 crashes instead of ending by itself.
     if (terminal && (signal === 'SIGINT' || signal === 'SIGHUP')) endBy(signal);
     return status;
   },
@@ -100,7 +100,7 @@ async function locked(given: Arguments): Promise<Ending> {
   }
 }
 
-/** @throws the signal's reason, or what tells why the lock was not acquired. */
+/** @throws the signal's reason, or the error that explains why there is no lease. */
 async function acquire(locks: Locks, terms: Terms, signal: AbortSignal): Promise<Lease> {
   const { waitMs, permits } = terms;
   const options = { permits, signal, ...(waitMs === undefined ? {} : { wait: waitMs }) };

@@ -1,6 +1,6 @@
 import type { Arguments, Flags } from '../arguments.ts';
 
-/** What stands first on the command line. */
+/** A verb of the command line. */
 export interface Verb {
   readonly help: string;
   readonly flags: Flags;

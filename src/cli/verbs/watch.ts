@@ -56,7 +56,7 @@ function mayPass(error: unknown): boolean {
 }
 
 const draw: Show = (queue) => {
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   const rows = process.stdout.rows || 24;
   const columns = process.stdout.columns || 80;
   const lines = queueLines(queue, isColoured(), columns);
@@ -75,7 +75,7 @@ function jsonLines(): Show {
   };
 }
 
-/** `holds`, `waits` and `left`, with the time and who it is. */
+/** `holds`, `waits` and `left`, with the time and the member. */
 function changes(): Show {
   let known = new Map<bigint, { readonly state: string; readonly line: string }>();
   return async (queue) => {

@@ -1,33 +1,33 @@
-/** What a service of objects has to offer, and what its answers mean. */
+/** What a service of objects must offer, and the meaning of its replies. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 
-/** Text under a key, and the service's name for it as it is. */
+/** Text under a key, and the service's name for this version. */
 export interface StoredObject {
   readonly text: string;
   readonly etag: string;
 }
 
-/** A write that is carried out only if the condition holds; one of the two is there. */
+/** A write that is carried out only if its condition holds; it has one of the two. */
 export interface ConditionalPut {
   readonly key: string;
   readonly text: string;
-  /** The ETag of what is there. */
+  /** The object must have this ETag. */
   readonly ifMatch?: string;
-  /** Nothing is there. */
+  /** No object may exist. */
   readonly ifNoneMatch?: '*';
 }
 
 /**
- * As much of a service as the fence uses. Its functions may throw what a client throws: the HTTP
- * status is looked for in `status`, `statusCode`, `code`, `$metadata.httpStatusCode`, and
+ * The part of a service that the fence uses. Its functions may throw a client's errors: the fence
+ * looks for the HTTP status in `status`, `statusCode`, `code`, `$metadata.httpStatusCode`, and
  * `response.status` or `response.statusCode`.
  */
 export interface ObjectAccess {
-  /** What is there now, from no cache; undefined, or status 404, if nothing is. */
+  /** The current object, from no cache; undefined, or a throw with status 404, if there is none. */
   get(key: string): Promise<StoredObject | undefined>;
   /**
-   * The new ETag, or undefined where the service does not tell. Throws with status 412 if the
+   * The new ETag, or undefined where the service returns none. Throws with status 412 if the
    * condition does not hold.
    */
   put(put: ConditionalPut): Promise<string | undefined>;
@@ -40,9 +40,9 @@ export function checkAccess(objects: ObjectAccess): void {
 }
 
 /**
- * What became of a request. `refused`: the condition does not hold. `missing`: there is nothing.
- * `later`: not carried out, but may be when it is sent again. `never`: nor will it be.
- * `unsupported`: the service knows no such requests.
+ * The outcome of a request. `refused`: the condition does not hold. `missing`: there is no object.
+ * `later`: not carried out, but may be when sent again. `never`: nor will it be. `unsupported`: the
+ * service knows no such requests.
  */
 export type Fate = 'refused' | 'missing' | 'later' | 'never' | 'unsupported' | 'unknown';
 
@@ -50,10 +50,10 @@ const FATES: Readonly<Record<number, Fate>> = {
   404: 'missing',
   410: 'missing',
   412: 'refused',
-  // Of S3: another request for this object was under way. Too many requests.
+  // S3: another request for this object was under way. Too many requests.
   409: 'later',
   429: 'later',
-  // Also of services that know the request, and not its condition.
+  // Also from services that know the request, but not its condition.
   501: 'unsupported',
   // Too slow: it may have been carried out.
   408: 'unknown',
@@ -64,7 +64,7 @@ export function fateOf(error: unknown): Fate {
   return FATES[status] ?? (status >= 400 && status < 500 ? 'never' : 'unknown');
 }
 
-/** Clients keep other things under these names as well: text, or numbers of their own. */
+/** Clients also keep other values under these names: text, or numbers of their own. */
 function statusOf(error: unknown): number {
   if (typeof error !== 'object' || error === null) return Number.NaN;
   const { status, statusCode, code, $metadata, response } = error as Record<string, unknown>;

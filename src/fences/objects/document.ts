@@ -1,9 +1,9 @@
-/** The text of an object: its value, and beside it who has entered last. */
+/** The text of an object: its value, and the mark of the last write. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 import type { Seen } from '../rule.ts';
 
-/** The fence in an object, and which write of which entry brought it there. */
+/** The fence in an object, with the entry and write that put it there. */
 export interface Mark extends Seen {
   readonly entry: string;
   readonly seq: number;
@@ -15,7 +15,7 @@ export interface Document<T> {
   readonly mark: Mark | undefined;
 }
 
-/** What is written, and the value that is then read in it, which shares nothing with the first. */
+/** The text to write, and the value parsed from it, which shares nothing with the given one. */
 export interface Written<T> {
   readonly text: string;
   readonly value: T;
@@ -36,7 +36,7 @@ export function written<T>(value: T, mark: Mark): Written<T> {
 }
 
 /**
- * More than these two was written by another program, and would be lost.
+ * Refuses other fields: another program wrote them, and the next write would lose them.
  * @throws UsageError
  */
 export function documentIn<T>(text: string, key: string): Document<T> {

@@ -1,16 +1,16 @@
 /**
- * The fence where the guarded data is an object that is written on a condition: in S3 and its like,
- * or behind HTTP.
+ * The fence where the guarded data is an object with conditional writes: in S3 and its like, or
+ * behind HTTP.
  *
- * Invariant: a write of a holder is carried out only if no holder has entered since that one did.
- * It holds because each write names the ETag of this entry's own last one (`If-Match`), and an
- * entry is itself such a write: of what is there, with another fence in it. So it changes the ETag,
- * and a holder that has entered has a value that no older one can change any more. Entries follow
- * each other in the order of their tokens: each decides on what it read, and writes only onto that.
- * The fence stands in the object's text, with a number for each write: many services make ETags of
- * the text alone, and two equal ones would let a late write pass.
- * A write whose reply is lost is sent again as it was. If it was carried out already, the copy is
- * refused, and what is there tells by entry and number whose it is.
+ * Invariant: a holder's write is carried out only if no holder has entered since it did. It holds
+ * because each write names the ETag of this entry's own last one (`If-Match`), and an entry is
+ * itself such a write: of the same value, with another fence in it. So it changes the ETag, and no
+ * older holder can change the value of a holder that has entered. Entries follow each other in the
+ * order of their tokens: each decides on the version it read, and replaces only that. The fence is
+ * in the object's text, with a number for each write: many services make ETags of the text alone,
+ * and two equal ones would let a late write pass.
+ * A write whose reply is lost is sent again unchanged. If it was carried out already, the copy is
+ * refused, and the entry and number in the object show whose write it has.
  * What would break it: a service that ignores the conditions (`probeObjects` finds it), or whose
  * reads lag behind its writes for ever; a write without them.
  */
@@ -26,23 +26,23 @@ import { documentIn, type Mark, written } from './document.ts';
 import { lookAt, putAt } from './requests.ts';
 
 export interface ObjectFenceOptions<T> {
-  /** What an object begins with that is not there yet; default `null`. */
+  /** The value of an object that does not exist yet; default `null`. */
   readonly initial?: T;
 }
 
 /**
  * Writes are carried out one after the other; after one of unknown outcome, the next one settles
  * it. If replies were lost before a `StaleTokenError`, the write may have been carried out before
- * the next holder entered, who has read it then.
+ * the next holder entered; that holder has then read it.
  */
 export interface ObjectEntry<T> extends FenceEntry<T, void> {
-  /** What is in the object, as far as is known: what was read on entry, or written last. */
+  /** The last known value: the one read on entry, or written last. */
   readonly value: T;
 }
 
 /**
  * A fence in the object that holds the guarded data: `{"fence": …, "value": …}`, in JSON. Its key
- * is the name of the resource, which `get` and `put` may take for another.
+ * is the name of the resource, which `get` and `put` may map to another.
  *
  * @example
  * import { objectFence } from 'holdfast/fence';
@@ -71,13 +71,13 @@ export function objectFence<T = unknown>(
       const { text, value } = written(before.value, mark);
       const put = await putAt(objects, { key, text, onto: there?.etag, isOwn: isOf(key, mark) });
       if ('etag' in put) return entryOf({ objects, key, token }, { value, mark, etag: put.etag });
-      // Another holder was quicker.
+      // Another holder was faster.
       there = put.found;
     }
   });
 }
 
-/** Whether an object was written by the write with this mark. */
+/** Returns a test whether the write with this mark made an object. */
 function isOf(key: string, own: Mark): (found: StoredObject) => boolean {
   return ({ text }) => {
     const { mark } = documentIn(text, key);
@@ -91,7 +91,7 @@ interface Place {
   readonly token: FencingToken;
 }
 
-/** What an entry knows of its object. */
+/** The last state of the object that an entry knows. */
 interface Known<T> {
   readonly value: T;
   readonly mark: Mark;
@@ -100,7 +100,7 @@ interface Known<T> {
 
 function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEntry<T> {
   let known = entered;
-  /** The number of the last write that was begun. */
+  /** The number of the last write begun. */
   let begun = 0;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -118,7 +118,7 @@ function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEn
       if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {
         throw refusal(token, mark, late.mark);
       }
-      // An earlier write of ours, of which we had not heard.
+      // An earlier write of this entry, whose reply was lost.
       known = { value: late.value, mark: late.mark, etag: put.found.etag };
     }
   }
@@ -136,7 +136,7 @@ function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEn
   };
 }
 
-/** Who is in the place of this entry. */
+/** The error of a write that found another mark. */
 function refusal(token: FencingToken, own: Mark, found: Mark | undefined): StaleTokenError {
   if (found && found.entry !== own.entry) return enteredSince(token, found);
   return ended(token, 'Something has written it past the fence.');

@@ -1,23 +1,23 @@
-/** Finds services that take conditional writes for plain ones. */
+/** Finds services that treat conditional writes as plain ones. */
 
 import { randomId } from '../../base/random-id.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import { checkAccess, type ObjectAccess } from './access.ts';
 import { lookAt, type Placed, putAt } from './requests.ts';
 
-/** So many that a service which looks, and writes after that, is likely to let in two. */
+/** So many that a service which checks first and then writes is likely to accept two. */
 const AT_ONCE = 8;
 
 /**
  * Finds out whether the service honours conditions, on an object that is used for nothing else.
- * Some ignore them in silence, and then nothing is fenced: call it once where programs are set up.
+ * Some ignore them silently, and then nothing is fenced: call it once when you set up a program.
  *
  * @example
  * import { probeObjects } from 'holdfast/fence';
  *
  * await probeObjects(objects, 'holdfast-probe');
  *
- * @throws UnsupportedError if it does not. UsageError, StoreError.
+ * @throws UnsupportedError if it does not; UsageError, StoreError.
  */
 export async function probeObjects(objects: ObjectAccess, key: string): Promise<void> {
   checkAccess(objects);

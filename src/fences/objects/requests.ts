@@ -1,6 +1,6 @@
 /**
- * Requests for objects whose replies may be lost: a write is sent again as it was, on the same
- * condition, so that it is carried out once at most. A copy that comes late is refused.
+ * Requests for objects whose replies may be lost: a write is sent again unchanged, on the same
+ * condition, so that it is carried out at most once. A late copy is refused.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../../base/errors.ts';
@@ -9,19 +9,19 @@ import { StoreError, UnsupportedError } from '../../contract/errors.ts';
 import { describe } from '../../stores/causes.ts';
 import { type Fate, fateOf, type ObjectAccess, type StoredObject } from './access.ts';
 
-/** Pauses between tries, in ms: more than a server takes that is started again would not help. */
+/** Pauses between tries, in ms: together long enough for a server to restart. */
 const PAUSES_MS = [50, 100, 200, 400, 800];
 
 export interface Put {
   readonly key: string;
   readonly text: string;
-  /** The ETag of what must be there; nothing, if undefined. */
+  /** The ETag that the object must have; undefined: no object may exist. */
   readonly onto: string | undefined;
-  /** Whether this write is what is there. */
+  /** Whether this write made the object found. */
   isOwn(found: StoredObject): boolean;
 }
 
-/** It was carried out; or something else is there, or nothing. */
+/** The write was carried out; or another object is there, or none. */
 export type Placed = { readonly etag: string } | { readonly found: StoredObject | undefined };
 
 /** @throws StoreError, UnsupportedError */
@@ -47,18 +47,18 @@ export async function putAt(objects: ObjectAccess, put: Put): Promise<Placed> {
         continue;
       }
     }
-    // It was carried out and its ETag not told; or refused, perhaps as the copy of one that was
-    // not: clients and proxies send again on their own.
+    // Either it was carried out without an ETag in the reply, or it was refused, perhaps as the
+    // copy of a write that was carried out: clients and proxies repeat requests on their own.
     inDoubt = true;
     const found = await lookAt(objects, key, inDoubt);
     if (found && isOwn(found)) return { etag: checkEtag(found.etag, onto) };
     if (found?.etag !== onto) return { found };
-    // It is as the condition has it, and yet it was refused: what is read lags behind.
+    // The condition holds, and yet the write was refused: the read lags behind.
     await pause(failures, trouble, inDoubt);
   }
 }
 
-/** What is there now. */
+/** The current object; undefined if there is none. */
 export async function lookAt(
   objects: ObjectAccess,
   key: string,

@@ -1,4 +1,4 @@
-/** What a holder does once it has entered a fence in Redis. */
+/** The reads and writes of a holder that has entered a fence in Redis. */
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
@@ -13,25 +13,25 @@ import { checked, run } from './scripts.ts';
 /** Text, or a number as text. */
 export type RedisValue = string | number | bigint;
 
-/** A command whose first word after the name is its key, and whose others are none. */
+/** A command whose first word after the name is its only key. */
 export type RedisCommand = readonly [name: string, key: string, ...rest: readonly RedisValue[]];
 
-/** As RESP2 has it: text, whole numbers below 2^53, and `null` where there is nothing. */
+/** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
 export type RedisReply = Reply;
 
 /**
  * `write` sends commands, which may also read, one after another in one step. As in Redis's own
- * MULTI, what came before a command that fails is done; then the outcome is `unknown`. None at all
- * asks whether the entry is still in force.
+ * MULTI, the commands before one that fails are carried out; then the outcome is `unknown`. An
+ * empty list only checks that the entry is still in force.
  *
  * Calls are carried out in the order in which they are made. A key that a cluster keeps in another
- * slot than the fence is a `UsageError`. After an unknown outcome, read through this entry: what
- * was on its way can no longer arrive then. That of a reader only reads, without the check.
+ * slot than the fence is a `UsageError`. After an unknown outcome, read through this entry: no
+ * earlier request can take effect after that. A reader's entry only reads, without the check.
  */
 export interface RedisEntry extends FenceEntry<readonly RedisCommand[], readonly RedisReply[]> {
   /**
-   * A script of your own in place of the commands, which sees its own KEYS and ARGV. By default it
-   * has none. If it returns an error, what it wrote before stays.
+   * A script of your own in place of the commands, which sees its own KEYS and ARGV. Both default
+   * to none. If it returns an error, its earlier writes stay.
    */
   eval(
     script: string,
@@ -41,12 +41,12 @@ export interface RedisEntry extends FenceEntry<readonly RedisCommand[], readonly
 
 interface Terms {
   readonly link: Link;
-  /** The fence's. */
+  /** The key of the fence. */
   readonly key: string;
   readonly reads: boolean;
-  /** What the check compares, before the number of the request. */
+  /** The values that the check compares, besides the number of the request. */
   readonly check: readonly [entry: string, token: string];
-  /** For how long the fence is kept after a write, in ms. */
+  /** How long Redis keeps the fence after a write, in ms. */
   readonly keep: string;
   /** Why the entry is over. */
   refusal(): Promise<Error>;
@@ -69,7 +69,7 @@ export function entryOf(terms: Terms): RedisEntry {
     }
   }
 
-  /** One after the other. */
+  /** Sends a request after the reply to the one before. */
   async function inTurn(
     script: string,
     keys: readonly string[],
@@ -98,7 +98,7 @@ export function entryOf(terms: Terms): RedisEntry {
   };
 }
 
-/** A script that returns an error may have written before it, which the server does not tell. */
+/** A script that returns an error may have written before; the server does not report it. */
 function ofScript(error: unknown): unknown {
   if (!isLockError(error, 'STORE') || refusalCode(error) === undefined) return error;
   const { message, cause, retryable, outcome } = error as StoreError;

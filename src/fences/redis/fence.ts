@@ -1,14 +1,13 @@
 /**
  * The fence where the guarded data is in Redis or Valkey.
  *
- * Invariant: a write of a holder is carried out only if no holder has entered since that one did,
- * and no later write of the same entry was. It holds because each entry gets a number of its own in
- * the fence's key, and each write is a script that begins with a comparison of it (check.lua),
- * and with one of the request's own number: so a copy of a request, or one that was on its way when
- * its connection was given up, finds that it is too late. Entries follow each other in the order of
- * their tokens (enter.lua). So a holder that has entered reads what no older one can change.
- * Requests of one entry leave one after the other: a server of a cluster that sends one elsewhere
- * would else turn their order.
+ * Invariant: a holder's write is carried out only if no holder has entered since it did, and no
+ * later write of the same entry was carried out. It holds because each entry gets a number of its
+ * own in the fence's key, and each write is a script that begins by comparing that number and the
+ * request's own (check.lua): so a copy of a request, or one under way when its connection was given
+ * up, comes too late. Entries follow each other in the order of their tokens (enter.lua). So no
+ * older holder can change the data that a holder reads after it has entered. Requests of one entry
+ * leave one after the other, because a redirect in a cluster could reorder them.
  * What would break it: a read before `enter`, or from a replica; a write without the check; data on
  * another server than the fence.
  * Why this is not a comparison of the lock's own key: docs/design/0070-redis-fence.md.
@@ -30,22 +29,22 @@ import { entryOf, type RedisEntry } from './entry.ts';
 import { run } from './scripts.ts';
 
 export interface RedisFenceOptions {
-  /** What the keys of all fences begin with; default `holdfast-fence:`. No braces. */
+  /** The prefix of the keys of all fences; default `holdfast-fence:`. No braces. */
   readonly prefix?: string;
   /**
    * The hash tag of the data that this resource guards, the same in all programs: a cluster keeps
-   * the fence with it. Default: the tag in the name of the resource, or that name itself.
+   * the fence beside the data. Default: the tag in the name of the resource, or that name itself.
    */
   readonly tag?: (resource: string) => string;
   /**
-   * A fence that was not entered or written through for so long is forgotten; default never. An
-   * old entry never writes through a fence that is gone, but a holder that has not entered yet
-   * could still enter: so longer than any process may stand still. At least a minute.
+   * Redis forgets a fence after this long without an entry or write; default never. An old entry
+   * never writes through a forgotten fence, but an old holder could still enter it: so take longer
+   * than any process may stand still. At least a minute.
    */
   readonly keep?: Duration;
 }
 
-/** Read from the primary. */
+/** Read the guarded data from the primary. */
 export interface RedisFence extends Fence<RedisClient, Promise<RedisEntry>>, AsyncDisposable {
   /** The key of this resource's fence. */
   keyOf(resource: string): string;
@@ -56,8 +55,8 @@ export interface RedisFence extends Fence<RedisClient, Promise<RedisEntry>>, Asy
 const SHORTEST_KEEP_MS = 60_000;
 
 /**
- * A fence in the Redis that holds the guarded data. It takes a connection of its own with the
- * settings of the client, to each primary in a cluster; it is made when it is first needed.
+ * A fence in the Redis that holds the guarded data. It opens a connection of its own with the
+ * settings of the client, to each primary in a cluster, when it is first needed.
  *
  * @example
  * import { redisFence } from 'holdfast/fence';
@@ -117,7 +116,7 @@ function checkTag(tag: unknown): string {
   throw new UsageError(`tag must return text without a closing brace, not ${show(tag)}.`);
 }
 
-/** A key with this tag is in the slot of a key that is called like the resource. */
+/** A key with this tag is in the slot of the key that has the resource's name. */
 function ownTag(resource: string): string {
   const open = resource.indexOf('{');
   const close = open === -1 ? -1 : resource.indexOf('}', open + 1);
@@ -132,7 +131,7 @@ function readKeep(keep: Duration | undefined): number {
   throw new UsageError(`keep must be a minute at least, and better days, not ${show(keep)}.`);
 }
 
-/** As long as the largest token: texts of one length compare as their numbers do. */
+/** As many digits as the largest token: texts of equal length compare as their numbers do. */
 function digits(token: bigint): string {
   return String(token).padStart(19, '0');
 }
@@ -156,7 +155,7 @@ function seenIn([lineage, token, floor]: readonly Reply[]): Seen {
   return { lineage: String(lineage), token: BigInt(String(token)), floor: BigInt(String(floor)) };
 }
 
-/** Why an entry is over, as far as the fence still tells. */
+/** Why an entry is over, as far as the fence still shows it. */
 async function whyOver(link: Link, key: string, mine: FencingToken): Promise<Error> {
   const { resource, lineage, token } = mine;
   const ended = (seen: bigint, why: string): Error =>

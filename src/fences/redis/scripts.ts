@@ -4,9 +4,9 @@ import { refusalCode } from '../../stores/redis/errors.ts';
 import type { Link, Reply } from '../../stores/redis/link.ts';
 import check from './check.lua';
 
-/** What a script is given. */
+/** The arguments of a script. */
 export interface ScriptCall {
-  /** Where it runs: on the server of this key. */
+  /** It runs on the server of this key. */
   readonly at: string;
   readonly keys: readonly string[];
   readonly args: readonly string[];
@@ -19,14 +19,14 @@ const CHECK = `${check
   .join(' ')
   .trim()} `;
 
-/** The script behind the check, in one step with it. */
+/** The script with the check before it, in one step. */
 export function checked(text: string): string {
   const [shebang = ''] = /^#!.*\n?/.exec(text) ?? [];
   const head = shebang.replace(/[^\n]$/, '$&\n');
   return `${head}${CHECK}${text.slice(shebang.length)}`;
 }
 
-/** With `EVAL_RO` the server lets it write nothing. A script that it does not know has not run. */
+/** With `EVAL_RO` the server refuses writes. A script that the server does not know has not run. */
 export async function run(
   link: Link,
   text: string,

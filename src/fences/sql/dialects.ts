@@ -2,7 +2,7 @@
  * The fence's row in each database's SQL.
  *
  * Tokens travel as text: clients differ in how they bind and read integers beyond 2^53. Each
- * statement writes the row even when it is as it should be, for writing is what keeps others out.
+ * statement writes the row even if nothing changes, for only a write keeps others out.
  */
 import { Buffer } from 'node:buffer';
 import { UsageError } from '../../base/errors.ts';
@@ -18,13 +18,13 @@ export interface FenceSql {
   readonly raise: string;
   readonly raiseFloor: string;
   readonly adopt: string;
-  /** Whether these three bring a row if they have entered, and none if not. MySQL's do not tell. */
+  /** Whether these three return a row if they have entered, and none if not. MySQL's do not. */
   readonly tells: boolean;
-  /** What the fence has seen of a resource. */
+  /** Reads what the fence has seen of a resource. */
   readonly look: string;
-  /** Names as they are kept. */
+  /** A name as it is stored. */
   encode(name: string): string | Buffer;
-  /** Back from what `look` brings. */
+  /** The lineage from the text that `look` returns. */
   decode(lineage: string): string;
 }
 
@@ -51,7 +51,7 @@ export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSq
     ...standard(quoteTable(table)),
     encode: toText,
     decode: fromText,
-    // Half of each page is left free, so that a row is rewritten where it is.
+    // Half of each page is left free, so that an update keeps a row on its page.
     schema: `CREATE TABLE IF NOT EXISTS ${quoteTable(table)} (
   resource text COLLATE "C" PRIMARY KEY,
   lineage text COLLATE "C" NOT NULL,
@@ -63,7 +63,7 @@ export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSq
     ...mysql(quoteTable(table)),
     encode: (name) => Buffer.from(name),
     decode: (hex) => Buffer.from(hex, 'hex').toString(),
-    // Bytes: MySQL's collations take different names for one, if only for a space at the end.
+    // Bytes: MySQL's collations equate different names, if only by a space at the end.
     schema: `CREATE TABLE IF NOT EXISTS ${inDialect('mysql', quoteTable(table))} (
   resource varbinary(640) PRIMARY KEY,
   lineage varbinary(512) NOT NULL,
@@ -75,7 +75,7 @@ export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSq
 
 type Statements = Pick<FenceSql, 'raise' | 'raiseFloor' | 'adopt' | 'tells' | 'look'>;
 
-/** SQLite and PostgreSQL read these alike. */
+/** The same for SQLite and PostgreSQL. */
 function standard(table: string): Statements {
   const row = `INSERT INTO ${table} AS f (resource, lineage, token, floor)`;
   const token = 'CAST(CAST(? AS text) AS bigint)';

@@ -1,4 +1,4 @@
-/** An entry into a fence in SQL, as the statements that it consists of. */
+/** An entry into a fence in SQL, as a series of statements. */
 import type { FencingToken } from '../../contract/token.ts';
 import type { Verb } from '../fence.ts';
 import { type Seen, stale } from '../rule.ts';
@@ -7,16 +7,16 @@ import type { FenceSql } from './dialects.ts';
 export interface Step {
   readonly sql: string;
   readonly values: readonly (string | Uint8Array)[];
-  /** Whether rows come back. */
+  /** Whether it returns rows. */
   readonly brings: boolean;
 }
 
-/** What comes back of each step is its first row, if it brings any. */
+/** Each step gets back its first row, if it returns any. */
 export type Steps = Generator<Step, void, unknown>;
 
 /**
- * The write comes first: two that look for a row that is missing would lock each other out of
- * inserting it. Where it does not tell whether it has entered, the row is looked at, still locked.
+ * Writes first: two transactions that look for a missing row would keep each other from inserting
+ * it. Where the write does not report whether it entered, reads the row, which is still locked.
  * @throws StaleTokenError
  */
 export function* entering(sql: FenceSql, verb: Verb, mine: FencingToken): Steps {
@@ -32,7 +32,7 @@ export function* entering(sql: FenceSql, verb: Verb, mine: FencingToken): Steps 
   if (sql.tells || !isIn(seen, mine)) throw stale(mine, seen);
 }
 
-/** Whether this is what the row looks like after the entry. */
+/** Whether the row shows this entry. */
 function isIn(seen: Seen, { lineage, kind, token }: FencingToken): boolean {
   if (seen.lineage !== lineage) return false;
   return kind === 'read' ? seen.token <= token : seen.token === token && seen.floor <= token;

@@ -4,14 +4,14 @@
  * Invariant: once a holder has entered with its token, no transaction of a holder with a smaller
  * one commits a write. It holds because the fence is claim-first. `enter` is the first statement of
  * each transaction and a write to the fence's row: it raises the row to the holder's token, or is
- * refused because a larger one is there. The row stays locked until commit, so what is read after
- * `enter` cannot be overwritten by an older holder, and a stale one finds the larger token whenever
- * it comes. Checking the token only when writing would lose updates: a late write of 33 passes when
- * 34 has read but not yet written. Readers raise a floor that only writers have to pass.
- * What is read after `enter` is what the last holder committed. On PostgreSQL at READ COMMITTED
- * each statement looks anew; above it the snapshot is the first statement's, and the server fails
- * that one (a serialization failure) if the row was changed since. On MySQL the write fixes no
- * snapshot: the first read after it does.
+ * refused because a larger one is there. The row stays locked until commit, so an older holder
+ * cannot overwrite data read after `enter`, and a stale one finds the larger token whenever it
+ * comes. Checking the token only when writing would lose updates: a late write of 33 passes when 34
+ * has read but not yet written. Readers raise a floor that only writers have to pass.
+ * Reads after `enter` see the commits of the last holder. On PostgreSQL at READ COMMITTED each
+ * statement takes a new snapshot; above it the snapshot is the first statement's, and the server
+ * fails that one (a serialization failure) if the row was changed since. On MySQL the write fixes
+ * no snapshot: the first read after it does.
  * What would break it: `enter` outside of the transaction that writes, after its reads, or against
  * another database than the one that holds the data; on MySQL at REPEATABLE READ, a snapshot that
  * is older than the entry (START TRANSACTION WITH CONSISTENT SNAPSHOT).
@@ -28,19 +28,19 @@ import { runOnServer } from './server.ts';
 import { runOnSqlite, type SqliteConnection } from './sqlite.ts';
 
 export interface SqlFenceOptions<D extends FenceDialect = FenceDialect> {
-  /** `mysql` is MariaDB's as well. */
+  /** `mysql` also serves MariaDB. */
   readonly dialect: D;
   /**
-   * Default `holdfast_fence`; on servers it may be `schema.name`. In SQLite it is made when it is
-   * first needed, elsewhere by you, from `schema`: there it would commit your transaction (MySQL),
+   * Default `holdfast_fence`; on servers it may be `schema.name`. In SQLite the fence makes it when
+   * needed; elsewhere you make it, from `schema`: the fence would commit your transaction (MySQL),
    * or need rights that a program should not have.
    */
   readonly table?: string;
 }
 
 /**
- * The entry is the transaction: call `enter` first in each that reads or writes what the lock
- * guards. With SQLite it is synchronous, as the bindings are.
+ * The entry is the transaction: call `enter` first in each one that reads or writes the guarded
+ * data. With SQLite it is synchronous, as the bindings are.
  */
 export interface SqlFence<Through = SqlTransaction, Entered = Promise<void>>
   extends Fence<Through, Entered> {

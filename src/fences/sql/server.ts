@@ -5,7 +5,7 @@ import { type Connection, transactionOf } from '../../database-locks/connection.
 import type { Dialect } from '../../database-locks/sql.ts';
 import type { Step, Steps } from './entering.ts';
 
-/** @throws UsageError for what is no transaction of this dialect, or without the table. */
+/** @throws UsageError if `tx` is no transaction of this dialect, or the table is missing. */
 export async function runOnServer(
   tx: SqlTransaction,
   { dialect, schema }: { readonly dialect: Dialect; readonly schema: string },

@@ -1,8 +1,8 @@
-/** Entries into fences in SQLite, through a binding that answers at once. */
+/** Entries into fences in SQLite, through a synchronous binding. */
 import { UsageError } from '../../base/errors.ts';
 import type { Step, Steps } from './entering.ts';
 
-/** As much of a connection of `node:sqlite`, `better-sqlite3` or `libsql` as the fence uses. */
+/** The part of a connection of `node:sqlite`, `better-sqlite3` or `libsql` that the fence uses. */
 export interface SqliteConnection {
   prepare(sql: string): { get(...parameters: string[]): unknown };
   exec(sql: string): unknown;
@@ -35,7 +35,7 @@ function take(connection: SqliteConnection, schema: string, { sql, values }: Ste
   }
 }
 
-/** Early versions of node:sqlite do not say whether they are in a transaction; SQLite does. */
+/** Early versions of node:sqlite do not show whether they are in a transaction; a BEGIN does. */
 function begun(connection: SqliteConnection): boolean {
   try {
     connection.exec('BEGIN');

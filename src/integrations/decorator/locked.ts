@@ -1,12 +1,12 @@
 /**
  * `locked`: a decorator that runs a method under a mutex.
  *
- * One function serves both kinds of decorators. A standard one is called with the method and a
- * context; one of TypeScript's `experimentalDecorators`, as NestJS has them, with the prototype,
- * the key and a descriptor. Nothing of `reflect-metadata` is imported: if it is there, what other
- * decorators have put on the method is copied to the one that stands in for it, because NestJS
- * looks there for routes, for one. Whether a method is asynchronous shows in its type, and else
- * only in what it returns, so that is looked at in each call.
+ * One function serves both kinds of decorators. Standard ones get the method and a context; those
+ * of TypeScript's `experimentalDecorators`, which NestJS uses, get the prototype, the key and a
+ * descriptor. `reflect-metadata` is not imported: if the program has it, `standIn` copies the
+ * metadata of other decorators to the new method, because NestJS, for one, looks there for routes.
+ * Apart from its type, only its return value shows that a method is asynchronous, so each call
+ * checks that.
  */
 import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -17,13 +17,13 @@ import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 
 /** Options of one call of a `locked` method; they override those of its decorator. */
 export interface LockedCall {
-  /** Of the mutex. */
+  /** The name of the mutex. */
   readonly name: string;
-  /** Give up waiting after this long, with `AcquireTimeoutError`; default that of `createLocks`. */
+  /** Give up waiting after this long, with `AcquireTimeoutError`; default that of the decorator. */
   readonly wait?: Duration;
   /** Ends the wait; the call rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
-  /** Shown to people who look at the queue; default the label of `createLocks`. */
+  /** Shown to people who look at the queue; default the label of the decorator. */
   readonly label?: string;
 }
 
@@ -42,7 +42,7 @@ export interface LockedOptions extends LockOptions {
 /** A method that may be `locked`: it returns a promise. */
 export type AsyncMethod = (...args: never[]) => PromiseLike<unknown>;
 
-/** What `name` needs, the method is called with; what may be skipped may answer undefined. */
+/** `name` takes arguments of the method, which with `skip` must be able to return undefined. */
 type Fitting<M extends AsyncMethod, A extends unknown[], Skips> = [(...args: A) => void] extends [
   (...args: Parameters<M>) => void,
 ]
@@ -53,7 +53,7 @@ type Fitting<M extends AsyncMethod, A extends unknown[], Skips> = [(...args: A) 
     : unknown
   : { readonly error: 'the name is made of arguments that the method does not have' };
 
-/** Decorates an asynchronous method, in both kinds of decorators. */
+/** Decorates an asynchronous method, as both kinds of decorators. */
 export interface LockedDecorator<Self, A extends unknown[], Skips> {
   <This extends Self, M extends AsyncMethod>(
     method: M & Fitting<M, A, Skips>,
@@ -140,7 +140,7 @@ const LOCKED = { ...LOCK, wait: duration(), label: text, ifBusy: oneOf('wait', '
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Told apart by the second argument: a context has a kind, a key is a name. */
+/** The second argument shows the kind of decorator: a context has a kind, a key is a name. */
 function decoratorOf(replace: (method: Method) => Method) {
   return (first: unknown, second?: unknown, third?: unknown): unknown => {
     if (typeof second === 'object' && second !== null && 'kind' in second) {
@@ -157,7 +157,7 @@ function decoratorOf(replace: (method: Method) => Method) {
   };
 }
 
-/** Accepts the class of another copy of the package. */
+/** Accepts `Locks` of another copy of the package. */
 function checkLocks(locks: Locks): Locks {
   if (typeof (locks as Partial<Locks> | undefined)?.mutex === 'function') return locks;
   throw new UsageError('locked takes Locks, or a function from the object to its Locks.');
@@ -171,17 +171,17 @@ function promiseOf(answer: unknown, { name }: Method): PromiseLike<unknown> {
   throw new UsageError(`${name || 'The method'} must return a promise to be locked: ${why}.`);
 }
 
-/** As much of `reflect-metadata` as is needed, if the program has it. */
+/** The part of `reflect-metadata` that is used, if the program has it. */
 interface Metadata {
   getOwnMetadataKeys?(target: object): readonly unknown[];
   getOwnMetadata?(key: unknown, target: object): unknown;
   defineMetadata?(key: unknown, value: unknown, target: object): void;
 }
 
-/** What a function has that is no property of its own making. */
+/** Own properties of every function, which are not copied. */
 const BUILT_IN = new Set<string | symbol>(['prototype', 'arguments', 'caller']);
 
-/** Gives the function what others see of the method: name, length, and what they have put there. */
+/** Copies to the function what others see of the method: name, length, properties and metadata. */
 function standIn(made: Method, method: Method): Method {
   for (const key of Reflect.ownKeys(method)) {
     if (BUILT_IN.has(key)) continue;

@@ -1,13 +1,13 @@
 /**
- * `HoldfastModule`, which makes one `Locks`, lets it be injected, and closes it at the end.
+ * `HoldfastModule` makes one `Locks`, provides it for injection, and closes it at the end.
  *
  * Nothing of NestJS is imported, neither code nor types: a module is a class, a dynamic module and
- * a provider are plain objects, and hooks are found by their names. So there is no package that can
- * be missing or be there twice, and no decorator that needs an option of the compiler.
+ * a provider are plain objects, and NestJS finds hooks by their names. So no package can be missing
+ * or installed twice, and no decorator needs a compiler option.
  *
- * The locks close in `onApplicationShutdown`, the last of the hooks: the server has stopped by then
- * and requests in flight have been answered, under their locks. What the module was made of by
- * `imports` and `inject`, such as a pool, closes after it, because NestJS ends in reverse order.
+ * The locks close in `onApplicationShutdown`, the last of the hooks: by then the server has stopped
+ * and has replied to requests in flight, under their locks. Providers that the module gets by
+ * `imports` and `inject`, such as a pool, close after it, because NestJS ends in reverse order.
  */
 
 import { type Duration, duration } from '../../base/duration.ts';
@@ -20,47 +20,47 @@ import { createLocks, Locks } from '../../locks.ts';
 import { LOCKS, type LocksOptions } from '../../primitives/lock-options.ts';
 import { LocksHealthIndicator } from './locks-health-indicator.ts';
 
-/** What a factory may answer besides a store or a URL: the options of `createLocks`, and more. */
+/** The options of `createLocks`, and more. A factory may also return a store or a URL. */
 export interface HoldfastModuleOptions extends LocksOptions {
   /** A store, or a URL for `openStore`. */
   readonly store: Store | string;
-  /** How long running work may go on when the application shuts down; default 10 s. */
+  /** How long running work may continue when the application shuts down; default 10 s. */
   readonly drain?: Duration;
 }
 
 export interface HoldfastModuleSettings {
-  /** Tells several `Locks` of one application apart: see `locksToken`. */
+  /** Distinguishes several `Locks` of one application: see `locksToken`. */
   readonly name?: string;
   /** Inject it everywhere, without importing the module again; default false. */
   readonly isGlobal?: boolean;
 }
 
-/** @typeParam D What is injected into the factory. */
+/** @typeParam D The arguments of the factory. */
 export interface HoldfastModuleAsyncOptions<D extends readonly unknown[] = never[]>
   extends HoldfastModuleSettings {
-  /** Modules that export what is injected. */
+  /** Modules that export what `inject` names. */
   readonly imports?: readonly object[];
-  /** Tokens of what the factory is called with. */
+  /** Tokens of the factory's arguments. */
   readonly inject?: readonly (object | string | symbol)[];
   readonly useFactory: (
     ...injected: D
   ) => Store | string | HoldfastModuleOptions | Promise<Store | string | HoldfastModuleOptions>;
 }
 
-/** What goes into the `imports` of a module: NestJS calls it a dynamic module. */
+/** An entry for the `imports` of a module: NestJS calls it a dynamic module. */
 export interface NestModule {
   readonly module: new () => object;
   readonly global: boolean;
 }
 
-/** A provider, as NestJS takes it. */
+/** A provider of NestJS. */
 interface Provider {
   readonly provide: unknown;
   readonly inject: readonly unknown[];
   readonly useFactory: (...injected: never[]) => unknown;
 }
 
-/** What both ways to make the module come to. */
+/** The parts of a module, made in either way. */
 interface Parts {
   readonly name?: string | undefined;
   readonly isGlobal: boolean;
@@ -87,8 +87,8 @@ export function locksToken(name?: string): string | typeof Locks {
 }
 
 /**
- * Provides `Locks` and `LocksHealthIndicator`; closes the locks, with a `drain`, when the
- * application shuts down.
+ * Provides `Locks` and, unless it has a name, `LocksHealthIndicator`; closes the locks, with a
+ * `drain`, when the application shuts down.
  * @example
  * import { Injectable, Module } from '@nestjs/common';
  * import { Locks } from 'holdfast';
@@ -105,9 +105,9 @@ export function locksToken(name?: string): string | typeof Locks {
 // biome-ignore lint/complexity/noStaticOnlyClass: NestJS makes an instance of each module's class.
 export class HoldfastModule {
   /**
-   * @param given A store, a URL for `openStore`, or options with one of both as their `store`.
-   * @throws UsageError if the options are wrong; starting the application fails if the store or the
-   *   URL is.
+   * @param given A store, a URL for `openStore`, or options with either as their `store`.
+   * @throws UsageError if the options are wrong; the application does not start if the store or the
+   *   URL is wrong.
    */
   static forRoot(
     given: Store | string | (HoldfastModuleOptions & HoldfastModuleSettings),
@@ -123,9 +123,9 @@ export class HoldfastModule {
   }
 
   /**
-   * As `forRoot`, with what other modules provide.
-   * @throws UsageError if there is no factory; starting the application fails if what it answers is
-   *   wrong.
+   * As `forRoot`, with a factory whose arguments NestJS injects.
+   * @throws UsageError if there is no factory; the application does not start if the factory
+   *   returns something wrong.
    * @example
    * import { HoldfastModule } from 'holdfast/nestjs';
    *
@@ -185,12 +185,12 @@ function withStore<T extends object>(given: Store | string | T): T | { store: St
 
 function moduleOf({ name, isGlobal, imports, options }: Parts): NestModule {
   const token = locksToken(name);
-  // NestJS may tell modules apart by their text, and what a function answers is not in its own.
+  // NestJS may compare modules by their text, which lacks what a function returns.
   const optionsToken = `holdfast:options:${randomId()}`;
   const providers: Provider[] = [
     { provide: optionsToken, ...options },
     { provide: token, inject: [optionsToken], useFactory: makeLocks },
-    // NestJS calls the hooks of whatever a factory answers.
+    // NestJS calls the hooks of each object that a factory returns.
     {
       provide: 'holdfast:shutdown',
       inject: [token, optionsToken],

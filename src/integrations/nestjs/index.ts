@@ -1,6 +1,6 @@
 /**
- * `holdfast/nestjs`: locks as a module of NestJS. What it exports besides is `Locks`, the class
- * that is injected.
+ * `holdfast/nestjs`: locks as a module of NestJS. It also exports `Locks`, the class that NestJS
+ * injects.
  */
 export { Locks } from '../../locks.ts';
 export {

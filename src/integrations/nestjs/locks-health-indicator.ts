@@ -4,25 +4,25 @@ import { checkOptions } from '../../base/options.ts';
 import type { Locks } from '../../locks.ts';
 
 export interface LocksHealthOptions {
-  /** How long the store may take to answer; default 1 s: health checks come every few seconds. */
+  /** How long the store may take to reply; default 1 s: health checks come every few seconds. */
   readonly timeout?: Duration;
 }
 
-/** What `@nestjs/terminus` takes from an indicator; before version 11 it took `down` for sound. */
+/** The result for `@nestjs/terminus`; before version 11 it took `down` for healthy. */
 export type LocksHealth<Key extends string = string> = Record<
   Key,
   { readonly status: 'up' | 'down'; readonly message?: string }
 >;
 
-/** Looked at, and never taken. */
+/** A lock that is inspected, and never taken. */
 const LOOKED_AT = 'holdfast health';
 
 const CHECKS = { timeout: duration('1s') };
 
 /**
- * Tells whether the store of these locks answers: one round trip, which looks at a queue and takes
- * nothing. For `@nestjs/terminus` from version 11 on, or any health check. It is about readiness
- * and not about life: to start the process again does not make a store answer.
+ * Checks whether the store of these locks replies: one round trip, which inspects a queue and takes
+ * no lock. For `@nestjs/terminus` from version 11 on, or any health check. Use it for readiness,
+ * not for liveness: restarting the process does not make a store reply.
  * @example
  * import { Controller, Get } from '@nestjs/common';
  * import { HealthCheck, HealthCheckService } from '@nestjs/terminus';
@@ -53,8 +53,8 @@ export class LocksHealthIndicator {
   }
 
   /**
-   * `{ [key]: { status: 'up' } }`, or `down` with a message. Rejects only if it is called wrongly.
-   * @param key Under which it is shown; default `locks`.
+   * `{ [key]: { status: 'up' } }`, or `down` with a message. Rejects only wrong arguments.
+   * @param key The key of the result; default `locks`.
    * @throws UsageError
    */
   async isHealthy<const Key extends string = 'locks'>(
@@ -67,7 +67,7 @@ export class LocksHealthIndicator {
     return { [key]: health } as LocksHealth<Key>;
   }
 
-  /** What is wrong with the store; undefined if it answers in time. */
+  /** What is wrong with the store; undefined if it replies in time. */
   async #fault(ms: number): Promise<string | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * As much of `@opentelemetry/api` as is used here. The caller passes the module that he has, so
- * nothing is loaded, and the types of this package refer to no other.
+ * The part of `@opentelemetry/api` that is used here. The caller passes the module, so this package
+ * loads nothing, and its types refer to no other package.
  */
 
 /** The module `@opentelemetry/api`, 1.9 or newer. */

@@ -5,7 +5,7 @@ import type { Attributes } from './api.ts';
 
 export type NameOf = (resource: string) => string | undefined;
 
-/** Of metrics and spans alike: few values each, whatever the resources are called. */
+/** For metrics and spans alike: few values each, whatever the names of resources. */
 export function attributesOf(
   { kind, store, resource }: Acquisition,
   nameOf: NameOf | undefined,
@@ -15,7 +15,7 @@ export function attributesOf(
   return name === undefined ? known : { ...known, 'holdfast.lock.name': name };
 }
 
-/** On a channel of the process nobody catches what a listener throws. */
+/** An error in a listener of a channel would be an uncaught exception. */
 function named(resource: string, nameOf: NameOf): string | undefined {
   try {
     const name = nameOf(resource);
@@ -26,7 +26,7 @@ function named(resource: string, nameOf: NameOf): string | undefined {
   }
 }
 
-/** As `error.type` has it: one of few. */
+/** The value of `error.type`: one of few. */
 export function errorType(error: unknown): string {
   return isLockError(error) ? error.code : '_OTHER';
 }

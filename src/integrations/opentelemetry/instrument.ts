@@ -9,26 +9,26 @@ import { type Listen, Recorder } from './recorder.ts';
 import { Spans } from './spans.ts';
 
 export interface InstrumentOptions {
-  /** Only these locks. Default: all of the process, also those of other copies of the package. */
+  /** Only these locks. Default: all of the process, also of other copies of the package. */
   readonly locks?: Locks;
   /** Spans of waits and holds. Default true. */
   readonly spans?: boolean;
   /** Default true. */
   readonly metrics?: boolean;
   /**
-   * What a resource is called in span names and as `holdfast.lock.name`, in metrics as well: give
-   * one of a few names, such as `invoice` for `invoice:4711`, because every name is a time series
-   * of its own. Default: resources are not named.
+   * The name of a resource in span names and as `holdfast.lock.name`, in metrics too: return one of
+   * a few names, such as `invoice` for `invoice:4711`, because every name is a time series of its
+   * own. Default: resources are not named.
    */
   readonly nameOf?: (resource: string) => string | undefined;
   /**
-   * Puts the full name of the resource, and the messages of errors, which have it too, on spans;
-   * never on metrics. Default false, since names may tell of people.
+   * Puts the full name of the resource, and error messages, which contain it, on spans; never on
+   * metrics. Default false, since names may identify people.
    */
   readonly resources?: boolean;
-  /** Default: the one that is registered with the API. */
+  /** Default: the one registered with the API. */
   readonly tracerProvider?: TracerProvider;
-  /** Default: the one that is registered with the API. */
+  /** Default: the one registered with the API. */
   readonly meterProvider?: MeterProvider;
 }
 
@@ -47,10 +47,10 @@ const CHECKS = {
 const SCOPE = 'holdfast';
 
 /**
- * Tells OpenTelemetry of every acquisition from now on. The span of a wait, and the span of the
- * hold, are children of the span that is active where the lock is asked for; inside `run` and
- * `tryRun`, the span of the hold is the active one. Acquisitions that began before are left out.
- * The answer stops it; spans that are open end there.
+ * Reports every acquisition from now on to OpenTelemetry. The spans of a wait and of its hold are
+ * children of the span that is active where the caller asks for the lock; inside `run` and
+ * `tryRun`, the span of the hold is active. Of earlier acquisitions, only losses are counted.
+ * Returns a function that stops the reports and ends open spans.
  *
  * @example
  * import * as api from '@opentelemetry/api';
@@ -87,7 +87,7 @@ function listenerOf(locks: Locks | undefined): Listen {
   return (name, listener) => locks.on(name, listener);
 }
 
-/** Of all locks of the process. */
+/** Listens to all locks of the process. */
 function onChannel<N extends LockEventName>(
   name: N,
   listener: (event: LockEvents[N]) => void,

@@ -2,20 +2,19 @@ import type { HandOff, LockEvents } from '../../core/events.ts';
 import type { Attributes, Context, Counter, Histogram, Meter } from './api.ts';
 import { errorType } from './attributes.ts';
 
-/** In seconds: from a hand-off inside a process to work that is meant to last. */
+/** In seconds: from a hand-off inside a process to long work. */
 const BUCKETS = [
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800,
 ];
 
 const advice = { explicitBucketBoundaries: BUCKETS };
 
-/** What an acquisition has that is measured. */
+/** The parts of an acquisition that metrics use. */
 export interface Measured {
   readonly attributes: Attributes;
   readonly caller: Context;
 }
 
-/** The metrics. */
 export class Measures {
   readonly #acquisitions: Counter;
   readonly #waitTime: Histogram;
@@ -105,7 +104,7 @@ interface Answer {
   readonly missed?: LockEvents['missed'];
 }
 
-/** A lock that is taken, and a wait that was called off, are no errors. */
+/** A taken lock and an aborted wait are no errors. */
 export function isFailure({ why }: LockEvents['missed']): boolean {
   return why === 'timeout' || why === 'failed';
 }

@@ -1,12 +1,12 @@
 /**
- * Follows acquisitions by their events, and tells spans and metrics of them.
+ * Makes spans and metrics from the events of acquisitions.
  *
- * Invariant: an acquisition is in here from `acquiring` until `missed`, or until `released` or
- * `lost` after `acquired`; so what is counted up is counted down, and every span ends. An
- * acquisition whose beginning was not heard is left out, because its caller is not known, but for
- * the loss of its lease. Nothing in here throws, whatever the user's functions do.
- * What would break it: to take the parent of a hold from where `acquired` is told, which is
- * anywhere: in the release of another task, or in the answer to a batch.
+ * Invariant: `#courses` has an acquisition from `acquiring` until `missed`, or until `released` or
+ * `lost` after `acquired`; so each count that goes up comes down, and every span ends. Without its
+ * `acquiring` event, an acquisition is left out, because its caller is unknown; only the loss of
+ * its lease is counted. Nothing here throws, whatever the user's functions do.
+ * What would break it: taking the parent of a hold from the context that emits `acquired`. That
+ * may be any: the release by another task, or the reply to a batch.
  */
 import { performance } from 'node:perf_hooks';
 import type { Acquisition, LockEventName, LockEvents } from '../../core/events.ts';
@@ -28,7 +28,7 @@ export interface RecorderParts {
   readonly measures: Measures | undefined;
 }
 
-/** An acquisition on its way, or its hold. */
+/** An acquisition in progress, or its hold. */
 interface Course extends Measured, Traced {
   readonly waits: boolean;
   held: boolean;
@@ -46,7 +46,7 @@ export class Recorder {
     this.#parts = parts;
   }
 
-  /** Answers what stops it. */
+  /** Returns the functions that stop it. */
   listen(listen: Listen): (() => void)[] {
     const { spans, measures } = this.#parts;
     return [
@@ -60,7 +60,7 @@ export class Recorder {
     ];
   }
 
-  /** Ends what is open. */
+  /** Ends open spans and counts. */
   end(): void {
     const { measures } = this.#parts;
     for (const course of this.#courses.values()) {

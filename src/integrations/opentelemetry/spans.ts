@@ -9,11 +9,10 @@ const ERROR = 2;
 export interface Traced {
   readonly acquisition: Acquisition;
   readonly attributes: Attributes;
-  /** What was active where the lock was asked for: the parent of both spans. */
+  /** The context that asked for the lock: the parent of both spans. */
   readonly caller: Context;
 }
 
-/** The spans. */
 export class Spans {
   readonly #api: OpenTelemetry;
   readonly #tracer: Tracer;
@@ -51,7 +50,7 @@ export class Spans {
     this.#fail(span, 'LEASE_LOST', undefined);
   }
 
-  /** Runs work in which the span is the active one. */
+  /** Runs work with this span active. */
   inside(span: Span): (work: () => void) => void {
     const { context, trace } = this.#api;
     return (work) => context.with(trace.setSpan(context.active(), span), work);
@@ -66,7 +65,7 @@ export class Spans {
     return this.#tracer.startSpan(`${verb} ${kind} ${name}`.trim(), { attributes: own }, caller);
   }
 
-  /** Messages name the resource, so they are not told unless resources are. */
+  /** Error messages name the resource, so they are recorded only if resources are. */
   #fail(span: Span, type: string, error: unknown): void {
     span.setAttribute('error.type', type);
     span.setStatus({ code: ERROR });

@@ -4,11 +4,11 @@
  * Invariant: a candidate leads only while it holds a seat. A term ends when its lease is lost or
  * given up; unless it has resigned, the candidate then stands again, at the end of the queue, as
  * soon as the body of the loop is done: a candidate in the queue can lead at once. A lost seat is
- * released when its work is done, or else by its TTL, so that no other begins beside it. What a
- * term cannot promise is what no lease can: a leader that does not look at its signal may go on
- * after the next one has begun.
- * What would break it: to keep the state beside the lease instead of reading it from there, or to
- * stand while a body of before is at work, for it would hold the seat and not lead.
+ * released when its work is done, or else by its TTL, so that no other term begins beside it. No
+ * lease, and so no term, can stop a leader that ignores its signal: it may go on after the next one
+ * has begun.
+ * What would break it: a state kept beside the lease instead of read from it, or to stand while an
+ * earlier body runs, for the candidate would hold the seat and not lead.
  */
 import { firstOf, onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
@@ -45,9 +45,9 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   readonly #campaign: Promise<void>;
   #lease: Lease | undefined;
   #failure: unknown;
-  /** Bodies of loops that are at work, for a term that may be over. */
+  /** Loop bodies that are running, for a term that may be over. */
   #bodies = 0;
-  /** What waits for a change of these. */
+  /** Resolve the waits for a change of the fields above. */
   #waiting: (() => void)[] = [];
 
   /** @internal Made by `Election.campaign`. */
@@ -84,8 +84,8 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   /**
    * Gives up the seat, or the place in the queue, at once and for good; the signal of a running
    * term aborts first. To finish the work first, leave the loop instead. Resolves when the seat was
-   * given back, or the wait has ended; the store hears of a standby's leaving in the background.
-   * Never rejects.
+   * given back, or the wait has ended; a standby's claim is released in the background. Never
+   * rejects.
    */
   readonly resign = async (): Promise<void> => {
     this.#end.abort(new ClosedError('The candidate has resigned'));
@@ -100,8 +100,8 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   }
 
   /**
-   * Term after term, until it resigns.
-   * @throws what made it impossible to stand: MismatchError, QueueFullError, StoreError,
+   * Yields term after term, until it resigns.
+   * @throws the error that ended the candidacy: MismatchError, QueueFullError, StoreError,
    *   ClosedError, or LeaseLostError if it was evicted while it stood by.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Term, void, void> {
@@ -122,7 +122,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         await released;
       }
     } finally {
-      // In the turn in which the loop is left, or it would stand again for the seat that it leaves.
+      // In the same turn as the loop's end, or it would stand again for the seat that it leaves.
       await Promise.all([this.resign(), released]);
     }
   }
@@ -133,7 +133,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     if (this.#bodies === 0 || !this.#lease?.held) void this.resign();
   }
 
-  /** Counts a body that begins, in the moment in which its lease is seen to be held. */
+  /** Waits for a held lease, and counts the body that begins in that same turn. */
   async #elected(): Promise<Lease | undefined> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;

@@ -1,5 +1,5 @@
 /**
- * N of M lead, the others stand by, in order.
+ * N of M candidates lead; the others stand by, in order.
  *
  * Invariant: at most `seats` lead, because each seat is a lease of a semaphore whose limit is the
  * number of seats. Candidates and standbys are its queue, so the next standby takes over in the
@@ -74,8 +74,8 @@ export class Election {
   }
 
   /**
-   * Stands for election, and stands again after every term, until it resigns. Where a loop has
-   * taken a term that was lost, it stands again when the loop asks for the next one.
+   * Stands for election, and stands again after every term, until it resigns. If a loop over its
+   * terms loses one, it stands again when the loop asks for the next.
    *
    * @example
    * import { createElection } from 'holdfast/election';
@@ -88,16 +88,16 @@ export class Election {
     return new Candidate(this.#engine, this.#seat, read);
   }
 
-  /** Who leads and who stands by now. */
+  /** The current leaders and standbys. */
   async standings(): Promise<Standings> {
     const { holders, waiters } = await this.#engine.inspect(this.resource);
     return { leaders: holders, standbys: waiters };
   }
 
   /**
-   * The standings now, and again when a look finds that somebody came, went or moved. Between two
-   * looks others may have led (`missed`). Goes on when the store fails for a while, but not if the
-   * first look does. Ends with its signal, and when the locks are closed.
+   * The standings now, and again when a look finds that a candidate came, went or moved. Between
+   * two looks others may have led (`missed`). Goes on when the store fails for a while, but not if
+   * the first look does. Ends with its signal, and when the locks are closed.
    * @throws StoreError, also later if it will not pass; ClosedError
    *
    * @example

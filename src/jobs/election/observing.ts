@@ -1,9 +1,9 @@
 /**
- * Elections as others see them: the queue is looked at again and again.
+ * Elections from outside: an observer inspects the queue again and again.
  *
- * Invariant: what is yielded differs from what was yielded before it, and comes in the order of the
- * looks. Between two looks anybody may have led, so everything but the first is marked `missed`.
- * What would break it: to look while the reader is busy, for what is yielded then would be old.
+ * Invariant: each yielded state differs from the one before it, and they come in look order.
+ * Between two looks any candidate may have led, so every state but the first is marked `missed`.
+ * What would break it: to look while the reader is busy, for the state would be old when yielded.
  */
 import { onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
@@ -15,14 +15,14 @@ import type { Member } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { checkSignal } from '../../core/waiter.ts';
 
-/** Who leads and who stands by, each in order. */
+/** The leaders and the standbys, each in order. */
 export interface Standings {
   readonly leaders: readonly Member[];
   readonly standbys: readonly Member[];
 }
 
 export interface ObservedStandings extends Standings {
-  /** Since the standings before, others may have led and gone; false for the first ones. */
+  /** Others may have led and gone since the last standings; false for the first ones. */
   readonly missed: boolean;
 }
 
@@ -52,7 +52,7 @@ async function* observing(
 ): AsyncGenerator<ObservedStandings, void, void> {
   if (signal?.aborted) return;
   const over = new AbortController();
-  // Of a loop that is never resumed, too, the caller's signal is let go.
+  // Also frees the caller's signal if the loop is never resumed.
   const closing = {
     close(): void {
       forgetSignal?.();
@@ -66,7 +66,7 @@ async function* observing(
     let last: string | undefined;
     while (!over.signal.aborted) {
       const missed = last !== undefined;
-      // A caller that has never seen anything is told why.
+      // A failure of the first look reaches the caller.
       const queue = await engine.inspect(resource).catch(missed ? passing : undefined);
       const now = queue && orderOf([...queue.holders, undefined, ...queue.waiters]);
       if (queue && now !== last && !over.signal.aborted) {

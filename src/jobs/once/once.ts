@@ -6,11 +6,11 @@
  * it begins, and succeeds by writing it: the store does so only while the claim is held, in one
  * step. So of two attempts that overlap, because a process stalled, one cannot write, and rejects
  * with `LeaseLostError`. A failure and a crash leave no record; the mutex frees the key.
- * What no lock can promise is how often the work has effects elsewhere: an attempt that was cut
- * short, or whose record could not be written, may have had them all. Whoever is told of them
- * needs the key, which is the same at each attempt, and the token, which tells attempts apart.
- * What would break it: a record that is written although the claim is gone; a store that loses what
- * it keeps.
+ * No lock can promise how often the work has effects elsewhere: an attempt that was cut short, or
+ * whose record could not be written, may have had them all. Pass other systems the key, which is
+ * the same at each attempt, and the token, which distinguishes attempts.
+ * What would break it: a record that is written although the claim is gone; a store that loses
+ * records.
  */
 import { Buffer } from 'node:buffer';
 import { type Duration, millisecondsOf } from '../../base/duration.ts';
@@ -34,16 +34,16 @@ import { keepSurely, recall } from '../records.ts';
 export interface OnceOptions
   extends Pick<AcquireOptions, 'wait' | 'signal' | 'label'>,
     Pick<LockOptions, 'ttl' | 'maxHold'> {
-  /** How long it is known that the work is done, counted from when it was; at most ten years. */
+  /** How long the record of the work is kept, counted from its end; at most ten years. */
   readonly keepFor: Duration;
   /**
    * While another attempt runs: `wait` for it (default), and try if it fails; or `skip`, and return
-   * that it runs.
+   * `running`.
    */
   readonly ifRunning?: 'wait' | 'skip';
   /**
    * Also keeps the result of the work, as JSON of at most 8,192 bytes, for later callers; default
-   * false. All callers get the value as JSON returns it, the first one too.
+   * false. All callers, the first included, get the value parsed from that JSON.
    */
   readonly keepResult?: boolean;
 }
@@ -57,13 +57,13 @@ export interface Ran<T> {
 /** The work had been done before. */
 export interface Done<T> {
   readonly state: 'done';
-  /** What it answered, if that was kept. */
+  /** The result of the work, if it was kept. */
   readonly value: T;
-  /** Who did it, for people. */
+  /** The process that did it, for people. */
   readonly by: Holder;
-  /** Of the lease under which it was done. */
+  /** The token of its lease. */
   readonly token: bigint;
-  /** For how much longer this is known. */
+  /** How much longer the record is kept. */
   readonly leftMs: number;
 }
 
@@ -73,13 +73,13 @@ export interface Running {
   readonly holders: readonly Member[];
 }
 
-/** What `once` answers: `running` only with `ifRunning: 'skip'`. */
+/** The result of `once`: `running` only with `ifRunning: 'skip'`. */
 export type OnceResult<T, O extends OnceOptions> =
   | Ran<T>
   | Done<O extends { readonly keepResult: true } ? T : T | undefined>
   | ('ifRunning' extends keyof O ? ('skip' extends O['ifRunning'] ? Running : never) : never);
 
-/** Longest result, in bytes of JSON: half of what a store has to keep, for the rest tells who. */
+/** Longest result, in bytes of JSON: half of a record, for the rest names the process. */
 const MAX_RESULT_BYTES = 8192;
 
 /** A longer label is cut. */
@@ -104,9 +104,9 @@ const ONCE = {
 
 /**
  * Does the work unless it has been done: at most once successfully for each key, across processes
- * and crashes, for as long as that is known. A failure frees the key at once, a crash with the
- * TTL. It cannot promise that an attempt that was cut short had no effects elsewhere: give those
- * the key, and the lease's token, to tell attempts apart.
+ * and crashes, for as long as the record is kept. A failure frees the key at once, a crash with the
+ * TTL. An attempt that was cut short may still have had effects elsewhere: pass other systems the
+ * key, and the lease's token, which distinguishes attempts.
  *
  * @example
  * import { once } from 'holdfast/once';
@@ -114,9 +114,9 @@ const ONCE = {
  * const options = { keepFor: '7d' };
  * const { state } = await once(locks, `ship:${order.id}`, options, () => ship(order));
  *
- * @throws UsageError synchronously; as rejections what the work throws and what `run` of a mutex
- *   does, UnsupportedError if the store keeps no records, and UsageError if the work is done and
- *   its result cannot be kept. LeaseLostError and StoreError say if the work is done but may not
+ * @throws UsageError synchronously; as rejections the errors of the work and of a mutex's `run`,
+ *   UnsupportedError if the store keeps no records, and UsageError if the work is done and its
+ *   result cannot be kept. LeaseLostError and StoreError say if the work is done but may not
  *   be on record.
  */
 export function once<T, const O extends OnceOptions>(
@@ -168,7 +168,7 @@ async function doOnce<T>(
     const meanwhile = await doneBefore<T>(engine, lock.resource);
     return meanwhile ?? { state: 'running', holders: tried.holders };
   } catch (error) {
-    // What is on record, or is not, is so whatever became of the lease then.
+    // The record decides, not a later loss of the lease.
     if (answer) return answer;
     throw problem ?? error;
   }
@@ -188,7 +188,7 @@ function unrecorded({ resource, loss }: Lease, error: unknown): LockError {
   return new StoreError(why, { resource, retryable: false, outcome, cause: error });
 }
 
-/** What is kept. */
+/** The record of done work. */
 interface Note {
   readonly by: Holder;
   readonly token: string;
@@ -205,10 +205,7 @@ async function doneBefore<T>(
   return { state: 'done', value: result as T, by, token: BigInt(token), leftMs: found.leftMs };
 }
 
-/**
- * The work is done, so a record there must be, with a result or without: to do it again because its
- * result cannot be kept would be the greater harm.
- */
+/** Always makes a record, without the result if it cannot be kept: repeating the work is worse. */
 function noteOf<T>(
   lease: Lease,
   { value, keepResult }: { readonly value: T; readonly keepResult: boolean },

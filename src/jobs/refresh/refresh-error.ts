@@ -3,9 +3,9 @@ import type { Holder } from '../../contract/store.ts';
 
 /** Another process has just failed to refresh this; its log says why. */
 export class RefreshError extends LockError {
-  /** Who failed, for people. */
+  /** The process that failed, for people. */
   readonly by: Holder;
-  /** Until then no process tries again. */
+  /** No process tries again for this long. */
   readonly retryInMs: number;
 
   constructor(resource: string, seen: { readonly by: Holder; readonly retryInMs: number }) {

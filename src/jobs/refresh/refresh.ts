@@ -1,16 +1,16 @@
 /**
- * A value that many use and one renews: an access token, a cached page.
+ * A value that many callers use and one renews: an access token, a cached page.
  *
- * Invariant: of all who find the value stale, in all processes, one loads it. It holds because a
- * load runs under a mutex and reads once more before it begins, and what it persists is what the
- * others then read. In one process all who wait share one attempt, so a stampede costs one claim a
- * process. A failure is shared as well: by those who wait here, and, on a store that keeps records,
- * for `retryAfter` with all processes, as what is kept says who failed and not why, for messages
- * may hold secrets. An attempt ends with its lease at the latest: a load that hangs keeps nobody
- * here from what others load then.
- * What would break it: a `load` that does not persist what `read` reads, or a `read` that answers
- * what is stale. A load that stalls for longer than its lease may overlap the next: where that
- * matters, what it persists goes through a fence.
+ * Invariant: of all callers that find the value stale, in all processes, one loads it. It holds
+ * because a load runs under a mutex and reads once more before it begins, and the others then read
+ * what it persists. In one process all waiters share one attempt, so a stampede costs one claim a
+ * process. They share a failure as well, and, on a store that keeps records, so do all processes
+ * for `retryAfter`: the record names the process that failed but not the error, for messages may
+ * hold secrets. An attempt ends with its lease at the latest: after a load that hangs, this process
+ * can still use what others load.
+ * What would break it: a `load` that does not persist what `read` reads, or a `read` that returns a
+ * stale value. A load that stalls for longer than its lease may overlap the next: where that
+ * matters, persist through a fence.
  */
 
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
@@ -41,16 +41,16 @@ export interface RefreshOptions<T>
    */
   readonly staleWhileRefreshing?: () => T | undefined | PromiseLike<T | undefined>;
   /**
-   * After a failure no process tries again for so long; default 1 s, at most a minute. 0: the next
-   * waiter tries at once.
+   * After a failure no process tries again for this long; default 1 s, at most a minute. 0: the
+   * next waiter tries at once.
    */
   readonly retryAfter?: Duration;
 }
 
-/** Longest `retryAfter`, in ms: a slip of the keyboard must not stop everybody for hours. */
+/** Longest `retryAfter`, in ms: a typing error must not stop all processes for hours. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** What is kept of a failure. */
+/** The record of a failure. */
 interface Failure {
   readonly failed: Holder;
 }
@@ -84,9 +84,9 @@ interface RefreshTerms<T> {
 const refreshesOf = new WeakMap<Engine, Refreshes>();
 
 /**
- * A value that many use and one renews: of all who find it stale, in all processes, one loads it,
- * and the others wait, or go on with the old one while it is usable. In one process the first to
- * ask loads for all; those who wait share its failure, too.
+ * A value that many callers use and one renews: of all that find it stale, in all processes, one
+ * loads it, and the others wait, or use the old one while it is usable. In one process the first
+ * caller loads for all; the others share its failure, too.
  *
  * @example
  * import { refresh } from 'holdfast/refresh';
@@ -94,8 +94,8 @@ const refreshesOf = new WeakMap<Engine, Refreshes>();
  * const read = async () => fresh(await cache.get('token'));
  * const token = await refresh(locks, 'access-token', { read, load: fetchToken });
  *
- * @throws UsageError synchronously; as rejections what the functions throw and what `run` of a
- *   mutex does, and RefreshError if another process has just failed.
+ * @throws UsageError synchronously; as rejections the errors of the functions and of a mutex's
+ *   `run`, and RefreshError if another process has just failed.
  */
 export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>): Promise<T> {
   const engine = engineOf(locks);
@@ -125,7 +125,7 @@ class Refreshes {
   }
 
   async refresh<T>(lock: Lock, terms: RefreshTerms<T>): Promise<T> {
-    // The loading code would wait for itself.
+    // Inside a load of this key, this call would wait for itself.
     lock.checkStranger();
     const { signal } = terms.acquire;
     signal?.throwIfAborted();
@@ -153,11 +153,11 @@ class Refreshes {
 interface FlightParts<T> {
   readonly lock: Lock;
   readonly terms: RefreshTerms<T>;
-  /** It takes nobody on any more; may be told twice. */
+  /** Called when no more callers may join; perhaps twice. */
   readonly over: () => void;
 }
 
-/** One attempt, for all in this process who wait for it. */
+/** One attempt, for all its waiters in this process. */
 class Flight<T> {
   readonly #engine: Engine;
   readonly #parts: FlightParts<T>;
@@ -176,7 +176,7 @@ class Flight<T> {
     this.#value.then(parts.over, parts.over);
   }
 
-  /** Waits as long as these options say, whatever the others' say. */
+  /** Waits within these options only, not those of the other waiters. */
   join({ wait = this.#engine.services.settings.waitMs, signal }: AcquireOptions): Promise<T> {
     const { resource } = this.#parts.lock;
     this.#passengers++;
@@ -200,7 +200,7 @@ class Flight<T> {
     });
   }
 
-  /** When nobody waits any more, it does not either; but who loads already goes on. */
+  /** The last waiter to leave ends the wait for the lock; a load that runs already goes on. */
   #leave(): void {
     this.#passengers--;
     if (this.#passengers > 0) return;
@@ -219,7 +219,7 @@ class Flight<T> {
       const usable = await terms.old();
       if (usable !== undefined) return usable;
     }
-    // Without end: each of those who wait has a limit of its own.
+    // Without end: each waiter has a limit of its own.
     return lock.run({ ...options, wait: MAX_DURATION_MS }, attempt);
   }
 
@@ -249,7 +249,7 @@ class Flight<T> {
     return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
   }
 
-  /** That others hear of a failure is not worth hiding what failed. */
+  /** An error here must not hide the load's own error. */
   async #noteFailure(lease: Lease): Promise<void> {
     const { label: _, ...failed } = lease.live.claim.holder;
     const note: Failure = { failed };

@@ -2,7 +2,7 @@ import type { Claim } from '../../contract/store.ts';
 import type { Member } from './member.ts';
 import { type Standing, Vote, type VoteParts } from './vote.ts';
 
-/** What all members say to one claim, lowest member first. */
+/** The votes of all members on one claim, lowest member first. */
 export class Ballot {
   readonly votes: readonly Vote[];
   readonly majority: number;
@@ -16,7 +16,7 @@ export class Ballot {
     return this.votes.filter((vote) => vote.held);
   }
 
-  /** A majority says `held`. */
+  /** A majority of the votes is `held`. */
   get won(): boolean {
     return this.held.length >= this.majority;
   }
@@ -26,8 +26,8 @@ export class Ballot {
   }
 
   /**
-   * Asks, and resolves as soon as it is settled: members that have not answered by then do so in
-   * the background. Every request ends, so this does.
+   * Asks, and resolves as soon as it is settled; later replies arrive in the background. Every
+   * request ends, so this does.
    */
   poll(ask: (vote: Vote) => Promise<void> | undefined, settled: () => boolean): Promise<void> {
     return new Promise((resolve) => {
@@ -43,19 +43,19 @@ export class Ballot {
     });
   }
 
-  /** Gives back, in the background, what it has of members above this one, or of all. */
+  /** Gives back, in the background, the votes of members above this one, or of all. */
   letGo(above?: Vote): void {
     for (const vote of this.votes.slice(above ? this.votes.indexOf(above) + 1 : 0)) vote.letGo();
   }
 
   /**
-   * Gives back the votes of all members, also of those that have not answered. Resolves when a
-   * majority has heard it; the others are told in the background.
+   * Gives back the votes of all members, also of those that have not replied. Resolves when a
+   * majority has confirmed it; the others do so in the background.
    * @throws StoreError
    */
   release(afterMs: number): Promise<boolean> {
     const cast = this.votes.filter((vote) => vote.cast);
-    // What was refused has a subscription at most.
+    // A refused vote has a subscription at most.
     for (const vote of this.votes) if (!vote.cast) vote.letGo();
     const enough = Math.min(this.majority, cast.length);
     return new Promise((resolve, reject) => {

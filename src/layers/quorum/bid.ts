@@ -8,14 +8,14 @@
  * the hold was in force, so that no other hold can have come and gone between.
  *
  * Tokens grow: the token is the greatest number in a majority of the votes, and nothing is granted
- * before a majority has that number or a greater one. Whoever holds later has a majority too, and
- * in it a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
+ * before a majority has that number or a greater one. A later holder has a majority too, and in it
+ * a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
  *
- * Nobody waits for ever: a bid waits in one queue, that of its room, the lowest member that answers
- * and remembers. While it waits there it keeps votes of lower members only, so whoever waits, waits
- * for somebody who waits at a higher member or nowhere: there is no circle, whomever each of them
- * can reach (docs/design/0041-quorum-waiting.md). Other votes are tries, and given back in the same
- * round if they win nothing. Who cannot reach a majority keeps no vote.
+ * No bid waits for ever: a bid waits in one queue, that of its room, the lowest member that replies
+ * and remembers. While it waits there it keeps votes of lower members only, so each waiting bid
+ * waits for one that waits at a higher member or nowhere: there is no circle, whichever members
+ * each can reach (docs/design/0041-quorum-waiting.md). Other votes are tries, and given back in the
+ * same round if they win nothing. A bid that cannot reach a majority keeps no vote.
  * What would break it: to keep a vote above the room, to wait for a member that lost its memory, to
  * count a vote that was won back too late, or to grant before a majority was raised.
  */
@@ -39,14 +39,14 @@ export interface BidParts {
   readonly clock: Clock;
   /** All members can be raised. */
   readonly raises: boolean;
-  /** Called when there may be news. */
+  /** Called when a member may have news. */
   readonly wake: (() => void) | undefined;
 }
 
-/** As much of a life as clocks of different rates agree about. */
+/** The share of a life that is safe against clocks of different rates. */
 const SURE = 0.9;
 
-/** What more waiting cannot change. */
+/** Reasons that more waiting cannot change. */
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
 
 const OVER: GoneStatus = { state: 'gone', why: 'unknown' };
@@ -58,7 +58,7 @@ export class Bid {
   #over = false;
   /** It has been claimed here; otherwise another instance may have done so. */
   #known = false;
-  /** Where it waits, or would. */
+  /** The member at which it waits, or would. */
   #room: Vote | undefined;
   #waits = false;
   /** A member has admitted it since the last round began. */
@@ -81,7 +81,7 @@ export class Bid {
     this.#ballot = new Ballot(claim, members, { clock, wake: tell });
   }
 
-  /** One round: answers as soon as the outcome is certain. Never rejects. */
+  /** One round: returns as soon as the outcome is certain. Never rejects. */
   async ask(verb: Verb): Promise<ClaimStatus> {
     if (this.#over) return OVER;
     const startedAt = this.#parts.clock.now();
@@ -122,7 +122,7 @@ export class Bid {
     const woken = this.#woken;
     this.#woken = false;
     if (verb === 'claim') {
-      // Claimed again after it has died, it is another one.
+      // A claim repeated after its death is a new one.
       if (startedAt >= this.#lapsesAt) this.#token = undefined;
       this.#lost = undefined;
       this.#known = true;
@@ -133,7 +133,7 @@ export class Bid {
     return this.#waits && !woken ? this.#stand(verb, startedAt) : this.#seek(verb, startedAt);
   }
 
-  /** A heartbeat of what another instance claimed. */
+  /** A heartbeat of a claim that another instance made. */
   async #recall(startedAt: number): Promise<ClaimStatus> {
     const { votes, majority } = this.#ballot;
     this.#adopt();
@@ -145,7 +145,7 @@ export class Bid {
     this.#known = this.#room !== undefined;
     if (this.#ballot.won) return this.#grant(startedAt);
     if (this.#room) {
-      // Where it is not, it may not have been yet.
+      // A member without the claim may never have had it.
       for (const vote of votes) if (vote.standing === 'missing') vote.forget();
       return this.#seek('renew', startedAt);
     }
@@ -153,7 +153,7 @@ export class Bid {
     return goneOf(votes) ?? OVER;
   }
 
-  /** A heartbeat of a hold, which wins back what it lacks. */
+  /** A heartbeat of a hold, which wins back missing votes. */
   async #confirm(verb: Verb, startedAt: number): Promise<ClaimStatus> {
     const { votes, majority } = this.#ballot;
     const heals = verb === 'renew' && !this.#evicted;
@@ -177,7 +177,7 @@ export class Bid {
     if (vote.held && this.#parts.clock.now() >= this.#lapsesAt) vote.letGo();
   }
 
-  /** A heartbeat of a wait: only the room and what is below it matters. */
+  /** A heartbeat of a wait: only the room and the members below it matter. */
   async #stand(verb: Verb, startedAt: number): Promise<ClaimStatus> {
     const room = this.#room as Vote;
     await this.#ballot.poll(
@@ -244,7 +244,7 @@ export class Bid {
 
   #hold(startedAt: number): ClaimStatus {
     const { held, votes, majority } = this.#ballot;
-    // Fresh votes may live for longer than the claim, which only heartbeats prolong.
+    // Fresh votes may outlive the claim, which only heartbeats prolong.
     const lifeMs = this.#livesUntil - startedAt;
     const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));
     this.#lapsesAt = Math.max(this.#lapsesAt, startedAt + leftMs * SURE);
@@ -267,7 +267,7 @@ export class Bid {
     return status;
   }
 
-  /** There is no majority to be had now, so it keeps nothing but a place where it may begin. */
+  /** Without a majority it keeps at most a place at one member that lost its memory. */
   #despair(): ClaimStatus {
     const ballot = this.#ballot;
     const gone = goneOf(ballot.votes.filter(({ standing }) => standing === 'gone'));
@@ -281,7 +281,7 @@ export class Bid {
     this.#room = undefined;
     this.#waits = false;
     if (!later) return this.#fail();
-    // With none that forgot, its own place has expired, and nobody is known to be in the way.
+    // If no member lost its memory, its own place has expired, and no other claim is known.
     return first ? this.#later(Math.min(...retries), 'data-loss') : this.#soon();
   }
 

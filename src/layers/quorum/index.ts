@@ -2,11 +2,10 @@
  * Redlock as a layer: several independent stores that act as one, which goes on while fewer than
  * half of them are down, slow, or have lost their memory.
  *
- * What makes a claim held, and why no two are, is said in bid.ts; this is the contract around it.
- * One round of requests answers each question of core; a hint from a member only makes core ask.
- * Claims for the whole limit only. The member that two majorities share can tell that somebody has
- * it all, but not how many permits were given by members that it does not see: with a limit of two,
- * three members give three.
+ * bid.ts argues when a claim is held, and why no two are; this is the contract around it. Each
+ * request of core is one round of requests; a hint from a member only makes core ask. Claims for
+ * the whole limit only. The member that two majorities share knows of a claim for the whole limit,
+ * but not of permits that other members gave: with a limit of two, three members give three.
  */
 import { createHash } from 'node:crypto';
 import { type Clock, checkClock } from '../../base/clock.ts';
@@ -23,8 +22,8 @@ import { find, inspect, majorityAnswers } from './view.ts';
 
 export interface QuorumOptions {
   /**
-   * How long one member is waited for; default a tenth of the TTL. It should be far longer than a
-   * member usually takes: who is slower counts as down.
+   * The time limit for one member; default a tenth of the TTL. It should be far longer than a
+   * member usually takes: a slower one counts as down.
    */
   readonly patience?: Duration;
   /** For tests. */
@@ -56,7 +55,7 @@ class Quorum implements Store {
   readonly name = 'quorum';
   readonly traits: Traits;
   readonly maxTtlMs: number | undefined;
-  /** What shares its servers at all members. */
+  /** Names the parts of all members together. */
   readonly partOf: ((resource: string) => string) | undefined;
   readonly #clock: Clock;
   readonly #members: readonly Member[];
@@ -76,7 +75,7 @@ class Quorum implements Store {
     this.maxTtlMs = limits.length > 0 ? Math.min(...limits) : undefined;
   }
 
-  /** Tokens compare as long as the members are the same, and each goes on counting. */
+  /** Tokens compare as long as the members stay the same, and no member's count begins anew. */
   get lineage(): string {
     if (!this.#raises) return '';
     const lineages = this.#members.map(({ store }) => store.lineage).sort();
@@ -94,7 +93,7 @@ class Quorum implements Store {
     return Promise.all(claims.map((claim) => this.#bid(claim).ask('renew')));
   }
 
-  /** A failure of one is a failure of all: they are repeated together, and harmlessly. */
+  /** One failure rejects them all: core repeats them together, which is harmless. */
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = after?.ms ?? 0;
     return Promise.all(
@@ -168,7 +167,7 @@ class Quorum implements Store {
     const now = this.#clock.now();
     const known = this.#bids.get(claim.id);
     const until = Math.max(known?.until ?? 0, now + keepMs);
-    // Moved to the end, so that those that nobody asks about come first.
+    // Moves it to the end, so that the bids unused for longest come first.
     this.#bids.delete(claim.id);
     for (const [id, stale] of this.#bids) {
       if (stale.until > now) break;

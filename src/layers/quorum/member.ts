@@ -1,11 +1,11 @@
 /**
  * One of the stores of a quorum: requests of the same moment to the same part of it travel
- * together, and none is waited for longer than a share of its TTL.
+ * together, and each waits for a share of its TTL at most.
  *
- * Unlike core's lanes, requests do not queue behind one another: a member that hangs must not hold
- * up what comes after. Every request ends, at the latest as an error of unknown outcome, so whoever
- * counts votes need not look at the clock. A release that failed is repeated until the TTL has done
- * its work, because a vote that is left behind keeps everybody else waiting for so long.
+ * Unlike in core's batchers, requests do not queue behind one another: a member that hangs must not
+ * hold up later ones. Every request ends, at the latest as an error of unknown outcome, so a ballot
+ * need not look at the clock. A failed release is repeated until the TTL has ended the vote,
+ * because a vote that is left behind keeps all others waiting for so long.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -20,10 +20,10 @@ import {
 import { checkBoolean, checkReplies, checkStatus, partOf } from '../../store-calls/replies.ts';
 import { answerWithin } from '../../store-calls/time-limit.ts';
 
-/** How long a member is waited for, as a share of the TTL: core waits a third, for two rounds. */
+/** A member's time limit is the TTL divided by this: core waits a third, for two rounds. */
 export const PATIENCES_PER_TTL = 10;
 
-/** How long a member may take to answer a question that is about no claim, in ms. */
+/** The time limit of a question about no claim, in ms. */
 const LOOK_MS = 1_000;
 
 type Verb = 'claim' | 'renew' | 'raise' | 'release';
@@ -43,9 +43,9 @@ export interface MemberOptions {
 
 export class Member {
   readonly store: Store;
-  /** Parts that failed to answer in time: nobody waits for them in vain again until they do. */
+  /** Parts that failed: no bid waits for them again until they reply. */
   readonly #suspects = new Set<string>();
-  /** Until when parts grant nothing, as far as we know, because they lost their memory. */
+  /** Until when parts grant nothing, as last known, because they lost their memory. */
   readonly #quarantines = new Map<string, number>();
   readonly #options: MemberOptions;
   readonly #pending = new Map<string, Request[]>();
@@ -55,7 +55,7 @@ export class Member {
     this.#options = options;
   }
 
-  /** As far as we know, it answers questions about this resource, and remembers. */
+  /** As last known, it replies about this resource, and has not lost its memory. */
   serves(resource: string, now: number): boolean {
     const part = partOf(this.store, resource);
     const quarantinedUntil = this.#quarantines.get(part) ?? Number.NEGATIVE_INFINITY;
@@ -100,7 +100,7 @@ export class Member {
     }
   }
 
-  /** Without hints a member is heard of only when it is asked. Never rejects. */
+  /** Without hints, news of a member comes only by asking it. Never rejects. */
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
     const { watch } = this.store;
     if (!watch) return undefined;
@@ -112,8 +112,8 @@ export class Member {
   }
 
   /**
-   * @param ttlMs of which a share is waited for; default for questions that are about no claim.
-   * @throws what the verb throws, or a StoreError of unknown outcome.
+   * @param ttlMs a share of it is the time limit; default for questions about no claim.
+   * @throws the error of the verb, or a StoreError of unknown outcome.
    */
   within<T>(verb: () => Promise<T>, ttlMs: number = LOOK_MS * PATIENCES_PER_TTL): Promise<T> {
     const { clock, patienceMs = ttlMs / PATIENCES_PER_TTL } = this.#options;
@@ -162,7 +162,7 @@ export class Member {
     } catch (cause) {
       const error = toStoreError(cause);
       const alone = batch.length === 1 || error.retryable || error.outcome === 'unknown';
-      // Refused for one that is in it, perhaps: each is sent alone.
+      // One request may be the cause, so each is sent alone.
       for (const request of batch) {
         if (alone) request.fail(error);
         else void this.#deliver([request], verb, afterMs);
@@ -193,7 +193,7 @@ export class Member {
   }
 }
 
-/** A verb that throws is one that rejects. */
+/** Turns a throw into a rejection. */
 async function invoke<T>(verb: () => Promise<T>): Promise<T> {
   return verb();
 }

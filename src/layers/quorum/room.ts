@@ -1,28 +1,28 @@
-/** Where a bid waits: how it tries all members, and at which it stands if others were first. */
+/** The room of a bid: how it tries all members, and at which it waits if others were first. */
 import type { Clock } from '../../base/clock.ts';
 import type { Ballot } from './ballot.ts';
 import type { Standing, Vote } from './vote.ts';
 
 export type Verb = 'claim' | 'renew';
 
-/** Of members at which it can wait. */
+/** The standings of members at which it can wait. */
 export const ABLE: readonly Standing[] = ['unasked', 'refused', 'missing', 'waiting'];
 
-/** Least time in ms that a silent room is waited for when the others have granted. */
+/** Least time in ms to wait for a silent room when the others have granted. */
 const GRACE_MS = 10;
 
-/** The lowest member that answers and remembers. */
+/** The lowest member that replies and remembers. */
 export function lowestFit({ votes }: Ballot, now: number): Vote {
   return votes.find(({ member, resource }) => member.serves(resource, now)) ?? (votes[0] as Vote);
 }
 
-/** The next member at which somebody else stands; the lowest, if one has come back. */
+/** The next higher member at which it can wait; otherwise the lowest such member. */
 export function above({ votes }: Ballot, room: Vote): Vote | undefined {
   const taken = votes.filter((vote) => vote !== room && ABLE.includes(vote.standing));
   return taken.find((vote) => votes.indexOf(vote) > votes.indexOf(room)) ?? taken[0];
 }
 
-/** Asks those who have not granted, until it is certain whether a majority does. */
+/** Asks the members that have not granted, until it is certain whether a majority does. */
 export async function tryAll(
   ballot: Ballot,
   parts: {
@@ -45,11 +45,11 @@ export async function tryAll(
       return room.standing !== 'pending' && (lost || (!queue && room.standing === 'refused'));
     },
   );
-  // Who waits in the room comes first.
+  // Waiters in the room come first.
   await awaitBriefly(room, { clock, since });
 }
 
-/** A member that is silent when the outcome is certain without it holds nobody up for long. */
+/** Waits only briefly for a silent member when the outcome is certain without it. */
 export async function awaitBriefly(
   vote: Vote,
   { clock, since }: { readonly clock: Clock; readonly since: number },

@@ -3,7 +3,7 @@ import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../contrac
 import type { Ballot } from './ballot.ts';
 import type { Vote } from './vote.ts';
 
-/** What says most about why a claim is gone comes first. */
+/** Reasons why a claim is gone, the most informative first. */
 const TELLING: readonly GoneReason[] = [
   'evicted',
   'mismatch',
@@ -14,15 +14,15 @@ const TELLING: readonly GoneReason[] = [
   'unknown',
 ];
 
-/** Why the claim is gone, of those members that say so. */
+/** The most informative reason of the members at which the claim is gone. */
 export function goneOf(votes: readonly Vote[]): GoneStatus | undefined {
   const gone = votes.flatMap(({ status }) => (status?.state === 'gone' ? [status] : []));
   return TELLING.flatMap((why) => gone.filter((status) => status.why === why))[0];
 }
 
 /**
- * The least life in the best majority, counted from `startedAt`. What was sent before that has
- * been living for longer, by a clock that may run up to twice as fast as ours.
+ * The least life in the best majority, counted from `startedAt`. A vote asked for before that has
+ * lost life since, by a clock that may run up to twice as fast as ours.
  */
 export function leftOf(
   held: readonly Vote[],
@@ -45,9 +45,9 @@ export function tokenOf(held: readonly Vote[], majority: number): bigint {
 }
 
 /**
- * How the hold before ended. Each member tells of the last vote that it gave, which need not have
- * been part of a hold: what most of them say comes first, and an end that left work undone before
- * one that did not.
+ * How the hold before ended. Each member reports the last vote that it gave, which need not have
+ * been part of a hold: an end that left work undone comes first, then the one that most members
+ * report.
  */
 export function takeoverOf(held: readonly Vote[]): Takeover | undefined {
   const all = held.flatMap((vote) => vote.held?.takeover ?? []);
@@ -59,7 +59,7 @@ export function takeoverOf(held: readonly Vote[]): Takeover | undefined {
   )[0];
 }
 
-/** Why there is no majority: what one of those says that failed. */
+/** Why there is no majority: the error of one member that failed. */
 export function failureOf({ votes, majority }: Ballot): StoreError {
   const errors = votes.flatMap(({ status }) => (status?.state === 'error' ? [status.error] : []));
   const [cause] = errors;

@@ -1,13 +1,13 @@
 import type { Store, Traits } from '../../contract/store.ts';
 
-/** What a quorum of these promises. */
+/** The traits of a quorum of these stores. */
 export function traitsOf(members: readonly Store[]): Traits {
   const all = members.map(({ traits }) => traits);
   const any = <K extends keyof Traits>(name: K, value: Traits[K]): boolean =>
     all.some((traits) => traits[name] === value);
   const raised = members.every(({ raise, traits }) => raise && traits.tokens !== undefined);
   return {
-    // The room's, as long as it stays the same.
+    // The order is the room's, as long as the room stays the same.
     queue: all.every(({ queue }) => queue),
     permits: false,
     tokens: raised ? 'majority' : undefined,

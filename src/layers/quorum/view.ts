@@ -1,9 +1,9 @@
 /**
- * What a majority of the members see.
+ * The queue as a majority of the members see it.
  *
- * Members number claims each by itself, and ids are secret, so a claim is known again by the mark
- * that it was given, or by who made it where a member keeps no marks. A claim is shown as a holder
- * if a majority of the members say so, under the number that most of them show, which is the token;
+ * Each member numbers claims by itself, and ids are secret, so a claim is recognised by its mark,
+ * or by its holder, kind and TTL where a member keeps no marks. It is shown as a holder if it is
+ * one at a majority of the members, under the number that most of them show, which is the token;
  * otherwise as a waiter. This is for people: no grant depends on it.
  */
 
@@ -39,7 +39,7 @@ export async function inspect(members: readonly Member[], resource: string): Pro
   return { resource, limit: limits.length > 0 ? Math.min(...limits) : undefined, holders, waiters };
 }
 
-/** What the members have of the claim with this number. */
+/** The members' views of the claim with this number. */
 export async function find(
   members: readonly Member[],
   { resource, number }: { readonly resource: string; readonly number: bigint },
@@ -49,8 +49,8 @@ export async function find(
 }
 
 /**
- * What a majority answers; the others are left out.
- * @throws StoreError if there is none.
+ * The replies of at least a majority; members that failed are left out.
+ * @throws StoreError if fewer reply.
  */
 export async function majorityAnswers<T>(
   members: readonly Member[],
@@ -110,7 +110,7 @@ function usualNumber(sightings: readonly Sighting[]): bigint {
   });
 }
 
-/** With the life that a majority grants, if it is a holder. */
+/** The claim as shown; a holder, with the life that a majority grants. */
 function shownAs({ sightings, number, holds }: Group, members: readonly Member[]): Standing {
   const lives = sightings.filter((each) => each.holds || !holds).map(({ seen }) => seen.leftMs);
   lives.sort((a, b) => b - a);

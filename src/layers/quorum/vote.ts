@@ -1,10 +1,9 @@
 /**
- * What one member says to a claim.
+ * One member's vote on a claim.
  *
  * A vote is a claim at the member, with an id that is used until the vote is given back; then the
  * next one has a new id, because release is final. At most one request of an id is under way, but
- * for the release: whatever is still under way then is released again when it turns out to have
- * come too late.
+ * for the release, which leaves a tombstone against a request that is still under way.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -12,8 +11,8 @@ import type { Claim, ClaimStatus, GoneReason, HeldStatus, Wake } from '../../con
 import type { Member } from './member.ts';
 
 /**
- * What a member's answer amounts to; `unasked` in this round, or `pending`. What is `missing` may
- * be claimed anew, what is `gone` may not.
+ * The meaning of a member's reply; `unasked` in this round, or `pending`. A `missing` claim may be
+ * made anew, a `gone` one may not.
  */
 export type Standing =
   | 'unasked'
@@ -33,22 +32,22 @@ export interface VoteParts {
   readonly wake: Wake | undefined;
 }
 
-/** What more asking cannot change. */
+/** Reasons that more asking cannot change. */
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'evicted'];
 
 export class Vote {
   readonly member: Member;
-  /** The member's answer in this round. */
+  /** The member's reply in this round. */
   status: ClaimStatus | undefined;
-  /** When what it answers was sent. */
+  /** When the request of that reply was sent. */
   sentAt = 0;
   readonly #parts: VoteParts;
   readonly #whole: Claim;
   #claim: Claim | undefined;
-  /** Where the member last said that the claim is. */
+  /** Where the claim was in the member's last reply. */
   #place: 'held' | 'waiting' | undefined;
   #attempt = 0;
-  /** Another instance may have sent it, so it need not have been there when it is gone. */
+  /** Another instance may have sent it, so a `gone` claim may never have been there. */
   #adopted = false;
   #pending: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -84,7 +83,7 @@ export class Vote {
     return this.standing === 'held' ? (this.status as HeldStatus) : undefined;
   }
 
-  /** The answers so far are of an earlier round. */
+  /** Drops the reply of an earlier round. */
   forget(): void {
     if (!this.#pending) this.status = undefined;
   }
@@ -96,12 +95,12 @@ export class Vote {
     this.#adopted = true;
   }
 
-  /** Resolves when the member has answered, or was waited for long enough. */
+  /** Resolves when the member has replied, or its time limit has passed. */
   get settled(): Promise<void> {
     return this.#next ?? this.#pending ?? Promise.resolve();
   }
 
-  /** Asks the member, after what is under way: an old answer is no heartbeat. */
+  /** Asks the member, after any request under way: an old reply is no heartbeat. */
   ask(verb: 'claim' | 'renew', queue = false): Promise<void> {
     if (this.#next) return this.#next;
     const attempt = this.#attempt;
@@ -121,13 +120,13 @@ export class Vote {
     if (!claim) return;
     const status = await this.member.ask('raise', claim, number);
     if (this.#claim?.id !== claim.id) return;
-    // It is no heartbeat: what is left was counted before.
+    // A raise is no heartbeat: the life left is that of the reply before.
     const leftMs = this.held?.leftMs ?? 0;
     this.#take(claim, status.state === 'held' ? { ...status, leftMs } : status);
   }
 
   /**
-   * Gives the vote back, also if the member has not answered yet.
+   * Gives the vote back, also if the member has not replied yet.
    * @throws StoreError
    */
   release(afterMs = 0): Promise<boolean> {
@@ -154,7 +153,7 @@ export class Vote {
       await this.#watching;
       if (this.#claim?.id !== claim.id) return;
     }
-    // What keeps no queue is tried again.
+    // At a store without a queue, a waiting claim is tried again.
     const stands = this.member.store.traits.queue ? this.#place : this.#place === 'held';
     const sentAt = clock.now();
     const status = await this.member.ask(stands ? verb : 'claim', claim);
@@ -173,7 +172,7 @@ export class Vote {
     this.#place = status.state === 'gone' ? undefined : status.state;
     if (status.state !== 'gone') this.#adopted = false;
     if (status.state !== 'gone') return;
-    // A try that was refused, or never made, may be repeated by its id.
+    // A try that was refused, or never made, may be repeated with its id.
     if (status.why === 'refused' || this.#adopted) this.#claim = undefined;
     else this.#drop();
     this.status = status;

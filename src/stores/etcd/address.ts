@@ -1,6 +1,6 @@
 /**
- * Where the servers are. No message repeats an address: where one is malformed, anything may be a
- * part of the password.
+ * Where the servers are. No message repeats an address: in a malformed one, any part may belong to
+ * the password.
  */
 import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
 import { UsageError } from '../../base/errors.ts';
@@ -11,20 +11,20 @@ import type { Endpoint } from './channel.ts';
 export interface EtcdTls
   extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'pfx'>,
     Pick<ConnectionOptions, 'rejectUnauthorized'> {
-  /** The name that the servers' certificates are for. Default: the host that was asked. */
+  /** The name that the servers' certificates are for. Default: the host of the address. */
   readonly servername?: string;
 }
 
 export interface EtcdAddress {
-  /** `host:2379`, or a URL: with `https:` or `etcds:`, TLS is spoken. */
+  /** `host:2379`, or a URL: `https:` or `etcds:` turns TLS on. */
   readonly endpoints: readonly string[];
   readonly username?: string;
   readonly password?: string;
-  /** TLS is spoken with all servers, also with those that are named without a scheme. */
+  /** Turns TLS on for all servers, also for those that are named without a scheme. */
   readonly tls?: EtcdTls;
 }
 
-/** An address that was checked. */
+/** A checked address. */
 export interface Address {
   readonly endpoints: readonly Endpoint[];
   readonly user: { readonly name: string; readonly password: string } | undefined;

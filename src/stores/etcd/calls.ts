@@ -1,9 +1,9 @@
 /**
- * Requests with one answer, and the streams that last.
+ * Unary requests, and lasting streams.
  *
- * A request has three seconds, whatever becomes of it. It goes to another server only if the first
- * has surely not carried it out: it did not leave, or the server has no leader, which is asked for
- * with every request. With another token it is sent again only when it was refused for the old one.
+ * A request has three seconds in all. It goes to another server only if the first has surely not
+ * carried it out: it did not leave, or the server has no leader, although every request demands
+ * one. It is sent again with a new token only when it was refused for the old one.
  */
 import { afterInput } from '../../base/event-loop.ts';
 import type { Channel, Request } from './channel.ts';
@@ -13,7 +13,7 @@ import { authenticateRequest, authenticateResponse } from './messages.ts';
 import { decode, encode, type Message } from './protobuf.ts';
 import type { Received, RpcStream } from './rpc-stream.ts';
 
-/** No answer after so long is of use to a lock; a server that is well answers within one second. */
+/** A lock has no use for a later reply; a healthy server replies within one second. */
 export const DEADLINE_MS = 3000;
 
 export interface Method<Q, A> {
@@ -57,7 +57,7 @@ export class Calls {
   async call<Q, A>(method: Method<Q, A>, request: Q): Promise<A> {
     const message = encode(method.request, request);
     const end = performance.now() + DEADLINE_MS;
-    // An address may be that of several servers.
+    // One address may stand for several servers.
     let moves = this.#channels.endpoints;
     let tokens = this.#user ? 1 : 0;
     for (;;) {
@@ -76,7 +76,7 @@ export class Calls {
     }
   }
 
-  /** Resolves when the stream is there, which tells `received` of its end. Rejects as calls do. */
+  /** Resolves when the stream is there; `received` gets its end. Rejects as calls do. */
   async stream(path: string, received: Received): Promise<RpcStream | undefined> {
     const end = performance.now() + DEADLINE_MS;
     const { channel, token } = this.#ready() ?? (await this.#attempt(end));
@@ -89,7 +89,7 @@ export class Calls {
     return channel.stream(request, { ...received, ended });
   }
 
-  /** The next request asks for another. */
+  /** The next request gets another. */
   forget(token: string | undefined = this.#token): void {
     if (this.#token === token) this.#token = undefined;
   }
@@ -132,7 +132,7 @@ export class Calls {
   }
 }
 
-/** It has not been carried out, and another server may be able to. */
+/** It was not carried out, and another server may be able to. */
 function isElsewhere(error: unknown): boolean {
   return isLeaderless(error) || (error instanceof NoAnswer && !error.sent);
 }
@@ -145,7 +145,7 @@ function left(end: number): number {
   return Math.max(1, Math.ceil(end - performance.now()));
 }
 
-/** What is not there by then has not been sent. */
+/** No connection by then: nothing was sent. */
 function before<T>(end: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new NoAnswer(false, `no connection within ${DEADLINE_MS} ms`));
@@ -154,7 +154,7 @@ function before<T>(end: number, work: Promise<T>): Promise<T> {
   });
 }
 
-/** The request has been carried out, but nobody can say how. */
+/** The request was carried out, but the reply is unreadable. */
 function read<Q, A>(method: Method<Q, A>, answer: Buffer): A {
   try {
     return method.read(answer);

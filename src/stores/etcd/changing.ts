@@ -1,4 +1,4 @@
-/** Claims that are changed by force or by choice: each by a comparison with what was read. */
+/** Downgrades and evictions; each compares with what was read. */
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import type { Compare, Operation } from './client.ts';
@@ -10,7 +10,7 @@ import { noteOf, type Place, sealedValue, valueWith } from './queue.ts';
 import { readQueue } from './reading.ts';
 import { standing } from './standing.ts';
 
-/** So often others may change the same claim before this does. */
+/** Attempts, when others keep changing the same claim. */
 const MOST_TRIES = 8;
 
 export async function downgrade(parts: Parts, claim: Claim): Promise<ClaimStatus | undefined> {
@@ -60,7 +60,7 @@ interface Eviction {
   readonly resource: string;
   readonly place: Place;
   readonly holds: boolean;
-  /** Somebody takes over, now or later. */
+  /** A claim takes over, now or later. */
   readonly heard: boolean;
   readonly reason: string;
   readonly now: boolean;
@@ -73,7 +73,7 @@ async function eviction(
   const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
   const { key } = place;
   if (holds && !now) {
-    // Nobody keeps that lease alive, and it outlives what the holder may count on.
+    // A lease without heartbeats, which outlives what the holder may count on.
     const lease = await leases.ending(ttlMs);
     return [
       { put: { key, lease, value: sealedValue(place, { sealed: 'evicted', detail: reason }) } },

@@ -1,23 +1,23 @@
 /**
  * One connection to a server of etcd: gRPC over HTTP/2.
  *
- * A request that was refused, or that the server says it has not looked at, has not been carried
- * out; of any other that has left and has no answer nothing is known. A connection is taken into
- * use only after the server has said what all servers of HTTP/2 say first: a port where somebody
- * else listens, or behind which nobody is, so never gets a request.
+ * A request that the server refused, or reports as not processed, has not been carried out; the
+ * outcome of any other sent request without a reply is unknown. A connection is taken into use only
+ * after the server's HTTP/2 preface: so a port of another service, or one with no service behind
+ * it, never gets a request.
  *
- * A connection may be dead without anybody being told. So as long as an answer or a change is
- * awaited and the server is silent, it is asked something that any gRPC server answers at once and
- * by itself. (Pings of HTTP/2 are not for that: etcd closes a connection on which more than a few
- * come within five seconds of each other.) Two seconds of silence end it. What would break it:
- * taking our own standing still for the server's silence; therefore what has arrived meanwhile is
- * read before the silence is judged.
+ * A connection may be dead without notice. So while a reply or a change is awaited and the server
+ * is silent, it gets a request that any gRPC server answers at once and by itself. (HTTP/2 pings
+ * are no choice: etcd closes a connection on which more than a few come within five seconds of each
+ * other.) Two seconds of silence end it. What would break it: mistaking this process's own pause
+ * for the server's silence; so input that has arrived meanwhile is read before the silence is
+ * judged.
  *
- * Nothing is sent in the course of an event, and no session is destroyed. Node tells of the end of
- * a stream while nghttp2 still counts it as open; what sends at that moment may write empty frames
- * of that stream for ever, until there is no memory left: seen with nghttp2 1.61, which is in Node
- * 20 (and probably what nodejs/node#52952 is about). Node sends at once when a stream is reset or a
- * session destroyed; all else that is asked of it here it sends in the next turn of the event loop.
+ * Nothing is sent in the course of an event, and no session is destroyed. Node emits the end of a
+ * stream while nghttp2 still counts it as open; a send at that moment may write empty frames of
+ * that stream for ever, until memory runs out: seen with nghttp2 1.61, which is in Node 20 (and
+ * probably the cause of nodejs/node#52952). Node sends at once when a stream is reset or a session
+ * destroyed; everything else used here it sends in the next turn of the event loop.
  */
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
@@ -27,9 +27,9 @@ import { NoAnswer } from './errors.ts';
 import { type Course, type Received, RpcStream } from './rpc-stream.ts';
 import { MalformedError } from './wire-format.ts';
 
-/** How often the server's silence is looked at. */
+/** How often the server's silence is checked. */
 const LOOK_MS = 500;
-/** After so many silent looks it is asked whether it is there, and after so many taken for dead. */
+/** Silent checks until the server gets a probe, and until it counts as dead. */
 const ASK_AT = 2;
 const DEAD_AT = 4;
 
@@ -59,13 +59,13 @@ export class Channel implements Course {
   readonly #lasting = new Set<RpcStream>();
   #cause: unknown;
   #usable = true;
-  /** The server looks at no stream with a higher number. */
+  /** The server ignores streams with a higher number. */
   #last = Number.POSITIVE_INFINITY;
   #expected = 0;
   #timer: NodeJS.Timeout | undefined;
   #silentLooks = 0;
 
-  /** Rejects with NoAnswer. `retired` is called when it takes no requests any more. */
+  /** Rejects with NoAnswer. Calls `retired` when it takes no requests any more. */
   static open(
     endpoint: Endpoint,
     signal: AbortSignal,
@@ -99,7 +99,7 @@ export class Channel implements Course {
     this.#socket = socket;
     this.#session = session;
     this.#retired = retired;
-    // Those who wait for an answer have timers of their own.
+    // Each call has a timer of its own.
     session.unref();
     session.on('error', (error) => {
       this.#cause ??= error;
@@ -122,7 +122,7 @@ export class Channel implements Course {
     return this.#cause;
   }
 
-  /** The only message of the answer. Rejects with a Refusal or NoAnswer. */
+  /** The only message of the reply. Rejects with a Refusal or NoAnswer. */
   call(request: Request, message: Buffer, ms: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let answer: Buffer | undefined;
@@ -144,7 +144,7 @@ export class Channel implements Course {
     });
   }
 
-  /** One that lasts: it ends when the connection takes no more requests. */
+  /** A lasting one: it ends when the connection takes no more requests. */
   stream(request: Request, received: Received): RpcStream | undefined {
     const stream = this.#begin(request, {
       message: (bytes) => received.message(bytes),
@@ -157,7 +157,7 @@ export class Channel implements Course {
     return stream;
   }
 
-  /** It takes no more requests, and is closed when the last answer has come. */
+  /** Takes no more requests, and closes after the last reply. */
   retire(why: string): void {
     if (!this.#usable) return;
     this.#usable = false;
@@ -166,7 +166,7 @@ export class Channel implements Course {
     if (!this.#session.destroyed) this.#session.close();
   }
 
-  /** Ends it at once: what is unanswered gets no answer any more. */
+  /** Ends it at once: open requests get no reply any more. */
   destroy(cause: unknown): void {
     this.#cause ??= cause;
     this.retire('the connection broke');
@@ -189,7 +189,7 @@ export class Channel implements Course {
     return stream !== undefined && stream <= this.#last;
   }
 
-  /** Undefined, and told so, if the connection takes no requests any more. */
+  /** Undefined, after `ended`, if the connection takes no requests now. */
   #begin({ path, metadata }: Request, received: Received): RpcStream | undefined {
     const headers = {
       ':method': 'POST',

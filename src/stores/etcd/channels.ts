@@ -1,16 +1,16 @@
 /**
- * The one connection that is used, to any of the servers. The first is chosen at random, so that
- * many clients do not all ask the same one; one that was left is tried last. A server that does not
- * take the connection holds up the others only for a moment.
+ * The one connection in use, to any of the servers. The first server is chosen at random, to spread
+ * many clients; one that was left is tried last. An unreachable server delays the others only for a
+ * moment.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
 import { Channel, type Endpoint } from './channel.ts';
 import { closedError, NoAnswer } from './errors.ts';
 
-/** After so long an attempt is given up; a server on another continent takes less. */
+/** The limit of one attempt; a server on another continent takes less. */
 const ATTEMPT_MS = 1500;
-/** After so long the next server is tried as well. */
+/** The next server is tried as well after so long. */
 const NEXT_MS = 250;
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
@@ -34,7 +34,7 @@ export class Channels {
     return this.#current;
   }
 
-  /** Rejects with NoAnswer when none of the servers is there, or with the error of the close. */
+  /** Rejects with NoAnswer if it reaches no server, or with the error of the close. */
   get(): Promise<Channel> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (this.#current) return Promise.resolve(this.#current);
@@ -72,7 +72,7 @@ export class Channels {
     }
   }
 
-  /** The server that is there first; the others are left. */
+  /** The first server that replies; leaves the others. */
   #first(endpoints: readonly Endpoint[]): Promise<Channel> {
     const { signal: closing } = this.#closing;
     const found = new AbortController();

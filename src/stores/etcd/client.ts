@@ -11,7 +11,7 @@ export interface KeyValue {
   readonly value: string;
   readonly createRevision: bigint;
   readonly modRevision: bigint;
-  /** Writes since its creation; 0 for a key that is not there. */
+  /** Writes since its creation; 0 for a missing key. */
   readonly version: bigint;
   /** 0: none. */
   readonly lease: bigint;
@@ -23,7 +23,7 @@ export interface Keys {
   readonly end?: string;
 }
 
-/** Of a range, it is to be true of every key, and of an absent one where there is none. */
+/** On a range, it must be true of every key; on an empty range, of an absent one. */
 export interface Compare extends Keys {
   readonly target: 'version' | 'create' | 'mod' | 'value' | 'lease';
   readonly is: '=' | '!=' | '<' | '>';
@@ -42,7 +42,7 @@ export interface Range extends Keys {
 export interface Put {
   readonly key: string;
   readonly value: string;
-  /** `keep`: that which the key has; refused where there is no key. Default: none. */
+  /** `keep`: the key's own; refused if there is no key. Default: none. */
   readonly lease?: bigint | 'keep';
 }
 
@@ -86,7 +86,7 @@ export interface Reply extends TxnAnswer {
 
 export interface Granted {
   readonly id: bigint;
-  /** What the server gives, which may be more than was asked for. */
+  /** What the server grants, which may be more than requested. */
   readonly ttlMs: number;
 }
 
@@ -98,22 +98,22 @@ export interface Change {
 
 export interface Watcher extends Keys {
   /**
-   * The first revision to be told of. Default: what comes after `started`. A watch that has to
-   * catch up is served by etcd every 100 ms only.
+   * The first revision to report. Default: what comes after `started`. etcd serves a watch that has
+   * to catch up only every 100 ms.
    */
   readonly from?: bigint;
-  /** The server has it, once: whatever is written after this revision will be told. */
+  /** Called once, when the server has it; it reports all writes after `revision`. */
   readonly started: (revision: bigint) => void;
   /** All of one revision at once, in their order; never skipping any, never twice. */
   readonly changed: (changes: readonly Change[], revision: bigint) => void;
-  /** What was to be told is no longer known (compacted): read again, then watch again. */
+  /** The server has lost (compacted) some changes: read again, then watch again. */
   readonly lost: () => void;
 }
 
 export interface EtcdClient {
   txn(txn: Txn): Promise<Reply>;
   grant(ttlMs: number): Promise<Granted>;
-  /** Answers the whole life that it has again, in ms; 0: it is dead. */
+  /** Returns its whole new life, in ms; 0: it is dead. */
   keepAlive(lease: bigint): Promise<number>;
   revoke(lease: bigint): Promise<void>;
   /** Life left, in ms, to the second; 0: it is dead. */

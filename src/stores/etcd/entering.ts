@@ -2,11 +2,11 @@
  * Claims that enter their queues: one transaction each, many of them in one request.
  *
  * A claim's key has its id, so a claim that is sent twice is one; its tombstone, if it has one,
- * keeps it out. Who queues reads who is before it and writes its key; should it not be let in,
- * which is rare, it asks why. Who only tries writes nothing unless it is admitted: the first time
- * if there is nobody at all; then, having seen who is there, if it fits and nothing was written
- * since. Departures meanwhile do no harm. Each is compared with the mark of its lease (lease.ts),
- * and sent again when that was written meanwhile.
+ * keeps it out. A queueing claim reads the claims before it and writes its key; if it is refused,
+ * which is rare, it asks why. A try writes nothing unless it is admitted: first if the queue is
+ * empty; then, having read the queue, if it fits and nothing was written since. Departures
+ * meanwhile do no harm. Each compares the mark of its lease (lease.ts), and is sent again when that
+ * was written meanwhile.
  */
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -22,7 +22,7 @@ import { firstIn, reading, readQueue, viewIn } from './reading.ts';
 import { errorStatus, standing } from './standing.ts';
 import { apart, type Outcome, together } from './together.ts';
 
-/** So often a try may see others come before it. */
+/** How often others may come before a try. */
 const MOST_TRIES = 8;
 
 const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
@@ -57,7 +57,7 @@ interface Tried {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Those that were not let in, and have not been told why, ask. */
+/** Asks for the reasons of refused claims that lack them. */
 async function explained(
   { client }: Parts,
   { entries, outcomes }: Tried,
@@ -72,7 +72,7 @@ async function explained(
   });
 }
 
-/** Without an answer, they may be carried out at any time. */
+/** Without a reply, they may be carried out at any time. */
 async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply> {
   try {
     return await client.txn(together(entries.map((entry) => entry.txn())));
@@ -84,7 +84,7 @@ async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply
 }
 
 interface Entered {
-  /** Who was there before. */
+  /** The queue before it. */
   readonly before: Answer | undefined;
   /** Of its own key. */
   readonly number: bigint;
@@ -102,7 +102,7 @@ class Entry {
   constructor(parts: Parts, claim: Claim, lease: Lease) {
     this.#parts = parts;
     this.#claim = claim;
-    // One that is sent again is where it was.
+    // A copy keeps the place of the first.
     this.own = parts.own.find(claim.id) ?? parts.own.add(claim, lease);
   }
 
@@ -127,7 +127,7 @@ class Entry {
     };
   }
 
-  /** Whether it asks for the reasons apart when it is not let in. */
+  /** Whether a refused claim asks for the reasons separately. */
   get asks(): boolean {
     return this.#claim.queue;
   }
@@ -143,7 +143,7 @@ class Entry {
     ];
   }
 
-  /** The mark lives as long as the lease. */
+  /** Without its mark, the lease is dead. */
   checkLease(outcome: Outcome | undefined): void {
     if (outcome?.succeeded || this.#mark === 0n || this.#markIn(outcome) > 0n) return;
     throw leaseGone();
@@ -155,7 +155,7 @@ class Entry {
 
   async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
     const { answers = [], succeeded = false } = outcome ?? {};
-    // Released meanwhile, which has the last word.
+    // Released meanwhile, which is final.
     if (!this.#parts.own.find(this.#claim.id)) return { state: 'gone', why: 'unknown' };
     if (succeeded) return this.#entered({ before: answers[0], number: reply.revision }, sentAt);
     const [kv, grave] = [firstIn(answers[0]), firstIn(answers[1])];
@@ -168,7 +168,7 @@ class Entry {
       this.own.lease.marked(mark);
       return this.#tryAgain(this.#seenAt);
     }
-    // What kept it out has gone before it asked.
+    // The reason has gone before it asked.
     if (queue) return this.#tryAgain(undefined);
     if (!view.admits(this.#claim)) {
       return this.#leave(view.misfit(this.#claim.kind, this.own.key) ?? REFUSED);
@@ -176,14 +176,14 @@ class Entry {
     return this.#tryAgain(reply.revision);
   }
 
-  /** The key is there; it may not be allowed to stay. */
+  /** The key is there; it may have to leave again. */
   async #entered({ before, number }: Entered, sentAt: number): Promise<ClaimStatus> {
     const { client, keys, maxWaiters } = this.#parts;
     const { key } = this.own;
     const { resource, kind } = this.#claim;
     const seen = before && viewIn(before, { keys, resource, kind });
     let view = seen ? this.#behind(seen, number) : await this.#view(undefined, undefined);
-    // One too many may be the note.
+    // One of them may be the note.
     if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.places[view.find(key)];
     const waits = !place || view.find(key) >= view.admitted;
@@ -195,7 +195,7 @@ class Entry {
     return this.#leave(unfit);
   }
 
-  /** Those who were there, and this one at their end. */
+  /** The claims before, and this one at their end. */
   #behind({ places, total, ended }: QueueView, number: bigint): QueueView {
     const { kind, permits, limit, ttlMs, holder } = this.#claim;
     const { key, lease } = this.own;
@@ -227,14 +227,14 @@ class Entry {
     return this.settle(outcome, reply, sentAt);
   }
 
-  /** Nothing is there, or nothing new. */
+  /** The queue is empty, or unchanged. */
   #undisturbed(): Compare {
     const claims = this.#parts.keys.claims(this.#claim.resource);
     if (this.#seenAt === undefined) return { target: 'create', is: '=', ...claims, to: 0n };
     return { target: 'mod', is: '<', ...claims, to: this.#seenAt + 1n };
   }
 
-  /** As it was told if that is enough, otherwise as it is now. */
+  /** From the reply if that is enough, otherwise read now. */
   async #view(answer: Answer | undefined, kind: Kind | undefined): Promise<QueueView> {
     const { client, keys } = this.#parts;
     const { resource } = this.#claim;

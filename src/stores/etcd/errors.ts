@@ -1,16 +1,16 @@
 /**
- * What etcd's refusals, and connections that break, mean to whoever wants a lock.
+ * What etcd's refusals, and broken connections, mean for a lock.
  *
  * Most refusals come before a request is proposed to the cluster, or from carrying it out as a
- * whole, which then did nothing. Those that say that a server has waited in vain say nothing about
- * the outcome, and neither does a connection that breaks under a request that has left. What is not
- * known here may have happened.
+ * whole, which then did nothing. Refusals that report a timeout in the cluster say nothing about
+ * the outcome, and neither does a connection that breaks under a sent request. A request with an
+ * unknown refusal may have happened.
  */
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
 
-/** The numbers of gRPC's states that are looked at here. */
+/** The gRPC status codes used here. */
 export const Status = {
   unknown: 2,
   invalidArgument: 3,
@@ -25,7 +25,7 @@ export const Status = {
   unauthenticated: 16,
 } as const;
 
-/** The server's answer to a request, if it is no good one. */
+/** The server refused a request. */
 export class Refusal extends Error {
   override readonly name = 'EtcdRefusal';
   readonly status: number;
@@ -36,7 +36,7 @@ export class Refusal extends Error {
   }
 }
 
-/** No answer came. */
+/** No reply came. */
 export class NoAnswer extends Error {
   override readonly name = 'EtcdNoAnswer';
   /** False: the request has surely not been carried out. */
@@ -70,7 +70,7 @@ const TOO_LARGE = refused(
   'does not take requests of this size. Look at its --max-request-bytes',
 );
 
-/** What an answer begins with. */
+/** By how a message begins. */
 const refusals: readonly (readonly [starts: string, Meaning])[] = [
   [NO_LEADER, refused(true, 'has no leader, or is cut off from it')],
   ['raft proposal dropped', refused(true, 'has no leader')],
@@ -115,7 +115,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
 
 const REFUSED = refused(false, 'refused');
 
-/** Other answers, by the state of gRPC; those of other states say nothing. */
+/** Other replies, by gRPC status; those of any other status say nothing. */
 const states = new Map<number, Meaning>([
   [Status.invalidArgument, REFUSED],
   [Status.notFound, REFUSED],
@@ -130,7 +130,7 @@ const states = new Map<number, Meaning>([
 ]);
 const FAILED = unclear('failed');
 
-/** A connection error's code, or words of its message where it has none. */
+/** A connection error's code, or words of its message if it has none. */
 const breaks: readonly (readonly [sign: RegExp, retryable: boolean, advice: string])[] = [
   [/ECONNREFUSED/, true, 'is not there: nobody listens at that address'],
   [/ENOTFOUND|EAI_AGAIN/, true, 'could not be found: its host name is not known'],
@@ -147,7 +147,7 @@ const breaks: readonly (readonly [sign: RegExp, retryable: boolean, advice: stri
   [/ERR_HTTP2_ERROR|MalformedError|not of etcd/, false, 'gave an answer that is not of etcd'],
 ];
 
-/** What the server or the connection said, as a `StoreError` that says what to do. */
+/** A refusal or a broken connection, as a `StoreError` that says what to do. */
 export function storeError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
   if (error instanceof Refusal) return ofRefusal(error);
@@ -176,22 +176,22 @@ function ofRefusal({ name, status, message }: Refusal): StoreError {
   });
 }
 
-/** What the server says of a lease that is gone, where it was not asked. */
+/** The server's error for a dead lease, without asking it. */
 export function leaseGone(): StoreError {
   return storeError(new Refusal(Status.notFound, LEASE_GONE));
 }
 
-/** True if a request failed because the lease that it was to use is gone. */
+/** True if a request failed because its lease is gone. */
 export function isLeaseGone(error: unknown): boolean {
   return saidBy(error).startsWith(LEASE_GONE);
 }
 
-/** True if there is no room for what would be put; what is there can still be deleted. */
+/** True if there is no room for a put; deletions are still possible. */
 export function isFull(error: unknown): boolean {
   return saidBy(error).startsWith(FULL);
 }
 
-/** True if the server may not be asked, but others may. */
+/** True if this server cannot serve, but others may. */
 export function isLeaderless(error: unknown): boolean {
   return /^(etcdserver: no leader|raft proposal dropped)/.test(saidBy(error));
 }

@@ -39,8 +39,8 @@ const TIME_TO_LIVE: Method<{ id: bigint }, Lease> = {
 
 export interface EtcdClientOptions {
   /**
-   * A key that the user may read, whether it is there or not: reading it confirms that leases were
-   * kept alive. Default: one of the default prefix of locks.
+   * A key that the user may read, even if it is missing: reading it confirms that leases were kept
+   * alive. Default: one of the default prefix of locks.
    */
   readonly readable?: string;
 }
@@ -89,7 +89,7 @@ export function etcdClient(
   };
 }
 
-/** It is -1 for a lease that is gone. */
+/** It is -1 for a dead lease. */
 function msOf(seconds: bigint): number {
   return Math.max(0, Number(seconds) * 1000);
 }

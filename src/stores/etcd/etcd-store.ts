@@ -1,14 +1,14 @@
 /**
  * Locks in etcd: the verbs of the contract as transactions.
  *
- * Invariant: a queue is the keys of its claims in the order of their create revisions, and who is
- * admitted follows from who stands before (queue.ts), so there is nothing to decide that two could
- * decide differently, and nothing to repair. A claim lives as long as its lease (lease.ts), which
+ * Invariant: a queue is the keys of its claims in the order of their create revisions, and the
+ * claims before one decide whether it is admitted (queue.ts). So no two processes can decide
+ * differently, and there is nothing to repair. A claim lives as long as its lease (lease.ts), which
  * all claims of this process with one TTL share; its token is its create revision, which the
- * cluster has agreed upon. A queue in which somebody waits has one watch
- * (queue-watch.ts), so whoever is admitted knows without asking.
- * What breaks it: a server that takes itself for the leader and lets a living lease end. There the
- * fence holds, in a transaction that compares the create revision of the key.
+ * cluster has agreed upon. A queue with waiters has one watch (queue-watch.ts), so an admitted
+ * claim knows it without asking.
+ * What would break it: a deposed leader that lets a living lease end. Then the fence holds, in a
+ * transaction that compares the create revision of the key.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
@@ -45,7 +45,7 @@ export const TRAITS: Traits = {
 };
 
 export interface EtcdStoreParts {
-  /** The store's own: it ends with it. */
+  /** The store owns it, and closes it. */
   readonly client: EtcdClient;
   readonly keys: KeySpace;
   readonly clock: Clock;
@@ -102,7 +102,7 @@ export class EtcdStore implements Store {
     const ms = after?.ms ?? 0;
     const left: boolean[] = [];
     if (ms > 0) {
-      // Whom one lets in by leaving holds when its own turn comes.
+      // In order, because a departure may admit a later claim.
       for (const claim of claims) left.push(await leaveLater(this.#parts, claim, ms));
       return left;
     }

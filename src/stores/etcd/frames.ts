@@ -1,9 +1,9 @@
-/** gRPC's framing: before each message its length, and whether it is compressed, which none is. */
+/** gRPC's framing: before each message its length, and whether it is compressed: always no. */
 import { MalformedError } from './wire-format.ts';
 
 const HEAD = 5;
 
-/** No answer of etcd is near as large, in bytes: its requests are limited to 1.5 MB by default. */
+/** Far above any reply of etcd, in bytes: its requests are limited to 1.5 MB by default. */
 const MAX_MESSAGE = 256 * 1024 * 1024;
 
 export function frame(message: Buffer): Buffer {
@@ -34,7 +34,7 @@ export class Unframer {
     }
   }
 
-  /** Whether a message is there in part. */
+  /** Whether part of a message is there. */
   get begun(): boolean {
     return this.#size > 0;
   }

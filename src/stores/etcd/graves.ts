@@ -1,6 +1,4 @@
-/**
- * What a late copy of a claim that has left is told: a key that lives as long as the claim might.
- */
+/** Tombstones: the status for late copies of claims that have left, as long as they might live. */
 import type { GoneReason, GoneStatus } from '../../contract/store.ts';
 import type { KeyValue, Operation } from './client.ts';
 
@@ -10,7 +8,7 @@ export function burial(key: string, lease: bigint, why: Ending, detail = ''): Op
   return { put: { key, lease, value: `${why} ${detail}` } };
 }
 
-/** What the tombstone says; without one, the claim's life is over. */
+/** The status of the tombstone; without one, its life is over. */
 export function epitaph(grave: KeyValue | undefined): GoneStatus {
   if (!grave) return { state: 'gone', why: 'expired' };
   const space = grave.value.indexOf(' ');

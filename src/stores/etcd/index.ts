@@ -1,6 +1,4 @@
-/**
- * Locks between machines, in etcd, shared with programs in Go if they like.
- */
+/** Locks between machines, in etcd; programs in Go can share them. */
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
@@ -18,8 +16,8 @@ export { etcdClient } from './etcd-client.ts';
 
 export interface EtcdOptions {
   /**
-   * What the keys of all locks begin with; default `holdfast/`. A lock `a` of etcd's `concurrency`
-   * package, or of `etcdctl lock a`, is the mutex `a` of a store without a prefix.
+   * The prefix of all keys; default `holdfast/`. A lock `a` of etcd's `concurrency` package, or of
+   * `etcdctl lock a`, is the mutex `a` of a store without a prefix.
    */
   readonly prefix?: string;
   /** Longest queue of waiting claims of one resource; default 10,000. */
@@ -52,7 +50,7 @@ export function etcdStore(
 ): Store {
   const { prefix, ...limits } = checkOptions(options, CHECKS, 'etcdStore');
   const keys = new KeySpace(prefix);
-  // Who uses the store may read tombstones.
+  // Users of the store may read tombstones.
   const client = etcdClient(address, { readable: keys.grave('') });
   return new EtcdStore({ keys, clock: systemClock(), ...limits, client });
 }

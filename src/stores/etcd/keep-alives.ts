@@ -1,16 +1,16 @@
 /**
- * Keep-alives of leases, all over one stream, on which the server answers them in their order.
+ * Keep-alives of leases, all over one stream, on which the server replies in their order.
  *
- * Each has a time of its own. One that has no answer when its stream ends is sent again over the
- * next: keeping a lease alive twice does no harm, and one that is dead stays dead. As the life that
- * an answer gives is counted from the first time it was asked for, it is never thought too long.
+ * Each has its own time-out. One without a reply when its stream ends is sent again over the next:
+ * keeping a lease alive twice does no harm, and a dead one stays dead. The life that a reply gives
+ * counts from the first request, so it is never overestimated.
  *
- * Leases are kept alive by the leader alone, which asks nobody: one that has stood still still does
- * so when another has long been elected, with whom the lease ends earlier. Therefore an answer
- * counts only when a read after it, to which a majority has agreed, was answered in the same term.
- * The term in an answer is that of the last entry that its server has applied, and a leader that
- * serves a read has applied one of its own: so whoever served it was the leader before and after
- * the lease was kept alive, and there was no other in between. One read confirms all answers that
+ * The leader alone keeps leases alive, without asking others: a leader that stood still does so
+ * even after another was elected, under which the lease ends earlier. So a reply counts only after
+ * a later read, with the agreement of a majority, had a reply in the same term.
+ * The term in a reply is that of the last entry that its server has applied, and a leader that
+ * serves a read has applied one of its own: so the server of both was the leader before and after
+ * the lease was kept alive, and there was no other in between. One read confirms all replies that
  * came before it. What would break it: a read that any server answers by itself.
  */
 import { afterInput } from '../../base/event-loop.ts';
@@ -22,7 +22,7 @@ import { encode } from './protobuf.ts';
 import type { RpcStream } from './rpc-stream.ts';
 import { MalformedError } from './wire-format.ts';
 
-/** What the term is, read with the agreement of a majority. */
+/** Reads the term, with the agreement of a majority. */
 export type ReadTerm = () => Promise<bigint>;
 
 interface Waiter {
@@ -41,7 +41,7 @@ interface Answered {
 
 export class KeepAlives {
   readonly #stream: LastingStream;
-  /** In the order in which they are answered. */
+  /** In the order of the replies. */
   #waiting: Waiter[] = [];
   #unconfirmed: Answered[] = [];
   #confirming = false;
@@ -64,7 +64,7 @@ export class KeepAlives {
     });
   }
 
-  /** The seconds that it has again; 0: it is dead. Rejects with a StoreError. */
+  /** The seconds of its new life; 0: it is dead. Rejects with a StoreError. */
   keepAlive(lease: bigint): Promise<bigint> {
     if (this.#closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ export class KeepAlives {
     waiter.failed(new NoAnswer(waiter.sent, `no answer within ${DEADLINE_MS} ms`));
     if (!this.#waiting.includes(waiter)) return;
     this.#waiting = this.#waiting.filter((other) => other !== waiter);
-    // Its answer would be taken for that of another.
+    // Its reply would be taken for another's.
     this.#stream.restart('a lease was not kept alive in time');
   }
 
@@ -119,7 +119,7 @@ export class KeepAlives {
     if (waiter?.lease !== id) throw new MalformedError('an answer is about another lease');
     this.#waiting.shift();
     if (this.#waiting.length === 0) this.#stream.current?.expect(false);
-    // That it is dead needs no confirmation: nobody relies on its life.
+    // Death needs no confirmation: no claim relies on it.
     if (seconds <= 0n) return waiter.answered(0n);
     this.#unconfirmed.push({ waiter, seconds, term });
     if (!this.#confirming) void this.#confirm();

@@ -1,18 +1,17 @@
 /**
- * Records of work that is done: each a key of its own, in no queue, on a lease that nobody keeps
- * alive.
+ * Records of finished work: each is a key in no queue, on a lease without heartbeats.
  *
- * Invariant: a record is written only by who holds. Its transaction compares the create revision of
- * the claim's key, so the claim is still there, and the lease of that key, for whatever seals a
- * claim puts it on another one. Whether it is admitted is known before: once it is, it stays so. A
- * copy that comes late finds the key gone, and writes nothing.
- * A lease serves many records: one that is granted for a tenth more than was asked for, as long as
- * it has enough left. So some dozen leases live at a time for all records of about one length,
- * however many those are; each would otherwise be a timer of the leader, and a write of its own. A
- * lease of days is one like any other; a leader that is new gives it its whole life again. So a
+ * Invariant: only a holder writes a record. Its transaction compares the create revision of the
+ * claim's key, so the claim is still there, and the lease of that key, because a seal puts it on
+ * another one. Whether it is admitted is known before: once it is, it stays so. A late copy finds
+ * the key gone, and writes nothing.
+ * A lease serves many records: it is granted for a tenth more than was asked for, and used as long
+ * as it has enough left. So about a dozen leases live at a time for all records of about one
+ * length, however many those are; each would otherwise cost a timer of the leader, and a write of
+ * its own. A lease of days is one like any other; a new leader gives it its whole life again. So a
  * record may live longer than was asked for, by a sixth or by that, and never shorter: lengths are
- * rounded up, and what is left of a lease is counted from before it was granted.
- * What would break it: somebody who ends the leases of others.
+ * rounded up, and a lease's life counts from before it was granted.
+ * What would break it: a program that ends the leases of others.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
@@ -25,9 +24,9 @@ import { firstIn, readQueue } from './reading.ts';
 
 /** Lengths that are at most so far apart share a lease. */
 const STEP = 1.05;
-/** A lease is made for so much more, in which others may come to it. */
+/** A lease lives so much longer, so that later records can share it. */
 const MORE = 1.1;
-/** Clocks of different rates. */
+/** Tolerance for clock rates. */
 const DRIFT = 1.01;
 
 interface Parts {
@@ -43,7 +42,7 @@ interface Lent {
   readonly until: number;
 }
 
-/** What the key of a claim that holds is compared with. */
+/** The expected state of a holder's key. */
 interface Hold {
   readonly number: bigint;
   readonly lease: bigint;
@@ -63,7 +62,7 @@ export class Keeping {
   ): Promise<boolean> {
     const known = this.#known(claim);
     if (known && (await this.#write(claim, known, record))) return true;
-    // It may hold in another way than is known here.
+    // Its key may have changed since.
     const found = await this.#look(claim);
     return found !== undefined && this.#write(claim, found, record);
   }
@@ -73,7 +72,7 @@ export class Keeping {
     const { answers } = await client.txn({ success: [{ range: { key: keys.record(resource) } }] });
     const kv = firstIn(answers[0]);
     if (!kv) return undefined;
-    // Its last second counts as none.
+    // The last second may read as 0.
     return { text: kv.value, leftMs: Math.max(1, await client.timeToLive(kv.lease)) };
   }
 
@@ -89,12 +88,12 @@ export class Keeping {
     const index = view.find(keys.claim(claim.resource, claim.id));
     const place = view.places[index];
     if (!place || place.sealed || index >= view.admitted) return undefined;
-    // Nobody has asked about it for its ttl: it is about to be deleted.
+    // It was not renewed for its ttl: it is about to be deleted.
     if ((own.find(claim.id)?.until ?? Number.POSITIVE_INFINITY) <= clock.now()) return undefined;
     return { number: place.number, lease: place.lease };
   }
 
-  /** False: it was no such claim any more. */
+  /** False: the claim no longer holds. */
   async #write(
     { resource, id }: Claim,
     { number, lease }: Hold,
@@ -116,13 +115,13 @@ export class Keeping {
         return await write({ put: { ...record, value: text, lease: lent.id } });
       } catch (error) {
         if (again || !isLeaseGone(error)) throw error;
-        // Somebody has ended it.
+        // Another user ended it.
         this.#leases.clear();
       }
     }
   }
 
-  /** One that lives for so long. */
+  /** A lease with so much left. */
   async #lend(ms: number): Promise<Lent> {
     const wanted = ms * DRIFT;
     const length = Math.ceil(Math.log(Math.max(1, wanted)) / Math.log(STEP));
@@ -130,7 +129,7 @@ export class Keeping {
     const lent = await known?.catch(() => undefined);
     const enough = lent !== undefined && lent.until >= this.#parts.clock.now() + wanted;
     if (enough) return lent;
-    // Whoever noticed first asks for all.
+    // The first to notice asks for all.
     if (this.#leases.get(length) === known) this.#leases.set(length, this.#grant(length));
     return this.#leases.get(length) ?? this.#grant(length);
   }

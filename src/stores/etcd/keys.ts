@@ -1,13 +1,13 @@
 /**
- * Where things are in etcd.
+ * The layout of keys in etcd.
  *
  * A claim is `<prefix><name>/<id>`, as etcd's own `concurrency` package lays out its locks, so that
- * programs in Go and `etcdctl lock <prefix><name>` stand in the same queues. What stands deeper, a
- * lock of theirs whose name has a slash, is none of ours.
+ * programs in Go and `etcdctl lock <prefix><name>` stand in the same queues. Deeper keys, locks of
+ * theirs whose name has a slash, are none of ours.
  * Right before the claims of a name, and before nothing else, is the note on how the last hold
  * ended: one watch sees both, in order. Tombstones, marks of leases, and records are at
  * `<prefix>%/…`, which is no name.
- * Names are written as they are, but for what would make two of them one, or one a part of another.
+ * Names stay as they are, except what would make two of them one, or one a part of another.
  */
 import type { Keys } from './client.ts';
 
@@ -32,7 +32,7 @@ export class KeySpace {
     return { key: `${of}/`, end: `${of}0` };
   }
 
-  /** Whether this key is a claim of the resource, and stands no deeper. */
+  /** Whether this key is a claim of the resource, and no deeper. */
   isClaim(resource: string, key: string): boolean {
     const { length } = this.#of(resource);
     return key.length > length + 1 && key.lastIndexOf('/') === length;
@@ -53,23 +53,23 @@ export class KeySpace {
     return `${this.#prefix}%/${id}`;
   }
 
-  /** What is kept of work that is done: beside the tombstones, whose ids are hexadecimal. */
+  /** A record of finished work: beside the tombstones, whose ids are hexadecimal. */
   record(resource: string): string {
     return `${this.#prefix}%/kept-${resource.replace(SPECIAL, encodeURIComponent)}`;
   }
 
-  /** What claims on this lease are compared with. */
+  /** Claims on this lease are compared with it. */
   mark(lease: bigint): string {
     return `${this.#prefix}%/lease-${lease.toString(16)}`;
   }
 
-  /** All that belongs to names that begin so. */
+  /** All keys of names that begin so. */
   beginning(name: string): Required<Keys> {
     const of = this.#of(name);
     return { key: of, end: of === '' ? LAST : `${of}${LAST}` };
   }
 
-  /** Whose claim has this key; undefined if it is none. */
+  /** The resource of a claim's key; else undefined. */
   resourceOf(key: string): string | undefined {
     const parts = key.slice(this.#prefix.length).split('/');
     const [name = '', id = ''] = parts;
@@ -86,7 +86,7 @@ export class KeySpace {
   }
 }
 
-/** The last part of a key of a claim. */
+/** The last part of a claim's key. */
 export function idIn(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }

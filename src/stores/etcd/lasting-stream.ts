@@ -11,7 +11,7 @@ export interface StreamUse {
   opened(stream: RpcStream): void;
   /** @throws MalformedError, which ends the stream. */
   message(bytes: Buffer): void;
-  /** It has ended, or could not be opened. What still wants it then gets another. */
+  /** It ended, or could not be opened. While it is wanted, another follows. */
   ended(error: unknown, wasOpen: boolean): void;
 }
 
@@ -24,7 +24,7 @@ export class LastingStream {
   readonly #closing = new AbortController();
   #stream: RpcStream | undefined;
   #opening = false;
-  /** Since the last message came. */
+  /** Since the last message. */
   #failures = 0;
 
   constructor(calls: Calls, use: StreamUse) {

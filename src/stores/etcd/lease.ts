@@ -1,44 +1,43 @@
 /**
  * The life of claims: leases of etcd, each shared by all claims of this process with one TTL.
  *
- * Ten thousand claims on one lease are kept alive by one request, and die together when nobody
- * sends it. What one lease each would give must then hold all the same: a claim that ended, or that
- * nobody has asked about for its TTL, does not live on because others do. Invariant: a lease is
- * kept alive only after the server has confirmed that every claim on it that is over is deleted,
- * and that no copy of one can come any more. So a release that failed is repeated until it
- * succeeds, or the TTL does the work.
- * A request without an answer may be carried out at any time, long after a tombstone has passed: by
- * a server that stood still, for example. Therefore each claim is compared with the mark of its
- * lease, a key that is written again, and so gets another revision, after such a request: a copy
- * that was sent before is refused from then on, and what has come of it until then is deleted. The
- * mark in use is never one that was hoped for, only one that the server has told; otherwise a copy
- * might be sent that a later mark fits.
+ * One request keeps ten thousand claims on one lease alive, and they die together without it. Each
+ * must still end as if it had its own lease: a claim that ended, or that was not renewed for its
+ * TTL, does not live on because others do. Invariant: a lease is kept alive only after the server
+ * has confirmed that every claim on it that is over is deleted, and that no copy of one can come
+ * any more. So a release that failed is repeated until it succeeds, or the TTL ends the claim.
+ * A request without a reply may be carried out at any time, long after a tombstone has passed: by a
+ * server that stood still, for example. Therefore each claim is compared with the mark of its
+ * lease, a key that is written again, and so gets another revision, after such a request: copies
+ * sent before are refused from then on, and what they have written until then is deleted. The mark
+ * in use is always one that the server has reported, never an expected one; otherwise a copy might
+ * be sent that a later mark fits.
  * A lease counts from when the last request that kept it alive was sent, for as long as the server
- * said, which may be more than was asked for. What lives without heartbeats, a tombstone or a claim
- * that ends later, gets a lease that nobody keeps alive.
+ * said, which may be more than was asked for. Tombstones and delayed releases, which have no
+ * heartbeats, get leases without keep-alives.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Compare, EtcdClient, Operation } from './client.ts';
 import { isFull, isLeaseGone } from './errors.ts';
 import type { KeySpace } from './keys.ts';
 
-/** So fresh, as a part of its TTL, is a lease that need not be asked about again. */
+/** A lease is renewed only from this age on, as a part of its TTL. */
 const FRESH = 1 / 6;
-/** As many deletions go in one transaction. */
+/** Deletions in one transaction. */
 const MOST_AT_ONCE = 100;
-/** How long a note is there for whoever waits, at least. */
+/** How long a note lasts, at least. */
 export const NOTE_MS = 30_000;
 
 /** A claim on a lease. */
 export interface Occupant {
   readonly key: string;
-  /** Over by then unless somebody asks, in ms of the clock. */
+  /** Over by then unless it is renewed, in ms of the clock. */
   until: number;
-  /** To be noted if it ends because nobody asks, for whoever comes next. */
+  /** Noted for the next claim if this one ends without a renewal. */
   readonly death?: Note | undefined;
 }
 
-/** How a hold ended, and where that is written. */
+/** How a hold ended, and the key for it. */
 export interface Note {
   readonly key: string;
   readonly value: string;
@@ -51,16 +50,16 @@ export interface LeaseParts {
 }
 
 export interface LeaseContext extends LeaseParts {
-  /** One for notes, that nobody keeps alive. */
+  /** A lease for notes, without keep-alives. */
   readonly memo: (ms: number) => Promise<bigint>;
 }
 
 type Doubts = ReadonlyMap<string, { readonly key: string }>;
 
 interface Deletion {
-  /** What else has to be true of the key. */
+  /** A further condition on the key. */
   readonly only?: Omit<Compare, 'key'>;
-  /** What is done with it. */
+  /** Further operations. */
   readonly also?: readonly Operation[];
 }
 
@@ -102,7 +101,7 @@ export class Lease {
   }
 
   /**
-   * Its whole life again, unless it is fresh. False: it is dead.
+   * Renews its whole life, unless fresh. False: it is dead.
    * @throws StoreError
    */
   confirm(): Promise<boolean> {
@@ -126,7 +125,7 @@ export class Lease {
     this.#doubted.set(id, { key });
   }
 
-  /** The server has told this mark; an older one may be told later. */
+  /** The server has reported this mark; an older one may follow. */
   marked(revision: bigint): void {
     if (revision > this.mark) this.mark = revision;
   }
@@ -145,7 +144,7 @@ export class Lease {
   }
 
   /**
-   * Deletes every claim on it that is over, and sees to it that none comes late.
+   * Deletes every claim on it that is over, and makes sure that none comes late.
    * @throws StoreError
    */
   async clear(now: number): Promise<void> {
@@ -154,12 +153,12 @@ export class Lease {
     for (const [id] of over) this.occupants.delete(id);
     if (this.#doubted.size === 0) return;
     await this.#refuse(new Map(this.#doubted)).catch((error: unknown) => {
-      // Then nothing can be put on it any more.
+      // A dead lease takes no more claims.
       if (!isLeaseGone(error)) throw error;
     });
   }
 
-  /** Those that died are noted in the same step; where there is no room for that, they only go. */
+  /** Notes the dead ones in the same step; without room for that, it only deletes. */
   async #end(over: readonly Occupant[]): Promise<void> {
     const ends = over.map(({ key, death }) => ({ key, death }));
     const deletions = ends.map(({ key }) => this.#deletion(key));
@@ -177,7 +176,7 @@ export class Lease {
     });
   }
 
-  /** What has come already is older than the mark; a claim that is made again is not. */
+  /** Existing copies are older than the mark; a claim that is made again is not. */
   async #refuse(doubted: Doubts): Promise<void> {
     const { revision, refuses } = await this.#remark();
     const absent = [...doubted].filter(([id]) => !this.occupants.has(id));
@@ -185,12 +184,12 @@ export class Lease {
     await this.#send(absent.map(([, { key }]) => this.#deletion(key, { only })));
     if (!refuses) return;
     for (const [id, doubt] of doubted) {
-      // What was sent meanwhile may have the new mark.
+      // Requests sent meanwhile may have the new mark.
       if (this.#doubted.get(id) === doubt) this.#doubted.delete(id);
     }
   }
 
-  /** What is older than the revision was sent before; `refuses`: and none of it comes any more. */
+  /** Keys older than `revision` were sent before; `refuses`: no more of them come. */
   async #remark(): Promise<{ readonly revision: bigint; readonly refuses: boolean }> {
     const put = { key: this.markKey, value: '', lease: this.id };
     try {
@@ -199,13 +198,13 @@ export class Lease {
       return { revision, refuses: true };
     } catch (error) {
       if (!isFull(error)) throw error;
-      // Nor can a claim be put while it is full. The doubt stays until there is room for a mark.
+      // A full server takes no claims either. The doubt stays until there is room for a mark.
       const { revision } = await this.#client.txn({ success: [{ range: { key: put.key } }] });
       return { revision: revision + 1n, refuses: false };
     }
   }
 
-  /** Unless it is on another lease by now, which says when it ends. */
+  /** Unless it is on another lease by now, which decides its end. */
   #deletion(key: string, { only, also = [] }: Deletion = {}): Operation {
     const same = { target: 'lease', is: '=', key, to: this.id } as const;
     const compare = only ? [same, { ...only, key }] : [same];

@@ -1,12 +1,12 @@
 /**
  * The leases of a process: one for all claims of one TTL in whole seconds (lease.ts). Tombstones,
- * notes, and claims that end later have others, which nobody keeps alive.
+ * notes, and delayed releases have others, without keep-alives.
  */
 import { Lease, type LeaseContext, type LeaseParts } from './lease.ts';
 
-/** So old, as a part of its TTL, may a lease be for a new claim, which then has the rest. */
+/** The greatest age of a lease for a new claim, which has the rest, as a part of its TTL. */
 const YOUNG = 1 / 3;
-/** A memo lease serves whoever wants no more than half of its life. */
+/** A memo lease lives so many times as long, for others to share. */
 const MEMO_FACTOR = 2;
 
 export class Leases {
@@ -14,14 +14,14 @@ export class Leases {
   readonly #bySeconds = new Map<number, Promise<Lease>>();
   readonly #memos = new Map<number, Promise<Lease>>();
   readonly #atHand = new Map<number, Lease>();
-  /** Those that claims have been put on. Two objects would not know of each other's claims. */
+  /** Those that claims were put on. Two objects would not share their claims. */
   readonly #byId = new Map<bigint, Lease>();
 
   constructor(parts: LeaseParts) {
     this.#parts = { ...parts, memo: (ms) => this.memo(ms) };
   }
 
-  /** The one with this number, which may be of another connection, and has so much left. */
+  /** The lease with this id, perhaps another connection's, with so much life left. */
   of(id: bigint, { ms, at }: { readonly ms: number; readonly at: number }): Lease {
     return this.#byId.get(id) ?? this.#know(new Lease(this.#parts, { id, ttlMs: ms, at }));
   }
@@ -36,13 +36,13 @@ export class Leases {
     const lease = await known?.catch(() => undefined);
     const now = this.#parts.clock.now();
     if (lease && (lease.age(now) < YOUNG || (await lease.confirm()))) return lease;
-    // Whoever noticed first asks for all.
+    // The first to notice asks for all.
     if (this.#bySeconds.get(seconds) === known) this.#bySeconds.set(seconds, this.#begin(seconds));
     return this.#bySeconds.get(seconds) ?? this.#begin(seconds);
   }
 
   /**
-   * Keeps one alive that may be of another connection. False: it is dead.
+   * Keeps a lease alive, perhaps another connection's. False: it is dead.
    * @throws StoreError
    */
   async keepAlive(id: bigint): Promise<boolean> {
@@ -50,7 +50,7 @@ export class Leases {
     return known ? known.confirm() : (await this.#parts.client.keepAlive(id)) > 0;
   }
 
-  /** It has turned out to be dead. */
+  /** The lease is dead. */
   async bury(lease: Lease, ttlMs: number): Promise<void> {
     const seconds = Math.ceil(ttlMs / 1000);
     const known = this.#bySeconds.get(seconds);
@@ -60,7 +60,7 @@ export class Leases {
   }
 
   /**
-   * One that ends after `ms` and nobody keeps alive.
+   * One that ends after `ms`, without keep-alives.
    * @throws StoreError
    */
   async ending(ms: number): Promise<bigint> {
@@ -68,7 +68,7 @@ export class Leases {
   }
 
   /**
-   * One that ends some time after `ms`, for what nobody keeps alive.
+   * One that ends some time after `ms`, without keep-alives.
    * @throws StoreError
    */
   async memo(ms: number): Promise<bigint> {
@@ -84,7 +84,7 @@ export class Leases {
     return current.id;
   }
 
-  /** The same if there is one at hand; otherwise there soon will be. */
+  /** The same if there is one now; otherwise there soon will be. */
   memoAtHand(ms: number): bigint | undefined {
     const lease = this.#atHand.get(Math.ceil(ms / 1000));
     if (lease && lease.deadline - this.#parts.clock.now() >= ms) return lease.id;

@@ -1,10 +1,10 @@
 /**
  * Claims that leave.
  *
- * A key is deleted by its id, so no release can end another claim. Who holds and has others waiting
- * notes in the same transaction how the hold ended; a note that is older than the hold goes with
- * it. A claim that was not there, or that was ever unanswered, leaves a tombstone for its TTL. One
- * that is to end later goes to a lease of its own that nobody keeps alive.
+ * A key is deleted by its id, so no release can end another claim. A holder with waiters notes in
+ * the same transaction how the hold ended; a note that is older than the hold goes with it. A claim
+ * that was not there, or that was ever unanswered, leaves a tombstone for its TTL. A delayed
+ * release puts the claim on a lease of its own without keep-alives.
  */
 import type { Claim } from '../../contract/store.ts';
 import type { Operation, Txn } from './client.ts';
@@ -37,7 +37,7 @@ export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<
   return left;
 }
 
-/** The claim ends so much later, whatever becomes of this process. */
+/** The claim ends so much later, even if this process dies first. */
 export async function leaveLater(parts: Parts, claim: Claim, ms: number): Promise<boolean> {
   const { client, keys, leases } = parts;
   const { view } = await readQueue(client, keys, claim.resource);

@@ -1,4 +1,4 @@
-/** For people: who holds and who waits, and which resources are claimed. */
+/** For people: the claims of a resource, and the claimed resources. */
 
 import { limitOf } from '../../contract/admission.ts';
 import type { Member, Queue } from '../../contract/store.ts';
@@ -7,7 +7,7 @@ import type { Parts } from './parts.ts';
 import type { Place } from './queue.ts';
 import { rangeIn, readQueue } from './reading.ts';
 
-/** How many keys are asked for at once. */
+/** Keys per request. */
 const PAGE = 1000;
 
 export async function inspect({ client, keys }: Parts, resource: string): Promise<Queue> {

@@ -1,6 +1,6 @@
 /**
- * The messages of etcd's API that locks need, with the numbers that its protocol gives their
- * fields. What is left out here is left as it is by default, or not looked at.
+ * The messages of etcd's API that locks need, with the protocol's numbers of their fields. Other
+ * fields keep their defaults, or are ignored.
  */
 import {
   always,
@@ -216,12 +216,12 @@ export const txnResponse: Message<TxnResponse> = message(() => ({
   answers: many(3, responseOp),
 }));
 
-/** Of a keep-alive, a revocation and a question for the time to live. */
+/** For keep-alives, revocations and requests for the time to live. */
 export const leaseRequest: Message<{ id: bigint }> = message(() => ({ id: plain(1, int64) }));
 
 export const grantRequest: Message<{ ttl: bigint }> = message(() => ({ ttl: plain(1, int64) }));
 
-/** Of a grant, a keep-alive and a question for the time to live. */
+/** For grants, keep-alives and requests for the time to live. */
 const leaseResponse: Message<LeaseMessage> = message(() => ({
   header: always(1, header),
   id: plain(2, int64),

@@ -2,10 +2,9 @@ import { StoreError } from '../../contract/errors.ts';
 import type { EtcdClient, Reply, Txn } from './client.ts';
 
 /**
- * A client that refuses to speak with another cluster than at first, or with one that has lost its
- * data: what it writes would have revisions, and so tokens, that were given out before. An etcd
- * that starts again without its data may have the same name as before, so the revision is looked
- * at as well: that of a later answer is never smaller.
+ * Refuses any cluster but the first, and one that has lost its data: its revisions, and so tokens,
+ * were given out before. An etcd that starts again without its data may have the same name as
+ * before, so the revision is checked as well: that of a later reply is never smaller.
  */
 export class OneCluster implements EtcdClient {
   readonly #client: EtcdClient;
@@ -16,7 +15,7 @@ export class OneCluster implements EtcdClient {
     this.#client = client;
   }
 
-  /** Known after the first answer. */
+  /** Known after the first reply. */
   get cluster(): bigint | undefined {
     return this.#cluster;
   }

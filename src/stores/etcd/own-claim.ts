@@ -1,11 +1,11 @@
-/** A claim of this process in a queue of etcd, and what it has been told of its place there. */
+/** A claim of this process in a queue of etcd, and what is known of its place there. */
 import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
 import { InformedClaim } from '../informed-claim.ts';
 import type { KeySpace } from './keys.ts';
 import type { Lease, Note, Occupant } from './lease.ts';
 import { noteOf, type Place, type QueueView } from './queue.ts';
 
-/** The end of a claim whose release has failed: its lease goes on for others. */
+/** The end of a claim whose release failed: its lease lives on for others. */
 export const RELEASED: number = Number.NEGATIVE_INFINITY;
 
 interface Beginning {
@@ -23,7 +23,7 @@ export class OwnClaim extends InformedClaim implements Occupant {
   /** Its token, once it holds. */
   number = 0n;
   takeover: Takeover | undefined;
-  /** Who stood right before it when it came to wait. */
+  /** The claim right before it when it came to wait. */
   before: Place | undefined;
   /** There is a note on an older hold, which would be wrong for the next one. */
   noted = false;
@@ -37,24 +37,24 @@ export class OwnClaim extends InformedClaim implements Occupant {
     this.until = until;
   }
 
-  /** One that was released needs none: whoever finds its lease alive takes it for that. */
+  /** A released claim needs none: a living lease already means a release. */
   get death(): Note | undefined {
     if (!this.held || this.until === RELEASED) return undefined;
     return { key: this.#noteKey, value: noteOf({ reason: 'expired', token: this.number }) };
   }
 
-  /** It waited for a hold that has ended so, which may be noted. */
+  /** The hold before it has ended so, perhaps with a note. */
   succeed(ended: Takeover | undefined): void {
     this.takeover = ended;
     this.noted = true;
   }
 
-  /** Never more than was asked for, whatever its lease has: then it is over, and deleted. */
+  /** At most the requested ttl, even if its lease has more: the claim is deleted then. */
   leftMs(at: number): number {
     return Math.max(0, Math.min(this.claim.ttlMs, this.until - at, this.lease.deadline - at));
   }
 
-  /** What the queue says about it, counted from `at`; undefined: it is not there. */
+  /** Its status in this queue, counted from `at`; undefined: it is not there. */
   statusIn(view: QueueView, at: number): ClaimStatus | undefined {
     const index = view.find(this.key);
     const place = view.places[index];
@@ -72,7 +72,7 @@ export class OwnClaim extends InformedClaim implements Occupant {
       const held = { state: 'held', token: place.number, waiters, ...common } as const;
       return takeover ? { ...held, takeover } : held;
     }
-    // The first waiter waits for a holder to go, another one for the one before.
+    // The first waiter waits for any holder, another one for the claim before.
     const before = view.places.slice(index === view.admitted ? 0 : index - 1, index);
     const retryInMs = Math.min(...before.map(({ lastsMs }) => lastsMs ?? this.claim.ttlMs));
     return { state: 'waiting', why: 'queue', ahead: index, retryInMs, ...common };

@@ -1,4 +1,4 @@
-/** The claims of this process, and the queues that it follows for their sake. */
+/** The claims of this process, and the queues that it follows for them. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
@@ -9,12 +9,12 @@ import { OwnClaim } from './own-claim.ts';
 import type { QueueView } from './queue.ts';
 import { QueueWatch } from './queue-watch.ts';
 
-/** After so long a holder wants to know of the first who waits; most locks are not held so long. */
+/** A hold is followed after so long; most locks are not held so long. */
 const HOLDS_MS = 10;
 /** A queue is followed for so long after the last claim of this process has left it. */
 const LINGER_MS = 5000;
 
-/** So often claims that nobody asks about any more are forgotten. */
+/** How often abandoned claims are forgotten. */
 const SWEEP_MS = 60_000;
 
 interface Parts {
@@ -58,7 +58,7 @@ export class OwnClaims {
     return own;
   }
 
-  /** It is about to be deleted, and asks for nothing any more. */
+  /** It is about to be deleted, and needs no more news. */
   leave(own: OwnClaim): void {
     this.#byId.delete(own.claim.id);
     const followed = this.#followed.get(own.claim.resource);
@@ -76,7 +76,7 @@ export class OwnClaims {
     return watch?.open ? watch : undefined;
   }
 
-  /** Somebody waits, or soon wants to know who does. */
+  /** Follows at once for waiters, soon for holders. */
   follow(own: OwnClaim, now: boolean): void {
     if (now || this.#followed.has(own.claim.resource)) this.#follow(own);
     else if (this.#wakes.has(own.claim)) {
@@ -96,7 +96,7 @@ export class OwnClaims {
   }
 
   /**
-   * Forgets claims that nobody has asked about for long. One that a living lease carries is kept:
+   * Forgets claims that have not been renewed for long. One that a living lease carries is kept:
    * its key has to be deleted before the lease is kept alive again.
    */
   #sweep(now: number): void {

@@ -6,9 +6,9 @@ import { MalformedError, Reader, Writer } from './wire-format.ts';
 
 /** How values of one kind are written and read. */
 export interface Kind<T> {
-  /** How a field says where it ends: 0, by itself; 2, by its length. */
+  /** How a field ends: 0, by itself; 2, by its length. */
   readonly wire: 0 | 2;
-  /** What a reader finds where nothing was written; undefined: that nothing was. */
+  /** The value of a field that was not written; undefined: none. */
   readonly absent: T | undefined;
   write(writer: Writer, value: T): void;
   read(reader: Reader): T;
@@ -17,7 +17,7 @@ export interface Kind<T> {
 export interface Field<T> {
   readonly number: number;
   readonly kind: Kind<T>;
-  /** `always`: written even if its value is what readers assume; `many`: any number of times. */
+  /** `always`: written even if its value is the default; `many`: any number of times. */
   readonly is: 'plain' | 'always' | 'many';
 }
 
@@ -26,7 +26,7 @@ type FieldOf<V> = [V] extends [readonly (infer Item)[]] ? Field<Item> : Field<No
 /** The fields of a message by their names. */
 export type Fields<M> = { readonly [Name in keyof M]-?: FieldOf<M[Name]> };
 
-/** A message, which may be the whole. */
+/** A message, nested or whole. */
 export interface Message<M> extends Kind<M> {
   writeFields(writer: Writer, value: M): void;
   readFields(reader: Reader): M;
@@ -75,7 +75,7 @@ export function plain<T>(number: number, kind: Kind<T>): Field<T> {
   return { number, kind, is: 'plain' };
 }
 
-/** One of several of which one is there: that it is, is told by its being written. */
+/** One field of a oneof: its presence alone has a meaning. */
 export function always<T>(number: number, kind: Kind<T>): Field<T> {
   return { number, kind, is: 'always' };
 }
@@ -84,7 +84,7 @@ export function many<T>(number: number, kind: Kind<T>): Field<T> {
   return { number, kind, is: 'many' };
 }
 
-/** `fields` is asked for when it is first needed, as messages may contain themselves. */
+/** `fields` is called at first use, as messages may contain themselves. */
 export function message<M extends object>(fields: () => Fields<NoInfer<M>>): Message<M> {
   let table: Table | undefined;
   const known = (): Table => {

@@ -2,15 +2,15 @@
  * A queue in which claims of this process wait, watched as it changes.
  *
  * One watch serves all claims of this process: a departure costs one event for each process that
- * waits there, whatever the number of its claims, and nobody asks. Invariant: what is known is the
- * queue at one revision, and every change after it comes in order, whole revisions at a time, each
- * once. It holds because the watch is there before the queue is read, what was read is newer than
- * what is left out, and a watch goes on from the revision where it was interrupted; if the server
- * has forgotten what came since, the queue is read anew. So a claim that is admitted here is
- * admitted, unless its own key has gone meanwhile, which the deadline of its lease covers.
- * A departure is known by its note, which is written in the same transaction; where there is none,
- * the claim was released unnoticed or its lease is dead, and the server is asked which. All changes
- * that follow wait behind that question.
+ * waits there, whatever the number of its claims, and no request. Invariant: the view is the queue
+ * at one revision, and every change after it comes in order, whole revisions at a time, each once.
+ * It holds because the watch is there before the queue is read, the read is newer than any change
+ * left out, and a watch goes on from the revision where it was interrupted; if the server has
+ * forgotten changes since, the queue is read anew. So a claim that is admitted here is admitted,
+ * unless its own key has gone meanwhile, which the deadline of its lease covers.
+ * A departure is known by its note, which is written in the same transaction; without one, the
+ * claim was released unnoticed or its lease is dead, and the server is asked which. All changes
+ * that follow wait for that reply.
  * What would break it: changes of one revision that come in parts, a watch that skips some, or a
  * note that comes in another revision than the departure.
  */
@@ -31,7 +31,7 @@ export interface QueueWatchParts {
   readonly resource: string;
   /** The claims of this process in this queue, by their keys. */
   readonly own: ReadonlyMap<string, OwnClaim>;
-  /** It has learnt something, or has to ask. */
+  /** Wakes it: with news, or to ask. */
   readonly wake: (own: OwnClaim, view: QueueView | undefined) => void;
 }
 
@@ -41,13 +41,13 @@ interface Step {
   readonly revision: bigint;
 }
 
-/** What is told while it waits for its turn is of no use to anybody after so long. */
+/** A status that waits longer for this watch is of no use. */
 const PATIENCE_MS = 1000;
 
 export class QueueWatch {
   readonly #parts: QueueWatchParts;
   #watcher: Disposable | undefined;
-  /** In order, for a key that is written again keeps its place. */
+  /** In order: a key that is written again keeps its place. */
   readonly #places = new Map<string, Place>();
   #readAt = 0n;
   /** Steps that came before the queue was read, or while the server is asked about one. */
@@ -68,7 +68,7 @@ export class QueueWatch {
     return this.#places.size - this.#admitted.size;
   }
 
-  /** What fails is done again when somebody asks. */
+  /** A failure is repaired by the next call. */
   start(): void {
     if (this.#watcher) return;
     const { client, keys, resource } = this.#parts;
@@ -88,13 +88,13 @@ export class QueueWatch {
     this.#stopWaiting();
   }
 
-  /** What concerns it may have come before it was followed. */
+  /** Its news may have come before it was followed. */
   join(own: OwnClaim): void {
     const late = !own.held || (this.waiters > 0 && !own.crowded);
     if (late && !this.#pending && this.#admitted.has(own.key)) this.#settle();
   }
 
-  /** Until it is told here that this claim is admitted, which another answer has said before. */
+  /** Waits until this watch, too, has seen that the claim is admitted, as a reply has said. */
   async admitted({ key }: OwnClaim): Promise<void> {
     if (!this.#watcher || (this.#admitted.has(key) && !this.#pending)) return;
     const { clock } = this.#parts;
@@ -112,7 +112,7 @@ export class QueueWatch {
     for (const done of this.#waitingFor.values()) done();
   }
 
-  /** A look comes first: it fails where watching is not permitted any more. */
+  /** Reads first: that fails if watching is not permitted any more. */
   #restart(watcher: Disposable): void {
     if (this.#watcher !== watcher) return;
     this.#pending = [];
@@ -123,7 +123,7 @@ export class QueueWatch {
     });
   }
 
-  /** Never rejects: does this with what is there, unless it is stopped meanwhile. */
+  /** Never rejects: reads the queue, and calls `act` unless stopped meanwhile. */
   async #look(watcher: Disposable, act: (reply: Reply) => Promise<void>): Promise<void> {
     const { client, keys, resource } = this.#parts;
     try {
@@ -151,7 +151,7 @@ export class QueueWatch {
     this.#catchUp();
   }
 
-  /** A hold that ended between the claim of somebody who waited for it and this look. */
+  /** A hold that ended between a waiter's claim and this read. */
   #missed(): Place | undefined {
     const [first] = this.#places.values();
     const before = first && this.#parts.own.get(first.key)?.before;
@@ -180,14 +180,14 @@ export class QueueWatch {
     else this.#settle(last && noted);
   }
 
-  /** What has come meanwhile, and is newer than what was read. */
+  /** Takes the pending steps that are newer than the read. */
   #catchUp(): void {
     const pending = this.#pending ?? [];
     this.#pending = undefined;
     for (const step of pending) if (step.revision > this.#readAt) this.#take(step);
   }
 
-  /** A hold ended, and nothing tells how. */
+  /** A hold ended without a note. */
   async #settleAfter(last: Place): Promise<void> {
     this.#pending ??= [];
     const watcher = this.#watcher;
@@ -197,13 +197,13 @@ export class QueueWatch {
     this.#catchUp();
   }
 
-  /** Who cannot know has to reckon with unfinished work. */
+  /** If the reply is missing, assumes unfinished work. */
   async #endOf({ lease }: Place): Promise<Takeover['reason']> {
     const leftMs = await this.#parts.client.timeToLive(lease).catch(() => 0);
     return leftMs > 0 ? 'released' : 'expired';
   }
 
-  /** Tells those whom it concerns where they stand now. */
+  /** Notifies the claims whose place has changed. */
   #settle(ended?: Takeover): void {
     if (ended) this.#ended = ended;
     const view = this.#front();
@@ -220,7 +220,7 @@ export class QueueWatch {
     if (view.admitted > 0) this.#ended = undefined;
   }
 
-  /** The holders and the first waiter; whoever is behind is not concerned. */
+  /** The holders and the first waiter; the others are not concerned. */
   #front(): QueueView {
     const rest = admissible(this.#places.values()) + 1;
     const front: Place[] = [];

@@ -1,11 +1,11 @@
 /**
- * A queue as its keys tell it, without any state but theirs.
+ * A queue as a pure view of its keys.
  *
  * Invariant: the claims stand in the order of their create revisions, and those of the longest
- * prefix that fits are admitted (admission.ts). Which claims are before one never changes but by
- * their departure or by a downgrade, so who is admitted stays so, and a look at those before is
- * enough. A key that is not of ours is a lock of etcd's `concurrency` package: it has the whole
- * resource, and waits for all before it.
+ * prefix that fits are admitted (admission.ts). Only departures and downgrades change which claims
+ * are before one, so an admitted claim stays so, and a look at those before is enough. A foreign
+ * key is a lock of etcd's `concurrency` package: it has the whole resource, and waits for all
+ * before it.
  * What would break it: two claims of one resource in one transaction, which share a revision.
  */
 import { admissible, limitOf, type Standing, sameQueue } from '../../contract/admission.ts';
@@ -25,7 +25,7 @@ export interface Place extends Standing {
   readonly number: bigint;
   readonly lease: bigint;
   readonly ttlMs: number | undefined;
-  /** For how long it stays when nobody keeps it alive; undefined: not known. */
+  /** For how long it stays without keep-alives; undefined: not known. */
   readonly lastsMs: number | undefined;
   readonly holder: Holder;
   /** Why it takes no more heartbeats. */
@@ -59,7 +59,7 @@ export interface Seal {
   readonly lasts?: number | undefined;
 }
 
-/** The same claim, sealed; of a stranger, a claim of ours like it. */
+/** The same claim, sealed; a foreign one becomes a claim of ours. */
 export function sealedValue(place: Place, seal: Seal): string {
   const { kind, permits, limit, ttlMs = 0, holder } = place;
   return JSON.stringify({ kind, permits, limit, ttl: ttlMs, holder, ...seal } satisfies Terms);
@@ -109,7 +109,7 @@ function termsIn(value: string): Terms | undefined {
 export class QueueView {
   readonly places: readonly Place[];
   readonly total: number;
-  /** How the last hold ended, where that is noted. */
+  /** How the last hold ended, if that is noted. */
   readonly ended: Takeover | undefined;
   /** How many are admitted; all of them are known if one is known that is not. */
   readonly admitted: number;
@@ -121,7 +121,7 @@ export class QueueView {
     this.admitted = admissible(places);
   }
 
-  /** Whether nothing that is not known here can matter for a claim of this kind. */
+  /** Whether this view is enough for a claim of this kind. */
   knows(kind: Kind): boolean {
     const exclusive = kind === 'mutex' || kind === 'write';
     return this.places.length === this.total || exclusive || this.admitted < this.places.length;
@@ -135,7 +135,7 @@ export class QueueView {
     return this.total - this.admitted;
   }
 
-  /** The limit in force for this place, where it is another's. */
+  /** The limit in force for this place, if it is another's. */
   limitAt(index: number): number | undefined {
     const own = this.places[index]?.limit ?? 0;
     const limit = limitOf(this.places.slice(0, this.admitted));
@@ -148,7 +148,7 @@ export class QueueView {
     return admissible(all) === all.length;
   }
 
-  /** A claim of a kind that cannot stand in this queue is told why. */
+  /** The status for a claim whose kind cannot stand in this queue. */
   misfit(kind: Kind, key: string): GoneStatus | undefined {
     const first = this.places.find((place) => place.key !== key && !place.foreign);
     if (!first || sameQueue(first.kind, kind)) return undefined;
@@ -167,7 +167,7 @@ export function takeoverIn(note: string): Takeover | undefined {
     : undefined;
 }
 
-/** How the hold of a place that was there to its end ended, but for a release at once. */
+/** How a departed place's hold ended, unless it was released at once. */
 export function endOf({ sealed }: Place): Takeover['reason'] {
   if (sealed?.why === 'evicted') return 'evicted';
   return sealed ? 'released' : 'expired';

@@ -1,14 +1,14 @@
-/** Queues as the server tells them, now. */
+/** Queues, read from the server. */
 import type { Kind, Takeover } from '../../contract/store.ts';
 import type { Answer, EtcdClient, KeyValue, Operation, RangeAnswer } from './client.ts';
 import type { KeySpace } from './keys.ts';
 import { type Place, placeOf, QueueView, takeoverIn } from './queue.ts';
 
-/** Enough of the oldest claims, and the note, to know whether one has it, in all but odd cases. */
+/** Enough of the oldest claims, and the note, to decide admission in nearly all cases. */
 const FEW = 4;
 const MANY = 33;
 
-/** What to ask for a claim of this kind; without one, for everything. */
+/** The range for a claim of this kind; without one, for everything. */
 export function reading(keys: KeySpace, resource: string, kind?: Kind): Operation {
   const exclusive = kind === 'mutex' || kind === 'write';
   const limit = exclusive ? FEW : MANY;
@@ -16,8 +16,8 @@ export function reading(keys: KeySpace, resource: string, kind?: Kind): Operatio
 }
 
 /**
- * The answer to `reading`; undefined if it is not enough. Of a long queue the note may be unknown,
- * and is then counted as one who waits.
+ * The reply to `reading`; undefined if it is not enough. In a long queue the note may be unknown,
+ * and is then counted as a waiter.
  */
 export function viewIn(
   answer: Answer | undefined,

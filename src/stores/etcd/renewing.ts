@@ -1,7 +1,7 @@
 /**
- * Heartbeats: the leases are kept alive, and the keys are looked for.
+ * Heartbeats keep the leases alive, and look for the keys.
  *
- * The one alone does not do: a key may have been taken away while its lease lives on for others.
+ * One alone is not enough: a key may have been deleted while its lease lives on for others.
  */
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import type { KeyValue, Txn } from './client.ts';
@@ -37,7 +37,7 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
   return Promise.all(statuses.map((status) => status.catch(errorStatus)));
 }
 
-/** Before their leases are: who comes too late is among those that are deleted then. */
+/** Before their leases are renewed: claims that come too late are deleted then. */
 async function prolongAll(parts: Parts, claims: readonly Claim[], now: number): Promise<void> {
   const late = new Set<Lease>();
   for (const { id, ttlMs } of claims) {
@@ -53,7 +53,7 @@ interface Look {
   readonly view: QueueView;
 }
 
-/** Undefined for a claim whose key is not there. */
+/** Undefined for a claim whose key is missing. */
 async function lookFor(
   parts: Parts,
   claims: readonly Claim[],
@@ -87,7 +87,7 @@ async function lookFor(
   });
 }
 
-/** For each lease: whether it lives, or why that is not known. */
+/** For each lease: whether it lives, or why that is unknown. */
 async function confirmAll(
   parts: Parts,
   claims: readonly Claim[],

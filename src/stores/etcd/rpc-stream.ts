@@ -12,23 +12,23 @@ import { MalformedError } from './wire-format.ts';
 export interface Received {
   /** @throws MalformedError, which ends the stream. */
   message(bytes: Buffer): void;
-  /** Once, and the last; with nothing if the server says that all is well. */
+  /** Called once, as the last; without an error if all is well. */
   ended(error: Refusal | NoAnswer | undefined): void;
 }
 
-/** What a stream has to do with its connection. */
+/** A stream's view of its connection. */
 export interface Course {
-  /** The server is there. */
+  /** The server is alive. */
   heard(): void;
   /** One more stream awaits something, or one less. */
   expecting(change: 1 | -1): void;
-  /** Whether the server may have looked at the stream of this number. */
+  /** Whether the server may have processed the stream of this number. */
   reached(stream: number | undefined): boolean;
   /** Why the connection broke. */
   readonly cause: unknown;
 }
 
-/** What gateways answer instead of gRPC's own states. */
+/** What gateways send instead of gRPC's own states. */
 const STATUS_OF_HTTP = new Map([
   [401, Status.unauthenticated],
   [404, Status.unimplemented],
@@ -80,7 +80,7 @@ export class RpcStream {
   /** Ends it for this reason, if it has not ended. */
   end(error: NoAnswer): void {
     this.#end(error);
-    // Not at once: the event that led here may be one in which nothing may be sent (see Channel).
+    // Not at once: the current event may be one in which nothing may be sent (see Channel).
     setImmediate(() => this.#http.close(constants.NGHTTP2_CANCEL));
   }
 
@@ -137,7 +137,7 @@ export class RpcStream {
   }
 }
 
-/** gRPC writes what is not printable with percent signs; what is written otherwise stays. */
+/** gRPC percent-encodes unprintable text; anything else stays. */
 function decoded(message: string): string {
   try {
     return decodeURIComponent(message);

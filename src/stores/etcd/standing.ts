@@ -1,4 +1,4 @@
-/** Where a claim whose key is there stands, and what that means for following its queue. */
+/** The status of a claim whose key is there, and how its queue is followed. */
 import { toStoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import type { OwnClaim } from './own-claim.ts';
@@ -7,7 +7,7 @@ import type { Place, QueueView } from './queue.ts';
 
 export interface Found {
   readonly claim: Claim;
-  /** Undefined: far behind those that are known. */
+  /** Undefined: far behind the known ones. */
   readonly place: Place | undefined;
   readonly view: QueueView;
   readonly sentAt: number;
@@ -38,7 +38,7 @@ export async function standing(parts: Parts, found: Found): Promise<ClaimStatus>
   return own.statusIn(view, sentAt) ?? behind(own, view, sentAt);
 }
 
-/** Another connection may have made it, and its lease be of another process. */
+/** Another connection may have made it, on a lease of another process. */
 async function ownOf(parts: Parts, found: Found): Promise<OwnClaim | undefined> {
   const { claim, place } = found;
   const own = parts.own.find(claim.id);
@@ -49,7 +49,7 @@ async function ownOf(parts: Parts, found: Found): Promise<OwnClaim | undefined> 
   return ms > 0 ? parts.own.add(claim, parts.leases.of(place.lease, { ms, at })) : undefined;
 }
 
-/** How the hold before this one ended. */
+/** Sets how the hold before it ended. */
 async function takeOver(
   parts: Parts,
   { own, view, waited }: { own: OwnClaim; view: QueueView; waited: boolean },
@@ -58,7 +58,7 @@ async function takeOver(
   if (watch) return watch.admitted(own);
   if (waited) return own.succeed(view.ended);
   own.noted = view.ended !== undefined;
-  // Who comes to others, or after a release, finds no work undone.
+  // After a release, or beside other holders, no work is undone.
   const alone = view.find(own.key) === 0;
   if (alone && view.ended?.reason !== 'released') own.takeover = view.ended;
 }
@@ -73,7 +73,7 @@ function behind(own: OwnClaim, view: QueueView, at: number): ClaimStatus {
   };
 }
 
-/** This claim alone failed. */
+/** Only this claim failed. */
 export function errorStatus(error: unknown): ClaimStatus {
   return { state: 'error', error: toStoreError(error) };
 }

@@ -6,14 +6,14 @@ export interface Outcome {
   readonly answers: readonly Answer[];
 }
 
-/** One alone is sent as it is. */
+/** One alone stays as it is. */
 export function together(txns: readonly Txn[]): Txn {
   const [only] = txns;
   if (only && txns.length === 1) return only;
   return { success: txns.map((txn): Operation => ({ txn })) };
 }
 
-/** The outcomes of as many that went together. */
+/** The outcomes of so many sent together. */
 export function apart(reply: Outcome, count: number): readonly Outcome[] {
   if (count === 1) return [reply];
   return reply.answers.map((answer) => {
@@ -22,8 +22,8 @@ export function apart(reply: Outcome, count: number): readonly Outcome[] {
 }
 
 /**
- * Parts, one after another, in which no resource comes twice: what is written in one transaction
- * has one revision, so two of its claims would have no order.
+ * Parts, one after another, in which no resource comes twice: all writes of one transaction have
+ * one revision, so two of its claims would have no order.
  */
 export function waves<T>(items: readonly T[], resourceOf: (item: T) => string): T[][] {
   const parts: T[][] = [];

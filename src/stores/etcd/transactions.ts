@@ -1,4 +1,4 @@
-/** Transactions as the messages of etcd say them. */
+/** Transactions as messages of etcd. */
 import type { Answer, Compare, KeyValue, Operation, Reply, Txn, TxnAnswer } from './client.ts';
 import {
   type CompareMessage,

@@ -1,14 +1,14 @@
 /**
  * All watches, over one stream.
  *
- * Invariant: each watch is told of every change from its first revision on, in order, those of one
+ * Invariant: each watch gets every change from its first revision on, in order, those of one
  * revision together, each once. The server sends a revision whole, and revisions in order; each
- * watch keeps the next revision that it is to be told of, from which it is asked for again after an
- * interruption, wherever that is, and before which everything is left out. A server that is behind
- * the others just tells nothing until it has caught up. Where the server cannot tell everything any
- * more (compacted), or its revisions are those of another cluster, the watch is lost, and says so.
- * What would break it: a revision in parts, which a server sends only to who permits it; answers to
- * requests for watches that come in another order than the requests.
+ * watch keeps the next revision to report, requests it again after an interruption at any point,
+ * and drops everything before it. A server that is behind the others sends nothing until it has
+ * caught up. If the server has lost (compacted) changes, or its revisions are those of another
+ * cluster, the watch is lost, and reports that.
+ * What would break it: a revision in parts, which a server sends only on request; replies to watch
+ * requests in another order than the requests.
  */
 import type { Calls } from './calls.ts';
 import type { Change, Watcher } from './client.ts';
@@ -18,14 +18,14 @@ import { decode, encode } from './protobuf.ts';
 import type { RpcStream } from './rpc-stream.ts';
 import { MalformedError } from './wire-format.ts';
 
-/** So often a watch may be refused: the first time, the token may have been old. */
+/** How often a watch may be refused; the first time, perhaps for an old token. */
 const MAX_REFUSALS = 2;
 
 interface Watch {
   readonly watcher: Watcher;
-  /** The first revision to be told of; undefined: what comes after the start. */
+  /** The first revision to report; undefined: what comes after the start. */
   next: bigint | undefined;
-  /** On the stream that there is. */
+  /** On the current stream. */
   id: bigint | undefined;
   cluster: bigint | undefined;
   started: boolean;
@@ -37,7 +37,7 @@ export class Watches {
   readonly #stream: LastingStream;
   readonly #all = new Set<Watch>();
   readonly #byId = new Map<bigint, Watch>();
-  /** Asked for, in the order in which they are answered; also those that have ended meanwhile. */
+  /** Requested, in the order of the replies; includes those that have ended meanwhile. */
   #asked: Watch[] = [];
 
   constructor(calls: Calls) {
@@ -145,7 +145,7 @@ export class Watches {
     }
   }
 
-  /** It says nothing of a token that is too old, only that the watch is not permitted. */
+  /** Only says that the watch is not permitted, even if the token is too old. */
   #refused(watch: Watch, reason: string): void {
     watch.refusals++;
     if (watch.refusals >= MAX_REFUSALS) return this.#lose(watch);

@@ -1,10 +1,9 @@
 /**
  * Protocol buffers as bytes: numbers and texts, written and read.
  *
- * A message is written from its end to its beginning, so that the length that stands before each
- * part is known without measuring or copying it. What is malformed throws, whatever it is: no
- * length leads out of its message, no number has more than ten bytes, and messages in messages have
- * a greatest depth.
+ * A message is written from its end to its beginning, so that the length before each part is known
+ * without measuring or copying it. All malformed input throws: no length leads out of its message,
+ * no number has more than ten bytes, and nested messages have a greatest depth.
  */
 
 export class MalformedError extends Error {
@@ -13,7 +12,7 @@ export class MalformedError extends Error {
 
 const FIRST_BYTES = 512;
 const MAX_DEPTH = 32;
-/** More than this many bits are read as a bigint. */
+/** Numbers with more bits are read as a bigint. */
 const SMALL_BITS = 28;
 
 export class Writer {
@@ -90,7 +89,7 @@ export class Reader {
     return this.#bytes.toString('utf8', this.#at, this.#pass(length));
   }
 
-  /** Beyond 2 to the 53rd it is not exact: lengths and numbers of fields are not that large. */
+  /** Inexact beyond 2 to the 53rd: lengths and numbers of fields are not that large. */
   uint(): number {
     let value = 0;
     for (let bits = 0; bits < SMALL_BITS; bits += 7) {
@@ -111,7 +110,7 @@ export class Reader {
     return BigInt.asIntN(64, BigInt(value) + this.#rest());
   }
 
-  /** What `read` makes of the message that begins here. */
+  /** Reads the message that begins here. */
   message<T>(read: () => T): T {
     const outer = this.#end;
     const length = this.uint();
@@ -131,7 +130,7 @@ export class Reader {
     else throw new MalformedError(`there is no wire type ${wire}`);
   }
 
-  /** What a number has beyond its first four bytes. */
+  /** What a number has beyond four bytes. */
   #rest(): bigint {
     let value = 0n;
     for (let bits = SMALL_BITS; bits < 70; bits += 7) {

@@ -30,16 +30,16 @@ export interface Entry {
   next: Entry | undefined;
 }
 
-/** What has just happened to a queue: how a hold ended, or who enters. */
+/** What has just happened to a queue: how a hold ended, or which claim enters. */
 export interface Settling {
   readonly ended?: Takeover | undefined;
   readonly entering?: Entry;
 }
 
 /**
- * The claims on one resource: holders, then waiters, each in order of arrival. Nothing here costs
- * more when more wait: the dead are looked for among the holders and at the front, where they
- * are in somebody's way; further back they are found when their turn comes.
+ * The claims on one resource: holders, then waiters, each in order of arrival. No step costs more
+ * when more wait: it looks for dead claims among the holders and at the front, where they block
+ * others, and finds those further back when their turn comes.
  */
 export class ClaimQueue {
   readonly resource: string;
@@ -48,9 +48,9 @@ export class ClaimQueue {
   readonly #byId = new Map<string, Entry>();
   readonly #tell: (entry: Entry) => void;
   readonly #nextNumber: () => bigint;
-  /** Of those admitted so far, the greatest number. */
+  /** The greatest number admitted so far. */
   #greatest = 0n;
-  /** How the last hold ended, as long as it left work that nobody has taken over. */
+  /** How the last hold ended, as long as no claim has taken over the work that it left. */
   unfinished: Takeover | undefined;
 
   constructor(
@@ -99,15 +99,15 @@ export class ClaimQueue {
     (entry.admitted ? this.#holders : this.#waiters).remove(entry);
   }
 
-  /** What waits keeps its number until it is admitted. */
+  /** A waiter keeps its number until it is admitted. */
   raise(holder: Entry, number: bigint): void {
     if (number > holder.number) holder.number = number;
     if (number > this.#greatest) this.#greatest = number;
   }
 
   /**
-   * Buries the dead, admits who fits if `open`, and tells exactly those whom it concerns: the
-   * admitted and the new first waiter, but not `entering`, who is told by the answer.
+   * Buries the dead, admits the waiters that fit if `open`, and notifies exactly the admitted and
+   * the new first waiter, but not `entering`, whose status is the reply.
    */
   settle(now: number, { open, ended, entering }: Settling & { readonly open: boolean }): void {
     let takeover = ended ?? this.unfinished;
@@ -134,7 +134,7 @@ export class ClaimQueue {
     if (first !== entering) this.#tell(first);
   }
 
-  /** Somebody who holds should know when the first waiter has come. */
+  /** Notifies the holders that the first waiter has come. */
   tellHolders(): void {
     for (const holder of this.#holders) this.#tell(holder);
   }
@@ -149,7 +149,7 @@ export class ClaimQueue {
       return { state: 'held', token, leftMs, waiters: this.waiting, takeover, limit };
     }
     const why = quarantineMs > 0 ? 'data-loss' : 'queue';
-    // Also takes the dead out of the way, who are not to be counted.
+    // Also removes dead claims before this one, which must not count.
     const retryInMs = quarantineMs > 0 ? quarantineMs : this.#watchedUntil(entry, now) - now;
     return { state: 'waiting', leftMs, why, ahead: this.#ahead(entry), retryInMs, limit };
   }
@@ -164,7 +164,7 @@ export class ClaimQueue {
     };
   }
 
-  /** The first waiter that lives. */
+  /** The first live waiter; removes the dead ones before it. */
   #next(now: number): Entry | undefined {
     let { first } = this.#waiters;
     while (first && first.expiresAt <= now) {
@@ -174,9 +174,7 @@ export class ClaimQueue {
     return first;
   }
 
-  /**
-   * Exact at the front, where it matters; further back as many as wait, but not counted one by one.
-   */
+  /** Exact at the front, where it matters; further back all other waiters, without counting. */
   #ahead(entry: Entry): number {
     let ahead = this.#holders.size;
     let before = entry.previous;
@@ -185,8 +183,8 @@ export class ClaimQueue {
   }
 
   /**
-   * The first waiter waits for the earliest death of a holder, others for that of the one before;
-   * those who are dead already would be asked about without end.
+   * The first waiter waits for the earliest death of a holder, others for that of the claim before;
+   * asking about a dead claim would never end, so it is removed.
    */
   #watchedUntil(entry: Entry, now: number): number {
     while (entry.previous && entry.previous.expiresAt <= now) this.remove(entry.previous);
@@ -195,7 +193,7 @@ export class ClaimQueue {
   }
 }
 
-/** For who has left: there is no more to say. */
+/** The status of a claim that has left. */
 export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 
 /** How far `ahead` is counted. */

@@ -8,7 +8,7 @@ import { Memory } from './memory-store.ts';
 export interface MemoryStoreOptions {
   /** Longest queue of waiting claims of one resource; default 10,000. */
   readonly maxWaiters?: number;
-  /** How long `forget()` keeps everybody waiting; default 30 s, the default of `maxTtl`. */
+  /** How long the store grants nothing after `forget()`; default 30 s, the default of `maxTtl`. */
   readonly quarantine?: Duration;
   readonly clock?: Clock;
 }

@@ -1,11 +1,11 @@
 /**
  * Locks inside one process; also the reference that other stores are compared with.
  *
- * Invariant: a queue holds claims in order of arrival, the admitted ones in front, and is settled
- * at the end of every step: who is dead is out of the way and everybody who fits is admitted. Each
- * step runs to its end without yielding, so no two interleave. A dead holder is only looked for
- * when a step touches its queue, so that the next claim learns how the hold before it ended. Tokens
- * count arrivals: admission goes in that order, so they grow from holder to holder.
+ * Invariant: a queue holds claims in order of arrival, the admitted ones in front, and every step
+ * ends by settling it: dead claims are out of the way and all claims that fit are admitted. Each
+ * step runs to its end without yielding, so no two interleave. The store looks for a dead holder
+ * only when a step touches its queue, so that the next claim learns how the hold before it ended.
+ * Tokens count arrivals, and admission goes in that order, so they grow from holder to holder.
  * What would break it: a step that awaits in the middle.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -180,7 +180,7 @@ export class Memory implements Store {
     return entry.admitted ? this.#statusOf(queue, entry) : this.#stay(claim, queue, entry);
   }
 
-  /** A new claim has to wait: it may not want to, or there may be no room. */
+  /** Refuses a new claim that must wait but does not want to, or finds no room. */
   #stay(claim: Claim, queue: ClaimQueue, entry: Entry): ClaimStatus {
     if (claim.queue && queue.waiting <= this.#maxWaiters) {
       if (queue.waiting === 1) queue.tellHolders();
@@ -200,7 +200,7 @@ export class Memory implements Store {
     return this.#statusOf(queue, entry);
   }
 
-  /** Does something to the claim if it lives, and answers where it stands. */
+  /** Applies `act` to the claim if it lives, and returns its status. */
   #living(claim: Claim, act: (queue: ClaimQueue, entry: Entry) => void): ClaimStatus {
     const queue = this.#settled(claim.resource);
     const entry = this.#live(queue, claim.id);
@@ -229,7 +229,7 @@ export class Memory implements Store {
     this.#settle(queue, entry.admitted ? { ended } : {});
   }
 
-  /** A waiter that died far back is still in line, but no longer there. */
+  /** A waiter that died far back may still be in the queue, but counts as gone. */
   #live(queue: ClaimQueue | undefined, id: string): Entry | undefined {
     const entry = queue?.find(id);
     return entry && entry.expiresAt > this.#clock.now() ? entry : undefined;

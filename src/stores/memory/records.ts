@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
 
-/** What is kept of work that is done, each for its own time. */
+/** Records of finished work, each kept for its own time. */
 export class Records {
   readonly #clock: Clock;
   readonly #byResource = new Map<string, { readonly text: string; readonly until: number }>();
@@ -28,7 +28,7 @@ export class Records {
     this.#byResource.clear();
   }
 
-  /** As many are looked at as have come since the last time, or fewer. */
+  /** Looks at no more than twice as many records as were kept since the last sweep. */
   #sweep(): void {
     const now = this.#clock.now();
     for (const [resource, { until }] of this.#byResource) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, GoneStatus } from '../../contract/store.ts';
 
-/** What is answered to late copies of claims that have left, for one TTL each. */
+/** The replies to late copies of claims that have left, kept for one TTL each. */
 export class Tombstones {
   readonly #clock: Clock;
   readonly #byId = new Map<string, { readonly status: GoneStatus; readonly until: number }>();

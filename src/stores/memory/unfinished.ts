@@ -1,13 +1,13 @@
 import type { ClaimQueue } from './claim-queue.ts';
 
-/** Endings that are remembered although nobody is in the queue. */
+/** How many endings are remembered for empty queues. */
 const MAX_UNFINISHED = 1_000;
 
-/** Queues without claims, of which the next to come should know how the last hold ended. */
+/** Queues without claims, whose next claim should learn how the last hold ended. */
 export class Unfinished {
   readonly #queues = new Set<ClaimQueue>();
 
-  /** Where there are too many, the oldest is let go. */
+  /** Lets the oldest go if there are too many. */
   add(queue: ClaimQueue, letGo: (oldest: ClaimQueue) => void): void {
     this.#queues.delete(queue);
     this.#queues.add(queue);

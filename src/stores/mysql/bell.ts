@@ -1,17 +1,17 @@
 /**
  * News, although MySQL sends none: a session of the process waits for a named lock, the gate, that
- * its other session holds, and whoever has news for it interrupts that (`ring` in schema.sql), as
- * of the commit that made them.
+ * its other session holds, and a session with news for the process interrupts that (`ring` in
+ * schema.sql), as of the commit that made the news.
  *
- * Invariant: no news are missed while the call repeats. Each call begins with a look at what is
- * committed, and one that is interrupted after it has begun ends, and is repeated. The one who
- * rings finds the session by the named lock of its channel, so a connection that has ended is never
- * mistaken for another. When the other session ends, the gate opens, and this one ends as well.
- * What it finds it tells at once, and goes on: its results are read as they come.
- * A look goes back a while before the last call, for a commit may come later than its time says; so
- * it is told what has been seen.
- * What would break it: a proxy that gives the session to others while it holds a named lock; those
- * that are known do not.
+ * Invariant: no news is missed while the call repeats. Each call begins with a look at what is
+ * committed, and one that is interrupted after it has begun ends, and is repeated. The ringing
+ * session finds this one by the named lock of its channel, so it never mistakes another connection
+ * for one that has ended. When the other session ends, the gate opens, and this one ends as well.
+ * The call passes its finds on at once and goes on, as its results are read as they come. A look
+ * goes back a while before the last call, since a commit may come later than its time says; so the
+ * call takes along what has been seen.
+ * What would break it: a proxy that gives the session to others while it holds a named lock; known
+ * proxies do not.
  */
 import { afterInput } from '../../base/event-loop.ts';
 import { limited } from '../abortable.ts';
@@ -19,16 +19,16 @@ import type { WireTerms } from '../sql/wire.ts';
 import { type Connect, type Connection, literal } from './connection.ts';
 import { numberOf } from './errors.ts';
 
-/** Proxies send other SELECTs to replicas, where a named lock is held in front of nobody. */
+/** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
 export const ON_PRIMARY = 'FOR UPDATE';
-/** How long it waits for the gate, in s. */
+/** How long the call waits for the gate, in s. */
 const WAIT_S = 15;
-/** So much later than it should have answered, it is taken for dead, in ms. */
+/** A call that is so much too late is taken for dead, in ms. */
 const LATE_MS = 3000;
 const CONNECT_MS = 5000;
-/** Longer than a call of ours that is answered in time, in µs. */
+/** How far a look goes back, in µs: longer than a call of ours that is answered in time. */
 const BACK = 3_000_000;
-/** There is no such session any more, or it is another user's. */
+/** The session has ended, or is another user's. */
 const NOT_OURS: readonly (number | undefined)[] = [1094, 1095];
 /** Interrupted, at the end of a cursor, or ended by a time limit of the server. */
 const RUNG: readonly (number | undefined)[] = [1317, 1329, 1969, 3024];
@@ -39,19 +39,19 @@ export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
   readonly connect: Connect;
   readonly prefix: string;
   readonly channel: string;
-  /** Of a named lock that another session of this process holds. */
+  /** The named lock that another session of this process holds. */
   readonly gate: string;
 }
 
 export interface Bell {
-  /** Of this process, where news is for it. */
+  /** The address of this process, where news is for it. */
   readonly address: string;
-  /** News that came with the answer to something else. */
+  /** Takes news that came with the reply to something else. */
   tell(news: string): void;
   end(): void;
 }
 
-/** Resolved when no news can be missed. */
+/** Resolves when no news can be missed. */
 export async function listen(parts: BellParts): Promise<Bell> {
   const { connect, channel, gate, prefix, heard, lost } = parts;
   const over = new AbortController();
@@ -67,7 +67,7 @@ export async function listen(parts: BellParts): Promise<Bell> {
       return ready();
     }
     seen.set(tag, Number(at));
-    // A reason may be of several lines.
+    // A reason may have several lines, so the claim asks for it.
     heard(`${tag} ${status.length > 0 && status[0] !== 'g' ? status.join(' ') : '?'}`);
   };
   const look = (since: number, seconds: number): Promise<unknown> => {
@@ -103,8 +103,8 @@ export async function listen(parts: BellParts): Promise<Bell> {
 }
 
 /**
- * The session of a connection that this process has given up may not know it yet. It is ended with
- * the rights of the program's own user: no routine has the right to end sessions.
+ * Ends the session of a connection that this process gave up, which may not know it yet, with the
+ * rights of the program's own user: no routine has the right to end sessions.
  */
 async function endFormer(connection: Connection, channel: string): Promise<void> {
   const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;

@@ -1,7 +1,7 @@
 /**
- * Refuses what is no client before anything is sent, and says what was expected.
+ * Refuses a value that is no client before anything is sent, and names what was expected.
  *
- * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
+ * Clients are told apart by their members, never by `instanceof`: a program may have two copies of
  * a package.
  */
 import { UsageError } from '../../base/errors.ts';
@@ -13,7 +13,7 @@ const EXPECTED = 'a pool or connection of mysql2 or mariadb, with callbacks or p
 /** @throws UsageError */
 export function checkClient(client: unknown): 'mysql2' | 'mariadb' {
   if (typeof client === 'string') {
-    // It may have a password in it, so it is not repeated.
+    // The text may contain a password, so no message repeats it.
     throw new UsageError(
       `A text is no client: give ${EXPECTED}. For a URL there is connect() of holdfast/connect.`,
     );
@@ -45,7 +45,7 @@ function unknown(client: unknown): UsageError {
   return new UsageError(`A MySQL or MariaDB client was expected: ${EXPECTED}; not ${what}.`);
 }
 
-/** Not its contents: they may show a password. */
+/** Names the class only: the contents may show a password. */
 function nameOf(value: object): string {
   try {
     const name: unknown = value.constructor?.name;

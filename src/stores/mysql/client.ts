@@ -1,4 +1,4 @@
-/** Which clients there are, and how each connects. */
+/** The supported clients, and how each connects. */
 import { checkClient } from './check-client.ts';
 import type { Connect } from './connection.ts';
 import { type MariadbClient, mariadbConnect } from './mariadb-connection.ts';
@@ -11,8 +11,8 @@ import { coreOf, type Mysql2Client, mysql2Connect } from './mysql2-connection.ts
 export type MysqlClient = Mysql2Client | MariadbClient;
 
 /**
- * Connects nothing yet.
- * @throws UsageError for what is no client of these packages, or one that has ended.
+ * Opens no connection yet.
+ * @throws UsageError if it is no client of these packages, or has ended.
  */
 export function connectLike(client: MysqlClient): Connect {
   if (checkClient(client) === 'mariadb') return mariadbConnect(client);

@@ -1,38 +1,38 @@
-/** What is needed of a connection of either client package. */
+/** What the store needs of a connection of either client package. */
 import type { WireTerms } from '../sql/wire.ts';
 
 export type Row = readonly (string | null)[];
 
 export interface Connection {
   /**
-   * One round trip; settles with the rows of the first result, as texts. `told` gets each value of
-   * them all when it comes, while the call may go on.
+   * One round trip; resolves with the rows of the first result, as texts. `told` gets each value of
+   * all results as it comes, while the call may go on.
    */
   query(text: string, told?: (value: string | null) => void): Promise<readonly Row[]>;
-  /** Says goodbye if it can, and is gone soon. */
+  /** Says goodbye if it can, and closes soon. */
   end(): void;
 }
 
-/** Connects like the user's client; to be given up when the signal says so. */
+/** Connects like the user's client; gives up when the signal aborts. */
 export type Connect = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<Connection>;
 
 /** How long a goodbye may take, in ms. */
 const GOODBYE_MS = 1000;
 
 /**
- * Ends the connection after `goodbye`, which is sent when what was asked before is answered. One
- * that is broken may have no socket any more.
+ * Ends the connection after `goodbye`, which the client sends when all earlier requests have their
+ * replies. A broken connection may have no socket any more.
  */
 export function hangUp(socket: { destroy(): unknown } | undefined, goodbye: () => void): void {
   try {
     goodbye();
   } catch {
-    // It is broken already.
+    // The connection is broken already.
   }
   setTimeout(() => socket?.destroy(), GOODBYE_MS).unref();
 }
 
-/** What a new connection needs first; it is ended if that fails, or is given up. */
+/** Does the first work of a new connection, and ends it if that fails, or the signal aborts. */
 export async function first<T>(
   { end }: Connection,
   signal: AbortSignal,
@@ -49,26 +49,26 @@ export async function first<T>(
   }
 }
 
-/** The rows of the first result; a procedure answers with an array of results. */
+/** The rows of the first result; a procedure returns an array of results. */
 export function rowsIn(results: unknown): readonly Row[] {
   if (!Array.isArray(results)) return [];
   const [first] = results as readonly unknown[];
-  // Rows are arrays themselves: only in a result are their elements arrays as well.
+  // Rows are arrays themselves, but only the elements of a result are arrays as well.
   if (!Array.isArray(first)) return [];
   return Array.isArray(first[0]) || first.length === 0
     ? (first as readonly Row[])
     : (results as readonly Row[]);
 }
 
-/** The value, which is told to whoever wants it. */
+/** Returns the value, after passing it to `told`. */
 export function tellOf(value: string | null, told?: (value: string | null) => void): string | null {
   told?.(value);
   return value;
 }
 
 /**
- * A text as the server reads it whatever the session's mode, character set and client are: nothing
- * in it needs to be escaped.
+ * A text as the server reads it in any mode and character set of the session, from any client:
+ * nothing in it needs escapes.
  */
 export function literal(text: string): string {
   return text === '' ? "''" : `_utf8mb4 0x${Buffer.from(text).toString('hex')}`;

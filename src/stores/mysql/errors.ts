@@ -1,12 +1,11 @@
 /**
- * What the error numbers of MySQL and MariaDB and a client's connection errors mean to whoever
- * wants a lock.
+ * What the error numbers of MySQL and MariaDB and a client's connection errors mean to a caller.
  *
  * Each call is one transaction, which is rolled back before the server refuses, so it has not
  * happened; only where a call is interrupted, the connection breaks or a procedure is being
- * replaced, it may have committed before. A session that was interrupted may still be in its
- * transaction, and goes. A cause is a copy of number and message: clients put statements into their
- * errors, and claim ids are in those.
+ * replaced, it may have committed before. An interrupted session may still be in its transaction,
+ * so the store drops it. A cause is a copy of number and message: clients put statements into their
+ * errors, and those contain claim ids.
  */
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -24,7 +23,7 @@ interface Meaning {
 
 /** There is no such procedure. */
 export const NO_ROUTINE = 1305;
-/** It takes other arguments: another version is there. */
+/** The procedure takes other arguments: another version is there. */
 const OTHER_ARGUMENTS = 1318;
 
 const MIGRATE =
@@ -58,7 +57,7 @@ const FULL: Meaning = { retryable: true, advice: 'has run out of room. Look at i
 const DENIED: Meaning = { retryable: false, advice: GRANTS };
 const MISSING: Meaning = { retryable: false, advice: MIGRATE };
 
-/** Of a session whose first call has found it. Some are called after the commit. */
+/** For a session whose first call has found it. Some procedures are called after the commit. */
 const REPLACED: Meaning = {
   retryable: true,
   broken: true,
@@ -156,7 +155,7 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
     blocked: number === 1205,
     error: new StoreError(`The MySQL server ${found.advice} (${said}).`, {
       cause: copyOf(error instanceof Error ? error.name : 'Error', said),
-      // A server that has answered well before has only stumbled.
+      // A server that has worked before will most likely work again.
       retryable: found.retryable || (number === undefined && during === 'call'),
       outcome: unknown && during === 'call' ? 'unknown' : 'failed',
     }),
@@ -170,13 +169,13 @@ function meaningOf(number: number | undefined, said: string, during: 'open' | 'c
   return MEANINGS.get(number) ?? REFUSED;
 }
 
-/** Whatever makes locks impossible on this server. */
+/** The error of a server on which locks are impossible. */
 export function impossible(why: string): StoreError {
   const message = `The MySQL server cannot keep locks: ${why}.`;
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-/** The tables are not those of this version. */
+/** The error of tables that are not those of this version. */
 export function anotherLayout(found: string, known: number): StoreError {
   const newer =
     Number(found) > known ? 'newer; install the version of Holdfast that made it' : MIGRATE;
@@ -184,12 +183,12 @@ export function anotherLayout(found: string, known: number): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-/** The error number, if the server answered; clients number their own from 45,000 on. */
+/** The server's error number, if it replied; clients number their own from 45,000 on. */
 export function numberOf(error: unknown): number | undefined {
   const { errno, sqlState, syscall, fatal } = (error ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof errno !== 'number' || errno < 1000 || errno >= 45_000) return undefined;
   if (syscall !== undefined || typeof sqlState !== 'string') return undefined;
-  // Told while it connects, as that there are too many, it has no state.
+  // An error during connecting, such as too many connections, has no state.
   return sqlState !== '' || fatal !== undefined ? errno : undefined;
 }
 
@@ -197,7 +196,7 @@ function breakOf(said: string): Meaning {
   return BREAKS.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
 }
 
-/** A client adds the statement, and a syntax error quotes of it. */
+/** Clients add the statement, and syntax errors quote it. */
 const READING: Reading = {
   clean: (text) => withoutSecrets(text.replace(/ near '.*$/s, '').replace(/\bsql: .*$/is, '')),
   messageOf: (error) => {

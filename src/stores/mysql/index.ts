@@ -15,10 +15,7 @@ export type { MysqlClient } from './client.ts';
 export { type MigrationOptions, migrateMysql, mysqlMigration } from './migration.ts';
 
 export interface MysqlOptions extends SqlOptions {
-  /**
-   * How the names of the tables and procedures begin, as `holdfast migrate` made them; default
-   * `holdfast_`.
-   */
+  /** The prefix of the tables and procedures that `holdfast migrate` made; default `holdfast_`. */
   readonly prefix?: string;
 }
 
@@ -42,8 +39,8 @@ const TRAITS: Traits = {
 
 /**
  * A store in the database of this client, an object of the package `mysql2` or `mariadb`, where
- * `holdfast migrate` has been. It takes connections of its own with the same settings: one for
- * claims, one for heartbeats and, once somebody may wait, one that sleeps until there is news;
+ * `holdfast migrate` has run. It opens connections of its own with the same settings: one for
+ * claims, one for heartbeats and, once a claim may wait, one that sleeps until there is news;
  * closing the locks closes those, never the client.
  *
  * @example

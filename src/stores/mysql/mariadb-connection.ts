@@ -1,14 +1,14 @@
 /**
  * Connections of `mariadb`, version 3.
  *
- * Its pools and connections keep their settings private, and whoever hands out no copy of a
- * password is right. But what they wrap tells who listens to it who he listens to, as every emitter
- * does (`this` of a listener), and shows there the settings that it was made with. From a pool, a
- * connection is borrowed for that, once, with the first verb, and given back at once. Two of its
- * connections for good would be simpler and wrong: a pool may have no more than one. A program that
- * has this one in a transaction, and waits for a lock in it, waits for itself: so an error and a
- * warning say when the pool lends none. The request for it stays, and is met when one is free.
- * What would break it: a version that hides that as well. It is noticed before anything is sent.
+ * Its pools and connections rightly keep their settings private, because of the password. But the
+ * emitter inside them is `this` of its listeners, and shows the settings that it was made with. The
+ * store borrows a connection from a pool for that, once, with the first verb, and returns it at
+ * once. Keeping two of the pool's connections would be simpler and wrong: it may have no more than
+ * one. A program that has this one in a transaction, and waits for a lock in it, waits for itself:
+ * so an error and a warning report a pool that lends none. The request stays until one is free.
+ * What would break it: a version that hides that as well. The store notices before it sends
+ * anything.
  */
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -16,7 +16,7 @@ import { abortable, limited } from '../abortable.ts';
 import { Warnings } from '../sql/warnings.ts';
 import { type Connect, type Connection, hangUp, rowsIn, tellOf } from './connection.ts';
 
-/** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
+/** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface MariadbClient {
   query(...args: never[]): unknown;
   execute(...args: never[]): unknown;
@@ -49,7 +49,7 @@ interface Column {
   string(): string | null;
 }
 
-/** Whatever the program has set for its own queries. */
+/** Overrides what the program has set for its own queries. */
 const AS_TEXT = {
   rowsAsArray: true,
   nestTables: false,
@@ -60,7 +60,7 @@ const AS_TEXT = {
   typeCast: (column: Column) => column.string(),
 };
 
-/** So long a pool may take to lend a connection, in ms. To make one takes less. */
+/** How long a pool may take to lend a connection, in ms. Making one takes less. */
 const LOAN_MS = 500;
 
 export function mariadbConnect(client: object): Connect {
@@ -124,7 +124,7 @@ function exhausted(): StoreError {
 async function baseOf(client: object): Promise<Base> {
   if (!('getConnection' in client)) return baseUnder(client as Borrowed);
   const borrowed = await new Promise<Borrowed>((resolve, reject) => {
-    // Of the two flavours, one takes a callback, and the other gives a promise.
+    // One of the two flavours takes a callback, and the other returns a promise.
     const promised = (client as Pool).getConnection((error, session) =>
       error ? reject(error) : resolve(session),
     );
@@ -143,7 +143,7 @@ function baseUnder(wrapped: Borrowed): Base {
     base = this;
   };
   const nothing = (): void => {};
-  // An emitter tells its listeners of each new one.
+  // An emitter emits `newListener` for each new listener.
   wrapped.on('newListener', tell);
   wrapped.on('holdfast', nothing);
   wrapped.removeListener('newListener', tell);
@@ -154,7 +154,7 @@ function baseUnder(wrapped: Borrowed): Base {
   throw new UsageError(`${message} Give the locks a client of mysql2.`);
 }
 
-/** Options are an emitter, too, whose listeners belong to the connection that they are of. */
+/** Options are an emitter, too, whose listeners belong to their own connection. */
 function ownOptions({ _events, _eventsCount, _maxListeners, ...opts }: Base['opts']): object {
   return {
     ...opts,

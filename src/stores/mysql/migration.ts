@@ -2,14 +2,14 @@
  * Makes the tables and procedures of the locks, or brings them up to date.
  *
  * In MySQL each such statement is a transaction of its own, so they run one after the other under a
- * named lock, for programs of a deployment that do it at the same time. Tables that are there are
- * left alone, also those that a newer version made.
+ * named lock, for programs of a deployment that do it at the same time. Existing tables are left
+ * alone, also those that a newer version made.
  * Invariant: afterwards each procedure is the one of this text. Each has a hash of its text as its
- * comment; one that has another hash, or another user's rights, is replaced, and the others are not
- * touched: programs use them meanwhile, and on MySQL, where nothing replaces a procedure in one
- * step, callers in that moment are told that there is none. Since each has its own hash, it does
- * not matter where an earlier migration stopped, or which version made it.
- * What would break it: whoever changes a procedure and keeps its comment.
+ * comment; the migration replaces one that has another hash, or another user's rights, and leaves
+ * the others alone: programs use them meanwhile, and MySQL cannot replace a procedure in one step,
+ * so callers in that moment find none. Since each has its own hash, it does not matter where an
+ * earlier migration stopped, or which version made it.
+ * What would break it: changing a procedure and keeping its comment.
  */
 import { createHash } from 'node:crypto';
 import { readOptions } from '../../base/options.ts';
@@ -22,7 +22,7 @@ import { checkPrefix, PREFIX } from './prefix.ts';
 import schema from './schema.sql';
 
 export interface MigrationOptions {
-  /** How the names of tables and procedures begin; default `holdfast_`. */
+  /** The prefix of the tables and procedures; default `holdfast_`. */
   readonly prefix?: string;
 }
 
@@ -31,10 +31,10 @@ const CONNECT_MS = 5000;
 const TURN_S = 30;
 /** How long a procedure that is to be replaced may be in use, in s: longer than the bell waits. */
 const IN_USE_S = 30;
-/** One, as it stands in the text; and what a statement that makes one says of it. */
+/** A procedure in the text, and the name and hash in a statement that makes one. */
 const ROUTINE = /^CREATE PROCEDURE [\s\S]*?^END \/\/$/gm;
 const MADE = /^CREATE PROCEDURE (\w+)[\s\S]*? COMMENT '(\w+)' SQL/;
-/** There is no such table yet. */
+/** The table does not exist yet. */
 const NO_TABLE = 1146;
 
 /**
@@ -45,7 +45,7 @@ const NO_TABLE = 1146;
  *
  * console.log(mysqlMigration({ prefix: 'locks_' }));
  *
- * @throws UsageError for a prefix that is none.
+ * @throws UsageError for a malformed prefix.
  */
 export function mysqlMigration(options: MigrationOptions = {}): string {
   return schema
@@ -55,8 +55,8 @@ export function mysqlMigration(options: MigrationOptions = {}): string {
 
 /**
  * Makes the tables and procedures that `mysqlStore` needs in the database of this client, or brings
- * them up to date. To do it again, also while locks are in use, does nothing. Its user must be
- * allowed to create tables and routines, and the locks do what they do as this user.
+ * them up to date. Doing it again, also while locks are in use, changes nothing. Its user must be
+ * allowed to create tables and routines, and the locks use the rights of this user.
  *
  * @example
  * import { migrateMysql } from 'holdfast/mysql';
@@ -108,7 +108,7 @@ async function migrate(
   }
 }
 
-/** The hashes of those that run with the rights of whoever migrates. */
+/** The hashes of the procedures that run with the rights of the migrating user. */
 async function routinesAt(connection: Connection): Promise<ReadonlyMap<unknown, unknown>> {
   const rows = await connection.query(`SELECT routine_name, routine_comment
     FROM information_schema.routines
@@ -116,7 +116,7 @@ async function routinesAt(connection: Connection): Promise<ReadonlyMap<unknown, 
   return new Map(rows.map(([name, comment]) => [name, comment]));
 }
 
-/** In one step, where the server can. */
+/** Replaces a procedure, in one step where the server can. */
 async function replace(connection: Connection, name: string, statement: string): Promise<void> {
   const [[version] = []] = await connection.query('SELECT VERSION()');
   if (/mariadb/i.test(String(version))) {
@@ -131,7 +131,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Without the words that only the program `mysql` understands, and what `replace` does. */
+/** Without the words that only the program `mysql` understands, and the drops of `replace`. */
 function statementsIn(text: string): string[] {
   return text
     .replace(/^(DELIMITER .*|--.*)$/gm, '')

@@ -2,14 +2,14 @@
  * Connections of `mysql2`, version 3.
  *
  * Each is made like those of the user's pool or connection: the same address, TLS, user and
- * password, but one statement at a time, and Unicode. Behind the promise flavour stands the one
- * with callbacks, which shows its settings and is made anew by its own constructor: so it does not
+ * password, but one statement at a time, and Unicode. The promise flavour wraps the one with
+ * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
 import { type Connect, hangUp, rowsIn, tellOf } from './connection.ts';
 
-/** As much of a `Pool` or `Connection` of either flavour as tells it from others. */
+/** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {
   query(...args: never[]): unknown;
   execute(...args: never[]): unknown;
@@ -44,17 +44,17 @@ interface Core {
   readonly _pool?: Core;
 }
 
-/** Statements after a semicolon, which no injection shall have. */
+/** Statements after a semicolon, which would serve an injection. */
 const MULTI_STATEMENTS = 0x1_00_00;
 
-/** `utf8mb4_unicode_ci`, in which MySQL and MariaDB have the same number. */
+/** `utf8mb4_unicode_ci`, which has the same number in MySQL and MariaDB. */
 const UTF8MB4 = 224;
 
 interface Field {
   string(): string | null;
 }
 
-/** Whatever the program has set for its own queries. */
+/** Overrides what the program has set for its own queries. */
 const AS_TEXT = {
   rowsAsArray: true,
   nestTables: false,
@@ -91,7 +91,7 @@ export function mysql2Connect(core: Core): Connect {
   };
 }
 
-/** A pool does not show how a connection is made, so it is a pool of one. */
+/** A pool does not show how it makes a connection, so this makes a pool of one. */
 async function throughPool(core: Core, config: Config, signal: AbortSignal): Promise<Opened> {
   const own = {
     ...core.config,

@@ -1,6 +1,6 @@
 /**
  * What a MySQL or MariaDB URL names, with whichever client package is installed. No message repeats
- * any of the URL: where it is malformed, anything may be a part of the password.
+ * any part of the URL: in a malformed one, any part may be the password.
  */
 
 import { UsageError } from '../../base/errors.ts';
@@ -32,7 +32,7 @@ export async function openMysqlUrl(scheme: string, rest: string): Promise<Store>
   const client = await clientOf(scheme, url);
   const store = mysqlStore(client, options);
   const close = store.close?.bind(store);
-  // Nobody else can end it, and a pool that is idle keeps the program from ending.
+  // Only the store can end the client, and an idle pool keeps the program from ending.
   return Object.assign(store, {
     async close() {
       await close?.();
@@ -65,7 +65,7 @@ function read(rest: string): { readonly url: string; readonly options: MysqlOpti
   return { url, options };
 }
 
-/** Each product's own client first; both speak to either. */
+/** Tries each product's own client first; both speak to either. */
 async function clientOf(scheme: string, url: string): Promise<Client> {
   const makers = [withMysql2, withMariadb];
   if (scheme === 'mariadb') makers.reverse();
@@ -77,20 +77,20 @@ async function clientOf(scheme: string, url: string): Promise<Client> {
   throw new UnsupportedError('store', message);
 }
 
-/** Never connected: the store makes connections of its own like it. */
+/** Makes a client that never connects: the store opens connections of its own like it. */
 async function withMysql2(url: string): Promise<Client | undefined> {
   const mysql2 = await import('mysql2').catch(() => undefined);
   return mysql2 && reading(() => mysql2.default.createPool(`mysql:${url}`).promise());
 }
 
-/** It connects when it is asked to. */
+/** The pool connects only when it is asked to. */
 async function withMariadb(url: string): Promise<Client | undefined> {
   const mariadb = await import('mariadb').catch(() => undefined);
   const pool = `${url}${url.includes('?') ? '&' : '?'}minimumIdle=0&connectionLimit=1`;
   return mariadb && reading(() => mariadb.default.createPool(`mariadb:${pool}`));
 }
 
-/** What a package throws has the URL in it. */
+/** Hides what a package throws, which has the URL in it. */
 function reading(make: () => Client): Client {
   try {
     return make();

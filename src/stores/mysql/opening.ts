@@ -1,22 +1,22 @@
 /**
- * What a connection must be good for before anything is claimed on it.
+ * Checks a connection before the store claims anything on it.
  *
  * Each server of a Galera cluster or of a replication group has row locks, named locks and a clock
- * of its own: nothing is granted there. A server that is read-only is no primary, whatever its user
- * may do. With a binary log of statements, nothing can be written at READ COMMITTED.
+ * of its own: the store grants nothing there. A server that is read-only is no primary, whatever
+ * its user may do. With a binary log of statements, nothing can be written at READ COMMITTED.
  */
 import { StoreError } from '../../contract/errors.ts';
 import { type Connection, literal } from './connection.ts';
 import { anotherLayout, impossible, NO_ROUTINE, numberOf } from './errors.ts';
 
-/** Of the tables that these sources know. */
+/** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
 
 const LOOK = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'read_only',
   'innodb_read_only', 'group_replication_group_name', 'log_bin', 'binlog_format')`;
 
 /**
- * True if its server can end the sleep of whoever listens.
+ * True if its server can end the sleep of a listening session.
  * @throws StoreError if locks cannot be kept there, and what the client throws.
  */
 export async function check(connection: Connection, prefix: string): Promise<boolean> {
@@ -31,12 +31,12 @@ export async function check(connection: Connection, prefix: string): Promise<boo
   return wakes === '1';
 }
 
-/** The named lock of whoever migrates. */
+/** The named lock of a migration. */
 export function migrationLock(prefix: string): string {
   return literal(`${prefix}migration`);
 }
 
-/** @throws StoreError that is retryable, where the procedures are only being replaced. */
+/** @throws StoreError that is retryable, while a migration replaces the procedures. */
 async function missing(connection: Connection, prefix: string, error: unknown): Promise<never> {
   if (numberOf(error) !== NO_ROUTINE) throw error;
   const [[migrating] = []] = await connection.query(

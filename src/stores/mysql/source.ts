@@ -8,12 +8,12 @@ import { check } from './opening.ts';
 import { prepared } from './session-settings.ts';
 
 /**
- * Those that answer all their lines in one JSON, an array or an object by the place of each, and
- * beside it the places of claims whose row is busy.
+ * The routines that return all their lines in one JSON, an array or an object by the place of each,
+ * and beside it the places of claims whose row is busy.
  */
 const TOGETHER: readonly Routine[] = ['claim', 'renew', 'release', 'look'];
 
-/** What a call about one claim takes. */
+/** The arguments of a call about one claim. */
 const TERMS: Readonly<Partial<Record<Routine, readonly string[]>>> = {
   claim: [
     'settings',
@@ -32,7 +32,7 @@ const TERMS: Readonly<Partial<Record<Routine, readonly string[]>>> = {
   release: ['settings', 'resource', 'id', 'ttl', 'unanswered', 'after', 'asking'],
 };
 
-/** Between the claims of a batch. */
+/** Separates the claims of a batch. */
 const BETWEEN = '},{';
 
 const DEADLOCK = 1213;
@@ -40,7 +40,7 @@ const DEADLOCK = 1213;
 /** The store's own calls cannot wait in a circle; with a purge of the server they might. */
 const TRIES = 3;
 
-/** What all sessions of a process know. */
+/** The state that all sessions of a process share. */
 interface Common {
   readonly connect: Connect;
   readonly prefix: string;
@@ -72,7 +72,7 @@ function wireOf(connection: Connection, common: Common, { wakes, ...terms }: Ter
     const gate = `${channel}_${randomId().slice(0, 16)}`;
     const take = `SELECT GET_LOCK(${literal(gate)}, 0) ${ON_PRIMARY}`;
     const [[held] = []] = await connection.query(take);
-    // NULL is an error, and nobody else knows the name.
+    // NULL is an error, and no other session knows the name.
     if (held !== '1') throw new Error('GET_LOCK failed');
     own = await listen({ ...terms, connect, prefix, channel, gate });
     common.bell = own;
@@ -103,14 +103,14 @@ function wireOf(connection: Connection, common: Common, { wakes, ...terms }: Ter
   };
 }
 
-/** The plain values of a call that is about one claim, which is then spared a table of JSON. */
+/** The plain values of a call about one claim, which saves the server a table of JSON. */
 function oneOf(
   routine: Routine,
   [settings = '', claims = '']: readonly string[],
   asking: string,
 ): readonly string[] | undefined {
   const terms = TERMS[routine];
-  // Most batches are seen without being read.
+  // Most batches are recognised without being parsed.
   if (!terms || claims.includes(BETWEEN)) return undefined;
   const [claim] = JSON.parse(claims) as readonly Readonly<Record<string, unknown>>[];
   const all: Readonly<Record<string, unknown>> = { ...claim, settings, asking };
@@ -121,7 +121,7 @@ function wordOf(term: unknown): string {
   return typeof term === 'string' ? literal(term) : String(term);
 }
 
-/** A deadlock has rolled everything back, so nothing is done twice. */
+/** A deadlock has rolled everything back, so another try does nothing twice. */
 async function calm(connection: Connection, text: string, tries = TRIES): Promise<readonly Row[]> {
   try {
     return await connection.query(text);

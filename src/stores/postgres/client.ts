@@ -1,4 +1,4 @@
-/** Which clients there are, and how each connects. */
+/** The supported clients, and how each connects. */
 import { checkClient } from './check-client.ts';
 import type { Connect } from './connection.ts';
 import { type PgClient, type PgPool, pgConnect } from './pg-connection.ts';
@@ -11,8 +11,8 @@ import { type PostgresJs, postgresJsConnect } from './postgres-js-connection.ts'
 export type PostgresClient = PgPool | PgClient | PostgresJs;
 
 /**
- * Connects nothing yet.
- * @throws UsageError for what is no client of these packages, or one that has ended.
+ * Opens no connection yet.
+ * @throws UsageError if it is no client of these packages, or has ended.
  */
 export function connectLike(client: PostgresClient): Connect {
   return checkClient(client) === 'pg'

@@ -1,9 +1,9 @@
 /**
- * What PostgreSQL's error codes and a client's connection errors mean to whoever wants a lock.
+ * What PostgreSQL's error codes and a client's connection errors mean to a caller.
  *
  * Each call is one transaction, so what the server refuses has not happened; only where it ends the
  * session, or the connection breaks, it may have committed before. A cause is a copy of code and
- * message: clients put statements and their values into their errors, and claim ids are in those.
+ * message: clients put statements and their values into their errors, and those contain claim ids.
  */
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -125,20 +125,20 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
     blocked: state === '55P03',
     error: new StoreError(`The PostgreSQL server ${found.advice} (${said}).`, {
       cause: copyOf(error instanceof Error ? error.name : 'Error', said),
-      // A server that has answered well before has only stumbled.
+      // A server that has worked before will most likely work again.
       retryable: found.retryable || (state === undefined && during === 'call'),
       outcome: unknown && during === 'call' ? 'unknown' : 'failed',
     }),
   };
 }
 
-/** Whatever makes locks impossible on this server. */
+/** The error of a server on which locks are impossible. */
 export function impossible(why: string): StoreError {
   const message = `The PostgreSQL server cannot keep locks: ${why}.`;
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-/** The tables are not those of this version. */
+/** The error of tables that are not those of this version. */
 export function anotherLayout(found: string, known: number): StoreError {
   const newer =
     Number(found) > known ? 'newer; install the version of Holdfast that made it' : MIGRATE;
@@ -146,7 +146,7 @@ export function anotherLayout(found: string, known: number): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-/** The SQLSTATE, if this is an answer of the server: errors of the system have no severity. */
+/** The SQLSTATE, if this is a reply of the server: errors of the system have no severity. */
 function stateOf(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
   const answered = typeof severity === 'string' && typeof code === 'string';

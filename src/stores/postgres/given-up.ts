@@ -1,11 +1,11 @@
 /**
  * Sessions that were given up while the server was at work for them, and may be so still.
  *
- * A server does not notice that nobody waits for its answer any more. It waits for a lock no longer
- * than it was told (bounded.ts), but for a standby, or for its disk, as long as it takes. To end a
+ * A server does not notice that no client waits for its reply any more. It waits for a lock no
+ * longer than bounded.ts allows, but for a standby, or for its disk, as long as it takes. Ending a
  * session that waits for a standby would be wrong: the server then shows a commit that no standby
- * has, and the claim that is asked again would be granted. So such sessions are left alone, and
- * when there are too many, no more are begun until one of them is over: one program must not use up
+ * has, and would grant the claim that is asked again. So the store leaves such sessions alone, and
+ * when there are too many, begins no more until one of them is over: one program must not use up
  * the connections of all.
  */
 import { StoreError } from '../../contract/errors.ts';
@@ -16,7 +16,7 @@ const MOST = 4;
 export class GivenUp {
   #pids = new Set<number>();
 
-  /** The server may be at work for this one. */
+  /** Adds a session that the server may still be at work for. */
   add(pid: number): void {
     this.#pids.add(pid);
   }
@@ -24,7 +24,7 @@ export class GivenUp {
   /** @throws StoreError as long as there are too many. */
   async check(connection: Connection): Promise<void> {
     if (this.#pids.size < MOST) return;
-    // Whoever has done its work and cannot say so, for the network is gone, is in nobody's way.
+    // A session that is done but cannot reply, because the network is gone, blocks nothing.
     const text = `SELECT pid::text FROM pg_stat_activity
 WHERE pid IN (${[...this.#pids].join()}) AND application_name = 'holdfast' AND state = 'active'`;
     const rows = await connection.query({ text });

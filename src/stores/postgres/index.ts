@@ -16,11 +16,11 @@ export type { PostgresClient } from './client.ts';
 export { type MigrationOptions, migratePostgres, postgresMigration } from './migration.ts';
 
 export interface PostgresOptions extends SqlOptions {
-  /** Where the tables and functions are, as `holdfast migrate` made them; default `holdfast`. */
+  /** The schema of the tables and functions, as `holdfast migrate` made it; default `holdfast`. */
   readonly schema?: string;
   /**
-   * Default `strict`: a lock is granted once it is on disk. With `fast` it need not be; a crash of
-   * the server may then forget the last ones, and nothing is granted afterwards for `maxTtl`.
+   * Default `strict`: the store grants a lock once it is on disk. `fast` does not wait for that; a
+   * crash of the server may then lose the last ones, after which nothing is granted for `maxTtl`.
    */
   readonly durability?: 'strict' | 'fast';
 }
@@ -49,7 +49,7 @@ const TRAITS: Traits = {
 
 /**
  * A store on the database of this client, an object of the package `pg` or `postgres`, where
- * `holdfast migrate` has been. It takes two connections of its own with the same settings, one for
+ * `holdfast migrate` has run. It opens two connections of its own with the same settings, one for
  * claims and one for heartbeats and messages; closing the locks closes those, never the client.
  *
  * @example

@@ -1,8 +1,8 @@
 /**
  * Makes the tables and functions of the locks, or brings them up to date.
  *
- * All of it is one transaction under a lock of its own, so that programs of a deployment may do it
- * at the same time, and nobody sees half of it. Tables that a newer version made stay as they are.
+ * All of it is one transaction under a lock of its own, so programs of a deployment may do it at
+ * the same time, and none sees half of it. Tables that a newer version made stay as they are.
  */
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from './client.ts';
@@ -16,12 +16,12 @@ export interface MigrationOptions {
   readonly schema?: string;
 }
 
-/** Any number that nobody else uses: these are the letters of the name. */
+/** Any number that no other program uses: these are the letters of the name. */
 const ADVISORY_LOCK = BigInt(`0x${Buffer.from('holdfast').toString('hex')}`);
 
 const CONNECT_MS = 5000;
 
-/** Whoever uses the tables waits behind a migration that waits for one of them. */
+/** Users of the tables wait behind a migration that waits for one of them. */
 const LOCK_MS = 2000;
 
 /**
@@ -32,7 +32,7 @@ const LOCK_MS = 2000;
  *
  * console.log(postgresMigration({ schema: 'locks' }));
  *
- * @throws UsageError for a name that is none.
+ * @throws UsageError for a malformed schema name.
  */
 export function postgresMigration(options: MigrationOptions = {}): string {
   const { schema = 'holdfast' } = readOptions(options, ['schema'], 'postgresMigration');
@@ -54,8 +54,8 @@ COMMIT;
 
 /**
  * Makes the tables and functions that `postgresStore` needs in the database of this client, or
- * brings them up to date. It does no harm to do it again. Its user must be allowed to create a
- * schema, and owns what it makes.
+ * brings them up to date. Doing it again does no harm. Its user must be allowed to create a schema,
+ * and owns what it makes.
  *
  * @example
  * import { migratePostgres } from 'holdfast/postgres';

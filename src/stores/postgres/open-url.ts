@@ -1,6 +1,6 @@
 /**
  * What a PostgreSQL URL names, with whichever client package is installed. No message repeats any
- * of the URL: where it is malformed, anything may be a part of the password.
+ * part of the URL: in a malformed one, any part may be the password.
  */
 
 import { UsageError } from '../../base/errors.ts';
@@ -48,7 +48,7 @@ function schemaIn({ schema }: PostgresOptions): { readonly schema?: string } {
 function read(rest: string): { readonly url: string; readonly options: PostgresOptions } {
   const [, place, query = ''] = /^(\/\/[^?#]*)(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) throw malformed('it has another form');
-  // Clients differ in what they make of these.
+  // Clients read these differently.
   if (/\s/.test(rest)) throw malformed('it has a blank in it');
   if (/%(?![\da-f]{2})/i.test(rest)) throw malformed('a % in it is not followed by two digits');
   const { options, others } = splitQuery<PostgresOptions>(query, OPTIONS);
@@ -57,7 +57,7 @@ function read(rest: string): { readonly url: string; readonly options: PostgresO
 }
 
 async function clientOf(url: string): Promise<PostgresClient> {
-  // Only postgres.js knows what to do with several hosts.
+  // Only postgres.js supports several hosts.
   const several = /^[^/]*\/\/(?:[^/]*@)?[^/@]*,/.test(url);
   const client = (several ? undefined : await withPg(url)) ?? (await withPostgresJs(url));
   if (client) return client;
@@ -67,13 +67,13 @@ async function clientOf(url: string): Promise<PostgresClient> {
   throw new UnsupportedError('store', `${what} needs a client: run ${packages}.`);
 }
 
-/** Never connected: the store makes connections of its own like it. */
+/** Makes a client that never connects: the store opens connections of its own like it. */
 async function withPg(connectionString: string): Promise<PostgresClient | undefined> {
   const pg = await import('pg').catch(() => undefined);
   if (!pg) return undefined;
   const { Client, Pool } = pg.default;
   return reading(() => {
-    // Not before a client is made is the text looked at.
+    // A Pool does not read the text before it makes a client.
     new Client({ connectionString });
     return new Pool({ connectionString });
   });
@@ -84,7 +84,7 @@ async function withPostgresJs(url: string): Promise<PostgresClient | undefined> 
   return loaded && reading(() => loaded.default(url));
 }
 
-/** What a package throws has the URL in it. */
+/** Hides what a package throws, which has the URL in it. */
 function reading(make: () => PostgresClient): PostgresClient {
   try {
     return make();

@@ -1,11 +1,11 @@
 /**
- * What a connection must be good for before anything is claimed on it.
+ * Checks a connection before the store claims anything on it.
  *
  * A pooler that gives each transaction another session of the server loses messages, prepared
- * statements and settings. It cannot be seen from what works, which may be luck, but from the
- * process number: the server names one when the connection starts, and asked for it, the session
- * names its own. A pooler makes up the first. Between the two there is then no LISTEN, no statement
- * kept under a name, and no setting of the session, which somebody else would inherit.
+ * statements and settings. That does not show in what works, which may be luck, but in the process
+ * number: the server names one when the connection starts, and the session, when asked, names its
+ * own. A pooler makes up the first. If the two differ, the store uses no LISTEN, no statement kept
+ * under a name, and no setting of the session, which another client would inherit.
  */
 import { StoreError } from '../../contract/errors.ts';
 import type { Warnings } from '../sql/warnings.ts';
@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts';
 import { anotherLayout, impossible } from './errors.ts';
 import { quoted } from './schema-name.ts';
 
-/** Of the tables that these sources know. */
+/** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
 
 /** The oldest server on which all of `schema.sql` works. */
@@ -27,8 +27,8 @@ const LOOK = `SELECT pg_backend_pid()::text, current_setting('server_version_num
   (SELECT count(*) FROM pg_stat_replication)::text`;
 
 /**
- * A time limit could end a session while nobody asks, or a commit's wait for a standby, which the
- * server then takes for done.
+ * A time limit could end an idle session, or a commit's wait for a standby, which the server then
+ * takes for done.
  */
 const SETTINGS: readonly (readonly [name: string, value: string, since: number])[] = [
   ['client_encoding', 'UTF8', 0],
@@ -110,7 +110,7 @@ function warn(
   }
 }
 
-/** Why commits of the store do not wait for a standby; undefined: they do. */
+/** Why commits of the store do not wait for a standby; undefined if they do. */
 function splitBy(known: {
   readonly commits: string | undefined;
   readonly synchronous: string | undefined;

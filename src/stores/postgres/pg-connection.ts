@@ -2,9 +2,9 @@
  * Connections of `pg`, version 8.
  *
  * Each is a client made like those of the pool: the same address, TLS, user and password, also
- * where that is a function, but without what would end it while nobody asks, or answer before the
- * server does. A connection string wins over other options, so those are set on what was made of
- * all of them.
+ * where that is a function, but without settings that would end it while idle, or settle a
+ * statement before the server does. A connection string wins over other options, so those are set
+ * on what the package made of all of them.
  */
 import { abortable } from '../abortable.ts';
 import { type Connect, type Connection, hangUp, type Statement } from './connection.ts';
@@ -47,14 +47,14 @@ type NewSession = new (config: object) => Session;
 const OWN = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
-  // Whoever opens a connection has a time-out of its own.
+  // The session has a time-out of its own for connecting.
   connectionTimeoutMillis: 0,
   pipeline: false,
 };
 
 const OWN_PARAMETERS = {
   application_name: 'holdfast',
-  // These two would take what the server goes on with for failed.
+  // With the first two, a statement could fail here and still take effect on the server.
   query_timeout: 0,
   statement_timeout: 0,
   lock_timeout: 0,
@@ -107,7 +107,7 @@ function connectionOf(session: Session): Connection {
   };
 }
 
-/** A pool hides its password from whoever copies its options. */
+/** A copy of a pool's options lacks the password, which the pool hides. */
 function configOf(client: PgPool | PgClient): Config {
   if ('options' in client) {
     const { password } = client.options as Config;

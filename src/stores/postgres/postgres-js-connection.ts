@@ -1,11 +1,11 @@
 /**
  * Connections of `postgres` (postgres.js), version 3.
  *
- * The function that makes them cannot be reached from what it has made, so the package is loaded
- * again: by then the program has loaded it itself. It takes the parsed options of the user's
- * instance as they are. Each connection is an instance with one connection; it makes no second one,
- * because nothing is asked of it once it is lost. The socket is made here, where the package would
- * make one that could not be closed on a network that does not answer.
+ * An instance does not show the function that made it, so this file loads the package again, which
+ * the program has loaded by then. Each connection is an instance of its own, made with the parsed
+ * options of the user's instance; it makes no second connection, because the store asks nothing of
+ * it once the first is lost. This file makes the socket, because the package's own could not be
+ * closed on a network that does not reply.
  * A statement that is not prepared would take two round trips, one to ask for the types of its
  * values, so one without a name has its values in its text and goes as a simple query.
  */
@@ -50,13 +50,13 @@ const OWN = {
   max: 1,
   idle_timeout: null,
   max_lifetime: null,
-  // Whoever opens a connection has a time-out of its own.
+  // The session has a time-out of its own for connecting.
   connect_timeout: 0,
   keep_alive: 10,
   backoff: 0,
   fetch_types: false,
   prepare: true,
-  // Whether it is a primary is looked at when it is open.
+  // The store itself checks for a primary when the connection is open.
   target_session_attrs: null,
   no_subscribe: true,
   debug: false,
@@ -70,7 +70,7 @@ export function postgresJsConnect({ options }: PostgresJs): Connect {
   let attempts = 0;
   return async ({ signal, lost, heard }) => {
     const postgres = await load();
-    // One of several hosts may be gone, or a standby.
+    // Another host each time: one may be gone, or a standby.
     const nth = attempts++ % Math.max(1, given.host.length);
     const place = { host: given.host[nth], port: given.port[nth], path: given.path };
     const socket = socketOf(place, given.socket, signal);
@@ -94,7 +94,7 @@ export function postgresJsConnect({ options }: PostgresJs): Connect {
   };
 }
 
-/** It connects with its first statement. */
+/** The instance connects with its first statement. */
 function connectionOf(instance: Instance, socket: OwnSocket): Connection {
   let pid: number | undefined;
   const query = async (statement: Statement): Promise<Result> => {
@@ -123,7 +123,7 @@ function ask(instance: Instance, { text, values = [], name }: Statement): Promis
   return instance.unsafe(whole, [], { simple: true }).values();
 }
 
-/** Right whatever the server makes of a backslash in other literals. */
+/** Correct however the server reads a backslash in other literals. */
 function literal(value: string): string {
   return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
@@ -144,7 +144,7 @@ function socketOf(place: Place, make: Options['socket'], signal: AbortSignal): O
   let closed = false;
   return {
     async open(options) {
-      // The package connects anew where it should give up.
+      // The package would connect anew where it should give up.
       if (opened || closed) throw new Error('Connection terminated');
       opened = make ? ((await make(options)) as Socket) : await dialled(place, signal);
       if (closed) opened.destroy();
@@ -165,13 +165,13 @@ async function dialled({ host, port, path }: Place, signal: AbortSignal): Promis
     socket.destroy();
     throw error;
   }
-  // From here the package takes the name that a certificate must be for.
+  // The package takes this name for the one that a certificate must be for.
   return Object.assign(socket, { host });
 }
 
 async function load(): Promise<NewInstance> {
   try {
-    // A bundle for users of `pg` is made where this package is missing.
+    // Users of `pg` make bundles where this package is missing.
     const { default: postgres } = await import(/* webpackIgnore: true */ 'postgres');
     return postgres as unknown as NewInstance;
   } catch (cause) {

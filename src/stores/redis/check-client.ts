@@ -1,7 +1,7 @@
 /**
- * Refuses what is no client before anything is sent, and says what was expected.
+ * Refuses a value that is no client before anything is sent, and names what was expected.
  *
- * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
+ * Clients are told apart by their members, never by `instanceof`: a program may have two copies of
  * a package.
  */
 import { UsageError } from '../../base/errors.ts';
@@ -14,7 +14,7 @@ const EXPECTED =
 /** @throws UsageError */
 export function checkClient(client: unknown): void {
   if (typeof client === 'string') {
-    // It may have a password in it, so it is not repeated.
+    // The text may contain a password, so no message repeats it.
     throw new UsageError(
       `A text is no client: give ${EXPECTED}. For a URL there is connect() of holdfast/connect.`,
     );
@@ -40,10 +40,10 @@ function checkIoredis({ mode, status }: Readonly<Record<string, unknown>>): void
 
 function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
   const { isOpen, socketEpoch, isPubSubActive, options } = client;
-  // One that has never been connected is closed as well, but not for good.
+  // A client that never connected is not open either, but not closed for good.
   if (isOpen === false && Number(socketEpoch ?? 0) > 0) throw closed();
-  // With RESP3, a client that listens can send commands as well. Version 6, which knows key
-  // prefixes, takes it by default.
+  // With RESP3, a client that listens can send commands as well. Version 6, which has key prefixes,
+  // uses RESP3 by default.
   const { RESP = '_keyPrefix' in client ? 3 : 2 } = (options ?? {}) as { RESP?: unknown };
   if (isPubSubActive === true && RESP !== 3) {
     throw new UsageError('The client is in subscriber mode: give one that sends commands.');
@@ -59,7 +59,7 @@ function unknown(client: unknown): UsageError {
   return new UsageError(`A Redis client was expected: ${EXPECTED}; not ${what}.`);
 }
 
-/** Not its contents: a pool of connections shows its password. */
+/** Names the class only: the contents of a pool of connections show its password. */
 function nameOf(value: object): string {
   try {
     const name: unknown = value.constructor?.name;

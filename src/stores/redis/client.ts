@@ -1,8 +1,8 @@
 /**
  * What the store needs of a client, whichever package it comes from.
  *
- * Clients are told apart by what they have, never by `instanceof`: a program may have two copies of
- * a package. None is used for commands, only to make connections like it, by its `duplicate`.
+ * Clients are told apart by their members, never by `instanceof`: a program may have two copies of
+ * a package. The store sends no commands through them; their `duplicate` makes its connections.
  */
 
 import { checkClient } from './check-client.ts';
@@ -34,8 +34,8 @@ export type RedisClient =
   | NodeRedisSentinel;
 
 /**
- * Connects nothing yet: the first command does.
- * @throws UsageError for what is no client of these packages, or one that cannot be duplicated.
+ * Opens no connection yet: the first command does.
+ * @throws UsageError if it is no client of these packages, or cannot be duplicated.
  */
 export function linkOf(client: RedisClient, greeting: Greeting = async () => {}): Link {
   checkClient(client);

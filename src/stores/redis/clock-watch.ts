@@ -1,18 +1,17 @@
 /**
  * Notices when a server's clock jumps: forward, claims end before their time, and only a fence
- * keeps two holders apart; back, they live on when their holder is dead.
+ * keeps two holders apart; back, claims outlive their holders.
  *
- * A reply tells the server's time at some moment between sending and receiving, so the difference
- * of the clocks lies in an interval. Where that of one reply has nothing in common with that of the
- * reply before, by more than clocks of different rates explain, one of the clocks has jumped, and
- * ours is monotonic.
+ * A reply gives the server's time at some moment between sending and receiving, so the difference
+ * of the clocks lies in an interval. If the intervals of two successive replies lie further apart
+ * than clocks of different rates explain, one of the clocks has jumped, and ours is monotonic.
  */
 import type { Clock } from '../../base/clock.ts';
 
-/** Less than this, in ms, is what clocks are set right by, and does no harm that margins do not. */
+/** Smaller jumps, in ms, are ordinary corrections; the margins make them harmless. */
 const JUMP_MS = 100;
 
-/** What clocks may gain on each other, as a share: more than any real one does. */
+/** What clocks may gain on each other, as a share: more than any real clock does. */
 const RATE = 0.01;
 
 interface Sight {
@@ -35,7 +34,7 @@ export class ClockWatch {
     return this.#clock.now();
   }
 
-  /** A reply to what was sent at `sentAt`; each `server` has a clock of its own. */
+  /** Takes a reply to what was sent at `sentAt`; each `server` has a clock of its own. */
   see(server: string, serverMs: number, sentAt: number): void {
     const at = this.#clock.now();
     const sight = { at, least: serverMs - at, most: serverMs + 1 - sentAt };

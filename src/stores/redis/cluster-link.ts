@@ -1,13 +1,12 @@
 /**
  * Connections to the primaries of a cluster.
  *
- * The client package finds out where the slots are; the connections are our own, one to a primary,
- * so that `Connection`'s rules hold for them and commands stand one behind the other. A server that
- * answers MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so that it may be
- * written again elsewhere: for a second at most, then the answer stands. While a slot is handed to
- * another server, its commands are carried out by both. A script is loaded into both then; a WAIT,
- * which counts what went before it on its own connection, would count the wrong server's writes,
- * and is refused.
+ * The client package finds the slots; the connections are our own, one to a primary, so that
+ * `Connection`'s rules hold for them and commands keep their order. A server that replies MOVED,
+ * ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so it may be written again
+ * elsewhere: for a second at most, then the reply stands. While a slot is handed to another server,
+ * both servers carry out its commands. Both then load a script; a WAIT, which counts the writes
+ * before it on its own connection, would count the wrong server's writes, and is refused.
  * What would break it: a client that follows MOVED for a single command of a row.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +17,7 @@ import type { Greeting, Link, Refusal, Reply } from './link.ts';
 import { slotOf } from './slots.ts';
 import { Subscriptions } from './subscription.ts';
 
-/** Where the slots are, as the cluster says at one moment. */
+/** The cluster's own view, at one moment, of where its slots are. */
 export interface Topology {
   /** The address of the primary of each slot. */
   readonly slots: readonly (string | undefined)[];
@@ -26,14 +25,14 @@ export interface Topology {
   at(address: string): Source;
 }
 
-/** Asks the cluster; rejects with what the client package gives as the reason. */
+/** Asks the cluster; rejects with the client package's reason. */
 export type Discover = (signal: AbortSignal) => Promise<Topology>;
 
-/** For so long a command is sent elsewhere or again, or waits for the cluster to be found. */
+/** How long a command is sent elsewhere or again, or waits for the cluster to be found. */
 const PATIENCE_MS = 1000;
-/** Between two tries of what the servers are still arranging. */
+/** The pause between two tries while the servers rearrange slots. */
 const PAUSE_MS = 50;
-/** After so long an attempt to find the cluster is given up. */
+/** How long an attempt to find the cluster may take. */
 const ATTEMPT_MS = 5000;
 
 type Commands = readonly (readonly string[])[];
@@ -46,7 +45,7 @@ export class ClusterLink implements Link {
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, Connection>();
   readonly #subscriptions = new Subscriptions();
-  /** Where slots have lately been seen to be handed to. */
+  /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #topology: Topology | undefined;
   #discovering: Promise<Topology> | undefined;
@@ -93,7 +92,7 @@ export class ClusterLink implements Link {
       open: async (terms) => {
         const topology = this.#topology ?? (await this.#soon());
         const all = addresses(topology);
-        // Another one each time, for the last one may be gone.
+        // A different server each time, since the last one may be gone.
         const address = all[this.#turn++ % all.length] ?? '';
         return this.#source(address, topology).open(terms);
       },
@@ -132,7 +131,7 @@ export class ClusterLink implements Link {
     return connection;
   }
 
-  /** Whoever has lost a server, or not found it, looks whether another one has taken its place. */
+  /** Looks for a successor whenever this server is lost or not found. */
   #source(address: string, topology: Topology): Source {
     const { open } = topology.at(address);
     let first = true;
@@ -176,7 +175,7 @@ export class ClusterLink implements Link {
     return answers.map((answer, i) => (i > moved && isWait(commands[i]) ? UNCOUNTED : answer));
   }
 
-  /** What becomes of commands without a key, while their slot is being handed over. */
+  /** Handles commands without a key, while their slot is being handed over. */
   async #passingOn(slot: number, command: readonly string[]): Promise<void> {
     const heir = this.#heirs.get(slot);
     if (!heir || !this.#topology) return;
@@ -185,7 +184,7 @@ export class ClusterLink implements Link {
     else if (command[0] === 'SCRIPT') await this.#to(heir.address, this.#topology).send(command);
   }
 
-  /** The topology of a moment from now, for whoever cannot go on without. */
+  /** A fresh topology, for a caller that cannot go on without one. */
   async #soon(): Promise<Topology> {
     const patience = new AbortController();
     try {
@@ -229,7 +228,7 @@ export class ClusterLink implements Link {
     for (const [address, connection] of this.#connections) {
       if (wanted.has(address)) continue;
       this.#connections.delete(address);
-      // Who asks again goes to its successor.
+      // A caller that asks again reaches the successor.
       connection.close(refused('CLUSTERDOWN The server has left the cluster'));
     }
   }

@@ -2,21 +2,21 @@
  * Commands over one connection at a time, each written at most once.
  *
  * A client package would keep commands for a connection that it does not have and write them when
- * there is one, however late, or write again what a broken connection left unanswered. A claim that
- * core has long given up would so be made for nobody. So the packages' queues, resends and
- * reconnecting are off, and this is in their place:
- * - a command waits for a connection that is being made, for a second at most, then it has failed
+ * there is one, however late, or write again what a broken connection left unanswered. That could
+ * make a claim that core has long given up. So the packages' queues, resends and reconnecting are
+ * off, and this file replaces them:
+ * - a command waits for a connection that is being made, for a second at most; then it fails
  *   without having left. Commands keep their order, so a release never overtakes its claim;
- * - when a connection breaks, what was written on it is of unknown outcome and never written again;
- *   a copy that the network holds back is what tombstones are for;
- * - a new connection is made when the next command asks for it. The client's own reconnect strategy
- *   says how long to pause after a failure, up to a second, for a lease has only its TTL;
- * - a connection that owes an answer and has given none for three seconds is half-open, or its
- *   server stands still: it is dropped, as nothing written on it would be of use;
- * - one on which the server says that it is no primary (any more) is dropped as well: the next one
- *   goes where the address, or Sentinel, leads by then.
- * What would break it: a client that writes a command twice, or after its promise was rejected; to
- * take our own standing still for the server's silence.
+ * - when a connection breaks, the commands written on it have an unknown outcome and are never
+ *   written again; tombstones take care of a copy that the network holds back;
+ * - the next command asks for a new connection. The client's own reconnect strategy sets the pause
+ *   after a failure, up to a second, because a lease has only its TTL;
+ * - a connection that owes a reply and has given none for three seconds is half-open, or its server
+ *   stands still: it is dropped, as nothing written on it would be of use;
+ * - one whose server says that it is no primary (any more) is dropped as well: the next one goes
+ *   where the address, or Sentinel, leads by then.
+ * What would break it: a client that writes a command twice, or after its promise was rejected; or
+ * taking our own pause for the server's silence.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterInput } from '../../base/event-loop.ts';
@@ -33,32 +33,32 @@ export interface Wire {
   /** Commands sent by `work` may be written together. */
   together(work: () => void): void;
   subscribe(channel: string, received: (message: string) => void): Promise<unknown>;
-  /** Ends it at once; what is unanswered is rejected. */
+  /** Ends it at once; commands without a reply are rejected. */
   close(): void;
 }
 
 export interface WireTerms {
   /** Gives up connecting. */
   readonly signal: AbortSignal;
-  /** To be called when the wire breaks, or says what cannot be understood. */
+  /** To be called when the wire breaks, or receives a malformed reply. */
   readonly lost: (cause: unknown) => void;
 }
 
 /** How to reach a server. */
 export interface Source {
-  /** A wire that takes commands; rejects with what the package gives as the reason. */
+  /** A wire that takes commands; rejects with the package's reason. */
   open(terms: WireTerms): Promise<Wire>;
   /** The pause before the next try, in ms, after so many failures in a row. */
   pause(failures: number, cause: unknown): number;
 }
 
-/** For so long a command waits for a connection. */
+/** How long a command waits for a connection. */
 const CONNECT_MS = 1000;
-/** After so long an attempt to connect is given up, whatever the client's own time-out is. */
+/** How long an attempt to connect may take, whatever the client's own time-out is. */
 const ATTEMPT_MS = 5000;
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
-/** Twice this without any answer, and the connection is taken for dead. */
+/** After twice this without any reply, the connection is taken for dead. */
 const SILENCE_MS = 1500;
 
 interface Waiter {
@@ -93,7 +93,7 @@ export class Connection {
     return wire ? this.#askAll(wire, commands) : this.#later((it) => this.#askAll(it, commands));
   }
 
-  /** What waits or is unanswered is rejected, and what comes later. */
+  /** Rejects all commands that wait or have no reply yet, and later ones. */
   close(reason: StoreError = closed()): void {
     this.#closing.abort(reason);
     this.#failAll(reason);
@@ -102,7 +102,7 @@ export class Connection {
 
   #ask(wire: Wire, command: readonly string[]): Promise<Reply> {
     this.#written++;
-    // Nothing is answered on the connection until the replicas are there.
+    // The server replies to nothing on this connection until the replicas are there.
     if (command[0] === 'WAIT') this.#quietUntil = performance.now() + Number(command[2]);
     if (!this.#watching) this.#watch();
     return wire.send(command).then(this.#reply, (error: unknown) => this.#error(wire, error));
@@ -127,7 +127,7 @@ export class Connection {
   #error(wire: Wire, error: unknown): never {
     this.#answered++;
     const refusal = refusalIn(error);
-    // What is no answer of the server ends the connection, also before the client has noticed.
+    // An error that is no reply ends the connection, even before the client notices.
     if (refusal === undefined || refusalCode(refusal) === 'READONLY') this.#drop(wire);
     throw refusal === undefined ? connectionError(error, true) : refused(refusal);
   }
@@ -191,7 +191,7 @@ export class Connection {
     throw reason;
   }
 
-  /** In one go, so that nobody who comes now is before those who wait. */
+  /** In one go, so that no new command overtakes those that wait. */
   #opened(wire: Wire): void {
     this.#wire = wire;
     this.#failures = 0;
@@ -213,7 +213,7 @@ export class Connection {
     wire.close();
   }
 
-  /** Looks now and then, while answers are owed, whether any has come. */
+  /** Checks now and then, while replies are owed, whether any has come. */
   #watch(): void {
     this.#watching = true;
     const wire = this.#wire;
@@ -229,7 +229,7 @@ export class Connection {
   }
 }
 
-/** The same source, whose wires are asked something before anybody gets them. */
+/** The same source, but `greet` questions the server of a wire before it is handed out. */
 export function greeted(
   source: Source,
   greet: (ask: (command: readonly string[]) => Promise<Reply>) => Promise<void>,
@@ -240,7 +240,7 @@ export function greeted(
       const wire = await source.open(terms);
       try {
         const ask = async (command: readonly string[]) => replyOf(await wire.send(command));
-        // As long as a connection may be silent: a server that stands still may be replaced.
+        // As long as a connection may be silent, since a server that stands still may be replaced.
         await limited(2 * SILENCE_MS, [terms.signal], (signal) => abortable(signal, greet(ask)));
         return wire;
       } catch (error) {

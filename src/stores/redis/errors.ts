@@ -1,11 +1,11 @@
 /**
- * What Redis's refusals and a client's connection errors mean to whoever wants a lock.
+ * What Redis's refusals and a client's connection errors mean to a caller.
  *
  * A server refuses before it does anything, so a refused command has not happened; only a script
- * that fails half-way may have. A connection that breaks under a command that was written says
- * nothing about it; before that, the command never left.
- * No error carries a secret: the arguments of a command (they hold claim ids and passwords) are
- * dropped, wherever the client or the server put them, so a cause is a copy of name and message.
+ * that fails half-way may have. A connection that breaks after a command was written leaves its
+ * outcome unknown; before that, the command never left.
+ * No error carries a secret: a cause is a copy of name and message without a command's arguments
+ * (claim ids and passwords), wherever the client or the server put them.
  */
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -163,13 +163,13 @@ const breaks: readonly (readonly [sign: RegExp, Meaning])[] = [
 
 const BROKEN: Meaning = { retryable: LATER, advice: 'broke the connection' };
 
-/** Errors that a client gives without having written the command. */
+/** Errors of a client that has not written the command. */
 const NEVER_WRITTEN = /isn't writeable|client is (?:closed|offline)|queue is full/;
 
 /** `NOSCRIPT` of "NOSCRIPT No matching script". Clients' own errors do not begin like that. */
 const CODE = /^([A-Z][A-Z0-9_]+)(?: |$)/;
 
-/** What the server answered, if this error of a client is an answer of the server. */
+/** The server's reply, if this error of a client is one. */
 export function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error) || 'syscall' in error) return undefined;
   return CODE.test(error.message) ? clean(error.message) : undefined;
@@ -179,13 +179,13 @@ export function isRefusal(answer: Reply | Refusal): answer is Refusal {
   return typeof answer === 'object' && answer !== null && 'refusal' in answer;
 }
 
-/** The first word of a refusal, such as `NOSCRIPT`, also of the error that was made of it. */
+/** The first word of a refusal, such as `NOSCRIPT`, also from the error made of it. */
 export function refusalCode(refusal: unknown): string | undefined {
   const text = isLockError(refusal, 'STORE') ? (refusal.cause as Error)?.message : refusal;
   return typeof text === 'string' ? CODE.exec(text)?.[1] : undefined;
 }
 
-/** What the server refused, as a `StoreError` that says what to do. */
+/** A refusal of the server, as a `StoreError` that says what to do. */
 export function refused(refusal: string): StoreError {
   const said = clean(refusal);
   const found = refusals.find(([start]) => said.startsWith(start));
@@ -198,7 +198,7 @@ export function refused(refusal: string): StoreError {
   });
 }
 
-/** What a client says when it could not connect, or when the connection broke. */
+/** A client's error, when it could not connect or the connection broke, as a `StoreError`. */
 export function connectionError(error: unknown, written: boolean): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
   const refusal = refusalIn(error);
@@ -207,13 +207,13 @@ export function connectionError(error: unknown, written: boolean): StoreError {
   const { retryable, advice } = breaks.find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
   return new StoreError(`The Redis server ${advice} (${said}).`, {
     cause: copyOf(error instanceof Error ? error.name : 'Error', said),
-    // A server that has answered well before has only stumbled.
+    // A server that has worked before will most likely work again.
     retryable: retryable || written,
     outcome: written && !NEVER_WRITTEN.test(said) ? 'unknown' : 'failed',
   });
 }
 
-/** Servers repeat the arguments of a command that they do not know. */
+/** Servers repeat the arguments of an unknown command. */
 function clean(text: string): string {
   return withoutSecrets(text.replace(/,? with args beginning with:?.*$/is, ''));
 }

@@ -29,7 +29,7 @@ export const QUEUE_FORM: Form = {
   },
 };
 
-/** A resource is a key of which others only know whether it is there. */
+/** A resource is a key; other programs know only whether it is there. */
 export const PLAIN_FORM: Form = {
   name: 'redis-plain',
   scripts: PLAIN,

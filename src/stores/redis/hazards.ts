@@ -1,14 +1,14 @@
 /**
- * What about a server makes locks on it less than they promise, found before the first grant.
+ * Configurations of a server that make locks on it less than they promise, found before any grant.
  *
- * A hazard is a configuration in which a claim may vanish, or live on where nobody sees it. It is
- * told once as a warning of the process; with `refuse`, nothing is claimed on such a server. What
- * makes locks impossible is always refused.
- * Invariant: nothing is written on a connection before its own server has been looked at. So each
- * primary of a cluster is looked at, and the one after a fail-over or a restart too, wherever a
- * redirection leads; and no connection waits for the look at another server.
- * What breaks it: a configuration that is changed while the connection lives, and a look at the
- * server of a key instead of that of a connection, for the key may move in between.
+ * A hazard is a configuration in which a claim may vanish, or live on unseen. The process warns of
+ * it once; with `refuse`, the store claims nothing on such a server. It always refuses a server on
+ * which locks are impossible.
+ * Invariant: nothing is written on a connection before its own server has been looked at. So the
+ * store looks at each primary of a cluster, and at the one after a fail-over or a restart too,
+ * wherever a redirection leads; and no connection waits for the look at another server.
+ * What breaks it: a configuration that changes while the connection lives, or looking at the server
+ * of a key instead of that of a connection, because the key may move in between.
  */
 import { StoreError } from '../../contract/errors.ts';
 import { refusalCode, refused } from './errors.ts';
@@ -37,7 +37,7 @@ export class Hazards {
     this.#refuse = refuse;
   }
 
-  /** Looks at the server of a new connection; rejects if it is to take no locks. */
+  /** Looks at the server of a new connection; rejects if it must not keep locks. */
   readonly look: Greeting = async (ask, { cluster }) => {
     const info = fieldsOf(await ask(['INFO', 'everything']));
     const version = Number.parseInt(info.get('redis_version') ?? '', 10);
@@ -49,14 +49,14 @@ export class Hazards {
     }
   };
 
-  /** What has happened already, and cannot be refused. */
+  /** A jump has happened already, so the store cannot refuse it, only warn. */
   readonly clockJumped = (ms: number): void => {
     const way = ms > 0 ? `${Math.round(ms)} ms ahead` : `back by ${Math.round(-ms)} ms`;
     const harm = ms > 0 ? 'have ended before their time' : 'live longer than their holders';
     this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
   };
 
-  /** Another program has this `maxTtl`. The server is not to blame, so it is not refused. */
+  /** Another program has this `maxTtl`. The server is not to blame, so the store only warns. */
   readonly exceeded = (maxTtlMs: number): void => {
     const message =
       `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
@@ -74,13 +74,13 @@ export class Hazards {
     this.#warn('HOLDFAST_NO_WAKE', message);
   };
 
-  /** In a cluster, a replica redirects what comes to it. */
+  /** Only outside a cluster, where a replica does not redirect commands. */
   #checkAlone(info: Info): void {
     if (info.get('cluster_enabled') === '1') {
       throw impossible('it belongs to a cluster, so give the store a cluster client');
     }
     const replica = info.get('role') === 'slave';
-    // It was the primary once, so that there is another one by now.
+    // The store has seen a primary before, so there is another one by now.
     if (replica && this.#primarySeen) throw refused('READONLY It has become a replica');
     if (replica) throw impossible('it is a read-only replica');
     this.#primarySeen = true;

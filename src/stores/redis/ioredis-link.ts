@@ -1,8 +1,8 @@
 /**
  * Connections of `ioredis`, version 5 and 6.
  *
- * A duplicate has everything of the user's client (address, Sentinels, TLS, user, database, name)
- * but what would write a command late, twice or changed: see `connection.ts`.
+ * A duplicate has all settings of the user's client (address, Sentinels, TLS, user, database, name)
+ * except those that would write a command late, twice or changed: see `connection.ts`.
  */
 import { abortable } from '../abortable.ts';
 import type { Discover } from './cluster-link.ts';
@@ -30,16 +30,16 @@ interface IoredisOptions {
 
 const OVERRIDES = {
   lazyConnect: true,
-  // Version 5 would take commands before the server has taken the password.
+  // Version 5 would take commands before the server has accepted the password.
   enableReadyCheck: true,
-  // Nobody but `Connection` keeps, resends or reconnects.
+  // Only `Connection` keeps commands, resends or reconnects.
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
   retryStrategy: null,
   reconnectOnError: null,
   maxRetriesPerRequest: null,
-  // Keys are given in full, commands go one by one, replies are as RESP2 has them.
+  // Keys are given in full, commands go one by one, replies come as in RESP2.
   keyPrefix: '',
   enableAutoPipelining: false,
   stringNumbers: false,
@@ -123,7 +123,7 @@ const CLUSTER_OVERRIDES = {
   himportFieldsets: undefined,
 };
 
-/** Asks the cluster where its slots are, by a duplicate that lives no longer than that. */
+/** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function ioredisDiscover(client: IoredisCluster): Discover {
   const { natMap } = client.options as { readonly natMap?: PlaceMap | null };
   return async (signal) => {

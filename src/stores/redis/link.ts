@@ -1,20 +1,20 @@
 import type { Ear } from '../wakes.ts';
 
-/** As RESP2 has it; `null` where there is nothing. */
+/** As in RESP2; `null` where there is nothing. */
 export type Reply = string | number | null | readonly Reply[];
 
-/** An error that the server answered, as opposed to one of the connection. */
+/** An error reply of the server, as opposed to an error of the connection. */
 export interface Refusal {
   readonly refusal: string;
 }
 
 /** Connections to one server, to the primary that Sentinel names, or to a cluster. */
 export interface Link {
-  /** True: keys of one command must be of one slot, and each slot has a server. */
+  /** True if all keys of a command must be of one slot, and each slot has a server. */
   readonly cluster: boolean;
   /**
-   * Sends a command to the server of this key, on a connection of our own. Never sent again by the
-   * client once it may have been carried out.
+   * Sends a command to the server of this key, on a connection of our own. The client never sends
+   * it again once it may have been carried out.
    * @throws StoreError, also for what the server refuses.
    */
   send(key: string, command: readonly string[]): Promise<Reply>;
@@ -30,8 +30,8 @@ export interface Link {
 }
 
 /**
- * Asks the server of a new connection, before anything else is written on it; the connection is
- * not made if this rejects.
+ * Questions the server of a new connection, before anything else is written on it; if this rejects,
+ * the connection is not used.
  */
 export type Greeting = (
   ask: (command: readonly string[]) => Promise<Reply>,

@@ -1,11 +1,11 @@
 /**
  * Connections of node-redis (the package `redis`), version 5 and 6.
  *
- * A duplicate has everything of the user's client (address, TLS, user, database, name) but what
- * would write a command late, twice or changed: see `connection.ts`. Commands in flight are
- * rejected by node-redis when the connection breaks; without its offline queue, those that it has
- * not written yet are as well. Its time-out for commands, which version 6 has by default, makes a
- * signal for each command and costs more than half of the throughput.
+ * A duplicate has all settings of the user's client (address, TLS, user, database, name) except
+ * those that would write a command late, twice or changed: see `connection.ts`. When the connection
+ * breaks, node-redis rejects the commands in flight; without its offline queue, also those that it
+ * has not written yet. Its time-out for commands, which version 6 has by default, makes a signal
+ * for each command and costs more than half of the throughput.
  */
 import { abortable } from '../abortable.ts';
 import type { Discover } from './cluster-link.ts';
@@ -34,7 +34,7 @@ interface NodeRedisOptions {
   };
 }
 
-/** The sign of a double in RESP3, which RESP2 has as a text. */
+/** The type mark of a double in RESP3, which is a text in RESP2. */
 const DOUBLE = ','.charCodeAt(0);
 
 const OVERRIDES = {
@@ -64,7 +64,7 @@ export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> =
   };
 }
 
-/** As node-redis has it. */
+/** The default of node-redis. */
 function defaultPause(failures: number): number {
   return 2 ** failures * 50 + Math.random() * 200;
 }
@@ -89,7 +89,7 @@ async function openWire(
   }
   return {
     send: (command) => client.sendCommand(command),
-    // Commands of one turn leave together anyway.
+    // node-redis writes the commands of one turn together anyway.
     together: (work) => work(),
     subscribe: (channel, received) => client.subscribe(channel, received),
     close,
@@ -108,7 +108,7 @@ export interface NodeRedisSentinel {
   on(event: string, listener: (first: unknown) => void): unknown;
 }
 
-/** One try, as `Connection` has its own; one connection, and none to replicas. */
+/** One try, as `Connection` makes its own; one connection, and none to replicas. */
 const SENTINEL_OVERRIDES = {
   maxCommandRediscovers: 0,
   scanInterval: 0,
@@ -119,9 +119,9 @@ const SENTINEL_OVERRIDES = {
 };
 
 /**
- * The Sentinel client of node-redis writes a command again when the connection broke. So it is only
- * asked for the primary, and a plain connection to that is ours. In version 5 it has no duplicate:
- * the user's own is asked there, and has to be connected.
+ * The Sentinel client of node-redis writes a command again when the connection broke. So the store
+ * only asks it for the primary, and opens a plain connection there itself. Version 5 has no
+ * duplicate: there the store asks the user's own client, which has to be connected.
  */
 export function nodeRedisSentinelSource(client: NodeRedisSentinel): Source {
   return {
@@ -169,7 +169,7 @@ export interface NodeRedisCluster {
   on(event: string, listener: (first: unknown) => void): unknown;
 }
 
-/** What `nodeClient` takes is known to node-redis alone. */
+/** An argument of `nodeClient`, known to node-redis alone. */
 type NodeRedisNode = { readonly address: string };
 
 const CLUSTER_OVERRIDES = {
@@ -178,7 +178,7 @@ const CLUSTER_OVERRIDES = {
   clientSideCache: undefined,
 };
 
-/** Asks the cluster where its slots are, by a duplicate that lives no longer than that. */
+/** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
   const { nodeAddressMap } = client._options as { readonly nodeAddressMap?: PlaceMap };
   return async (signal) => {
@@ -189,7 +189,7 @@ export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
     });
     try {
       await abortable(signal, cluster.connect());
-      // Whichever answers first shows how all are reached.
+      // The first client to connect shows how all servers are reached.
       const nodes = cluster.masters.map((master) => cluster.nodeClient(master));
       const node = await abortable(signal, Promise.any(nodes));
       return {

@@ -21,7 +21,7 @@ export async function openRedisUrl(scheme: string, rest: string): Promise<Store>
   throw new UnsupportedError('store', message);
 }
 
-/** Never connected: the store makes connections of its own like it. */
+/** Makes a client that never connects: the store opens connections of its own like it. */
 async function withIoredis(url: RedisUrl): Promise<RedisClient | undefined> {
   const { addresses, path, username, password, database: db } = url;
   const ioredis = await import('ioredis').catch(() => undefined);

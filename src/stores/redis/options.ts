@@ -9,24 +9,24 @@ import { ClockWatch } from './clock-watch.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';
 
-/** What both forms of locks take. */
+/** Options of both forms of locks. */
 export interface ServerOptions {
   /**
-   * With it and a colon begin the keys of queues, with it and an exclamation mark all else that is
-   * ours; default `holdfast`.
+   * The keys of queues begin with this and a colon, all other keys of ours with this and an
+   * exclamation mark; default `holdfast`.
    */
   readonly namespace?: string;
   /**
-   * Longest ttl that any program asks for, the same for all who use these locks; default 30 s.
-   * After a loss of data nothing is granted for so long. A smaller one than others have may end
-   * that too early, and is warned of.
+   * Longest ttl that any program asks for, the same in all programs that use these locks; default
+   * 30 s. After a loss of data the store grants nothing for so long. A smaller value than others
+   * have may end that too early; the store then warns.
    */
   readonly maxTtl?: Duration;
   /**
-   * Default `wait`: whenever the server may have lost claims, in a restart, a fail-over or a flush,
-   * nothing is granted before all their leases are over. `trust` does not wait, and
-   * leaves it to others whether they do, so that two may hold the same lock for a while: for
-   * tests, and where only time is wasted then.
+   * Default `wait`: when the server may have lost claims, in a restart, a fail-over or a flush, the
+   * store grants nothing before all their leases are over. `trust` does not wait, whatever other
+   * programs do, so two may hold the same lock for a while: for tests, and where that only wastes
+   * time.
    */
   readonly afterDataLoss?: 'wait' | 'trust';
   /** A grant or heartbeat counts once so many replicas have it (`WAIT`); default 0. */

@@ -1,10 +1,10 @@
-/** Where a server of a cluster is reached. */
+/** The address at which a server of a cluster is reached. */
 export interface Place {
   readonly host: string;
   readonly port: number;
 }
 
-/** What the user's client knows of addresses that are others from where it is. */
+/** The user's map from addresses of the cluster to those that this process can reach. */
 export type PlaceMap = Record<string, Place> | ((address: string) => Place | null | undefined);
 
 /** The place of `host:port`, as a cluster names it; a server may not know its own host. */

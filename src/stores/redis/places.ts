@@ -1,7 +1,7 @@
 /**
- * Where things are kept. A resource has one key, and one for what is kept about it; the record of
- * the store must be in the same slot, so that one script may touch them all: a cluster has one for
- * each slot in use, and one for each server.
+ * The keys of the store. A resource has one key, and one for its kept text; the record of the store
+ * must be in the same slot, so that one script may touch them all: a cluster has one for each slot
+ * in use, and one for each server.
  */
 import type { Claim } from '../../contract/store.ts';
 import { slotOf, tagOf } from './slots.ts';
@@ -29,7 +29,7 @@ export class Places {
     return this.#prefix + resource;
   }
 
-  /** The key of what is kept about a resource, which outlives its queue. */
+  /** The key of a resource's kept text, which outlives its queue. */
   keptOf(resource: string): string {
     const tag = this.many ? `{${tagOf(slotOf(this.keyOf(resource)))}}` : '';
     return `${this.#kept}${tag}:${resource}`;
@@ -39,7 +39,7 @@ export class Places {
     return key.slice(this.#prefix.length);
   }
 
-  /** The record of the server that has this slot, and none below it. */
+  /** The record of the server of which this is the lowest slot. */
   serverRecordOf(slot: number): string {
     return `${this.#record}:server{${tagOf(slot)}}`;
   }
@@ -49,7 +49,7 @@ export class Places {
   }
 }
 
-/** For SCAN, which takes patterns. */
+/** Escapes a text for SCAN, which takes patterns. */
 export function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]^]/g, '\\$&');
 }

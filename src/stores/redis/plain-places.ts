@@ -4,7 +4,7 @@ import type { Claim } from '../../contract/store.ts';
 import { Places } from './places.ts';
 import { slotOf, tagOf } from './slots.ts';
 
-/** The key of a resource is the one that others use; what is ours alone is beside it. */
+/** A resource has the key that other programs use; our own keys are beside it. */
 export class PlainPlaces extends Places {
   readonly #tombstone: string;
   readonly #key: (name: string) => string;

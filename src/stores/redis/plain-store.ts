@@ -2,13 +2,13 @@
  * Locks that are shared with programs which know nothing of ours: `SET key value NX PX`, and
  * compare before delete, as redsync, node-redlock and locks written by hand have it.
  *
- * Invariant: a key that is there is held by whoever wrote its value (lua/plain.lua). Everything
- * else of ours is in keys beside it, which others need not know: the store's record, so that no
- * grant of ours falls into the leases that were lost with the data of the server, and tokens grow;
- * tombstones; and what is kept of work that is done. There is no queue, so whoever waits tries
- * again, and may always be too late.
- * What breaks it: others that write without NX, delete without comparing, or set no end; and after
- * a loss of data, others that do not wait.
+ * Invariant: a key that is there is held by the program that wrote its value (lua/plain.lua). All
+ * our other data is in keys beside it, which other programs need not know: the store's record, so
+ * that no grant of ours falls into the leases that were lost with the data of the server, and
+ * tokens grow; tombstones; and records of finished work. There is no queue, so a waiting claim
+ * tries again, and may always be too late.
+ * What breaks it: other programs that write without NX, delete without comparing, or set no end;
+ * and after a loss of data, others that do not wait.
  */
 import { type Duration, positive } from '../../base/duration.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
@@ -21,12 +21,12 @@ import { RedisStore } from './redis-store.ts';
 
 export interface PlainRedisOptions extends ServerOptions {
   /**
-   * The key of a lock, from its name with the prefix of the locks, exactly as the other programs
+   * The key of a lock, made of its name with the prefix of the locks, exactly as the other programs
    * have it; default: the name itself. Different names must have different keys.
    */
   readonly key?: (name: string) => string;
   /**
-   * About so long does one who waits pause between its tries, from half to one and a half times as
+   * The mean pause of a waiting claim between its tries, each from half to one and a half times as
    * long; default 100 ms.
    */
   readonly retry?: Duration;

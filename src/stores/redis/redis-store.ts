@@ -2,8 +2,8 @@
  * Locks in Redis: the verbs of the contract as scripts, one command for all claims of a slot.
  *
  * Invariant: each claim is one step of one script, on the server's clock (lua/queue.lua says why
- * that excludes), and grants nothing while data may have been lost (lua/record.lua). Where replicas
- * must have a grant, it counts only once they do (script-runner.ts).
+ * that excludes), which grants nothing while data may have been lost (lua/record.lua). Where
+ * replicas must have a grant, it counts only once they do (script-runner.ts).
  */
 import type { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
@@ -23,7 +23,7 @@ export interface RedisStoreParts {
   readonly link: Link;
   readonly places: Places;
   readonly clockWatch: ClockWatch;
-  /** Told once why nobody may listen. */
+  /** Gets the reason why this process may not listen. */
   readonly deaf: (error: StoreError) => void;
   readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
@@ -38,7 +38,7 @@ export class RedisStore implements Store {
   readonly traits: Traits;
   readonly lineage: string;
   readonly maxTtlMs: number;
-  /** In a cluster, the slot: by the key of its record. */
+  /** In a cluster, the slot, by the key of its record. */
   readonly partOf: ((resource: string) => string) | undefined;
   readonly #parts: RedisStoreParts;
   readonly #wakes: Wakes;
@@ -220,11 +220,11 @@ export class RedisStore implements Store {
   }
 }
 
-/** A key that is none of ours, in a list of all. */
+/** Skips a key that is not ours, in a list of all. */
 function nobody(error: unknown): readonly Standing[] {
   if (refusalCode(error) === 'WRONGTYPE') return [];
   throw error;
 }
 
-/** So long may replicas take, as a share of the TTL: less than core waits for an answer. */
+/** WAIT may take one such part of the TTL: less than core waits for a reply. */
 const WAITS_PER_TTL = 6;

@@ -1,13 +1,11 @@
-/**
- * Replies of all clients and both protocols as RESP2 has them.
- */
+/** Replies of all clients and both protocols as RESP2 has them. */
 import { StoreError } from '../../contract/errors.ts';
 import type { Reply } from './link.ts';
 
-/** No script of the store nests its answers deeper. */
+/** No script of the store nests its replies deeper. */
 const DEEPEST = 20;
 
-/** @throws StoreError for what no server answers to a command of the store. */
+/** @throws StoreError for a reply that no server gives to a command of the store. */
 export function replyOf(raw: unknown, depth = 0): Reply {
   if (typeof raw === 'string' || typeof raw === 'number' || raw === null) return raw;
   if (typeof raw === 'boolean') return raw ? 1 : 0;
@@ -15,7 +13,7 @@ export function replyOf(raw: unknown, depth = 0): Reply {
   if (Buffer.isBuffer(raw)) return raw.toString();
   if (typeof raw !== 'object' || raw instanceof Error || depth > DEEPEST) throw unexpected();
   const parts: Reply[] = [];
-  // As in core's answers.ts: sees holes, and is faster than `Array.from`.
+  // Sees holes, and is faster than `Array.from`.
   for (const part of partsOf(raw)) parts.push(replyOf(part, depth + 1));
   return parts;
 }

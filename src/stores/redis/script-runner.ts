@@ -1,11 +1,10 @@
 /**
- * Scripts, run where their keys are.
+ * Runs scripts where their keys are.
  *
  * A script that the server does not know has not run, so it may be loaded and sent again; nor has
- * one that must first be told about the server of its slot. Nothing else is ever sent twice from
- * here. Where replicas must have what a script wrote, the question for
- * them follows it on the same connection: on another one it would be about nothing, and the answer
- * always yes.
+ * one that first needs to know about the server of its slot. This file sends nothing else twice.
+ * Where replicas must have the writes of a script, WAIT follows it on the same connection: on
+ * another one it would count no writes, and always succeed.
  */
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
@@ -19,9 +18,9 @@ export interface ScriptRunnerParts {
   readonly link: Link;
   readonly places: Places;
   readonly clockWatch: ClockWatch;
-  /** Told that another program has this `maxTtl`, which is greater than our own. */
+  /** Called if another program has this `maxTtl`, which is greater than our own. */
   readonly exceeded: (maxTtlMs: number) => void;
-  /** What a script is told (lua/record.lua), with one word about what is known of the server. */
+  /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
   readonly settings: (word: string) => string;
 }
 
@@ -52,7 +51,7 @@ export class ScriptRunner {
   }
 
   /**
-   * What the script answers for each of these keys, which are of one slot.
+   * What the script returns for each of these keys, which are of one slot.
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
   run(
@@ -70,7 +69,7 @@ export class ScriptRunner {
     );
   }
 
-  /** What refused has done nothing, so the script may be sent once more. */
+  /** A refused script has done nothing, so it may be sent once more. */
   async #again(call: Call, error: unknown): Promise<Reply> {
     let refusal = error;
     if (refusalCode(refusal) === 'NOSCRIPT') {
@@ -89,7 +88,7 @@ export class ScriptRunner {
     await this.#parts.link.send(keys[0] as string, ['SCRIPT', 'LOAD', script.text]);
   }
 
-  /** When the server of this slot may have lost something (lua/server.lua). */
+  /** Asks when the server of this slot may have lost something (lua/server.lua). */
   async #serverOf({ keys }: Call): Promise<string> {
     const { link, places } = this.#parts;
     const record = places.serverRecordOf(await link.lowestSlot(keys[0] as string));

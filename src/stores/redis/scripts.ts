@@ -1,6 +1,6 @@
 /**
- * The scripts that run inside the server. Their text is constant: names come as keys and arguments
- * alone, and every key that a script touches is among its keys.
+ * The scripts that run inside the server. Their text is constant: names come only as keys and
+ * arguments, and every key that a script touches is among its keys.
  */
 import { createHash } from 'node:crypto';
 import change from './lua/change.lua';
@@ -23,7 +23,7 @@ export interface Script {
   readonly sha: string;
 }
 
-/** What the verbs of the contract run. */
+/** The scripts of the contract's verbs. */
 export interface Scripts {
   readonly claim: Script;
   readonly renew: Script;
@@ -56,7 +56,7 @@ function plainScript(verb: string, flags: string): Script {
   return script(`#!lua${flags}\nlocal VERB = '${verb}'\n${parts.join('')}`);
 }
 
-/** When a server of a cluster may have lost something. */
+/** Returns when a server of a cluster may have lost something. */
 export const SERVER: Script = script(server);
 
 /** A resource is a queue of claims. */

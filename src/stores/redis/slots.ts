@@ -3,7 +3,7 @@
  */
 export const SLOTS = 16_384;
 
-/** Texts by slot, as far as they have been looked for. */
+/** A text of each slot, as far as one has been found. */
 const tags: string[] = [];
 let tried = 0;
 

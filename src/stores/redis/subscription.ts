@@ -1,23 +1,23 @@
 /**
- * Listening to one channel, for as long as the process lives. One that could not begin leaves
- * nothing behind.
+ * Listening to one channel, for as long as the process lives. A subscription that could not begin
+ * leaves nothing behind.
  *
- * A subscription is silent by nature, so nobody would notice that its connection is half-open or
- * was made to a node that is gone. A PING every five seconds does, on the same connection; it also
- * makes the next one. Messages of the time between are lost, which `resumed` tells.
+ * A subscription is silent by nature, so a connection that is half-open, or leads to a node that is
+ * gone, would go unnoticed. A PING every five seconds on the same connection detects that; it also
+ * makes the next connection. Messages in between are lost, which `resumed` reports.
  */
 import { abortable } from '../abortable.ts';
 import { isLasting } from '../wakes.ts';
 import { Connection, type Source } from './connection.ts';
 
 const PING_MS = 5000;
-/** Before the next try to listen, where the server has refused it for reasons that stay. */
+/** The pause before the next try to listen, where the server has refused it for lasting reasons. */
 const REFUSED_MS = 60_000;
 
 export interface Listener {
   readonly channel: string;
   readonly received: (message: string) => void;
-  /** It listens again after an interruption. */
+  /** Called when it listens again after an interruption. */
   readonly resumed: () => void;
 }
 
@@ -48,7 +48,7 @@ class Subscription {
     });
   }
 
-  /** Rejects with a `StoreError`, and is closed then, if it cannot listen. */
+  /** If it cannot listen, rejects with a `StoreError` and is closed. */
   async start(): Promise<void> {
     try {
       await this.#connection.send(['PING']);
@@ -66,7 +66,7 @@ class Subscription {
     this.#connection.close();
   }
 
-  /** After the first success, until closed. */
+  /** Runs from the first success until closed. */
   #ping(ms: number): void {
     clearTimeout(this.#timer);
     if (this.#closed) return;
@@ -79,7 +79,7 @@ class Subscription {
   }
 }
 
-/** Those of one link. */
+/** The subscriptions of one link. */
 export class Subscriptions {
   readonly #all = new Set<Subscription>();
 

@@ -1,6 +1,6 @@
 /**
- * URLs of Redis. No message repeats any of them: where one is malformed, anything may be a part of
- * the password.
+ * URLs of Redis. No message repeats any part of them: in a malformed one, any part may be the
+ * password.
  */
 import { UsageError } from '../../base/errors.ts';
 
@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<string, RedisUrl['kind']>> = {
   cluster: 'cluster',
 };
 
-/** `rest` is what stands behind the colon of the scheme. @throws UsageError */
+/** `rest` follows the colon of the scheme. @throws UsageError */
 export function parseRedisUrl(scheme: string, rest: string): RedisUrl {
   const [protocol = '', suffix = ''] = scheme.split('+');
   const kind = KINDS[suffix] ?? 'server';

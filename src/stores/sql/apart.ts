@@ -1,52 +1,52 @@
 /**
- * What may wait for a row that another session has locked, and for how long.
+ * Waiting for a row that another session has locked: which calls may, and for how long.
  *
  * Invariant: no claim waits for the row of another. The calls of a process share two sessions, and
  * the claims of a call share a transaction, so a wait on the server holds up both:
  * - a call about several claims takes the rows that are free and waits for none. For each claim
  *   whose row is taken it returns `b` and its place; this file asks about those again;
  * - a call about one claim waits on the server, in line, but no longer than `WAIT_MS`;
- * - all further waiting is done here, between calls, so that other calls have their turn. It ends
- *   after a sixth of the shortest TTL, for a heartbeat that fails must not be the last one; in a
- *   batch, where the answers of others wait as well, after a quarter of that.
- * Mostly a busy row is free a moment later. So its claim is asked about again at once, in line, and
- * then after pauses that grow. Several are asked about by turns: all together, for the many that
- * are free by now, and one alone, for a row that is never free except to the one next in line.
- * Where a batch as a whole had to wait (for a name that another session is just adding), nothing
- * tells for whom: then it is halved until that claim stands alone.
+ * - all further waiting happens here, between calls, so that other calls have their turn. It ends
+ *   after a sixth of the shortest TTL, because a heartbeat that fails must not be the last one; in
+ *   a batch, which holds up the replies to other claims, after a quarter of that.
+ * Most busy rows are free a moment later. So this file asks again at once, in line, and then after
+ * growing pauses. Several busy claims take turns: all together, for the many that are free by now,
+ * and one alone, for a row that is never free except to the next session in line. A batch that had
+ * to wait as a whole (for a name that another session is just adding) does not show for which
+ * claim: this file halves it until that claim stands alone.
  * What would break it: a call about several claims that waits while it has locked some rows.
  */
 import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim } from '../../contract/store.ts';
 
-/** On the server, in line for one row, in ms. Commits that are slow hold a row so long. */
+/** Longest wait on the server, in line for one row, in ms. Slow commits hold a row so long. */
 const WAIT_MS = 50;
 /** The same for parts of a batch that has waited already. */
 const HARDLY_MS = 1;
 const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 30;
 
-/** As shares of the TTL: of one claim, and of one beside others. */
+/** The patience of a lone claim as a share of its TTL, and that of a batch as a share of this. */
 const PATIENCE_PER_TTL = 1 / 6;
 const PATIENCE_AMONG_OTHERS = 1 / 4;
-/** A third of what core waits for an answer. */
+/** Bounds the patience of TTLs above 12 s. */
 const LONGEST_PATIENCE_MS = 2000;
 
-/** Asks about some of them, waiting so long for a lock at most: a line for each. */
+/** Asks about these claims, waiting at most `waitMs` for a lock; returns a line for each. */
 export type Ask = (claims: readonly Claim[], waitMs: number) => Promise<readonly string[]>;
 
 export type Reply = string | StoreError;
 
 const blocked = new WeakSet<StoreError>();
 
-/** Remembers that this error means that a row was locked for too long, and nothing happened. */
+/** Marks an error: a row was locked for too long, and nothing happened. */
 export function markBlocked(error: StoreError): void {
   blocked.add(error);
 }
 
 /**
- * Asks about one, whose TTL this is, again and again while somebody has the row.
+ * Asks about a claim of this TTL, again and again while another session has its row.
  * @throws what `ask` throws.
  */
 export async function untilFree<T>(
@@ -66,8 +66,8 @@ export async function untilFree<T>(
 }
 
 /**
- * A line or an error for each claim.
- * @throws StoreError for all of them.
+ * Returns a line or an error for each claim.
+ * @throws StoreError that concerns all of them.
  */
 export async function askApart(
   claims: readonly Claim[],
@@ -94,7 +94,7 @@ export async function askApart(
   }
 }
 
-/** An error that says `blocked` stands for each whose row is taken. */
+/** Halves a batch that was blocked as a whole; a claim whose row is taken gets a blocked error. */
 async function halved(
   claims: readonly Claim[],
   waitMs: number,
@@ -113,7 +113,7 @@ async function halved(
   ];
 }
 
-/** An error is theirs alone: the others may have been answered. */
+/** A failure is an error of these claims alone: the others may have succeeded. */
 function part(
   claims: readonly Claim[],
   { waitMs, ask }: { readonly waitMs: number; readonly ask: Ask },
@@ -121,7 +121,7 @@ function part(
   return halved(claims, waitMs, ask).catch((error: StoreError) => claims.map(() => error));
 }
 
-/** A line for each claim, in their order, with errors in the places of those that are busy. */
+/** A line for each claim, in their order, with errors in the places of the busy ones. */
 function placed(lines: readonly string[], count: number): readonly Reply[] {
   const busy = new Set(lines.filter(isBusy).map((line) => Number(line.slice(2))));
   if (busy.size === 0) return lines;
@@ -148,12 +148,12 @@ function taken(): StoreError {
   return error;
 }
 
-/** Whole ms, for no wait at all would be one without end. */
+/** Whole ms, at least 1: a limit of 0 would be a wait without end. */
 function patienceFor(ttlMs: number): number {
   return Math.max(1, Math.floor(Math.min(ttlMs * PATIENCE_PER_TTL, LONGEST_PATIENCE_MS)));
 }
 
-/** Not all at the same moment. */
+/** By chance, so that callers do not retry at the same moment. */
 function pause(clock: Clock, tries: number): Promise<void> {
   const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
   return new Promise((resolve) => {

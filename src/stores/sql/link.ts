@@ -1,18 +1,18 @@
-/** The way of a store to its database. */
+/** A store's way to its database. */
 import type { Ear } from '../wakes.ts';
 import { Session } from './session.ts';
 import type { Routine, Source } from './wire.ts';
 
 /**
- * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release goes
- * where claims go as long as nothing is under way there, for the session that has just been used is
- * the quicker one; its own claim has been answered by then, or given up.
+ * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release uses
+ * the session of the claims while that is idle, because the session just used is the quicker one;
+ * by then its own claim has been answered, or given up.
  */
 export type Lane = 'claims' | 'heartbeats' | 'releases';
 
 export interface CallTerms {
   readonly lane: Lane;
-  /** It has failed if it has not left by then, in ms. */
+  /** The call fails if it has not been sent by then, in ms. */
   readonly withinMs?: number | undefined;
 }
 
@@ -20,13 +20,13 @@ export type Aside = Pick<Session, 'call' | 'close'>;
 
 export interface SqlLink extends Ear {
   /**
-   * Calls a routine, on connections of our own. Never sent again once it may have been carried out.
+   * Calls a routine, on connections of our own. Never sends it again once it may have run.
    * @throws StoreError, also for what the database refuses.
    */
   call(routine: Routine, args: readonly string[], terms: CallTerms): Promise<readonly string[]>;
-  /** A session of its own, for what takes long; whoever has it closes it. */
+  /** A session of its own, for long work; the caller closes it. */
   aside(): Aside;
-  /** False: no message ever comes, so ask. Known at once when connected. */
+  /** False if no message ever comes, so that callers must ask. Known at once when connected. */
   hears(): boolean | Promise<boolean>;
   close(): Promise<void>;
 }

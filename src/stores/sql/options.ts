@@ -1,4 +1,4 @@
-/** What all stores in a database may be told. */
+/** The options that all stores in a database have. */
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, type Checks, oneOf } from '../../base/options.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
@@ -6,16 +6,16 @@ import type { SqlStoreParts } from './sql-store.ts';
 
 export interface SqlOptions {
   /**
-   * Longest ttl that any program asks for, the same for all who use these locks; default 30 s.
-   * After a loss of data nothing is granted for so long.
+   * Longest ttl that any program asks for, the same in all programs that use these locks; default
+   * 30 s. After a loss of data the store grants nothing for so long.
    */
   readonly maxTtl?: Duration;
   /** Longest queue of waiting claims of one resource; default 10,000. */
   readonly maxWaiters?: number;
   /**
-   * Default `wait`: whenever the server may have lost claims, nothing is granted before all their
-   * leases are over. `trust` does not wait, and leaves it to others whether they do, so that two
-   * may hold the same lock for a while: for tests, and where only time is wasted then.
+   * Default `wait`: when the server may have lost claims, the store grants nothing before all their
+   * leases are over. `trust` does not wait, whatever other programs do, so two may hold the same
+   * lock for a while: for tests, and where that only wastes time.
    */
   readonly afterDataLoss?: 'wait' | 'trust';
 }

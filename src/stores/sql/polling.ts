@@ -1,44 +1,44 @@
 /**
- * Looking for news where the database cannot send any: one statement a process for all its claims
- * that wait.
+ * Looking for news where the database cannot send any: one statement per process for all its
+ * waiting claims.
  *
- * How often? As in the race of Achilles: a claim is looked at again after an eighth of the time in
- * which its turn comes if those before it leave as quickly as they did so far. So the looks of a
- * wait grow with the logarithm of its place and length: who is the 500th in a queue that moves ten
- * times a second looks about 60 times in his 50 seconds, and hears of his turn 10 ms late. Who
- * stands behind a holder that does not leave looks ever less often, up to a bound. News come an
- * eighth of the wait too late at most, or a quarter of a second, whichever is less; heartbeats and
- * the death of who is before bring them besides. Chance spreads the looks of processes that began
- * together.
- * What would break it: to plan the next look before the answer to the last one, when a database
- * that is slow would be asked ever more.
+ * How often? As in the race of Achilles: the next look at a claim comes after an eighth of the time
+ * until its turn, if the claims before it go on leaving as quickly as so far. So the looks of a
+ * wait grow with the logarithm of its place and length: the 500th claim in a queue that moves ten
+ * times a second gets about 60 looks in its 50 seconds, and its turn is noticed 10 ms late. A claim
+ * behind a holder that does not leave gets ever fewer looks, down to a bound. News comes about an
+ * eighth of the wait too late, for the next in line about a quarter of a second at most; heartbeats
+ * and the death of the claim before bring it besides. Chance spreads the looks of processes that
+ * began together.
+ * What would break it: planning the next look before the reply to the last one, because a slow
+ * database would then be asked ever more.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, WaitingStatus, Wake } from '../../contract/store.ts';
 
-/** In ms. Less would be felt by the database, not by people. */
+/** In ms. Users would not notice less, but the database would. */
 const SHORTEST_MS = 20;
-/** Longest pause of who comes next, and of each further place, in ms. */
+/** Longest pause of the next claim in line, and for each further place, in ms. */
 const LONGEST_MS = 250;
 /** Longest pause of all, in ms. */
 const LONGEST_OF_ALL_MS = 2000;
-/** As a share of the time in which its turn may come. */
+/** The pause as a share of the time until a claim's turn. */
 const SHARE = 1 / 8;
-/** Who would be looked at so much later, in ms, is looked at together with the others. */
+/** Claims that come due within so many ms are looked at together. */
 const TOGETHER_MS = 10;
 
 interface Seeker {
   readonly wake: Wake;
-  /** Undefined: it does not wait, or not yet. */
+  /** Undefined while the claim does not wait, or does not know it yet. */
   since?: { readonly at: number; readonly ahead: number } | undefined;
   dueAt: number;
-  /** What it knows: whether it holds, and how many are before it. */
+  /** Its last known state: whether it holds, and how many are before it. */
   known: string;
 }
 
 export interface PollingParts {
   readonly clock: Clock;
-  /** Asks where these ids stand; answers about those that live. */
+  /** Looks up these ids; returns the status of those that live. */
   readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, ClaimStatus>>;
 }
 
@@ -63,7 +63,7 @@ export class Polling {
     };
   }
 
-  /** What the database has answered about a claim. */
+  /** Takes a status that another call has returned for a claim. */
   saw({ id }: Claim, status: ClaimStatus): void {
     const seeker = this.#seekers.get(id);
     if (!seeker || status.state === 'error') return;
@@ -116,14 +116,14 @@ export class Polling {
       const statuses = await look(due.map(([id]) => id));
       for (const [id, seeker] of due) this.#tell(seeker, statuses.get(id));
     } catch {
-      // A database in trouble is asked less often; the heartbeats have the error.
+      // A database in trouble is asked less often; the heartbeats report the error.
       for (const [, seeker] of due) seeker.dueAt = clock.now() + LONGEST_OF_ALL_MS;
     }
     this.#looking = false;
     this.#arm();
   }
 
-  /** Whoever is gone is told so by the heartbeat that it is woken to. */
+  /** Wakes a claim with news; one that is gone learns why from the heartbeat that it then sends. */
   #tell(seeker: Seeker, status: ClaimStatus | undefined): void {
     const { known } = seeker;
     this.#learn(seeker, status);

@@ -1,4 +1,4 @@
-/** What a line or an error for one claim says. */
+/** The status in a line or an error for one claim. */
 import type { ClaimStatus } from '../../contract/store.ts';
 import { garbled, statusIn } from '../status-lines.ts';
 import type { Reply } from './apart.ts';

@@ -2,14 +2,14 @@
  * One session with a database, kept up: one call at a time, each written at most once.
  *
  * Pools and clients keep statements for a connection that they do not have, however long, and some
- * write them again. A claim that core has long given up would so be made for nobody. Therefore:
+ * write them again. That could make a claim that core has long given up. Therefore:
  * - a call waits for a connection for a second at most, and for its turn as long as its TTL; then
- *   it has failed without having left. Calls keep their order, so no release overtakes its claim;
+ *   it fails without having left. Calls keep their order, so no release overtakes its claim;
  * - when a connection breaks, the call written on it has an unknown outcome and is never repeated;
- * - the next call asks for a new connection, after a pause that grows up to a second, for a lease
- *   has only its TTL. Whoever listens asks at once;
- * - a call that has no answer after three seconds is on a connection that is half-open, or on a
- *   server that stands still: the connection is dropped. No routine waits for a lock so long;
+ * - the next call asks for a new connection, after a pause that grows up to a second, because a
+ *   lease has only its TTL. A session that listens asks at once;
+ * - a call without a reply after three seconds is on a half-open connection, or its server stands
+ *   still: the connection is dropped. No routine waits for a lock so long;
  * - so is one whose server says that it is no primary: the next one goes where the address leads.
  * What would break it: a client that writes a statement twice, or after its promise was rejected.
  */
@@ -21,36 +21,36 @@ import { abortable, limited } from '../abortable.ts';
 import { markBlocked } from './apart.ts';
 import type { Judgement, Routine, Source, Wire } from './wire.ts';
 
-/** For so long a call waits for a connection, and with that for its turn. */
+/** How long a call waits for a connection, and in all for its turn. */
 const CONNECT_MS = 1000;
 const LONGEST_TURN_MS = 10_000;
-/** After so long an attempt to connect is given up, whatever the client's own time-out is. */
+/** How long an attempt to connect may take, whatever the client's own time-out is. */
 const ATTEMPT_MS = 5000;
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
-/** After so long without its answer, the connection is taken for dead. */
+/** After so long without a reply, the connection is taken for dead. */
 const SILENCE_MS = 3000;
-/** Who listens is silent by nature, and would not notice that nothing can come any more. */
+/** A listening session is silent by nature; only a ping shows that nothing can come any more. */
 const PING_MS = 5000;
 
 interface Request {
   /** Never rejects. */
   readonly run: (open: Open) => Promise<void>;
   readonly fail: (error: StoreError) => void;
-  /** Until it has its turn. */
+  /** Runs until the request has its turn. */
   timer?: NodeJS.Timeout;
 }
 
 interface Open {
   readonly wire: Wire;
-  /** Aborted with the reason why it is of no use any more. */
+  /** Aborted with the reason why the connection is no longer of use. */
   readonly over: AbortController;
 }
 
 interface Listener {
   readonly channel: string;
   readonly received: (message: string) => void;
-  /** It listens again after an interruption, in which messages may have been lost. */
+  /** Called when it listens again after an interruption, which may have lost messages. */
   readonly resumed: () => void;
 }
 
@@ -60,9 +60,9 @@ export class Session {
   readonly #queue = new Set<Request>();
   #open: Open | undefined;
   #opening = false;
-  /** On the open wire. */
+  /** The request on the open wire. */
   #running: Request | undefined;
-  /** One for all calls, for a timer for each would cost more than the rest of this. */
+  /** One for all calls: a timer for each would cost more than the rest of this. */
   #silence: NodeJS.Timeout | undefined;
   #failures = 0;
   #failure: StoreError | undefined;
@@ -73,7 +73,7 @@ export class Session {
     this.#source = source;
   }
 
-  /** Within so many ms it has left, or has failed. */
+  /** Within so many ms the call is sent, or fails. */
   call(
     routine: Routine,
     args: readonly string[],
@@ -82,7 +82,7 @@ export class Session {
     return this.#ask((wire) => wire.call(routine, args), withinMs);
   }
 
-  /** A call would be written at once. */
+  /** True if a call would be written at once. */
   get idle(): boolean {
     return this.#open !== undefined && !this.#running;
   }
@@ -93,14 +93,14 @@ export class Session {
     return this.#open ? hears(this.#open.wire) : this.#ask(async (wire) => hears(wire));
   }
 
-  /** Resolved when no message can be missed; from then on also on the connections that follow. */
+  /** Resolves when no message can be missed; later connections listen from their start. */
   async listen(listener: Listener): Promise<void> {
     await this.#ask(async (wire) => wire.listen?.(listener.channel));
     this.#listener = listener;
     this.#ping(PING_MS);
   }
 
-  /** What waits or is unanswered is rejected, and what comes later. */
+  /** Rejects all calls that wait or have no reply yet, and later ones. */
   close(): void {
     const reason = closed();
     clearTimeout(this.#pinging);
@@ -175,7 +175,7 @@ export class Session {
     this.#next();
   }
 
-  /** Of a connection that was dropped since, it was told already. */
+  /** Does nothing for a connection that was dropped since: `#drop` has passed on the failure. */
   #failed(open: Open, request: Request, cause: unknown): void {
     if (this.#running !== request) return;
     this.#running = undefined;
@@ -191,7 +191,7 @@ export class Session {
     this.#opening = true;
     try {
       const open = await this.#attempt();
-      // It may be over before anybody had it.
+      // The connection may be over before any call had it.
       const { signal } = this.#closing.signal.aborted ? this.#closing : open.over;
       if (signal.aborted) {
         open.wire.close();
@@ -231,7 +231,7 @@ export class Session {
       }
       return { wire, over };
     } catch (error) {
-      // Also one that is there too late.
+      // Also closes a connection that opens too late.
       opening.then((wire) => wire.close()).catch(() => {});
       throw error;
     }
@@ -266,7 +266,7 @@ export class Session {
     return this.#source.judge(cause, during);
   }
 
-  /** After the first success, until closed. */
+  /** Runs from the first success until closed. */
   #ping(ms: number): void {
     clearTimeout(this.#pinging);
     this.#pinging = setTimeout(() => {
@@ -278,7 +278,7 @@ export class Session {
   }
 }
 
-/** Not all at the same moment, when a server comes back. */
+/** By chance, so that sessions do not all come back at the same moment. */
 function pauseAfter(failures: number): number {
   const pause = Math.min(SHORTEST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
   return pause * (0.5 + Math.random() / 2);

@@ -2,8 +2,8 @@
  * Locks in a database whose routines are the queue: the verbs of the contract as calls.
  *
  * Invariant: each claim is one step of one transaction, on the server's clock, under the lock of
- * its resource (`schema.sql` of each store says why that excludes), and nothing is answered before
- * that transaction is committed. Here is no rule about locks, only how verbs become calls.
+ * its resource (`schema.sql` of each store says why that excludes), and the reply comes after its
+ * commit. This file has no rule about locks, only how verbs become calls.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
@@ -28,13 +28,13 @@ export interface SqlStoreParts {
   readonly maxTtlMs: number;
   readonly maxWaiters: number;
   readonly trust: boolean;
-  /** A commit need not be on disk before it is answered. */
+  /** The server may reply before a commit is on disk. */
   readonly fast: boolean;
-  /** There are `claim_one` and `release_one`. */
+  /** The database has `claim_one` and `release_one`. */
   readonly singles?: boolean;
 }
 
-/** How the names of channels begin; the address of a process follows. */
+/** The prefix of all channels; the address of a process follows. */
 const CHANNEL = 'holdfast_';
 
 interface CallOf {
@@ -53,7 +53,7 @@ const LANES: Readonly<Record<'claim' | 'renew' | 'release', Lane>> = {
   release: 'releases',
 };
 
-/** How many names are asked for at once. */
+/** How many names one call asks for. */
 const PAGE = 1000;
 
 export class SqlStore implements Store {
@@ -144,7 +144,7 @@ export class SqlStore implements Store {
       resource: toText(resource),
       number: String(number),
       now,
-      // No text in a database has a NUL, and nobody compares reasons.
+      // Databases take no NUL in a text, and no code compares reasons.
       reason: reason.replaceAll('\0', '\ufffd'),
     };
     return yesOrNo(await this.#change(change, this.maxTtlMs));
@@ -172,7 +172,7 @@ export class SqlStore implements Store {
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const text = toText(prefix);
     if (prefix !== '') {
-      // Names are asked for that come after another one.
+      // `names` returns only names after the given one, not the prefix itself.
       const { holders, waiters } = await this.inspect(prefix);
       if (holders.length + waiters.length > 0) yield prefix;
     }
@@ -244,7 +244,7 @@ export class SqlStore implements Store {
     return line;
   }
 
-  /** Again while the row of this one claim is busy. */
+  /** Asks again while the row of this one claim is busy. */
   #alone(
     terms: CallOf,
     ask: (call: Call, waitMs: number) => Promise<readonly string[]>,
@@ -256,7 +256,7 @@ export class SqlStore implements Store {
 
   /**
    * Makes calls only within the TTL, counted from now. Core gives a claim up after a third of it,
-   * and the tombstone of its release lasts for a whole one: a later call could come after that.
+   * and the tombstone of its release lasts for a whole one: a later call might find it gone.
    */
   #caller({ ttlMs, lane = 'claims' }: CallOf): Call {
     const { clock, link } = this.#parts;
@@ -269,7 +269,7 @@ export class SqlStore implements Store {
     return new Map(lines.map((line) => [line.slice(0, 32), statusIn(line.slice(33))]));
   }
 
-  /** The same as JSON mostly, which is not made anew for that. */
+  /** Mostly the same JSON as last time, so it is kept. */
   #settings(patience: number): string {
     const { maxTtlMs, maxWaiters, trust, fast } = this.#parts;
     if (patience !== this.#known.patience) {

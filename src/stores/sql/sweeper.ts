@@ -1,20 +1,20 @@
 /**
- * Clears up in the background, whatever becomes of it.
+ * Clears up in the background, ignoring failures.
  *
- * Each call sweeps one portion, and its answer says whether there is more. The first portion is
- * swept on the session of the claims, once a minute; if there is more, a session of its own goes on
- * until the round is over, so that claims do not wait and no rate of new names is too high. It
- * works for a quarter of the time, which leaves the server to others. The database lets one process
- * sweep at a time.
- * What would break it: a portion that takes long, or to stop while there is more.
+ * Each call sweeps one portion, and its reply says whether there is more. The session of the claims
+ * sweeps the first portion, once a minute; if there is more, a session of its own goes on until the
+ * round is over, so that claims do not wait and no rate of new names is too high. It works for a
+ * quarter of the time, which leaves the server to others. The database lets one process sweep at a
+ * time.
+ * What would break it: a portion that takes long, or stopping while there is more.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { SqlLink } from './link.ts';
 
-/** What is idle does no harm, so once a minute is often enough for each process. */
+/** Idle names do no harm, so once a minute is often enough for each process. */
 const EVERY_MS = 60_000;
 
-/** After each portion, as a share of the time that it took. */
+/** The rest after each portion, as a multiple of the time that it took. */
 const REST = 3;
 
 export class Sweeper {
@@ -25,18 +25,18 @@ export class Sweeper {
   constructor(clock: Clock, link: SqlLink) {
     this.#clock = clock;
     this.#link = link;
-    // Processes that began together do not sweep together, and one that is soon over never does.
+    // Processes that began together do not sweep together, and a short-lived one never does.
     this.#nextAt = clock.now() + EVERY_MS * (0.5 + clock.random() / 2);
   }
 
-  /** Somebody uses the store. */
+  /** Called when the store is used. */
   due(): void {
     if (this.#clock.now() < this.#nextAt) return;
     this.#nextAt = Number.POSITIVE_INFINITY;
     const over = (): void => {
       this.#nextAt = this.#clock.now() + EVERY_MS;
     };
-    // The next one, or that of another process, goes on where this one ends.
+    // The next sweep, here or in another process, goes on where this one ends.
     this.#sweep().then(over, over);
   }
 

@@ -1,4 +1,4 @@
-/** What the routines are told of a claim. */
+/** The terms of a claim, as the routines take them. */
 import type { Claim } from '../../contract/store.ts';
 import { toText } from '../name-text.ts';
 import { letterOf } from '../status-lines.ts';
@@ -10,7 +10,7 @@ export function subjectOf({ resource, id, ttlMs }: Claim): Terms {
   return { resource: toText(resource), id, ttl: Math.ceil(ttlMs) };
 }
 
-/** All that a new claim says, in the order in which the routine for a single one takes it. */
+/** All terms of a new claim, in the order in which `claim_one` takes them. */
 export function termsOf(claim: Claim, [address, tag]: readonly string[]): Terms {
   const { resource, id, kind, permits, limit, ttlMs, queue, holder } = claim;
   return {

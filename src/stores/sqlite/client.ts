@@ -5,9 +5,9 @@
  * starves (of four saturating processes, one got a single turn in 2.5 s). So the time-out is zero,
  * and a busy step is repeated in a later turn of the loop, from its beginning, with the clock read
  * anew: first at once, then every millisecond or two.
- * `synchronous=NORMAL` does not wait for the disk at a commit. Killing a process loses nothing, for
- * its writes are with the kernel; a power cut may lose the last ones, but it is a reboot as well,
- * which voids all claims, and tokens go on above anything that can have been lost.
+ * `synchronous=NORMAL` does not wait for the disk at a commit. Killing a process loses nothing,
+ * because its writes are with the kernel; a power cut may lose the last ones, but it is a reboot as
+ * well, which voids all claims, and tokens go on above any that can have been lost.
  */
 import { realpathSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -37,7 +37,7 @@ export interface SqliteDatabase {
  */
 const PAGE_BYTES = 1024;
 
-/** For so long a busy step is repeated at every turn of the event loop, in ms. */
+/** How long a busy step is repeated at every turn of the event loop, in ms. */
 const SPIN_MS = 0.2;
 
 type Open = (file: string) => SqliteDatabase;
@@ -52,7 +52,7 @@ export class Client {
     this.file = fileOf(database);
   }
 
-  /** Prepares a statement that answers with numbers in objects, whatever the database's default. */
+  /** Prepares a statement that returns numbers in objects, whatever the database's default. */
   prepare(sql: string): SqliteStatement {
     const statement = this.#database.prepare(sql) as SqliteStatement & Record<string, unknown>;
     for (const setting of ['safeIntegers', 'setReadBigInts', 'setReturnArrays']) {
@@ -101,7 +101,7 @@ export class Client {
   }
 }
 
-/** Opens the file with the binding that there is. */
+/** Opens the file with the binding that is available. */
 export async function openClient(file: string, busyMs: number): Promise<Client> {
   const open = await binding();
   return untilFree(file, busyMs, () => {
@@ -119,7 +119,7 @@ export async function openClient(file: string, busyMs: number): Promise<Client> 
 }
 
 /**
- * Repeats a step while somebody else is at work on the file.
+ * Repeats a step while another connection is at work on the file.
  * @throws StoreError with the reason, after `busyMs` at the latest.
  */
 export async function untilFree<T>(file: string, busyMs: number, step: () => T): Promise<T> {
@@ -131,8 +131,8 @@ export async function untilFree<T>(file: string, busyMs: number, step: () => T):
       if (isLockError(error)) throw error;
       if (!isBusy(error) || performance.now() - since >= busyMs) throw sqliteError(error, file);
     }
-    // Most steps are over in less time than the shortest sleep takes. Then by chance one or two
-    // milliseconds, so that processes do not meet in step again and again.
+    // Most steps are over in less time than the shortest sleep takes. Later pauses take one or two
+    // milliseconds by chance, so that processes do not meet in step again and again.
     if (performance.now() - since < SPIN_MS) await nextTurn();
     else await sleep(Math.random() < 0.5 ? 1 : 2);
   }
@@ -153,7 +153,7 @@ async function binding(): Promise<Open> {
   }
 }
 
-/** Node 22 prints a warning when it loads the module, which is no concern of the user's. */
+/** Hides the warning that Node 22 prints when it loads the module: users cannot act on it. */
 function nodeSqlite(): typeof import('node:sqlite') | undefined {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -1,7 +1,7 @@
 /**
- * What SQLite's result codes mean to whoever wants a lock.
+ * What SQLite's result codes mean to a caller.
  *
- * Every step is one transaction, so whatever goes wrong before the commit has not happened. Only an
+ * Every step is one transaction, so a step that fails before the commit has not happened. Only an
  * input or output error may strike in the middle of a commit and leave the outcome unknown.
  */
 import { StoreError } from '../../contract/errors.ts';
@@ -84,7 +84,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
 
 const IN_TRANSACTION = 'cannot start a transaction within a transaction';
 
-/** The same step may work in a moment: somebody else uses the file, or the connection. */
+/** The same step may work in a moment: the file, or the connection, is in use. */
 export function isBusy(error: unknown): boolean {
   return meaningOf(error)?.advice === BUSY.advice || messageOf(error).includes(IN_TRANSACTION);
 }
@@ -112,7 +112,7 @@ const UNKNOWN: Omit<Meaning, 'says'> = {
 /** Each binding has its own place for the result code. */
 function meaningOf(error: unknown): Meaning | undefined {
   const { errcode, rawCode, code } = (error ?? {}) as Record<string, unknown>;
-  // libsql tells why it could not open a file only in the text.
+  // libsql gives the reason why it could not open a file only in the text.
   const opening = /local database .*: (\d+)"?\)?$/s.exec(messageOf(error))?.[1];
   const number = errcode ?? rawCode ?? opening;
   if (number !== undefined) return MEANINGS.get(Number(number) & 0xff);

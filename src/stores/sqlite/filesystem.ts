@@ -2,10 +2,10 @@
  * Refuses file systems on which SQLite's locks do not exclude.
  *
  * WAL mode keeps its index in shared memory, so all processes must run on one host, and the file
- * system must have working POSIX locks. Network file systems break both without an error: two
- * hosts would be granted the same lock. They are told by the magic number that Linux reports.
- * FUSE is refused as a whole, because what is behind it cannot be known.
- * What it cannot see: network file systems on other systems than Linux, but for UNC paths.
+ * system must have working POSIX locks. Network file systems break both without an error: two hosts
+ * would be granted the same lock. The magic number that Linux reports identifies them. FUSE is
+ * refused as a whole, because its backend cannot be known.
+ * What it cannot see: network file systems on other systems than Linux, except UNC paths.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';

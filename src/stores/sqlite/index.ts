@@ -33,12 +33,12 @@ const WHAT = 'sqliteStore';
 const CHECKS = { maxWaiters, busyTimeout: duration(5_000), trustFileSystem: flag() };
 const DATABASE = { ...CHECKS, database: asGiven<SqliteDatabase> };
 
-/** Queues up to this length are read in one piece, which is quicker than to ask what matters. */
+/** Queues up to this length are read in one piece, which is quicker than several questions. */
 const READ_WHOLE = 16;
 
 /**
- * A store in an SQLite file, which is created if it is missing. It is opened by the first verb:
- * with node:sqlite where Node has it (22.13 and newer), else with the package libsql.
+ * A store in an SQLite file, which is created if it is missing. The first verb opens it: with
+ * node:sqlite where Node has it (22.13 and newer), else with the package libsql.
  *
  * @example
  * import { createLocks } from 'holdfast';

@@ -1,18 +1,18 @@
 /**
  * Joining a file: its layout, its lineage, and the reboot between now and its last use.
  *
- * The file says its layout and the oldest one whose programs can still use it. A program goes on
- * with a newer file as long as it is not too old for it, and brings an older file up to its own
- * layout in one transaction, while older programs use it.
+ * The file records its layout and the oldest one whose programs can still use it. A program that is
+ * not too old for a newer file goes on with it, and brings an older file up to its own layout in
+ * one transaction, while older programs use it.
  *
  * Invariant: seq = base + monotonic µs exceeds every seq granted before. `base` is fixed for one
- * boot, during which the clock only grows. The first to open the file after a boot chooses it so
- * that seq starts above the wall clock, and an hour above the highest seq on record, which is
+ * boot, during which the clock only grows. The first program to open the file after a boot chooses
+ * it so that seq starts above the wall clock, and an hour above the highest seq on record, which is
  * refreshed every minute: more than a power cut can have taken back.
  * A reboot has ended all holders, so it voids all claims; the admitted ones stay as dead rows, so
  * that their successors learn of it. Without a boot id, a clock below its last reading proves the
- * reboot. A jump of the estimated boot time may as well be a step of the wall clock: then nothing
- * is voided, but no claim keeps more life than its TTL, which is no change for one that is alive.
+ * reboot. A jump of the estimated boot time may as well be a step of the wall clock: then no claim
+ * is voided, but none keeps more life than its TTL, which changes nothing for a live one.
  * What would break it: a base kept in memory, so every step reads or compares it in the file.
  */
 import { randomBytes } from 'node:crypto';
@@ -64,7 +64,7 @@ export function joinFile(client: Client, { machine, layouts }: Newcomer): string
   const now = machine.nowUs();
   if (boot ? meta.boot !== boot : meta.boot !== '' || meta.base + now < meta.highest) {
     client.exec('DELETE FROM holdfast_claim WHERE admitted = 0');
-    // From now on, so that they are kept for as long as those that die later.
+    // Dead from now on, so that they are kept for as long as those that die later.
     client.prepare('UPDATE holdfast_claim SET expires = ?').run(now);
     client.exec('DELETE FROM holdfast_tombstone');
     save(client, machine, meta.highest);

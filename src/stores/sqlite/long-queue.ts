@@ -1,16 +1,16 @@
 /**
- * What the rule of admission asks about one queue; and a queue that is too long to be read whole,
- * which is asked piece by piece: only as much is read as each question needs.
+ * The questions of the rule of admission about one queue; and a queue that is too long to be read
+ * whole, which reads only as much as each question needs.
  */
 import type { Row, Statements } from './statements.ts';
 
-/** What the admitted use, and the limit that they set. */
+/** What the admitted claims use, and the limit that they set. */
 export interface Use {
   readonly used: number;
   readonly lim: number;
 }
 
-/** Dead claims are as good as gone, except where they are asked for. */
+/** Dead claims count as gone, except where a method names them. */
 export interface QueueRows {
   /** Waiters and dead claims, in order. */
   front(now: number): Iterable<Row>;
@@ -23,24 +23,24 @@ export interface QueueRows {
   /** The kind of the first claim. */
   kind(now: number): string | undefined;
   holders(now: number): readonly Row[];
-  /** What the holders up to a place use. */
+  /** What the holders before a place use. */
   use(now: number, before: number): Use;
   /** How many wait; counted up to `most`. */
   waiters(now: number, most: number): number;
   /** How many stand before this place; an estimate. */
   ahead(seq: number, now: number): number;
-  /** When the one before dies or, for the first waiter, the first of the holders. */
+  /** When the claim before dies or, for the first waiter, the first of the holders. */
   nextDeath(seq: number, now: number): number;
-  /** After the file was changed like this. */
+  /** Called after the file was changed like this. */
   added(row: Row): void;
   changed(seq: number, changes: Partial<Row>): void;
   removed(goes: (row: Row) => boolean): void;
 }
 
-/** Counting further than this helps nobody and costs everybody. */
+/** Counting further would cost time and help no caller. */
 export const MOST_COUNTED = 100;
 
-/** A hand-off concerns the one who is admitted and the next in line. */
+/** A hand-off concerns the claim that is admitted and the next in line. */
 const FIRST_PAGE = 3;
 const NEXT_PAGES = 32;
 

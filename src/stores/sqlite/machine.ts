@@ -4,8 +4,8 @@
  * The store's clock is the kernel's monotonic one: no step of the wall clock moves it, and every
  * process reads the same value. It stands still while the machine is suspended, but then so do all
  * holders, and their leases count the suspended time, so a lease never outlives its claim. Its
- * readings mean nothing after a reboot, which is told by the kernel's boot id. Where there is none,
- * the boot's wall-clock time is estimated instead, which a step of the wall clock may disturb.
+ * readings mean nothing after a reboot, which the kernel's boot id shows. Without one, this file
+ * estimates the boot's wall-clock time instead, which a step of the wall clock may disturb.
  * What would break it: two processes whose clocks differ, as in two Linux time namespaces.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { uptime } from 'node:os';
 import { StoreError } from '../../contract/errors.ts';
 import { monotonicClock } from './monotonic.ts';
 
-/** Time as one machine tells it, in µs; tests pass their own. */
+/** The clocks of one machine, in µs; tests pass their own. */
 export interface Machine {
   /** The same in every process of the machine; it only grows until the next boot. */
   nowUs(): number;
@@ -35,8 +35,8 @@ export const thisMachine: Machine = {
 };
 
 /**
- * Empty where the system has no such name. One that this process alone may not read is an error: to
- * the others it would look like another boot, and void all claims.
+ * Empty where the system has no such name. A name that only this process may not read is an error:
+ * to the others it would look like another boot, and void all claims.
  * @throws StoreError
  */
 export function orEmpty(read: () => string): string {

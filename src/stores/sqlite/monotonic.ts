@@ -2,9 +2,9 @@
  * The kernel's monotonic clock, in µs: the same reading in every process of the machine.
  *
  * In Node, `process.hrtime` is that clock. In Bun and Deno it begins with the process, so two of
- * them would take each other's claims for dead, and both would be granted one lock. There the
- * kernel is asked by way of the C library, which gives what Node reads: processes of all three may
- * share a file. Where that cannot be done, nothing is granted.
+ * them would take each other's claims for dead, and both would be granted one lock. There this file
+ * asks the kernel through the C library, which returns what Node reads: processes of all three may
+ * share a file. Where that is impossible, the store grants nothing.
  * What would break it: another clock of the kernel, such as the one that counts suspended time.
  */
 import { StoreError } from '../../contract/errors.ts';

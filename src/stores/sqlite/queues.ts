@@ -2,9 +2,9 @@
  * The verbs, each for one claim after the other, inside one write transaction.
  *
  * Invariant: a new claim's seq exceeds every seq that its resource has ever had. The clock is read
- * after the write lock was taken, so it is later than all readings of those who had the lock
- * before; a queue that is ahead of the clock all the same is continued from its end. So tokens grow
- * although nothing is kept of an idle resource.
+ * after the write lock was taken, so it is later than all readings under earlier write locks; a
+ * queue that is ahead of the clock all the same is continued from its end. So tokens grow although
+ * nothing is kept of an idle resource.
  * What would break it: a clock read before the write lock, or a base that is not the file's.
  */
 import { sameQueue } from '../../contract/admission.ts';
@@ -18,7 +18,7 @@ import type { Row, Statements } from './statements.ts';
 interface Parts {
   readonly statements: Statements;
   readonly machine: Machine;
-  /** Where this process listens. */
+  /** The address at which this process listens. */
   readonly address: string;
   readonly maxWaiters: number;
   /** Longest queue that is read whole. */
@@ -27,7 +27,7 @@ interface Parts {
   readonly lost: Set<string>;
 }
 
-/** A dead holder whom nobody followed stays for a day, to tell its successor. */
+/** A dead holder without a successor stays for a day, so that the next claim learns of it. */
 const KEEP_DEAD_US = 86_400_000_000;
 
 export class Queues {
@@ -40,7 +40,7 @@ export class Queues {
     this.rows = new Rows(parts.statements, parts);
   }
 
-  /** What need not be done at every step. */
+  /** Work that need not be done at every step. */
   sweep(): void {
     const now = this.rows.tick();
     const { sql } = this.rows;
@@ -94,7 +94,7 @@ export class Queues {
     return { resource, limit, holders: members(1), waiters: members(0) };
   }
 
-  /** Whether a heartbeat would find that it holds, without being one. */
+  /** True if a heartbeat would find that the claim holds; extends nothing. */
   holds(claim: Claim): boolean {
     const name = toText(claim.resource);
     const now = this.rows.tick();
@@ -137,14 +137,14 @@ export class Queues {
     return (rows as { resource: string }[]).map((row) => row.resource);
   }
 
-  /** The status of each claim that is named, as far as it is still there. */
+  /** The status of each named claim that is still there. */
   look(told: readonly Told[]): Map<Row, ClaimStatus> {
     const now = this.rows.tick();
     const rows = told.flatMap(({ resource, seq }) => this.rows.of(resource).at(seq) ?? []);
     return new Map(rows.map((row) => [row, this.rows.statusOf(row, now)]));
   }
 
-  /** Where live claims are listened for. */
+  /** The addresses of processes with live claims. */
   addresses(): Set<string> {
     const rows = this.rows.sql.addresses.all(this.#parts.machine.nowUs());
     return new Set((rows as { address: string }[]).map((row) => row.address));
@@ -183,7 +183,7 @@ export class Queues {
     });
   }
 
-  /** A claim that would have to wait may not want to, or there may be no room. */
+  /** Refuses a claim that must wait but does not want to, or finds no room. */
   #refuse(claim: Claim, now: number): ClaimStatus | undefined {
     if (!claim.queue) return { state: 'gone', why: 'refused' };
     const { maxWaiters } = this.#parts;
@@ -248,7 +248,7 @@ export class Queues {
     return true;
   }
 
-  /** Ends a claim at once. One that was evicted dies rather than leaves, so that it is known. */
+  /** Ends a claim at once. An evicted holder dies, not leaves, so that its successor knows. */
   #end(row: Row, now: number): void {
     const { resource, seq } = row;
     if (row.sealed && wasEvicted(row) && row.admitted) {

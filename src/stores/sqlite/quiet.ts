@@ -1,8 +1,8 @@
 /**
- * Whole verbs in one statement, for claims with nobody else to think of.
+ * Whole verbs in one statement, for claims that concern no other claim.
  *
  * Most claims find an empty queue, and most leave one behind. Each statement here checks in itself
- * that nobody waits, nobody is dead and no tombstone lies in the way, and leaves the rest to the
+ * that no claim waits, none is dead and no tombstone lies in the way, and leaves the rest to the
  * long way. So it changes nothing that settling the queue would have changed.
  */
 import type { Claim, HeldStatus } from '../../contract/store.ts';
@@ -39,7 +39,7 @@ export function enterEmpty(
   return idsOf(changes ? sql.enteredAt.all(json, base + now) : []);
 }
 
-/** Renews what is held, with the statuses by id. */
+/** Renews held claims; returns their statuses by id. */
 export function renewQuiet(
   { sql, seqs }: Rows,
   claims: readonly Claim[],
@@ -59,7 +59,7 @@ export function renewQuiet(
   return statuses;
 }
 
-/** The ids that left without anybody having to be told. */
+/** Returns the ids that left without news for another claim. */
 export function leaveQuiet(
   { sql, seqs, crowded }: Rows,
   claims: readonly Claim[],

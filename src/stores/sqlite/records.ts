@@ -1,19 +1,19 @@
 /**
- * What is kept of work that is done, each for its own time.
+ * Records of finished work, each kept for its own time.
  *
  * Invariant: a record is there for its whole time, and ends. Its end is a reading of the monotonic
  * clock, which no step of the wall clock moves, so within a boot both hold. A reboot begins that
- * clock anew, and a record may be kept for days. So once a minute the file notes what both clocks
- * say, and the first program to join after a reboot moves all ends: from what each record had left
- * at that note, it takes the time that the wall clock has gone on since, and counts the rest from
- * now. Nobody has used them before, for nobody who knew the boot before is still there.
+ * clock anew, and a record may be kept for days. So once a minute the file notes both clocks, and
+ * the first program to join after a reboot moves all ends: from what each record had left at that
+ * note, it takes the time that the wall clock has gone on since, and counts the rest from now. No
+ * program has used them before, for none from the boot before is still running.
  * - A wall clock that was set back, or has lost its battery, shows no time: a record then lives
  *   longer by what passed after the note, and never has more left than it had there.
  * - One that is far ahead when the machine starts cannot be told from a long rest: records end.
  * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it
  *   is not, it has gone on from there by no more than the time that has passed, so ends may stay.
- * What would break it: an end noted as wall time, for that is known only once the network has set
- * the clock, minutes after the boot; or a reboot told by `base` in the meta row, which a program
+ * What would break it: an end noted as wall time, which is known only once the network has set the
+ * clock, minutes after the boot; or a reboot recognised by `base` in the meta row, which a program
  * that knows nothing of records changes without moving their ends.
  */
 import type { Kept } from '../../contract/records.ts';
@@ -36,10 +36,10 @@ const SQL = {
   look: 'UPDATE holdfast_clocks SET monotonic = ?, wall = ?',
 } as const;
 
-/** For each that is kept so many old ones go, so that none pile up. */
+/** Each new record removes so many old ones, so that none pile up. */
 const SWEPT_EACH = 2;
 
-/** Where nothing is kept any more, so many go a minute. */
+/** A sweep removes so many, once a minute, where nothing new is kept. */
 const SWEPT_AT_ONCE = 1000;
 
 export class Records {
@@ -89,7 +89,7 @@ interface Clocks {
   readonly wall: number;
 }
 
-/** Moves the ends of what was kept before a reboot, in the transaction that joins the file. */
+/** Moves the ends of records from before a reboot, in the transaction that joins the file. */
 export function joinRecords(client: Client, machine: Machine): void {
   const { boot } = machine.identity();
   const [now, wall] = [machine.nowUs(), machine.wallUs()];

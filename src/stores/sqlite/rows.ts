@@ -1,14 +1,14 @@
 /**
  * The rule of admission on the rows of a queue. Everything runs inside a transaction.
  *
- * Invariant: the admitted claims are the front of a queue, and seq grows along it, so whoever is
- * admitted later has the higher token. A claim is dead once the clock has passed `expires`, whether
- * its row is still there or not; the step that touches a queue next buries the dead at its front
- * and admits who fits. It looks only as far as the first waiter that does not fit, because nobody
- * behind can be admitted before. The last dead holder stays as long as nobody holds, so that the
- * next one learns how that hold ended.
- * Nobody is woken here: `told` collects whom a step concerns, to be told after the commit.
- * What would break it: to admit past a waiter, or to wake somebody before the commit.
+ * Invariant: the admitted claims are the front of a queue, and seq grows along it, so a claim that
+ * is admitted later has the higher token. A claim is dead once the clock has passed `expires`, even
+ * if its row is still there; the next step that touches a queue buries the dead at its front and
+ * admits the waiters that fit. It looks only as far as the first waiter that does not fit, because
+ * no claim behind can be admitted before. The last dead holder stays as long as no claim holds, so
+ * that the next one learns how that hold ended.
+ * Nothing here wakes a claim: `told` collects those to be woken after the commit.
+ * What would break it: admitting past a waiter, or waking a claim before the commit.
  */
 import type {
   ClaimStatus,
@@ -30,7 +30,7 @@ interface Settled {
   readonly first: Row | undefined;
   /** How the hold before the next one ended. */
   readonly takeover: Takeover | undefined;
-  /** The dead holder that stays to tell of it. */
+  /** The dead holder that stays as a record of that. */
   readonly kept: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export const END: number = Number.MAX_SAFE_INTEGER;
 
 export class Rows {
   told: Told[] = [];
-  /** Where this process's claims stand; saves looking for them by id. */
+  /** The places of this process's claims; saves looking for them by id. */
   readonly seqs: Map<string, number> = new Map();
   /** Claims that hold while others wait, as far as it is known: they cannot leave quietly. */
   readonly crowded: Set<string> = new Set();
@@ -84,9 +84,9 @@ export class Rows {
   }
 
   /**
-   * Buries the dead at the front of a queue, admits who fits, and notes whom that concerns.
-   * `change`: somebody has just left, or takes less room. Otherwise, as long as nobody has died, a
-   * first waiter that was told so fits no better than it did then.
+   * Buries the dead at the front of a queue, admits the waiters that fit, and notes the claims
+   * concerned. `change`: a claim has just left, or takes less room. Otherwise, as long as none has
+   * died, a first waiter that knows its place fits no better than it did then.
    */
   settle(name: string, now: number, change?: { readonly ended?: Takeover }): Settled {
     const queue = this.of(name);
@@ -118,7 +118,7 @@ export class Rows {
     return { first, takeover, kept };
   }
 
-  /** After this row was inserted, the last of its queue. */
+  /** Called after this row was inserted, as the last of its queue. */
   added(row: Row): void {
     this.seqs.set(row.id, row.seq);
     this.of(row.resource).added(row);

@@ -5,13 +5,13 @@
  * A claim's `seq` is its place in the queue and its fencing token. The primary key keeps a queue
  * together and in order, and leaves a lone claim one row in one tree to write.
  *
- * While a new version is rolled out, programs of both share the file. A layout is additive if those
- * who know the one before can go on: new tables, new indexes that are not unique, new columns with
- * a default that is right for what they write. Statements therefore name all their columns. Any
- * other change must rename `holdfast_claim`: then the statements of those who cannot go on fail.
+ * While a new version is rolled out, programs of both share the file. A layout is additive if
+ * programs that know the one before can go on: new tables, new indexes that are not unique, new
+ * columns with a default that is right for what they write. Statements therefore name all their
+ * columns. Any other change must rename `holdfast_claim`: then older programs' statements fail.
  */
 
-/** How a file gets to a layout from the one before. */
+/** How a file moves to a layout from the one before. */
 export interface Layout {
   /** The oldest layout whose programs can use a file with this one. */
   readonly oldest: number;

@@ -1,6 +1,6 @@
 /**
- * A queue of a few claims, read whole and once for each step. What the step changes in the file
- * is changed here too, so that no question needs another statement. Most queues are that short.
+ * A queue of a few claims, read whole and once for each step. It follows what the step changes in
+ * the file, so that no question needs another statement. Most queues are that short.
  */
 import type { QueueRows, Use } from './long-queue.ts';
 import type { Row, Statements } from './statements.ts';

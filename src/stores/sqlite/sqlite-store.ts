@@ -2,9 +2,9 @@
  * The verbs of the store: each is one write transaction, repeated while the file is busy, and then
  * the wake-ups.
  *
- * The file is opened by the first verb. If it has been replaced or deleted since, which a heartbeat
- * notices, this process's claims were in a file that nobody else will ever see again: they are
- * reported as lost to a store reset, and the new file is opened.
+ * The first verb opens the file. If it has been replaced or deleted since, which a heartbeat
+ * notices, this process's claims were in a file that no process will see again: the store reports
+ * them as lost to a store reset, and opens the new file.
  */
 import { statSync } from 'node:fs';
 import { isLockError } from '../../base/errors.ts';
@@ -41,7 +41,7 @@ export interface SqliteParts {
 
 const SWEEP_US = 60_000_000;
 
-/** How often a claim looks whether the file is still the same; heartbeats always do. */
+/** How often a claim checks whether the file is still the same; heartbeats always do. */
 const LOOK_US = 1_000_000;
 
 const LIST_PAGE = 100;
@@ -158,7 +158,7 @@ export class SqliteStore implements Store {
       const page = await this.#read((queues) => queues.names(start, LIST_PAGE));
       for (const text of page) {
         const name = fromText(text);
-        // In the order of bytes, names that begin alike stand together.
+        // In byte order, names that begin alike stand together.
         if (!name.startsWith(prefix)) return;
         yield name;
       }
@@ -201,7 +201,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** What fails may have been changed by a newer version meanwhile: then that is the reason. */
+  /** If a newer version has changed the file meanwhile, that is why the step failed. */
   #try<T>(opened: Opened, step: (opened: Opened) => T): T {
     try {
       return step(opened);
@@ -215,7 +215,7 @@ export class SqliteStore implements Store {
     try {
       checkLayout(client, this.#parts.layouts);
     } catch (error) {
-      // What else is wrong with the file is no reason for what came before.
+      // Other trouble with the file does not explain the first error.
       if (isLockError(error)) throw error;
     }
   }
@@ -278,7 +278,7 @@ export class SqliteStore implements Store {
     client.close();
   }
 
-  /** What need not be done at every step. */
+  /** Work that need not be done at every step. */
   #sweep(queues: Queues, records: Records): void {
     const now = this.#parts.machine.nowUs();
     if (this.#sweptAt > 0 && now - this.#sweptAt < SWEEP_US) return;
@@ -288,7 +288,7 @@ export class SqliteStore implements Store {
   }
 }
 
-/** Which file stands at this path; empty if none does. */
+/** Which file is at this path; empty if there is none. */
 function identityOf(file: string): string {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats ? `${stats.dev}:${stats.ino}` : '';

@@ -1,12 +1,12 @@
 /**
- * All statements on queues, with their parameters in the order in which the question marks stand.
+ * All statements on queues, with their parameters in the order of the question marks.
  *
- * The first four do a whole verb for claims that have nobody else to think of: nobody waits, nobody
- * is dead, the base has not changed. What they leave undone goes the long way, queue by queue.
+ * Those up to `leaveQuietAll` do whole verbs for claims that concern no other claim: none waits,
+ * none is dead, the base has not changed. What they leave undone goes the long way, queue by queue.
  */
 import type { Client, SqliteStatement } from './client.ts';
 
-/** A claim without what is only for people. */
+/** A claim without the holder, which only people read. */
 export interface Row {
   readonly resource: string;
   readonly seq: number;

@@ -1,14 +1,14 @@
 /**
  * Wake-ups between processes: each listening process has one small file, and one watch on it.
  *
- * Whoever changes a queue appends, after the commit, the claims concerned to the files of their
- * processes, so that a departure wakes nobody else, however many wait. The kernel reports
- * the change at once and without polling. Nothing is missed between claiming and listening: the
- * file is read from its beginning once the watch stands, and senders create it if it is not there.
- * A hint is no more than a hint: what the queue says is read from the database, and a lost one (a
- * full disk, an append in the very moment of truncation) is made good by the next heartbeat.
- * Where the system has no watch left to give, the size of the file is polled while claims wait.
- * What would break it: to append before the commit, for the reader would find the old state.
+ * A process that changes a queue appends, after the commit, the claims concerned to the files of
+ * their processes, so that a departure wakes no others, however many wait. The kernel reports the
+ * change at once and without polling. Nothing is missed between claiming and listening: the process
+ * reads its file from the beginning once the watch stands, and senders create a missing one. A hint
+ * is no more than a hint: the reader looks at the queue in the database, and the next heartbeat
+ * makes good a lost hint (a full disk, an append in the very moment of truncation).
+ * Where the system has no watch left, the process polls the size of the file while claims wait.
+ * What would break it: appending before the commit, because the reader would find the old state.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -22,10 +22,10 @@ export type WatchFile = (
 ) => Pick<fs.FSWatcher, 'on' | 'close'>;
 
 interface Parts {
-  /** The database, beside which the files are; asked for once it is open. */
+  /** The database, beside which the files are; read once it is open. */
   readonly database: () => string;
   readonly received: (told: readonly Told[]) => void;
-  /** Whether a claim of this process waits; without a watch, that is when to poll. */
+  /** Whether a claim of this process waits; without a watch, the file is polled only then. */
   readonly waiting: () => boolean;
   /** Addresses whose files are in use, however old they are. */
   readonly inUse: () => Promise<ReadonlySet<string>>;
@@ -35,7 +35,7 @@ interface Parts {
 /** A file that has grown beyond this is emptied once it has been read. */
 const MAX_BYTES = 64 * 1024;
 
-/** A file that nobody has written to for so long, and no live claim names, is left over. */
+/** A file without writes for so long, which no live claim names, is left over. */
 const LEFT_OVER_MS = 3_600_000;
 
 const POLL_MIN_MS = 1;
@@ -65,7 +65,7 @@ export class WakeFile {
     return this.#fd !== undefined;
   }
 
-  /** Starts to listen, unless it does already; what was sent before is received now. */
+  /** Starts to listen, unless it does already; receives what was sent before. */
   listen(): void {
     if (this.#fd !== undefined) return this.#polling ? this.#schedule() : undefined;
     this.#path = join(this.#directory, this.address);
@@ -84,7 +84,7 @@ export class WakeFile {
     this.#read();
   }
 
-  /** Tells other processes to look at these claims. */
+  /** Asks another process to look at these claims. */
   send(address: string, told: readonly Told[]): void {
     // The first line end closes what a sender that was killed may have left unfinished.
     const lines = told.map(({ seq, resource }) => `\n${JSON.stringify([seq, resource])}`);
@@ -105,11 +105,11 @@ export class WakeFile {
     this.#stop();
     const directory = this.#directory;
     try {
-      // Somebody may have sent something although nobody has listened.
+      // Other processes may have sent something although this one has not listened.
       fs.rmSync(join(directory, this.address), { force: true });
       fs.rmdirSync(directory);
     } catch {
-      // Other processes listen there, or nobody ever has.
+      // Other processes listen there, or none ever has.
     }
   }
 
@@ -139,7 +139,7 @@ export class WakeFile {
     if (size < this.#offset) this.#offset = 0;
     const told = size > this.#offset ? this.#take(this.#fd, size) : [];
     if (nlink === 0) {
-      // Somebody took it for left over; senders have made, or will make, a new one.
+      // Another process took it for left over; senders have made, or will make, a new one.
       this.#stop();
       this.listen();
     }
@@ -149,7 +149,7 @@ export class WakeFile {
   #take(fd: number, size: number): Told[] {
     const bytes = Buffer.alloc(size - this.#offset);
     const count = fs.readSync(fd, bytes, 0, bytes.length, this.#offset);
-    // What stands behind the last line end is still being written.
+    // A sender is still writing what stands behind the last line end.
     const end = bytes.lastIndexOf(10, count - 1) + 1;
     this.#offset += end;
     if (this.#offset > MAX_BYTES && fs.fstatSync(fd).size === this.#offset) {
@@ -170,7 +170,7 @@ export class WakeFile {
     this.#schedule();
   }
 
-  /** Polls more and more slowly while nothing comes, and not at all while nobody waits. */
+  /** Polls more and more slowly while nothing comes, and not at all while no claim waits. */
   #schedule(): void {
     if (this.#timer || !this.#parts.waiting()) return;
     this.#timer = setTimeout(() => {
@@ -182,7 +182,7 @@ export class WakeFile {
     this.#timer.unref();
   }
 
-  /** Opens a wake file, or makes one that everybody may use who may use the database. */
+  /** Opens a wake file, or makes one for all users that may use the database. */
   #openShared(path: string): number {
     const { O_RDWR, O_APPEND, O_CREAT } = fs.constants;
     try {
@@ -193,7 +193,7 @@ export class WakeFile {
     const mode = fs.statSync(this.#parts.database()).mode & 0o666;
     const directory = dirname(path);
     if (fs.mkdirSync(directory, { recursive: true })) {
-      // Whoever may read may enter; what is set for a group that shares the place stays.
+      // Users that may read may enter; what is set for a group that shares the place stays.
       const special = fs.statSync(directory).mode & 0o7000;
       fs.chmodSync(directory, special | mode | ((mode & 0o444) >> 2));
     }
@@ -215,7 +215,7 @@ export class WakeFile {
       const used = await this.#parts.inUse();
       for (const { name, path } of old) if (!used.has(name)) fs.unlinkSync(path);
     } catch {
-      // Somebody else is tidying up as well; there is always a next time.
+      // Another process is tidying up as well; there is always a next time.
     }
   }
 }
@@ -232,7 +232,7 @@ function parse(line: string): Told[] {
 
 const warned = new Set<string>();
 
-/** Once for each cause: wake-ups are then slower, but nothing is wrong. */
+/** Warns once for each cause: wake-ups are then slower, but nothing is wrong. */
 function warn(what: string, error: unknown): void {
   const { code = 'error' } = error as NodeJS.ErrnoException;
   if (warned.has(code)) return;

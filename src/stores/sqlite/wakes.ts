@@ -1,10 +1,10 @@
 /**
- * Who in this process wants to be woken, and how news reaches others.
+ * The claims of this process that want to be woken, and how news reaches other processes.
  *
- * Watching costs one entry in a map. Nothing is opened before somebody waits, or has held for so
- * long that somebody may come to wait for it; from then on this process listens at its wake file.
- * Claims of this process are told directly. Whoever is told looks at the database, so a hint says
- * what is true now, not what was true when it was sent.
+ * Watching costs one entry in a map. Nothing is opened before a claim waits, or has held for so
+ * long that another may come to wait for it; from then on this process listens at its wake file. It
+ * wakes its own claims directly. It looks at the database for each hint, so a claim learns what is
+ * true now, not what was true when the hint was sent.
  */
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { toText } from '../name-text.ts';
@@ -12,7 +12,7 @@ import type { Told } from './rows.ts';
 import type { Row } from './statements.ts';
 import { WakeFile, type WatchFile } from './wake-file.ts';
 
-/** Locks that are held for less than this, in ms, do not have to hear of waiters. */
+/** Locks that are held for less than this, in ms, need no news of waiters. */
 const LISTEN_AFTER_MS = 50;
 
 /** One object for each claim that is watched. */
@@ -35,13 +35,13 @@ class Watch implements AsyncDisposable {
 
 interface Parts {
   readonly watchFile: WatchFile;
-  /** The path of the database; asked for once it is open. */
+  /** The path of the database; read once it is open. */
   readonly database: () => string;
-  /** What has become of these claims. */
+  /** The present status of these claims. */
   readonly look: (told: readonly Told[]) => Promise<ReadonlyMap<Row, ClaimStatus>>;
   /** Addresses of live claims. */
   readonly inUse: () => Promise<ReadonlySet<string>>;
-  /** Where a claim of this process stands. */
+  /** The place of a claim of this process. */
   readonly seqOf: (id: string) => number | undefined;
 }
 
@@ -74,7 +74,7 @@ export class Wakes {
     return watch;
   }
 
-  /** After an answer: waiters listen at once, holders only if they go on holding. */
+  /** Called after a reply: waiters listen at once, holders only if they go on holding. */
   note(claims: readonly Claim[], statuses: readonly ClaimStatus[]): void {
     if (this.#watches.size === 0) return;
     let waiting = false;
@@ -88,7 +88,7 @@ export class Wakes {
     else if (!this.#file.listening) this.#listenLater();
   }
 
-  /** After the commit: those who listen here directly, others through their files. */
+  /** Called after the commit: wakes claims of this process directly, others through their files. */
   tell(told: readonly Told[]): void {
     const byAddress = new Map<string, Told[]>();
     for (const each of told) {
@@ -111,7 +111,7 @@ export class Wakes {
   async #received(told: readonly Told[]): Promise<void> {
     if (this.#watches.size === 0) return;
     const missing = new Map(told.map((each) => [keyOf(each), each]));
-    // If the file cannot be read, they are woken all the same, and ask.
+    // If the file cannot be read, the claims are woken all the same, and ask.
     const seen = await this.#parts.look(told).catch(() => new Map<Row, ClaimStatus>());
     for (const [row, status] of seen) {
       const watch = this.#watches.get(row.id);
@@ -123,7 +123,7 @@ export class Wakes {
     if (missing.size > 0) this.#wakeMissing(missing);
   }
 
-  /** Those who are not in their queue any more, which they will be told when they ask. */
+  /** Wakes claims that have left their queue; they learn why when they ask. */
   #wakeMissing(missing: ReadonlyMap<string, Told>): void {
     for (const { claim, wake } of [...this.#watches.values()]) {
       const seq = this.#parts.seqOf(claim.id);

@@ -1,10 +1,10 @@
-/** What a session shows to be more than anybody: `digest` with `user:password`, mostly. */
+/** Proves an identity of the session: mostly `digest` with `user:password`. */
 export interface Auth {
   readonly scheme: string;
   readonly auth: string | Uint8Array;
 }
 
-/** Who may do what: `perms` is a sum of 1 read, 2 write, 4 create, 8 delete, 16 administer. */
+/** Grants rights: `perms` is a sum of 1 read, 2 write, 4 create, 8 delete, 16 administer. */
 export interface Acl {
   readonly perms: number;
   readonly scheme: string;

@@ -1,6 +1,6 @@
 /**
- * Where ZooKeeper is, and how it is spoken to. Mistakes are found before anything is sent. No
- * message repeats any of a URL: where one is malformed, anything may be a part of the password.
+ * Where ZooKeeper is, and how to connect. Mistakes are found before anything is sent. No message
+ * repeats any part of a URL: in a malformed one, any part may belong to the password.
  */
 
 import type { ConnectionOptions } from 'node:tls';
@@ -16,20 +16,20 @@ export interface Address {
 }
 
 export interface ZookeeperOptions {
-  /** `host` or `host:port` each; port 2181 if none is given, 2281 with TLS. */
+  /** Each is `host` or `host:port`; default port 2181, with TLS 2281. */
   readonly servers: readonly string[];
   /** All paths lie below it. It must exist. Default: `/`. */
   readonly chroot?: string;
-  /** How long a session outlives its client; servers have limits of their own. Default: 10 s. */
+  /** How long a session outlives its client; servers set limits of their own. Default: 10 s. */
   readonly sessionTimeout?: Duration;
   readonly auth?: Auth | readonly Auth[];
   /** True, or options of `node:tls`. Default: false. */
   readonly tls?: boolean | ConnectionOptions;
-  /** Of new nodes. Default: with `auth` its users may do all, else everybody. */
+  /** For new nodes. Default: `auth` users may do all; without `auth`, anyone. */
   readonly acl?: readonly Acl[];
 }
 
-/** The same, read. */
+/** Parsed options. */
 export interface Destination {
   readonly addresses: readonly Address[];
   readonly chroot: string;

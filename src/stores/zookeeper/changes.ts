@@ -1,21 +1,21 @@
-/** What listeners hear, in order. After `expired` or `closed` comes nothing. */
+/** What listeners get, in order. `expired` or `closed` comes last. */
 export interface SessionChange {
   readonly to: 'connected' | 'suspended' | 'reconnected' | 'expired' | 'closed';
-  /** Why it was suspended, or closed without being asked to. */
+  /** Why it was suspended, or closed by itself. */
   readonly cause?: Error;
-  /** Who found that it has expired. */
+  /** Which side found it expired. */
   readonly by?: 'server' | 'clock';
 }
 
 export type SessionListener = (change: SessionChange) => void;
 
-/** Each listener hears all changes in order, also when one of them makes the next. */
+/** Each listener gets all changes in order, even if one of them causes the next. */
 export class Changes {
   readonly #listeners = new Set<SessionListener>();
   readonly #untold: SessionChange[] = [];
   #telling = false;
 
-  /** Answers how to stop it. */
+  /** Returns how to stop it. */
   listen(listener: SessionListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -31,7 +31,7 @@ export class Changes {
     this.#telling = false;
   }
 
-  /** What a listener throws is its own affair, and must not keep the others from hearing. */
+  /** An exception of one listener must not keep the others from being called. */
   #tellOne(listener: SessionListener, change: SessionChange): void {
     try {
       listener(change);

@@ -1,4 +1,4 @@
-/** Claims that are changed by force or by choice, each if it is still as it was read. */
+/** Downgrades and evictions; each writes only if the claim is still as it was read. */
 import { StoreError } from '../../contract/errors.ts';
 import type { ClaimStatus } from '../../contract/store.ts';
 import { type Details, dataOf, REVOKE } from './data.ts';
@@ -11,12 +11,10 @@ import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
 import type { MultiStep } from './zookeeper-session.ts';
 
-/** So often others may change the same claim before this does. */
+/** Attempts, when others keep changing the same claim. */
 const MOST_TRIES = 8;
 
-/**
- * A writer's node makes way for a reader's of the same number. Undefined: ask what became of it.
- */
+/** Replaces a writer's node by a reader's with the same number. Undefined: ask by a renewal. */
 export async function downgrade(parts: Parts, own: OwnClaim): Promise<ClaimStatus | undefined> {
   const sentAt = parts.clock.now();
   const { session, within } = own.kept;
@@ -24,7 +22,7 @@ export async function downgrade(parts: Parts, own: OwnClaim): Promise<ClaimStatu
   const view = await queue.look(own.kept);
   const place = view.places[view.find(own.uuid)];
   if (!place || own.path === undefined || own.sealed || own.left) return undefined;
-  // The answer to an earlier attempt may have been lost.
+  // An earlier attempt may have lost its reply.
   const path = `${queue.path}/${asReader(place.name)}`;
   if (place.kind === 'write' && own.held) {
     const data = dataOf(own.claim, { number: own.number });
@@ -32,7 +30,7 @@ export async function downgrade(parts: Parts, own: OwnClaim): Promise<ClaimStatu
       { step: 'delete', path: own.path },
       { step: 'create', path, data, kind: 'ephemeral' },
     ] as const;
-    // The old one is not missed when it goes; heartbeats look where it is if this fails.
+    // Set first, so the deletion is no loss; if this fails, heartbeats find the node.
     own.path = path;
     await session.multi(steps, within);
     own.version = 0;
@@ -75,7 +73,7 @@ interface Target {
   readonly queue: string;
 }
 
-/** Its process ends it when its ttl is over; one of Curator's, when it likes. */
+/** Its process ends it after its ttl; one of Curator's, when it chooses. */
 async function mark(
   { session, within }: KeptSession,
   { place, details, path }: Target,
@@ -107,7 +105,7 @@ async function end(
   return true;
 }
 
-/** False: it was not as it was read. */
+/** False: it changed after the read. */
 async function unless(request: Promise<unknown>): Promise<boolean> {
   try {
     await request;

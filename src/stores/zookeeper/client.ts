@@ -1,14 +1,14 @@
-/** ZooKeeper for a store: where it is and how it is spoken to, once; then sessions. */
+/** A ZooKeeper client for a store: parses the address once, then starts sessions. */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { destinationOf, type ZookeeperOptions } from './address.ts';
 import { Session } from './session.ts';
 import { ZookeeperSession } from './zookeeper-session.ts';
 
-/** Starts sessions, all with the same servers and terms. */
+/** Starts sessions with the same servers and options. */
 export interface ZookeeperClient {
   /**
    * A new session, which connects at once, and again whenever it has to. Default of its timeout:
-   * that of the address; servers have limits of their own.
+   * that of the address; servers set limits of their own.
    */
   start(sessionTimeoutMs?: number): ZookeeperSession;
 }

@@ -1,4 +1,4 @@
-/** What nodes hold: who a claim is, for people, and how holds ended. */
+/** What nodes hold: a claim's terms and holder, or how holds ended. */
 import type { Claim, GoneStatus, Holder, Takeover } from '../../contract/store.ts';
 import { LONG_NOTE } from './queue.ts';
 import type { NodeData } from './requests.ts';
@@ -14,9 +14,9 @@ export interface Seal {
 interface Terms extends Partial<Seal> {
   readonly ttl: number;
   readonly holder: Holder;
-  /** Its number, where the node is not the first that it has. */
+  /** The claim's number, if this is not its first node. */
   readonly number?: string;
-  /** It holds, and says so to the one behind it. */
+  /** A holder's message to the claim behind it. */
   readonly admitted?: true;
 }
 
@@ -75,12 +75,12 @@ function termsIn(data: Buffer): Terms | undefined {
   }
 }
 
-/** How the hold of this place ended; one who waits for it knows it by its place in the order. */
+/** How the hold of this place ended; its waiter knows it by its place in the order. */
 export interface Note extends Takeover {
   readonly sequence: number;
 }
 
-/** Of a hold that was released, it is short: whoever finds nobody need not read it. */
+/** Short for a release: a claim that finds no other need not read it. */
 export function noteData({ reason, token, sequence }: Note): Buffer {
   const text = `${reason} ${token} ${sequence}`;
   return Buffer.from(reason === 'released' ? text : text.padEnd(LONG_NOTE));
@@ -97,5 +97,5 @@ export function noteIn(data: Buffer): Note | undefined {
   };
 }
 
-/** Asks Curator's programs to give a lock up; those that did not offer it take no notice. */
+/** Asks Curator's programs to give up a lock; non-revocable ones ignore it. */
 export const REVOKE: Buffer = Buffer.from('__REVOKE__');

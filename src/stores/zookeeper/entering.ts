@@ -1,10 +1,10 @@
 /**
- * Claims that enter their queues: a node is made and the queue is listed, in one round trip.
+ * Claims that enter their queues: one round trip makes a node and lists the queue.
  *
- * The node's name has the claim's id, and one that may have been made is looked for before another
- * is (protected-create.ts), so a claim that is sent twice is one. Who only tries looks first, and
- * makes a node if it would be admitted; if somebody else was quicker, it leaves again. Meanwhile it
- * stands in the way of another who tries, so a try may fail although nobody holds: only then.
+ * The node's name has the claim's id, and a retry first looks for a node that may have been made
+ * (protected-create.ts), so a claim that is sent twice is one. A try looks first, and makes a node
+ * only if it would be admitted; if another claim was quicker, it leaves again. Until then it blocks
+ * other tries, so concurrent tries, and only those, may fail although nothing is held.
  */
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../contract/store.ts';
@@ -21,7 +21,7 @@ import type { Created } from './requests.ts';
 const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 
-/** Queues that Curator may share are left alone from here on: their numbers soon overflow. */
+/** At this number, queues that Curator may share are closed: their numbers soon overflow. */
 const LAST_NUMBER = 2 ** 31 - 2 ** 16;
 
 /** @throws StoreError */
@@ -31,7 +31,7 @@ export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
   const known = parts.own.find(claim);
   if (known) return again(parts, known);
   const kept = await parts.sessions.lend(claim.ttlMs);
-  // Meanwhile it may have been released, or another copy of it have come in.
+  // It may have been released meanwhile, or a copy may have entered.
   const late = parts.graves.find(claim);
   if (late) return late;
   const twin = parts.own.find(claim);
@@ -39,7 +39,7 @@ export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
   return begin(parts, parts.own.add(claim, kept));
 }
 
-/** It was sent before, and may be on its way, be there, or have got lost. */
+/** An earlier request may be under way, carried out or lost. */
 async function again(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   if (own.left) return UNKNOWN;
   if (own.entering) return own.entering;
@@ -72,7 +72,7 @@ async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
     const view = await queue.look(kept);
     if (!view.admits(claim)) return forget(parts, own, view.misfit(claim.kind) ?? REFUSED);
   }
-  // Both are sent together, and answered in this order.
+  // Sent together: the look comes after the create.
   const [listed, made] = await Promise.allSettled([queue.look(kept), create(parts, own)]);
   if (made.status === 'rejected') {
     own.tried ||= (made.reason as Partial<StoreError>).outcome === 'unknown';
@@ -86,7 +86,7 @@ async function makeNode(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
   return settle(parts, own, sentAt, view);
 }
 
-/** Its node is there; it may not be allowed to stay. */
+/** Its node is there; it may have to leave again. */
 async function settle(
   parts: Parts,
   own: OwnClaim,
@@ -95,7 +95,7 @@ async function settle(
 ): Promise<ClaimStatus> {
   const { claim, kept } = own;
   const queue = parts.own.queue(claim.resource);
-  // Whoever releases it waits for this, and deletes it.
+  // Its release waits for this, and deletes the node.
   if (own.left) return UNKNOWN;
   const seen = listed && listed.find(own.uuid) >= 0;
   const view = seen ? listed : await queue.look(kept);
@@ -133,20 +133,20 @@ async function create(parts: Parts, own: OwnClaim): Promise<Created> {
   }
 }
 
-/** It is there, and must not stay. */
+/** It is there, but must not stay. */
 async function withdraw(parts: Parts, own: OwnClaim, status: GoneStatus): Promise<GoneStatus> {
   await leave(parts, own);
   return status;
 }
 
-/** It takes no more heartbeats; while it lasts somebody may have evicted it. @throws StoreError */
+/** A sealed claim takes no more heartbeats, but may still be evicted. @throws StoreError */
 export async function ending(parts: Parts, own: OwnClaim): Promise<GoneStatus> {
   if (own.kept.over) return lose(parts, own);
   if (await readDetails(own.kept, own.path ?? '')) return own.sealed ?? UNKNOWN;
   return miss(parts, own);
 }
 
-/** Its node is not there any more. @throws StoreError */
+/** Its node has gone. @throws StoreError */
 export async function miss(parts: Parts, own: OwnClaim): Promise<GoneStatus> {
   const epitaph = await parts.graves.epitaph(own.claim, own.kept);
   const status = epitaph.why === 'evicted' ? epitaph : (own.sealed ?? epitaph);

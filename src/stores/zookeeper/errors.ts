@@ -1,18 +1,18 @@
 /**
- * What ZooKeeper's error codes and broken connections mean to whoever wants a lock.
+ * What ZooKeeper's error codes and broken connections mean for a lock.
  *
- * A server's refusal is an answer: the request has not happened. A connection that ends, or a
- * deadline that passes, says nothing about a request that was written; one that was never written
- * has failed. No message repeats data or credentials; paths are names, not secrets.
+ * A server's refusal is a reply: the request has not happened. If the connection ends or a deadline
+ * passes, a request that was written may have happened; one that was never written has failed. No
+ * message repeats data or credentials; paths are names, not secrets.
  */
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { copyOf, describe } from '../causes.ts';
 
 /**
- * Why a request failed, by ZooKeeper's own names; three are this client's: `GARBAGE`, the answer
- * cannot be read; `TOOLONG`, the request is longer than servers take, or its answer than this
- * client does; `UNKNOWN`, a number that it does not know.
+ * Why a request failed, by ZooKeeper's own names; three are this client's: `GARBAGE`, the reply is
+ * unreadable; `TOOLONG`, the request exceeds the servers' limit, or its reply this client's;
+ * `UNKNOWN`, a number that it does not know.
  */
 export type Reason =
   | 'SYSTEMERROR'
@@ -103,12 +103,12 @@ export class RequestError extends StoreError {
   }
 }
 
-/** Whether it is the failure of a request for this reason. */
+/** Whether a request failed for this reason. */
 export function failedWith(error: unknown, reason: Reason): error is RequestError {
   return isLockError(error, 'STORE') && (error as Partial<RequestError>).reason === reason;
 }
 
-/** What the server answered. `about` is the path that it was about. */
+/** A server's refusal. `about` is the path of the request. */
 export function refused(code: number, about: string, step?: number): RequestError {
   const { reason, retryable, advice, outcome } = REFUSALS[code] ?? UNKNOWN;
   const where = about === '' ? '' : ` at ${JSON.stringify(about)}`;
@@ -137,7 +137,7 @@ export function connectionLoss(why: unknown, written: boolean): RequestError {
   );
 }
 
-/** Nothing came until the deadline; `why` is the last trouble with the connection. */
+/** The deadline passed; `why` is the last trouble with the connection. */
 export function tooLate(ms: number, written: boolean, why: unknown): RequestError {
   const also = why === undefined ? '' : `; before that: ${describe(why)}`;
   return new RequestError('OPERATIONTIMEOUT', `ZooKeeper did not answer in ${ms} ms${also}.`, {
@@ -146,7 +146,7 @@ export function tooLate(ms: number, written: boolean, why: unknown): RequestErro
   });
 }
 
-/** What was sent after bad credentials was not heard; what was sent before may have been. */
+/** Requests sent after bad credentials were ignored; earlier ones may have been done. */
 export function authFailed(written: boolean): RequestError {
   const { reason, message, retryable } = refused(-115, '');
   return new RequestError(reason, message, { retryable, outcome: written ? 'unknown' : 'failed' });
@@ -161,13 +161,13 @@ export function sessionExpired(by: 'server' | 'clock', written: boolean): Reques
   });
 }
 
-/** More than servers take in one piece (`jute.maxbuffer`). */
+/** More than servers accept (`jute.maxbuffer`). */
 export function tooLong(bytes: number, max: number): RequestError {
   const text = `The request has ${bytes} bytes; a ZooKeeper server takes ${max} (jute.maxbuffer).`;
   return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
 }
 
-/** A list of more names than are taken in one piece. */
+/** The reply exceeds this client's limit. */
 export function answerTooLong(answer: {
   readonly bytes: number;
   readonly max: number;

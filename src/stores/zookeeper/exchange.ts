@@ -4,19 +4,19 @@ import { type JuteReader, JuteWriter } from './jute.ts';
 import type { Request } from './requests.ts';
 import type { Watcher, WatchKind } from './watches.ts';
 
-/** Servers drop the connection of whoever sends more, in bytes (`jute.maxbuffer`). */
+/** Servers cut off clients that send more, in bytes (`jute.maxbuffer`). */
 const MAX_REQUEST = 0xfffff;
 
-/** Where the number of a request stands in its frame. */
+/** Position of the request's number in its frame. */
 const XID_AT = 4;
 
-/** What shall be told when the node changes, if the request finds what can be watched. */
+/** The watch to keep, if the request finds something that can be watched. */
 export interface Watching {
   readonly kind: WatchKind;
   readonly watcher: Watcher;
 }
 
-/** One request and its fate, which is settled once. */
+/** One request and its outcome, settled once. */
 export class Exchange<T = unknown> {
   readonly request: Request<T>;
   readonly watching: Watching | undefined;
@@ -53,12 +53,12 @@ export class Exchange<T = unknown> {
     this.frame.writeInt32BE(xid, XID_AT);
   }
 
-  /** The body of a reply without an error. What cannot be read fails it, and is thrown. */
+  /** The body of a successful reply. An unreadable one fails the request, and throws. */
   take(body: JuteReader): void {
     try {
       this.#settle(this.request.read(body));
     } catch (error) {
-      // A step of a multi that was refused is a good answer.
+      // A refused step of a multi is a well-formed reply.
       if (!isLockError(error)) {
         this.fail(connectionLoss(error, true));
         throw error;

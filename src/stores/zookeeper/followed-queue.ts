@@ -1,17 +1,17 @@
 /**
  * A queue in which claims of this process stand, followed as far as it concerns them.
  *
- * Who waits watches one node: a writer or a mutex the claim right before its own, a reader the
- * writer before it, and of those who want permits only the first the list of children. So a
- * departure tells one process, or the readers that it lets in, and nobody else. Whoever is told
- * lists the queue, and all claims of this process learn from the list where they stand.
- * One who waits for permits behind others must learn that the one before it has got them. That one
- * says so by writing its own node, once, when it is let in and another process stands behind it; no
- * word is lost, for whoever watches a node reads it in the same step.
- * Invariant: as long as a claim waits, something is watched that will change before its turn, or it
- * is being asked about; what fails here is repaired by the heartbeat, which asks anew.
- * What breaks it: a list from another session in which a claim is not there yet, so only a list
- * from its own, asked for after its node was made, tells that a claim is gone.
+ * A waiter watches one node: a mutex or a writer the claim right before its own, a reader the
+ * writer before it. Of the waiters for permits, the first watches the list of children, each other
+ * the claim before it. So a departure notifies one process, or the readers that it lets in. That
+ * process lists the queue, and all its claims learn from the list where they stand.
+ * A later waiter for permits must learn that the claim before it was admitted. That claim writes
+ * its own node once, when it is let in with a claim of another process behind it. No such write is
+ * missed, because a waiter reads the node as it starts to watch it.
+ * Invariant: as long as a claim waits, it watches something that will change before its turn, or a
+ * request about it is under way; after a failure, its heartbeat asks anew.
+ * What would break it: a list from another session in which a claim is not there yet. So only a
+ * list from its own session, requested after its node was made, shows that a claim is gone.
  */
 import type { Clock } from '../../base/clock.ts';
 import { MAX_PERMITS } from '../../contract/store.ts';
@@ -26,25 +26,25 @@ import type { WatchEvent, Watcher } from './watches.ts';
 
 export interface QueueParts {
   readonly clock: Clock;
-  /** Where the queue is. */
+  /** Of its node. */
   readonly path: string;
-  /** It has news, or else has to ask. */
+  /** Wakes it: with news, or to ask. */
   readonly wake: (own: OwnClaim, news: boolean) => void;
 }
 
 interface Listed {
-  /** The session that it was asked for in. */
+  /** The session that listed it. */
   readonly kept: KeptSession;
   readonly view: QueueView;
   readonly note?: Note | undefined;
 }
 
-/** After so long a holder wants to know of what concerns it; most locks are not held so long. */
+/** Watches begin after so long a hold; most locks are not held so long. */
 const HOLDS_MS = 10;
 
 export class FollowedQueue {
   readonly path: string;
-  /** Of this process, by their uuids. */
+  /** This process's, by their uuids. */
   readonly claims: Map<string, OwnClaim> = new Map();
   readonly #parts: QueueParts;
   readonly #looks = new Map<KeptSession, Promise<QueueView>>();
@@ -59,13 +59,13 @@ export class FollowedQueue {
     this.claims.delete(own.uuid);
     const { awaited, watcher, kept } = own;
     if (awaited && watcher) kept.session.unwatch(awaited, watcher);
-    // Whoever holds may have nobody behind it now; a departure of its own tells those who wait.
+    // A leaving waiter may be a holder's last; a leaving holder notifies waiters anyway.
     const some = [...this.claims.values()].find(({ crowded }) => crowded);
     if (!own.held && some) this.#lookAgain(some);
   }
 
   /**
-   * Lists the queue, after all that has been asked for in this session by the end of this step.
+   * Lists the queue, after all requests made in this session by the end of this step.
    * @throws StoreError
    */
   look(kept: KeptSession): Promise<QueueView> {
@@ -81,7 +81,7 @@ export class FollowedQueue {
   }
 
   /**
-   * A claim whose node is there learns where it stands, and is told of what it waits for.
+   * Updates a claim whose node is there with its place, and watches what it waits for.
    * @throws StoreError
    */
   async stand(own: OwnClaim, seen: Pick<Listed, 'view' | 'note'>): Promise<void> {
@@ -91,7 +91,7 @@ export class FollowedQueue {
       if (!own.held) own.takeover = await takeoverOf(own, { ...seen, path: this.path });
     } else if (!own.held) own.seen = { view, index };
     const news = own.see(view, index);
-    // Whoever enters is about to be answered.
+    // An entering claim gets a status anyway.
     if (news && !own.entering) this.#parts.wake(own, true);
     if (!own.held) return this.#await(own, view);
     this.#announce(own, view);
@@ -110,7 +110,7 @@ export class FollowedQueue {
     return view;
   }
 
-  /** Never rejects: what fails for one is nobody else's, and is repaired by its heartbeat. */
+  /** Never rejects: a failure for one claim is left to its own heartbeat. */
   async #learn(own: OwnClaim, { kept, view, note }: Listed): Promise<void> {
     if (this.claims.get(own.uuid) !== own || own.left) return;
     if (view.find(own.uuid) < 0) {
@@ -118,11 +118,11 @@ export class FollowedQueue {
       return;
     }
     const stands = this.stand(own, { view, note }).catch(() => {});
-    // Another session may be slow to answer.
+    // Another session may be slow to reply.
     if (own.kept === kept) await stands;
   }
 
-  /** Something before it has gone, and a list may not be enough to know how the last hold ended. */
+  /** The claim before it has gone, and a list may not be enough to know how the last hold ended. */
   #needsNote({ held, awaited, seen }: OwnClaim): boolean {
     return !held && awaited === undefined && seen !== undefined && seen.index > 1;
   }
@@ -164,7 +164,7 @@ export class FollowedQueue {
     }
   }
 
-  /** Of a claim of this process more is known than its node tells. */
+  /** This process knows more of its claims than their nodes say. */
   #inform(own: OwnClaim, before: Place): void {
     const known = this.claims.get(before.uuid ?? '');
     if (!known?.path) return;
@@ -184,14 +184,14 @@ export class FollowedQueue {
     };
   }
 
-  /** Never rejects: whoever waits will ask. */
+  /** Never rejects: its heartbeat asks too. */
   #lookAgain({ kept }: OwnClaim): void {
     this.look(kept).catch(() => {});
   }
 
   /**
-   * Who stands right behind this one, in another process, may be admitted as well or the first to
-   * wait now, and watches nothing but this node. Whoever comes later sees by itself.
+   * The claim right behind this one, of another process, watches only this node, and may now be
+   * admitted or first to wait. Later claims see this in their list.
    */
   #announce(own: OwnClaim, view: QueueView): void {
     const { version, path, kept } = own;
@@ -210,7 +210,7 @@ export class FollowedQueue {
     );
   }
 
-  /** Who holds for longer wants to know who waits, and whether it was evicted. */
+  /** Long holders watch for waiters, and for their own eviction. */
   #attend(own: OwnClaim): void {
     if (own.attentive === 'yes') this.#watchCrowd(own);
     if (own.attentive !== 'no') return;
@@ -244,7 +244,7 @@ export class FollowedQueue {
     );
   }
 
-  /** A list that is watched while nobody waits for one who holds alone. */
+  /** Watches the list for a mutex or writer, until it has a waiter. */
   #watchCrowd(own: OwnClaim): void {
     const alone = own.claim.kind === 'mutex' || own.claim.kind === 'write';
     if (!alone || own.crowded || own.crowdWatched) return;

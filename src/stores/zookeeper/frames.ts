@@ -1,9 +1,9 @@
 import { GarbageError } from './jute.ts';
 
-/** Longer answers are refused, in bytes: a list of 100,000 long names is shorter. */
+/** Longer replies are refused, in bytes: a list of 100,000 long names is shorter. */
 export const MAX_ANSWER: number = 16 * 1024 * 1024;
 
-/** A frame that is longer than what is taken: the connection cannot be read any further. */
+/** A frame beyond the limit: the connection cannot be read any further. */
 export class LongFrameError extends GarbageError {
   readonly bytes: number;
   /** Of the request that it would answer. */
@@ -16,12 +16,12 @@ export class LongFrameError extends GarbageError {
   }
 }
 
-/** Cuts what a connection brings into frames. One connection's alone: a half frame ends with it. */
+/** Cuts a connection's bytes into frames. One per connection: a half frame ends with it. */
 export class Frames {
   #chunks: Buffer[] = [];
   #length = 0;
 
-  /** The frames that are whole now, without their lengths. @throws GarbageError */
+  /** The frames that are now complete, without lengths. @throws GarbageError */
   *add(chunk: Buffer): Generator<Buffer> {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
@@ -43,7 +43,7 @@ export class Frames {
     return (first && first.length >= 4 ? first : this.#joined()).readInt32BE(0);
   }
 
-  /** Joined only when a frame is whole: a long one comes in many chunks. */
+  /** Joins only for a complete frame: a long one comes in many chunks. */
   #joined(): Buffer {
     const [first] = this.#chunks;
     const all = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);

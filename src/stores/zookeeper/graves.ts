@@ -1,10 +1,10 @@
 /**
- * What a late copy of a claim that has left is told.
+ * Tombstones: the status for a late copy of a claim that has left.
  *
- * A request belongs to its session and a claim to its process, which looks at a node's fate before
- * it makes another (protected-create.ts). So what was released is remembered here, in the process,
- * for the ttl. Who is evicted is another's claim: its tombstone is a node, with the reason, until
- * its process has read it. Those of the dead are swept away by whoever evicts later.
+ * A request belongs to its session and a claim to its process, which looks for its node before it
+ * makes another (protected-create.ts). So this process remembers its own releases in memory for the
+ * ttl. An eviction concerns another process: its tombstone is a node with the reason, until that
+ * process has read it. Later evictions delete those of dead processes.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, GoneStatus } from '../../contract/store.ts';
@@ -17,9 +17,9 @@ import type { MultiStep } from './zookeeper-session.ts';
 const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
 const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 
-/** A tombstone that nobody has read for so long is of somebody dead. */
+/** A tombstone unread for so long belongs to a dead process. */
 const FORGOTTEN_MS = 600_000;
-/** So often the memory is cleared up. */
+/** How often the memory is cleared. */
 const SWEEP_MS = 60_000;
 
 interface Grave {
@@ -61,7 +61,7 @@ export class Graves {
       const { data } = await session.getData(path, within);
       const status: GoneStatus = { state: 'gone', why: 'evicted', detail: data.toString() };
       this.bury(claim, status);
-      // It has been read by the only one whom it concerns.
+      // The only process that it concerns has read it.
       session.delete(path, within).catch(() => {});
       return status;
     } catch (error) {
@@ -75,8 +75,8 @@ export class Graves {
   }
 
   /**
-   * After a burial, whose time says what time the servers have. Never rejects: what is left is
-   * there for the next one.
+   * After a burial, whose node shows the servers' time. Never rejects: the next sweep deletes the
+   * rest.
    */
   async sweep({ session, within }: KeptSession): Promise<void> {
     try {
@@ -92,7 +92,7 @@ export class Graves {
         if (at + FORGOTTEN_MS < newest) await session.delete(path, within);
       }
     } catch {
-      // It is not what anybody waits for.
+      // No caller waits for this.
     }
   }
 }

@@ -1,11 +1,11 @@
 import { type JuteReader, JuteWriter } from './jute.ts';
 
-/** What a server tells whoever connects. */
+/** A server's first reply. */
 export interface Greeting {
   readonly sessionId: bigint;
-  /** Whoever knows both may take over the session. */
+  /** With the id, it takes over the session. */
   readonly password: Buffer;
-  /** What the server makes of the wish. 0: the session has expired. */
+  /** The timeout granted. 0: the session has expired. */
   readonly timeoutMs: number;
 }
 
@@ -25,7 +25,7 @@ export function helloOf(
     .frame();
 }
 
-/** Its answer, which has one more flag since 3.4. */
+/** Its reply, which has one more flag since 3.4. */
 export function readGreeting(answer: JuteReader): Greeting {
   answer.int();
   const timeoutMs = answer.int();

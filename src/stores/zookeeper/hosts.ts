@@ -1,14 +1,14 @@
 /**
- * Which server is tried next: all addresses of all hosts, in an order of chance, so that clients
- * spread over the servers. When all have failed there is a pause, which doubles and is of random
- * length, so that a server that comes back does not meet all its clients at one moment.
+ * Which server to try next: all addresses of all hosts, in random order, so that clients spread
+ * over the servers. After all have failed comes a pause, which doubles each time and has a random
+ * length, so that a restarted server does not meet all its clients at one moment.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Address } from './address.ts';
 
-/** One IP address, and the name that it was found by, which certificates are checked against. */
+/** One IP address, and the host name that it came from, for checking certificates. */
 export interface Place {
   readonly ip: string;
   readonly port: number;
@@ -29,12 +29,12 @@ export class Hosts {
     this.#clock = clock;
   }
 
-  /** How many servers there are, as far as is known. */
+  /** The number of servers, as far as is known. */
   get size(): number {
     return this.#addresses.length;
   }
 
-  /** Whoever was given last has served well: the next trouble begins with the shortest pause. */
+  /** The last server given has replied: the next pauses begin with the shortest again. */
   worked(): void {
     this.#rounds = 0;
   }

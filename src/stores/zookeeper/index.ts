@@ -1,6 +1,4 @@
-/**
- * Locks between machines, in ZooKeeper, shared with programs that use Curator if they like.
- */
+/** Locks between machines, in ZooKeeper; programs that use Curator can share them. */
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
@@ -20,8 +18,8 @@ export type { MultiStep, ZookeeperSession } from './zookeeper-session.ts';
 
 export interface ZookeeperStoreOptions {
   /**
-   * Where the queues of all locks are, below the chroot; default `/holdfast`. It is made if it is
-   * not there. The mutex `a` is shared with an `InterProcessMutex` of Curator at `<path>/a`.
+   * Where the queues of all locks are, below the chroot; default `/holdfast`. Made if it is
+   * missing. The mutex `a` is shared with an `InterProcessMutex` of Curator at `<path>/a`.
    */
   readonly path?: string;
   /** Longest queue of waiting claims of one resource; default 10,000. */
@@ -40,7 +38,7 @@ const CHECKS = {
 /**
  * A store in the ensemble at this address: `zookeeper://host1:2181,host2:2181/chroot`,
  * `zookeepers://` for TLS, an object with `servers` and more, or a client of your own. It connects
- * with its first verb. Its sessions last as long as `ttl` says, and half as long again.
+ * with its first verb. Its sessions last half as long again as `ttl`.
  *
  * @example
  * import { createLocks } from 'holdfast';

@@ -1,10 +1,10 @@
 /**
  * Jute, ZooKeeper's encoding: big-endian numbers, texts and bytes after their length, lists after
- * their count. What is read is never trusted: a length that points beyond the end of the frame, or
- * that no frame could hold, ends the reading with an error, before anything of that size is made.
+ * their count. The reader trusts no length: one that points beyond the end of the frame, or that no
+ * frame could hold, throws before anything of that size is allocated.
  */
 
-/** What was read is not what the protocol says; the connection is of no use any more. */
+/** The bytes do not follow the protocol; the connection is of no use any more. */
 export class GarbageError extends Error {
   constructor(what: string) {
     super(`the answer is not of ZooKeeper's protocol: ${what}`);
@@ -57,7 +57,7 @@ export class JuteWriter {
     return this;
   }
 
-  /** All that was written, behind its length. */
+  /** Everything written, behind its length. */
   frame(): Buffer {
     const frame = Buffer.allocUnsafe(4 + this.#length);
     frame.writeInt32BE(this.#length, 0);
@@ -101,7 +101,7 @@ export class JuteReader {
     return this.#bytes[this.#take(1)] !== 0;
   }
 
-  /** A copy: the frame may be a small part of a large piece of memory. */
+  /** A copy, because the frame may be a small part of a large buffer. */
   bytes(): Buffer {
     const length = this.#length();
     const at = this.#take(length);
@@ -116,12 +116,12 @@ export class JuteReader {
 
   list<T>(read: () => T): T[] {
     const count = this.#length();
-    // Each element is four bytes at least.
+    // Each element is at least four bytes.
     if (count * 4 > this.left) throw new GarbageError(`a list of ${count} does not fit into it`);
     return Array.from({ length: count }, read);
   }
 
-  /** Absent bytes, texts and lists have the length -1, which is taken for empty. */
+  /** Absent bytes, texts and lists have the length -1, which is read as empty. */
   #length(): number {
     const length = this.int();
     if (length < -1) throw new GarbageError(`a length of ${length}`);

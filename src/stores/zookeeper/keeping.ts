@@ -1,21 +1,21 @@
 /**
- * Records of work that is done: each a node apart from the queues, which stays.
+ * Records of finished work: each is a lasting node apart from the queues.
  *
- * Invariant: a record is written only by who holds, in one `multi` that checks the claim's node.
- * Once a claim is admitted it stays so, its node goes when the hold ends, and what seals it writes
- * its data, so it has another version. A copy that comes late is refused.
- * A record ends by the servers' clock: its length is in its data, and when it was written, by the
- * clock of the leader of that moment, is what the server tells of the node. What time they have now
- * is asked with a write, at most once in ten seconds, and in between counted on this process's own
- * clock, and taken for less rather than more: so a record lives a little longer, and never shorter,
- * unless a leader's clock is ahead of the one before.
- * There are no nodes with a ttl, for servers have to be told to allow them. Instead, of those who
- * keep something one in four looks at some records beside its own, and deletes what is over, so the
- * dead are soon never more than a part of the living. Two may do so at a time, and a deletion that
- * comes late must not meet a new record of the same name, whose versions begin anew: so each also
- * writes the folder, as it was before the records were read. Folders are never deleted.
- * Who holds reads by the session that has told it so, which has seen what was written before; any
- * other one has to catch up with the leader first.
+ * Invariant: only a holder writes a record, in one `multi` that checks the claim's node.
+ * Once a claim is admitted it stays so, its node goes when the hold ends, and a seal changes its
+ * data and so its version. A copy that comes late is refused.
+ * A record ends by the servers' clock: its data has its length, and the server reports when it was
+ * written, by the clock of the leader of that moment. A write asks for the servers' time now, at
+ * most once in ten seconds; in between, this process counts on its own clock, slightly low. So a
+ * record lives a little longer, and never shorter, unless a leader's clock is ahead of the one
+ * before.
+ * TTL nodes are not used, because servers must be configured to allow them. Instead, one write in
+ * four reads some records of its folder and deletes those that are over, so the dead are soon never
+ * more than a part of the living. Two processes may do so at a time, and a late deletion must not
+ * hit a new record of the same name, whose versions begin anew: so it also writes the folder, at
+ * the version from before the records were read. Folders are never deleted.
+ * A holder reads over the session that admitted it, which has seen all earlier writes; any other
+ * session has to catch up with the leader first.
  */
 import { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
@@ -27,19 +27,19 @@ import { uuidOf } from './nodes.ts';
 import type { OwnClaim } from './own-claim.ts';
 import type { Parts } from './parts.ts';
 
-/** So often somebody else may make or delete the node before this writes it. */
+/** Attempts, when others keep making or deleting the node. */
 const MOST_TRIES = 8;
-/** What time the servers have is asked so often. */
+/** How often the servers' time is asked for. */
 const TIME_MS = 10_000;
-/** Clocks of different rates. */
+/** Tolerance for clock rates. */
 const DRIFT = 0.01;
-/** One in so many clears up, and looks at so many. */
+/** The part of writes that sweep; reads per sweep. */
 const SWEEPS = 1 / 4;
 const LOOKS = 16;
 
 const NOTHING = Buffer.alloc(0);
 
-/** The node of a claim that holds, as it was. */
+/** The node of a holder, as it was read. */
 interface Hold {
   readonly kept: KeptSession;
   readonly path: string;
@@ -73,7 +73,7 @@ export class Keeping {
     const { kept, path, version = 0, held = false } = own ?? {};
     const known = held && kept && path !== undefined ? { kept, path, version } : undefined;
     if (known && (await this.#write(claim, known, record))) return true;
-    // It may hold in another way than is known here.
+    // Its node may have changed since.
     const found = await this.#look(claim, kept ?? (await this.#parts.sessions.any()));
     return found !== undefined && this.#write(claim, found, record);
   }
@@ -85,7 +85,7 @@ export class Keeping {
     });
     const kept = holder?.kept ?? (await sessions.any());
     const { session, within } = kept;
-    // Sent together, and carried out in this order.
+    // Sent together, and served in this order.
     const caughtUp = holder ? undefined : session.sync(within);
     const [found] = await Promise.all([readRecord(kept, tree.record(resource)), caughtUp]);
     if (!found || found.ms <= 0) return undefined;
@@ -108,7 +108,7 @@ export class Keeping {
     return details && !details.sealed ? { kept, path, version: details.version } : undefined;
   }
 
-  /** False: it was no such claim any more. */
+  /** False: the claim no longer holds. */
   async #write({ resource }: Claim, hold: Hold, record: Record): Promise<boolean> {
     const { kept, path, version } = hold;
     const check = { step: 'check', path, version } as const;
@@ -136,7 +136,7 @@ export class Keeping {
   async #makeFolders({ session, within }: KeptSession, resource: string): Promise<void> {
     const { tree } = this.#parts;
     for (const path of [tree.records, tree.recordsBeside(resource)]) {
-      // Who may not make what is there is refused before it is told that it is there.
+      // Without the right to create, a client gets NOAUTH even if the node exists.
       if (await session.exists(path, within)) continue;
       await session.create(path, within).catch((error: unknown) => {
         if (!failedWith(error, 'NODEEXISTS')) throw error;
@@ -144,7 +144,7 @@ export class Keeping {
     }
   }
 
-  /** Never rejects: what is left is there for the next one. */
+  /** Never rejects: the next sweep deletes the rest. */
   async #sweep(kept: KeptSession, resource: string): Promise<void> {
     const { tree, clock } = this.#parts;
     const folder = tree.recordsBeside(resource);
@@ -163,11 +163,11 @@ export class Keeping {
       });
       await kept.session.multi([marked, ...deletions], kept.within);
     } catch {
-      // It is not what anybody waits for.
+      // No caller waits for this.
     }
   }
 
-  /** What time the servers have, at least. */
+  /** A lower bound of the servers' time. */
   async #now(kept: KeptSession): Promise<number> {
     const { clock } = this.#parts;
     if (!this.#time || clock.now() - this.#time.at >= TIME_MS) {
@@ -186,7 +186,7 @@ export class Keeping {
   }
 }
 
-/** With the layout that it has. */
+/** Begins with its layout. */
 function dataOf({ text, ms }: Record): Buffer {
   return Buffer.from(`1 ${Math.max(0, Math.ceil(ms))} ${text}`);
 }

@@ -1,12 +1,12 @@
 /**
  * The life of claims: sessions of ZooKeeper, each shared by all claims of a process with one ttl.
  *
- * The servers end a session, and delete its nodes, when nothing was heard of it for its timeout. It
- * is asked for half as much again as the ttl, because a session is surely alive only for two thirds
- * of its timeout after a heartbeat (confirmations.ts); so a claim has its whole ttl.
- * A session lives on for others, so a claim that is over has to be deleted: by its release, or, if
- * that failed or nobody asks for the claim any more, by this process, which tries again whenever it
- * can until the session itself is over. Nodes cannot outlive that.
+ * The servers end a session, and delete its nodes, after its timeout without a sign of life. The
+ * timeout is half as much again as the ttl, because a session is surely alive only for two thirds
+ * of it after a heartbeat (confirmations.ts); so a claim has its whole ttl.
+ * The session lives on for other claims, so each claim that is over has to be deleted: by its
+ * release or, if that failed or the claim was not renewed, by this process, which tries again
+ * whenever it can until the session itself is over. Nodes cannot outlive that.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -15,16 +15,16 @@ import { lineageOf } from './lineage.ts';
 import type { Tree } from './tree.ts';
 import type { ZookeeperSession } from './zookeeper-session.ts';
 
-/** How much longer a session lives than the claims that it keeps. */
+/** How much longer a session lives than its claims. */
 export const LONGER = 1.5;
 /** The protocol has no number for a longer session, in ms: nearly 25 days. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** A session that keeps nothing is there for so long, for whoever comes next. */
+/** An unused session stays open for so long, for the next claim. */
 const LINGER_MS = 30_000;
-/** No answer takes longer, in ms, nor than a fifth of the session. */
+/** No reply takes longer, in ms, nor than a fifth of the session. */
 const MOST_PATIENCE_MS = 3000;
 
-/** What it asks of a claim that it keeps. */
+/** A claim, as far as a session needs it. */
 export interface KeptClaim {
   readonly until: number;
   readonly left: boolean;
@@ -34,7 +34,7 @@ export interface SessionParts {
   readonly client: ZookeeperClient;
   readonly tree: Tree;
   readonly clock: Clock;
-  /** All who depend on it have something to ask. */
+  /** These claims have something to ask. */
   alarm(claims: Iterable<KeptClaim>): void;
   /** A claim is over, and its node may be there. Resolves when it surely is not. */
   clear(own: KeptClaim): Promise<void>;
@@ -43,7 +43,7 @@ export interface SessionParts {
 }
 
 export interface KeptParts extends SessionParts {
-  /** Nobody has used it for long. */
+  /** It has been unused for long. */
   readonly idle: (kept: KeptSession) => void;
 }
 
@@ -74,7 +74,7 @@ export class KeptSession {
     this.#sweepBy(this.#usedAt + LINGER_MS);
   }
 
-  /** Somebody is about to need it. */
+  /** A claim is about to need it. */
   use(): void {
     this.#usedAt = this.#parts.clock.now();
   }
@@ -98,7 +98,7 @@ export class KeptSession {
     return this.session.state === 'suspended' || this.session.state === 'connecting';
   }
 
-  /** How long an answer may take. */
+  /** How long a reply may take. */
   get within(): { readonly timeoutMs: number } {
     return { timeoutMs: Math.min(MOST_PATIENCE_MS, this.#askedMs / 5) };
   }
@@ -109,7 +109,7 @@ export class KeptSession {
   }
 
   /**
-   * It is connected, lives as long as it should, and knows its way.
+   * Resolves once it is connected, if it lives as long as asked.
    * @throws StoreError
    */
   async ready(): Promise<void> {
@@ -119,7 +119,7 @@ export class KeptSession {
   }
 
   /**
-   * It is connected, and knows its way, however long it lives.
+   * Resolves once it is connected and its lineage is known.
    * @throws StoreError
    */
   connected(): Promise<void> {
@@ -131,8 +131,8 @@ export class KeptSession {
   }
 
   /**
-   * As much life as claims want, if that can be had. `after`: a write has just been answered, so
-   * that one more is enough.
+   * Gives it as much life as claims want, if possible. `after`: a write was just answered, so one
+   * more is enough.
    * @throws StoreError
    */
   async confirm(after?: 'write'): Promise<void> {
@@ -147,12 +147,12 @@ export class KeptSession {
     return after ? this.session.touch(this.within) : this.session.confirm(this.within);
   }
 
-  /** It has as much life as claims want that begin now. */
+  /** It has as much life as a new claim wants. */
   get fresh(): boolean {
     return this.deadline - this.#parts.clock.now() >= this.session.timeoutMs / LONGER;
   }
 
-  /** What is over goes now, and whatever else will be over does when it is. */
+  /** Deletes claims that are over now, and schedules the next sweep. */
   sweep(): void {
     if (this.#ended) return;
     const { clock, clear, drop, idle } = this.#parts;
@@ -169,16 +169,16 @@ export class KeptSession {
     this.#sweepBy(Math.max(next, now + 1));
   }
 
-  /** The same, but not before what has just failed has had time to pass. */
+  /** Sweeps again, after whatever has just failed had time to pass. */
   sweepSoon(): void {
     if (!this.#ended) this.#sweepBy(this.#parts.clock.now() + this.#askedMs / 10);
   }
 
-  /** Whoever depends on it is forgotten. */
+  /** Stops sweeping; ends the session. */
   end(): void {
     this.#parts.clock.clearTimeout(this.#sweeper as Timer);
     this.#ended = true;
-    // A claim that nobody released stays for its ttl; one whose release failed ends at once.
+    // Unreleased claims keep their ttl; after failed releases alone, it ends at once.
     const stays = [...this.#claims].some(({ left }) => !left);
     if (stays) this.session.abandon();
     else void this.session.close();

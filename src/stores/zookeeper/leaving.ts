@@ -1,12 +1,12 @@
 /**
  * Claims that leave.
  *
- * A node is found by its claim's id, so no release can end another claim. Who holds notes in the
- * same step, at the node of the queue, how the hold ended: who finds no note knows that nobody had
- * time to write one, and so does a claim that nobody renewed, which its own process deletes. A
- * release whose outcome is unknown is tried again until the node surely is
- * gone, or the session is over. One that ends later stays where it is if its session is sure to
- * live so long, whatever becomes of this process; otherwise it goes to a session of its own.
+ * A node is found by its claim's id, so no release can end another claim. A holder's release notes
+ * in the same step, at the queue's node, how the hold ended. No note means that the holder had no
+ * time to write one, or that its own process deleted it because it was not renewed. A release with
+ * an unknown outcome is tried again until the node is surely gone, or the session is over. A
+ * delayed release stays where it is if its session is sure to live so long without this process;
+ * otherwise it goes to a session of its own.
  */
 import type { Claim, Takeover } from '../../contract/store.ts';
 import { dataOf, type Note, noteData } from './data.ts';
@@ -58,7 +58,7 @@ async function releaseFromElsewhere({ sessions, tree }: Parts, claim: Claim): Pr
   return true;
 }
 
-/** False: it was not there. @throws StoreError, and it is tried again in the background */
+/** False: it was not there. @throws StoreError, and tries again in the background */
 export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
   own.left = true;
   try {
@@ -66,7 +66,7 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
     parts.own.forget(own);
     return left;
   } catch (error) {
-    // Whatever was promised to its holder is over.
+    // Its release ends its remaining time.
     own.until = Math.min(own.until, parts.clock.now());
     own.kept.sweepSoon();
     throw error;
@@ -74,13 +74,13 @@ export async function leave(parts: Parts, own: OwnClaim): Promise<boolean> {
 }
 
 /**
- * Deletes a claim that is over: its release has failed, or nobody has renewed it.
+ * Deletes a claim that is over: its release failed, or it was not renewed.
  * @throws StoreError
  */
 export async function clear(parts: Parts, own: OwnClaim): Promise<void> {
   own.died ||= !own.left;
   own.left = true;
-  // What is on its way may still make its node.
+  // A request under way may still make it.
   await own.entering?.catch(() => {});
   // It may have been evicted since its last heartbeat.
   if (own.died && own.path !== undefined) {
@@ -95,7 +95,7 @@ async function remove({ tree }: Parts, own: OwnClaim): Promise<boolean> {
   const before = own.path;
   if (before === undefined) return false;
   if (await removeAt(own, before, queue)) return true;
-  // A downgrade whose outcome was not told gave it another name, or did not.
+  // A downgrade with an unknown outcome may have renamed it.
   if (own.claim.kind === 'write') await locate(own, queue);
   const { path } = own;
   return path !== undefined && path !== before && removeAt(own, path, queue);
@@ -130,7 +130,7 @@ interface Ending {
   readonly note: Note;
 }
 
-/** Ends a hold and notes how; whoever may not write at the queue ends it all the same. */
+/** Ends a hold and notes how; without the right to write there, it only ends it. */
 export async function noted(
   { session, within }: KeptSession,
   { steps, queue, note }: Ending,
@@ -171,8 +171,8 @@ async function leaveLater(parts: Parts, own: OwnClaim, ms: number): Promise<bool
 }
 
 /**
- * An earlier attempt has marked it, of which nothing was told; or somebody else has, which may have
- * been to evict it: then it ends when it would.
+ * An earlier attempt without a reply marked it; or another process did, perhaps to evict it: then
+ * it keeps that end.
  */
 async function sealedBefore(parts: Parts, own: OwnClaim, ms: number): Promise<boolean> {
   const { kept, apart, path = '' } = own;
@@ -187,7 +187,7 @@ async function sealedBefore(parts: Parts, own: OwnClaim, ms: number): Promise<bo
   return true;
 }
 
-/** To a session that nobody else depends on. */
+/** To a session that no other claim shares. */
 async function move(
   parts: Parts,
   own: OwnClaim,

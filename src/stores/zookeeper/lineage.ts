@@ -1,4 +1,4 @@
-/** Where the tokens of these servers come from, by a name that is gone when their data is. */
+/** Where the tokens of these servers come from: a name that is lost with their data. */
 import { randomBytes } from 'node:crypto';
 import { StoreError } from '../../contract/errors.ts';
 import { failedWith } from './errors.ts';
@@ -6,7 +6,7 @@ import type { Tree } from './tree.ts';
 import type { Within, ZookeeperSession } from './zookeeper-session.ts';
 
 /**
- * It is made by whoever comes first, with the root, and never again.
+ * The first client makes it, with the root, and it never changes.
  * @throws StoreError
  */
 export async function lineageOf(
@@ -24,7 +24,7 @@ export async function lineageOf(
     if ((await session.exists('/', within)) === undefined) throw noChroot();
     const data = Buffer.from(randomBytes(8).toString('hex'));
     for (const path of [...tree.folders, tree.lineage]) {
-      // Who may not make what is there is refused before it is told that it is there.
+      // Without the right to create, a client gets NOAUTH even if the node exists.
       if (await session.exists(path, within)) continue;
       const making = path === tree.lineage ? { data, ...within } : within;
       await session.create(path, making).catch((error: unknown) => {

@@ -1,10 +1,10 @@
 /**
  * One connection to one server, from its first request to its end.
  *
- * A server answers the requests of a connection in their order, so each reply must be that of the
- * oldest request without one; anything else ends the connection, for then nothing on it can be
- * trusted. What is half read ends with it too. A request counts as written as soon as it is given
- * to the socket: whether it got there nobody can tell. Requests of one turn leave in one piece.
+ * A server answers the requests of a connection in their order, so each reply must be for the
+ * oldest open request; anything else ends the connection, because nothing on it can be trusted
+ * then. A half-read reply ends with it. A request counts as written once it is given to the socket:
+ * whether it arrived is unknown. Requests of one turn leave in one piece.
  */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -17,7 +17,7 @@ import type { Place } from './hosts.ts';
 import { GarbageError, JuteReader, JuteWriter } from './jute.ts';
 import { OPCODE } from './requests.ts';
 
-/** Replies that are not of a request in the queue have numbers of their own. */
+/** Replies outside the queue of requests have fixed numbers. */
 const XID = { event: -1, ping: -2, auth: -4, watches: -8 } as const;
 const MAX_XID = 2 ** 31 - 1;
 
@@ -27,24 +27,24 @@ export interface LinkTerms {
   readonly place: Place;
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
-  /** The first request, and how long its answer may take. */
+  /** The first request, and how long its reply may take. */
   readonly hello: Buffer;
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What its user hears, in this order: any number of answers and events, then the end. */
+/** Events in this order: any number of replies and events, then the end. */
 export interface LinkEvents {
-  /** The server has answered what was sent then. */
+  /** A request sent at `sentAt` was answered. */
   heard(sentAt: number): void;
-  /** `code` is 0 for success. Called before the answer settles the exchange. */
+  /** `code` is 0 for success. Called before the reply settles the exchange. */
   replied(exchange: Exchange, zxid: bigint, code: number): void;
   event(body: JuteReader): void;
   ended(error: Error): void;
 }
 
 export class Link {
-  /** The answer to the first request. */
+  /** The reply to the first request. */
   readonly hello: Promise<JuteReader>;
   heardAt: number;
   sentAt: number;
@@ -70,7 +70,7 @@ export class Link {
       this.#greet = resolve;
       this.#refuse = reject;
     });
-    // Whoever asks for it hears of its failure; nobody has to.
+    // No unhandled rejection if no caller awaits it.
     this.hello.catch(() => {});
     this.#socket = socketTo(place, tls);
     this.#socket.unref();
@@ -95,19 +95,19 @@ export class Link {
     if (signal.aborted) abort();
   }
 
-  /** Why, if it has. */
+  /** Why it ended. */
   get ended(): Error | undefined {
     return this.#ended;
   }
 
-  /** When the oldest request was sent that has no answer yet; undefined: all have one. */
+  /** When the oldest unanswered request was sent; undefined: all are answered. */
   get waitingSince(): number | undefined {
     const oldest = [this.#waiting[this.#answered]?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
     const times = oldest.filter((sentAt) => sentAt !== undefined);
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  /** After the first answer: who hears of the others. */
+  /** After the first reply: where the others go. */
   serve(events: LinkEvents): void {
     this.#events = events;
   }
@@ -130,14 +130,14 @@ export class Link {
     this.write(PING);
   }
 
-  /** A frame whose reply concerns nobody. */
+  /** A frame whose reply is not reported. */
   write(frame: Buffer): void {
     this.sentAt = this.#clock.now();
     if (this.#ended) return;
     if (this.#outbox.push(frame) === 1) queueMicrotask(() => this.#flush());
   }
 
-  /** Ends it; what was sent over it and not answered fails with this fate. */
+  /** Ends the connection; unanswered requests fail with `fate`. */
   end(error: Error, fate: Error = connectionLoss(error, true)): void {
     if (this.#ended) return;
     this.#ended = error;
@@ -173,7 +173,7 @@ export class Link {
     }
   }
 
-  /** What was asked is to blame, and not the connection: it would be so again. */
+  /** Fails the request for good: a retry would get the same reply. */
   #refuseLong({ bytes, xid }: LongFrameError): void {
     const exchange = this.#waiting[this.#answered];
     if (exchange?.xid !== xid) return;

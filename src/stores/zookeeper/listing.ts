@@ -1,4 +1,4 @@
-/** Queues as the server tells them, now. */
+/** Queues, read from the server. */
 
 import { type Details, detailsIn, type Note, noteIn } from './data.ts';
 import { failedWith } from './errors.ts';
@@ -8,9 +8,9 @@ import { QueueView } from './queue.ts';
 import type { NodeChildren } from './requests.ts';
 import type { Watcher } from './watches.ts';
 
-/** From here on, numbers of permits are not trusted to tell who came first. */
+/** From here on, the numbers of permits no longer decide the order. */
 const UNSURE = 2 ** 30;
-/** So many reads are on their way at a time. */
+/** Reads under way at a time. */
 const AT_ONCE = 100;
 
 interface Listing {
@@ -20,7 +20,7 @@ interface Listing {
 }
 
 /**
- * Who stands in the queue at this path. It is empty if it is not there, and nothing is watched.
+ * The claims in the queue at this path. A missing queue is empty, and not watched.
  * @throws StoreError
  */
 export async function listQueue(
@@ -51,12 +51,12 @@ export async function listQueue(
   );
 }
 
-/** Who stands in a writer's place as a reader, too, has it first as a writer. */
+/** A claim that is writer and reader in one place comes first as the writer. */
 function bySequence(a: Place, b: Place): number {
   return a.sequence - b.sequence || (a.kind === 'write' ? -1 : 1);
 }
 
-/** The places with what their nodes tell, but for those that have gone meanwhile. */
+/** Places with the data of their nodes, without those that have gone. */
 export async function detailed(
   kept: KeptSession,
   path: string,
@@ -73,7 +73,7 @@ export async function detailed(
   return found;
 }
 
-/** What a node tells; undefined if it is not there. */
+/** A node's data; undefined if it is not there. */
 export async function readDetails(
   kept: KeptSession,
   path: string,
@@ -87,7 +87,7 @@ export async function readDetails(
   }
 }
 
-/** How the last hold of a queue ended that told. */
+/** The queue's note on how a hold ended. */
 export async function readNote(kept: KeptSession, path: string): Promise<Note | undefined> {
   try {
     return noteIn((await kept.session.getData(path, kept.within)).data);

@@ -1,4 +1,4 @@
-/** For people: who holds and who waits, and which resources are claimed. */
+/** For people: the claims of a resource, and the claimed resources. */
 import { limitOf } from '../../contract/admission.ts';
 import type { Member, Queue } from '../../contract/store.ts';
 import type { Details } from './data.ts';
@@ -8,7 +8,7 @@ import type { Place } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import { QueueView } from './queue.ts';
 
-/** So many are asked about at a time. */
+/** Requests under way at a time. */
 const AT_ONCE = 100;
 
 export async function inspect(parts: Parts, resource: string): Promise<Queue> {
@@ -17,7 +17,7 @@ export async function inspect(parts: Parts, resource: string): Promise<Queue> {
   const { places } = await listQueue(kept, path);
   const all = await detailed(kept, path, places);
   const members = all.map(([place, details]) => memberOf(parts, resource, { place, details }));
-  // Of those that have not left while they were asked about; some may hold in their place.
+  // Claims that left during the reads are missing, so others may hold in their place.
   const there = all.map(([place]) => place);
   const { admitted } = new QueueView(there);
   return {
@@ -40,13 +40,13 @@ export async function* list(
     const some = wanted.slice(i, i + AT_ONCE);
     const stats = some.map((resource) => session.exists(tree.queue(resource), within));
     for (const [n, stat] of (await Promise.all(stats)).entries()) {
-      // One that nobody stands in is there for a while.
+      // An empty queue stays for a while.
       if (stat && stat.numChildren > 0) yield some[n] as string;
     }
   }
 }
 
-/** How long a claim of another process lives without heartbeats is known, but not since when. */
+/** The life of another process's claim without heartbeats is known, but not its start. */
 function memberOf(
   parts: Parts,
   resource: string,

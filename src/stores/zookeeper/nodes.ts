@@ -2,11 +2,11 @@
  * Claims as names of nodes.
  *
  * A mutex has the name that Curator's `InterProcessMutex` gives its nodes, readers and writers have
- * those of `InterProcessReadWriteLock`, so that its programs stand in the same queues; Curator has
- * no weighted permits, so theirs are our own: `_c_<uuid>-permits-2-of-5-0000000007`. All that
- * decides who is admitted is in the name: to know a queue is to list it.
- * The uuid is made of the claim's id and is of version 8, which is for what is nobody's standard;
- * Curator's are random ones of version 4. So ours are known by their names.
+ * those of `InterProcessReadWriteLock`, so that its programs stand in the same queues. Curator has
+ * no weighted permits, so theirs are our own: `_c_<uuid>-permits-2-of-5-0000000007`. The name has
+ * all that decides admission: listing a queue is enough to know it.
+ * The uuid comes from the claim's id and has version 8, which is for custom formats; Curator's are
+ * random ones of version 4. So the names show which claims are ours.
  */
 import type { Standing } from '../../contract/admission.ts';
 import { type Claim, type Kind, MAX_PERMITS } from '../../contract/store.ts';
@@ -31,7 +31,7 @@ const SHARED: Readonly<Record<string, Kind>> = {
   __WRIT__: 'write',
 };
 
-/** Undefined: it is something else. */
+/** Undefined: it is no claim. */
 export function placeIn(name: string): Place | undefined {
   const [found, uuid, shared, permits, limit, sequence] = NAME.exec(name) ?? [];
   if (found === undefined) return undefined;
@@ -41,12 +41,12 @@ export function placeIn(name: string): Place | undefined {
     return { ...own, kind: 'permits', permits: Number(permits), limit: Number(limit) };
   }
   const kind = SHARED[shared] as Kind;
-  // A stranger's lock is alone also among permits, which it does not know.
+  // A foreign lock is exclusive among permits too: Curator knows none.
   const most = kind === 'mutex' && !foreign ? 1 : MAX_PERMITS;
   return { ...own, kind, permits: kind === 'read' ? 1 : most, limit: most };
 }
 
-/** What its name has between the uuid and the number. */
+/** Its name between the uuid and the number. */
 export function baseOf({
   kind,
   permits,
@@ -62,7 +62,7 @@ export function uuidOf({ id }: Pick<Claim, 'id'>): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The same node, as the reader that a writer becomes. */
+/** The name of the reader that a writer becomes. */
 export function asReader(name: string): string {
   return name.replace('__WRIT__', '__READ__');
 }

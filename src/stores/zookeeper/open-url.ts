@@ -1,4 +1,4 @@
-/** The store that a ZooKeeper URL names. No message repeats any of the address in it. */
+/** The store that a ZooKeeper URL names. No message repeats any part of the URL. */
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type ZookeeperStoreOptions, zookeeperStore } from './index.ts';
@@ -9,7 +9,7 @@ import { type ZookeeperStoreOptions, zookeeperStore } from './index.ts';
  * @throws UsageError
  */
 export function openZookeeperUrl(scheme: string, rest: string): Store {
-  // An @ in what looks like the query says that a ? was in the password.
+  // An @ in the apparent query means that the password has a ?.
   const [, servers = '//', query = ''] = /^(\/\/[^?#]*)(?:\?([^#@]*))?$/.exec(rest) ?? [];
   return zookeeperStore(
     `${scheme}:${servers}`,

@@ -1,4 +1,4 @@
-/** A claim of this process in a queue of ZooKeeper, and what it was told of its place there. */
+/** A claim of this process in a queue of ZooKeeper, and what is known of its place there. */
 import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../contract/store.ts';
 import { InformedClaim } from '../informed-claim.ts';
 import type { Details } from './data.ts';
@@ -15,11 +15,11 @@ export interface Seen {
 export class OwnClaim extends InformedClaim {
   readonly claim: Claim;
   readonly uuid: string;
-  /** What it lives by. */
+  /** Its session. */
   kept: KeptSession;
-  /** What it shall live by when it is to end later than this process might. */
+  /** The session for a delayed release that outlives this process. */
   apart: KeptSession | undefined;
-  /** Over by then unless somebody asks, in ms of the clock. */
+  /** Over by then unless it is renewed, in ms of the clock. */
   until: number;
   /** Of its node, once that is known to have been made. */
   path: string | undefined;
@@ -32,27 +32,27 @@ export class OwnClaim extends InformedClaim {
   tried = false;
   /** Its node is there, and may stay. */
   entered = false;
-  /** Its release has begun, which has the last word. */
+  /** Its release has begun, and is final. */
   left = false;
-  /** Nobody has renewed it, so its work may be undone. */
+  /** It was not renewed, so its work may be undone. */
   died = false;
   entering: Promise<ClaimStatus> | undefined;
   sealed: GoneStatus | undefined;
   takeover: Takeover | undefined;
-  /** The path of what has to change before it is its turn; it is watched. */
+  /** The path of the node that it watches as long as it waits. */
   awaited: string | undefined;
   watcher: Watcher | undefined;
-  /** Who stands right before it, as far as it was asked. */
+  /** The claim right before it, as far as it was read. */
   before: (Details & { readonly name: string }) | undefined;
   /** The queue when it was not its turn yet, and its place there. */
   seen: Seen | undefined;
-  /** Behind it somebody knows that it holds. */
+  /** The next claim knows that it holds. */
   announced = false;
-  /** It has held for long enough to want to know what concerns it. */
+  /** Whether it has held long enough to watch what concerns it. */
   attentive: 'no' | 'soon' | 'yes' = 'no';
-  /** The list of its queue is watched for its sake. */
+  /** The list of its queue is watched for it. */
   crowdWatched = false;
-  /** It would have been told if somebody had come to wait behind it. */
+  /** A watch would have reported a waiter behind it. */
   undisturbed = false;
   #ahead = 0;
   #waiters = 0;
@@ -66,7 +66,7 @@ export class OwnClaim extends InformedClaim {
     this.until = kept.session.now() + claim.ttlMs;
   }
 
-  /** Keeps what this view says of its place; true if that is worth waking somebody for. */
+  /** Updates its place from this view; true if that is worth a wake. */
   see(view: QueueView, index: number): boolean {
     const admitted = index < view.admitted;
     this.#ahead = index;
@@ -74,7 +74,7 @@ export class OwnClaim extends InformedClaim {
     this.#limit = view.limitAt(index);
     const waiting = index === view.admitted ? 'first' : 'waiting';
     const holding = view.waiters > 0 ? 'crowded' : 'held';
-    // An older view may come later.
+    // Views may come out of order.
     if (this.held && !admitted) return false;
     return this.learn(admitted ? holding : waiting);
   }
@@ -83,7 +83,7 @@ export class OwnClaim extends InformedClaim {
     return Math.max(0, Math.min(this.until, this.kept.deadline) - at);
   }
 
-  /** As it was last told, with the life that it has counted from `at`. */
+  /** As last seen, with the life that it has counted from `at`. */
   status(at: number): ClaimStatus {
     if (this.sealed) return this.sealed;
     const limit = this.#limit === undefined ? {} : { limit: this.#limit };

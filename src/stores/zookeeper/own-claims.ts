@@ -1,4 +1,4 @@
-/** The claims of this process, who is woken for them, and the queues that they stand in. */
+/** The claims of this process, the callbacks that wake them, and their queues. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, Wake } from '../../contract/store.ts';
@@ -51,7 +51,7 @@ export class OwnClaims {
     if (queue?.claims.size === 0) this.#queues.delete(resource);
   }
 
-  /** One without claims is not remembered. */
+  /** A queue without claims is not stored. */
   queue(resource: string): FollowedQueue {
     const known = this.#queues.get(resource);
     if (known) return known;
@@ -60,7 +60,7 @@ export class OwnClaims {
     return new FollowedQueue({ clock, path: tree.queue(resource), wake });
   }
 
-  /** Each has something to ask. */
+  /** Each has to ask. */
   alarm(claims: Iterable<OwnClaim>): void {
     for (const own of [...claims]) this.#wake(own, false);
   }

@@ -1,8 +1,8 @@
-/** Paths as ZooKeeper's own client allows them: what is refused here, servers refuse or mistake. */
+/** Paths as ZooKeeper's own client allows them: servers refuse or misread any other. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 
-/** Control characters, private use, what is no character, and all beyond the basic plane. */
+/** Control characters, private use, noncharacters, and all beyond the basic plane. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Co}\ufff0-\uffff\u{10000}-\u{10ffff}]/u;
 
 /** @throws UsageError */

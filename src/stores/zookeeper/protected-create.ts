@@ -1,14 +1,14 @@
 /**
- * Making a sequential node once, although replies get lost.
+ * Makes a sequential node once, although replies get lost.
  *
- * Its name carries an id of the caller's. When the outcome of a create is unknown, the parent's
- * children are looked through for that id, and the node is taken if it is there, or made again if
+ * Its name carries an id of the caller's. When the outcome of a create is unknown, the client looks
+ * for that id among the parent's children, and takes the node if it is there, or makes it again if
  * it is not. Looking proves absence because nothing sent before can be carried out after it: over
  * the same server, requests are in order, and a session's old connection is closed before it is
- * served over a new one; when another server takes the session over, the leader
- * refuses what still comes from the one before; and the `sync` before the look makes the server
- * catch up with all that the leader has decided. A node of the same id that belongs to an earlier
- * session of the caller will end with it, at a time of which nothing is known: it is deleted.
+ * served over a new one; when another server takes the session over, the leader refuses what still
+ * comes from the one before; and the `sync` before the look makes the server catch up with all that
+ * the leader has decided. A node of the same id that belongs to an earlier session of the caller
+ * will end with it, at an unknown time: it is deleted.
  * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
  */
 import { isLockError } from '../../base/errors.ts';
@@ -19,9 +19,9 @@ import type { Created, NodeChildren, NodeKind, Stat } from './requests.ts';
 import type { SessionState } from './session.ts';
 
 export interface ProtectedTerms {
-  /** Where the node is made. It must be there. */
+  /** The parent of the node. It must be there. */
   readonly parent: string;
-  /** What its name ends with, before the number that the server adds. */
+  /** How its name ends, before the number that the server adds. */
   readonly name: string;
   /** In the form of a UUID, unique to this node; the same for each attempt. */
   readonly id: string;
@@ -77,7 +77,7 @@ export async function createProtected(
       unsure = false;
       return await session.create(path, { data, acl, kind, timeoutMs });
     } catch (error) {
-      // A failed look leaves it as unsure as it was.
+      // A failed look leaves the outcome unknown.
       unsure ||= isUnknown(error);
       if (!mayAskAgain(error, session)) throw unsure ? unknown(error) : error;
       trouble = error;
@@ -129,14 +129,14 @@ function isUnknown(error: unknown): boolean {
   return isLockError(error, 'STORE') && (error as StoreError).outcome === 'unknown';
 }
 
-/** A look that was refused tells nothing of the create before it, unless nothing can be there. */
+/** A refused look says nothing of the earlier create, unless the parent is missing. */
 function unknown(error: unknown): unknown {
   if (!isLockError(error, 'STORE') || failedWith(error, 'NONODE')) return error;
   const { reason, message, retryable, cause } = error as RequestError;
   return new RequestError(reason, message, { retryable, cause, outcome: 'unknown' });
 }
 
-/** Only a broken connection or a late answer; a refusal is an answer. */
+/** Only after a broken connection or a timeout: a refusal is a reply. */
 function mayAskAgain(error: unknown, session: ProtectedSession): error is RequestError {
   const over = session.state === 'expired' || session.state === 'closed';
   return !over && (failedWith(error, 'CONNECTIONLOSS') || failedWith(error, 'OPERATIONTIMEOUT'));

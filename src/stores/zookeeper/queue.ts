@@ -1,33 +1,33 @@
 /**
- * A queue as its children tell it, without any state but theirs.
+ * A queue as a pure view of its children.
  *
  * Invariant: the claims stand in the order of the numbers that the server gave them, and those of
- * the longest prefix that fits are admitted (admission.ts). Which claims are before one never
- * changes but by their departure or by a downgrade, so who is admitted stays so, and a list that is
- * old tells nothing wrong, only less. Curator orders and admits its own in the same way.
+ * the longest prefix that fits are admitted (admission.ts). Only departures and downgrades change
+ * which claims are before one, so an admitted claim stays so, and an old list is never wrong, only
+ * incomplete. Curator orders and admits its own in the same way.
  * A claim whose kind is not that of the first in the queue is about to leave by itself, because it
- * has seen the same. Until then nobody gets past it: were it left out, it would come in again as
- * the first of another kind, and those who got past would be strangers there.
- * What would break it: numbers that overflow. Queues that Curator may share are left alone long
- * before; those of permits are ordered by what created their nodes then (listing.ts).
+ * has seen the same. Until then no claim gets past it: if it were left out, it would come in again
+ * as the first of another kind, and the claims that got past would not fit there.
+ * What would break it: numbers that overflow. Queues that Curator may share are closed long before;
+ * those of permits are ordered by the transactions that made their nodes then (listing.ts).
  */
 import { admissible, limitOf, sameQueue } from '../../contract/admission.ts';
 import type { Claim, GoneStatus, Kind } from '../../contract/store.ts';
 import type { Place } from './nodes.ts';
 
-/** A note is at least so long, unless it tells of a release. */
+/** The least length of a note, except for a release. */
 export const LONG_NOTE = 64;
 
-/** So many are looked through one by one. */
+/** Up to this length, a search is linear. */
 const SHORT = 8;
 
-/** What the facts of a queue's node tell of the note in it. */
+/** What the stat of a queue's node says of the note in it. */
 export interface NoteFacts {
   /** 0: there is none. */
   readonly length: number;
   /** It grows with each note, and when one is taken back. */
   readonly version: number;
-  /** Nobody has come or gone after it. */
+  /** No claim came or went after it. */
   readonly latest: boolean;
 }
 
@@ -57,7 +57,7 @@ export class QueueView {
     return this.note.length >= LONG_NOTE;
   }
 
-  /** What this name was read as. */
+  /** This name, parsed. */
   named(name: string): Place | undefined {
     this.#names ??= new Map(this.places.map((place) => [place.name, place]));
     return this.#names.get(name);
@@ -73,7 +73,7 @@ export class QueueView {
     return this.places.length - this.admitted;
   }
 
-  /** The limit in force for this place, where it is another's. */
+  /** The limit in force for this place, if it is another's. */
   limitAt(index: number): number | undefined {
     const own = this.places[index]?.limit ?? 0;
     this.#limit ??= limitOf(this.places.slice(0, this.admitted));
@@ -87,7 +87,7 @@ export class QueueView {
     return admissible(all) === all.length;
   }
 
-  /** A claim of a kind that cannot stand in this queue is told why. */
+  /** The status for a claim whose kind cannot stand in this queue. */
   misfit(kind: Kind): GoneStatus | undefined {
     if (this.#kind === undefined || sameQueue(this.#kind, kind)) return undefined;
     return { state: 'gone', why: 'mismatch', detail: `its queue holds ${this.#kind} claims` };

@@ -1,12 +1,12 @@
 /**
- * Heartbeats: the nodes are looked for by the leader, which so confirms their session.
+ * Heartbeats: the leader looks for the nodes, which confirms their session.
  *
- * All claims of a session are checked in one write, each with the version that it should have: one
- * whose node is gone, or was marked by somebody, is found and left out, and the others are checked
- * again. A second write after it tells how long the session is sure to live (confirmations.ts).
- * Who holds alone is told when that changes, so only queues in which somebody waits are listed.
- * While the connection is down nothing is asked: whoever holds is told at once that nothing
- * confirms it.
+ * One write checks all claims of a session, each with its expected version. A claim whose node is
+ * gone, or was marked by another process, is left out, and the others are checked again. A second
+ * write then shows how long the session is sure to live (confirmations.ts).
+ * A watch reports the first waiter behind a lone mutex or writer, so its queue need not be listed.
+ * While the connection is down, nothing is sent: claims get an error at once, as nothing confirms
+ * them.
  */
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
@@ -40,7 +40,7 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
   return Promise.all(statuses.map((status) => status.catch(errorStatus)));
 }
 
-/** What became of those that could not be confirmed. */
+/** Statuses of those that could not be confirmed. */
 async function beat(
   parts: Parts,
   kept: KeptSession,
@@ -72,7 +72,7 @@ async function beat(
   return failures;
 }
 
-/** Which of the claims has no such node; undefined: all are as they should be. */
+/** The index of a claim without that node; undefined: all are in order. */
 async function check(
   { session, within }: KeptSession,
   claims: readonly OwnClaim[],
@@ -89,12 +89,12 @@ async function check(
   }
 }
 
-/** What was done to its node; undefined: nothing that matters. */
+/** Its status if its node is gone or sealed; else undefined. */
 async function changed(parts: Parts, own: OwnClaim): Promise<ClaimStatus | undefined> {
   const queue = parts.own.queue(own.claim.resource);
   const view = await queue.look(own.kept);
   const place = view.places[view.find(own.uuid)];
-  // A downgrade whose outcome was not told gave it another name, or did not.
+  // A downgrade with an unknown outcome may have renamed it.
   if (place) own.path = `${queue.path}/${place.name}`;
   const details = place && (await readDetails(own.kept, own.path ?? ''));
   if (!details) return miss(parts, own);
@@ -120,10 +120,10 @@ async function standing(parts: Parts, own: OwnClaim, sentAt: number): Promise<Cl
   return own.status(sentAt);
 }
 
-/** What is told of the life of a claim that another session keeps: it was there a moment ago. */
+/** The life reported for a claim of another session: it was there a moment ago. */
 const MOMENT_MS = 1;
 
-/** Not of this process: it may be looked at, but not kept alive. */
+/** Another process's claim: it is looked at, but not kept alive. */
 async function foreign(parts: Parts, claim: Claim): Promise<ClaimStatus> {
   const grave = parts.graves.find(claim);
   if (grave) return grave;

@@ -1,4 +1,4 @@
-/** What can be asked of ZooKeeper, as it is written and read. Paths are those of the server. */
+/** The requests of ZooKeeper, as bytes. Paths are those of the server. */
 
 import type { Acl, Auth } from './acl.ts';
 import { refused } from './errors.ts';
@@ -27,9 +27,9 @@ export const OPCODE = {
 
 export interface Request<T> {
   readonly opcode: number;
-  /** What it is about, for messages. */
+  /** For messages. */
   readonly path: string;
-  /** Whether it is committed by a majority, even if it is refused. */
+  /** Whether a majority commits it, even if it is refused. */
   readonly writes: boolean;
   write(out: JuteWriter): void;
   read(answer: JuteReader): T;
@@ -86,7 +86,7 @@ export type Step =
     }
   | { readonly step: 'check'; readonly path: string; readonly version: number };
 
-/** What a step answers: where a node was created, the facts of one that was set, or nothing. */
+/** A step's result: the path of a created node, the facts of one that was set, or nothing. */
 export type StepAnswer = Pick<Created, 'path'> | Stat | undefined;
 
 const FLAGS: Readonly<Record<NodeKind, number>> = {
@@ -144,7 +144,7 @@ export function getChildren(path: string, watch: boolean): Request<NodeChildren>
   );
 }
 
-/** The server that is asked catches up with the leader before it answers what is asked later. */
+/** The server catches up with the leader before it answers later requests. */
 export function sync(path: string): Request<void> {
   return reading(OPCODE.sync, path, (out) => out.text(path), nothing);
 }
@@ -168,7 +168,7 @@ export function setAcl(path: string, acl: readonly Acl[], version: number): Requ
   return writing(OPCODE.setAcl, path, write, readStat);
 }
 
-/** Shows who the session is, besides who it was. */
+/** Adds an identity to the session. */
 export function authenticate({ scheme, auth }: Auth): Request<void> {
   const bytes = typeof auth === 'string' ? Buffer.from(auth) : auth;
   return reading(OPCODE.auth, '', (out) => out.int(0).text(scheme).bytes(bytes), nothing);
@@ -178,7 +178,7 @@ export function closeSession(): Request<void> {
   return writing(OPCODE.closeSession, '', () => {}, nothing);
 }
 
-/** All steps happen or none; the first that is refused is told by the error. */
+/** All steps happen or none; the error names the first refused step. */
 export function multi(steps: readonly Step[]): Request<readonly StepAnswer[]> {
   const write = (out: JuteWriter): void => {
     for (const step of steps) {
@@ -213,7 +213,7 @@ function readSteps(answer: JuteReader, steps: readonly Step[]): StepAnswer[] {
     answer.int();
     if (done) break;
     if (opcode === OPCODE.create) answers.push({ path: answer.text() });
-    // Servers of other versions tell more.
+    // Other server versions send more.
     else if (opcode === OPCODE.create2) answers.push({ path: readCreated(answer).path });
     else if (opcode === OPCODE.setData) answers.push(readStat(answer));
     else if (opcode === OPCODE.delete || opcode === OPCODE.check) answers.push(undefined);
@@ -222,7 +222,7 @@ function readSteps(answer: JuteReader, steps: readonly Step[]): StepAnswer[] {
   }
   if (answers.length + errors.length !== steps.length) throw new GarbageError('steps are missing');
   if (errors.length === 0) return answers;
-  // Steps before the refused one answer 0, those after it that they were not tried.
+  // Codes are 0 before the refused step, and -2, not tried, after it.
   const at = errors.findIndex((code) => code !== 0 && code !== -2);
   throw refused(errors[at] ?? -2, steps[at]?.path ?? '', at);
 }

@@ -1,17 +1,17 @@
 /**
  * One session, over as many connections as it takes.
  * Nodes and watches belong to a session, and so does each request: it is sent in the session that
- * it was made in, or not at all. An ended session stays ended; another is a new one, so that
- * nothing that was meant for the old can reach it.
+ * it was made in, or not at all. An ended session stays ended; another is a new one, so that no
+ * request that was meant for the old one can reach it.
  *
  * It is `connected`; `suspended` at once when its connection ends, while its nodes live on at the
  * servers; `reconnected` when a server has taken it over again; `expired` when a server says so, or
  * when our own clock has counted its whole timeout since the last answered request was sent. A
- * server counts from later than that, so it is never told alive for longer than it is, unless the
- * server that answers has itself lost its leader: see Confirmations.
+ * server counts from later than that, so it is never reported alive for longer than it is, unless
+ * the server that replies has itself lost its leader: see Confirmations.
  *
- * The last transaction seen goes along to each server: one that lags behind refuses the connection,
- * so what was read once is never unread. Only a pending request keeps the process alive.
+ * Each server gets the last transaction seen: one that lags behind refuses the connection, so reads
+ * never go back in time. Only a pending request keeps the process alive.
  */
 import type { Clock } from '../../base/clock.ts';
 import { isLockError } from '../../base/errors.ts';
@@ -33,18 +33,18 @@ import { Watches } from './watches.ts';
 export type SessionState = 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed';
 
 export interface Asking {
-  /** How long its answer may take, in ms, waiting for a connection included. */
+  /** How long its reply may take, in ms, waiting for a connection included. */
   readonly timeoutMs?: number | undefined;
   readonly watching?: Watching | undefined;
 }
 
-/** Answers of the leader, which committed them as it does any write, success or not. */
+/** Replies of the leader, which committed them as it does any write, success or not. */
 const COMMITTED = new Set([0, -101, -103, -110, -111]);
 const SESSION_EXPIRED = -112;
 const AUTH_FAILED = -115;
 const SESSION_MOVED = -118;
 
-/** An attempt to connect may take so long at least and at most, in ms, whatever the session. */
+/** The limits of an attempt to connect, in ms, whatever the session. */
 const MIN_ATTEMPT_MS = 250;
 const MAX_ATTEMPT_MS = 4000;
 /** How long an orderly end may take, in ms. */
@@ -88,7 +88,7 @@ export class Session {
     return this.#greeting?.sessionId ?? 0n;
   }
 
-  /** As the servers have it; what was asked for before the first connection. */
+  /** As granted by the servers; before the first connection, as requested. */
   get timeoutMs(): number {
     return this.#greeting?.timeoutMs ?? this.#destination.sessionTimeoutMs;
   }
@@ -103,7 +103,7 @@ export class Session {
     return this.#confirmations;
   }
 
-  /** Answers how to stop it. */
+  /** Returns how to stop it. */
   listen(listener: SessionListener): () => void {
     return this.#changes.listen(listener);
   }
@@ -117,14 +117,14 @@ export class Session {
     return this.#ask(request, asking);
   }
 
-  /** One more name that the session goes by, from now on. */
+  /** Adds an identity, from now on. */
   authenticate(auth: Auth): Promise<void> {
     this.#auths.push(auth);
     // The next connection sends all of them anyway.
     return this.#link ? this.ask(authenticate(auth)) : Promise.resolve();
   }
 
-  /** Leaves it to itself: the servers end it when its timeout has gone. */
+  /** Leaves it to the servers, which end it after its timeout. */
   abandon(): void {
     this.#closed ??= Promise.resolve();
     this.#finish('closed', () => new ClosedError('This ZooKeeper session is abandoned'));
@@ -231,7 +231,7 @@ export class Session {
     this.#confirmations?.heard(sentAt, this.#clock.now());
   }
 
-  /** Who we are, what we watch, and then what has been waiting. */
+  /** Sends identities, then watches, then queued requests. */
   #sendAll(link: Link): void {
     for (const auth of this.#auths) {
       const exchange = new Exchange(authenticate(auth), undefined);
@@ -257,7 +257,7 @@ export class Session {
     else if (code === AUTH_FAILED) this.#finish('closed', authFailed);
   }
 
-  /** A node that is not there can be watched by `exists` alone. */
+  /** Only `exists` can watch a missing node. */
   #keepWatch(path: string, { kind, watcher }: Watching, code: number): void {
     if (code === 0) this.watches.add(kind === 'exists' ? 'data' : kind, path, watcher);
     else if (code === -101 && kind === 'exists') this.watches.add(kind, path, watcher);

@@ -7,7 +7,7 @@ import { type KeptParts, KeptSession, LONGER, type SessionParts } from './kept-s
 
 /** Claims with ttls of nearly the same length share a session. */
 const STEP_MS = 500;
-/** What looks at queues without a claim of its own lives so long. */
+/** The ttl of a session that only looks at queues. */
 const LOOKING_TTL_MS = 10_000;
 
 export class Sessions {
@@ -15,7 +15,7 @@ export class Sessions {
   readonly #byTimeout = new Map<number | 'listing', KeptSession>();
   readonly #apart = new Set<KeptSession>();
   #closed = false;
-  /** Of the servers as they answered last: they may have lost what they knew before. */
+  /** Of the servers by their last reply: they may have lost their data since. */
   lineage: string | undefined;
 
   constructor(parts: SessionParts) {
@@ -33,7 +33,7 @@ export class Sessions {
     return this.#connected(kept);
   }
 
-  /** One to look through, which may be as old as it likes. */
+  /** One to look through, of any age. */
   async any(): Promise<KeptSession> {
     const known = [...this.#byTimeout].find(([key, kept]) => {
       return key !== 'listing' && !kept.over && !kept.silent;
@@ -47,8 +47,8 @@ export class Sessions {
   }
 
   /**
-   * One for a claim that ends after so long, whatever becomes of this process, if servers keep
-   * sessions for so long.
+   * One for a claim that ends after so long, even if this process dies first, as far as the
+   * servers' limit allows.
    * @throws StoreError
    */
   async apart(ms: number): Promise<KeptSession> {
@@ -58,7 +58,7 @@ export class Sessions {
     return kept;
   }
 
-  /** Where claims of this length live, ready or not. */
+  /** The session for this length, ready or not. */
   of(ttlMs: number, apart?: 'listing'): KeptSession {
     if (this.#closed) throw new ClosedError('This ZooKeeper store is closed.');
     const askedMs = Math.ceil((ttlMs * LONGER) / STEP_MS) * STEP_MS;

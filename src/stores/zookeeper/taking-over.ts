@@ -1,11 +1,11 @@
 /**
- * How the hold before one's own ended, if there may be work undone.
+ * How the hold before one's own ended, if work may be undone.
  *
- * Invariant: `released` is told only of a hold known to have ended with a note. Who has seen
- * one alone before it, and then finds that gone and one note more, need not read it: nobody else
- * could write one meanwhile, but for who evicted it, whose note is long, and that one itself, which
- * takes back an older note and leaves none. Any other reads the note, which names the hold.
- * What would break it: notes by those who do not hold.
+ * Invariant: `released` is reported only for a hold known to have ended with a note. A claim that
+ * saw one hold alone before it, and then finds it gone and one note more, need not read the note:
+ * only an evictor, whose note is long, and that hold itself, which takes back an older note and
+ * leaves none, could write meanwhile. Any other claim reads the note, which names the hold.
+ * What would break it: notes by claims that do not hold.
  */
 import type { Takeover } from '../../contract/store.ts';
 import type { Note } from './data.ts';
@@ -28,7 +28,7 @@ export async function takeoverOf(
   { path, view, note }: Taking,
 ): Promise<Takeover | undefined> {
   const { seen, before } = own;
-  // Who comes to others, or after a release, finds no work undone.
+  // After a release, or beside other holders, no work is undone.
   if (!seen && (view.find(own.uuid) > 0 || !view.evicted)) return undefined;
   if (seen && before && notedByOnly(seen, { now: view, name: before.name })) {
     return { reason: 'released', token: before.number };
@@ -45,12 +45,12 @@ export async function takeoverOf(
   const left = last && !last.foreign && ended.includes(last) && before?.name === last.name;
   const silent = left && told?.sequence !== last.sequence;
   const noted = told && ended.some(({ sequence }) => sequence === told.sequence);
-  // What one before it noted says nothing of one that may have held alone afterwards.
+  // An earlier claim's note says nothing of one that may have held alone afterwards.
   if (noted && (view.note.latest || !(silent && holdsAlone(last)))) return ending;
   return silent ? { reason: 'expired', token: before.number } : undefined;
 }
 
-/** `name` is that of the one whose token is known. */
+/** `name` is of the claim whose token is known. */
 function notedByOnly(
   { view, index }: Seen,
   { now, name }: { readonly now: QueueView; readonly name: string },
@@ -66,7 +66,7 @@ function holdsAlone({ permits, limit }: Place): boolean {
   return permits >= limit;
 }
 
-/** An eviction is told once; should that fail, twice. */
+/** Reports an eviction once; twice if this fails. */
 function forgetNote({ kept }: OwnClaim, path: string): void {
   kept.session.setData(path, Buffer.alloc(0), kept.within).catch(() => {});
 }

@@ -1,9 +1,8 @@
 /**
- * Where things are in ZooKeeper: a queue is `<root>/<name>`, a container that the server deletes
- * when it has been empty for a while. Beside the queues is `<root>/%`, which is no name: its data
- * names the lineage of tokens, its children are the tombstones of the evicted. Below
- * `<root>/%kept`, no name either, are the records of work that is done, in folders, so that no list
- * is long.
+ * Paths in ZooKeeper: a queue is `<root>/<name>`, a container that the server deletes when it has
+ * been empty for a while. Beside the queues is `<root>/%`, which is no name: its data names the
+ * lineage of tokens, its children are the tombstones of the evicted. Below `<root>/%kept`, no name
+ * either, are the records of finished work, in folders, so that no list is long.
  */
 import { nodeName } from './names.ts';
 
@@ -33,7 +32,7 @@ export class Tree {
     return `${this.root}/%kept`;
   }
 
-  /** The folder of this one's record and some others. */
+  /** The folder of this record and some others. */
   recordsBeside(resource: string): string {
     let sum = 0;
     for (let i = 0; i < resource.length; i++) sum = (31 * sum + resource.charCodeAt(i)) % FOLDERS;

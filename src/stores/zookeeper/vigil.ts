@@ -1,11 +1,11 @@
 /**
- * The times of a session: when to ask for a sign of life, when to give a connection up, and when
- * the session must be over, whatever servers would say. They are counted from when an answered
- * request was sent, for a server may have counted from then. A ping follows when a twelfth of the
- * timeout has gone without a request, the end when nothing has come for a third: a path may be gone
- * of which nobody is told, and claims, which live for two thirds, have time for another connection.
- * A server that has lost its leader, or stands still, answers no writes: where there are others, it
- * is given up when one has no answer for a sixth, while the session has time for another server.
+ * The times of a session: when to send a ping, when to give a connection up, and when the session
+ * must be over, whatever servers would say. They count from when an answered request was sent,
+ * because a server may have counted from then. A ping follows a twelfth of the timeout without a
+ * request. After a third without a reply the connection is given up: a path may break without
+ * notice, and claims, which live for two thirds, have time for another connection.
+ * A server that has lost its leader, or stands still, answers no writes: if there are others, it is
+ * given up when a request has no reply for a sixth, while the session has time for another.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
@@ -15,11 +15,11 @@ export interface VigilEvents {
   readonly clock: Clock;
   /** There is more than one server. */
   readonly choice: boolean;
-  /** The whole timeout has gone; nothing more comes. */
+  /** The whole timeout has gone; the last event. */
   expired(): void;
 }
 
-/** A server that has answered nothing for so long is busy. */
+/** A server that is silent for less may only be busy. */
 const BUSY_MS = 1000;
 
 export class Vigil {
@@ -37,7 +37,7 @@ export class Vigil {
     this.#events = events;
   }
 
-  /** From now on this is the connection; undefined: there is none. */
+  /** Sets the connection; undefined: there is none. */
   watch(link: Link | undefined): void {
     this.#link = link;
     this.#arm();

@@ -1,16 +1,16 @@
 /**
- * Who watches what, so that each connection can be told anew.
+ * All watches, so that each new connection can be given them.
  *
- * A server forgets its watches with the connection. The next one is told all of them, with the last
- * transaction that this client has seen; what changed after it is told at once, because a server
- * sends an event before any answer that knows of its change. With the session's end all are told
- * `expired`. So a change is never lost, though it may be told as less than it was: a node that went
+ * A server forgets its watches with the connection. The next one gets all of them, with the last
+ * transaction that this client has seen; it reports later changes at once, because a server sends
+ * an event before any reply that knows of its change. The session's end sends all watchers
+ * `expired`. So no change is lost, though one may be reported as less than it was: a node that went
  * and came back has `changed`.
  */
 import { type JuteReader, JuteWriter } from './jute.ts';
 import { OPCODE } from './requests.ts';
 
-/** What a watch is left at; it ends with an event. */
+/** The request that left it; an event ends it. */
 export type WatchKind = 'data' | 'exists' | 'children';
 
 /**
@@ -41,7 +41,7 @@ const ENDED_BY: Readonly<Record<string, readonly WatchKind[]>> = {
 /** The order of the lists in `setWatches`. */
 const KINDS: readonly WatchKind[] = ['data', 'exists', 'children'];
 
-/** Paths of so many bytes go into one frame, far below what servers take. */
+/** Paths of so many bytes go into one frame, far below servers' limits. */
 const BATCH_BYTES = 128 * 1024;
 
 export class Watches {
@@ -50,7 +50,7 @@ export class Watches {
     KINDS.map((kind) => [kind, new Map()]),
   );
 
-  /** Watchers are told paths below it. */
+  /** Watchers get paths below it. */
   constructor(chroot: string) {
     this.#chroot = chroot;
   }
@@ -69,7 +69,7 @@ export class Watches {
     }
   }
 
-  /** What a server sent. Events that concern nobody any more are nothing unusual. */
+  /** An event from a server. Events without a watcher are normal. */
   take(answer: JuteReader): void {
     const type = EVENTS[answer.int()];
     answer.int();
@@ -83,7 +83,7 @@ export class Watches {
     this.#tell(told, type, path);
   }
 
-  /** The frames that tell a server all of it. */
+  /** Frames that set all watches at a server. */
   *frames(lastZxid: bigint): Generator<Buffer> {
     let lists = emptyLists();
     let bytes = 0;
@@ -109,7 +109,7 @@ export class Watches {
     }
   }
 
-  /** What a watcher throws is its own affair, and must not end the connection. */
+  /** An exception of a watcher must not end the connection. */
   #tell(watchers: ReadonlySet<Watcher>, type: WatchEvent['type'], path: string): void {
     const event = { type, path: path.slice(this.#chroot.length) || '/' };
     for (const watcher of watchers) {

@@ -1,9 +1,9 @@
 /**
- * What can be asked in a session, with paths below the chroot.
+ * The requests of a session, with paths below the chroot.
  *
- * Each request settles within its time, and says when it fails whether it may have happened:
- * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order in
- * which they are made, without waiting for each other, and carried out in that order.
+ * Each request settles within its time, and a failure says whether it may have happened:
+ * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order of the
+ * calls, without waiting for each other, and the server carries them out in that order.
  */
 import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -18,12 +18,12 @@ import type { Asking, Session, SessionState } from './session.ts';
 import type { Watcher, WatchKind } from './watches.ts';
 
 export interface Within {
-  /** How long the answer may take, in ms. Default: the session's timeout. */
+  /** How long the reply may take, in ms. Default: the session's timeout. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface Watched extends Within {
-  /** Told once, when what was read has changed. */
+  /** Called once, when the result is outdated. */
   readonly watch?: Watcher | undefined;
 }
 
@@ -55,7 +55,7 @@ export type MultiStep =
 const ANY_VERSION = -1;
 const NO_DATA = new Uint8Array();
 
-/** A session of `zookeeperClient(…).start()`, and what can be asked in it. */
+/** A session of `zookeeperClient(…).start()`, and its requests. */
 export class ZookeeperSession {
   readonly #session: Session;
   readonly #chroot: string;
@@ -78,7 +78,7 @@ export class ZookeeperSession {
     return this.#session.id;
   }
 
-  /** As the servers have it; what is asked for, before the first connection. */
+  /** As granted by the servers; before the first connection, as requested. */
   get timeoutMs(): number {
     return this.#session.timeoutMs;
   }
@@ -103,7 +103,7 @@ export class ZookeeperSession {
     return this.#clock.now();
   }
 
-  /** Answers how to stop it. */
+  /** Returns how to stop it. */
   listen(listener: SessionListener): () => void {
     return this.#session.listen(listener);
   }
@@ -113,26 +113,26 @@ export class ZookeeperSession {
     return this.#session.close();
   }
 
-  /** Leaves it to itself: what belongs to it stays until its timeout has gone. */
+  /** Leaves it alone: its nodes stay until its timeout has gone. */
   abandon(): void {
     this.#session.abandon();
   }
 
-  /** One more name that the session goes by. */
+  /** Adds an identity to the session. */
   authenticate(auth: Auth): Promise<void> {
     return this.#session.authenticate(auth);
   }
 
   /**
    * Two committed writes that change nothing, one after the other, so that the leader confirms the
-   * session: `touchedAt` is then when anything was last asked a quarter of the timeout before.
+   * session: `touchedAt` is then the last activity a quarter of the timeout before.
    */
   async confirm(within: Within = {}): Promise<void> {
     await this.touch(within);
     await this.touch(within);
   }
 
-  /** A committed write that changes nothing. A check that is refused is committed as well. */
+  /** A committed write that changes nothing. The leader commits a refused check as well. */
   async touch(within: Within = {}): Promise<void> {
     try {
       await this.multi([{ step: 'check', path: '/' }], within);
@@ -154,7 +154,7 @@ export class ZookeeperSession {
     return createProtected(this, terms);
   }
 
-  /** What `createProtected` has made with this id in this session; those of others are deleted. */
+  /** The node that `createProtected` made with this id in this session; deletes others'. */
   findProtected(
     terms: Pick<ProtectedTerms, 'parent' | 'id'> & Within,
   ): Promise<requests.Created | undefined> {
@@ -197,13 +197,13 @@ export class ZookeeperSession {
     return this.#session.ask(requests.getChildren(full, 'watching' in asking), asking);
   }
 
-  /** The server catches up with the leader before it answers what is asked after this. */
+  /** The server catches up with the leader before it answers later requests. */
   async sync(within: Within = {}): Promise<void> {
     return this.#session.ask(requests.sync(this.#full('/')), within);
   }
 
   /**
-   * All steps or none; answers in their order.
+   * All steps or none; results in their order.
    * @throws RequestError, with the number of the step that was refused
    */
   async multi(
@@ -229,7 +229,7 @@ export class ZookeeperSession {
     return this.#session.ask(requests.setAcl(this.#full(path), acl, version), within);
   }
 
-  /** The watcher hears no more of this path. */
+  /** The watcher gets no more of this path. */
   unwatch(path: string, watcher: Watcher): void {
     this.#session.watches.drop(this.#full(path), watcher);
   }

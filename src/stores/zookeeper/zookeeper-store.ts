@@ -1,14 +1,14 @@
 /**
  * Locks in ZooKeeper: the verbs of the contract as nodes of a queue.
  *
- * Invariant: a queue is the children of one node in the order in which they were made, and who is
- * admitted follows from who stands before (queue.ts), so there is nothing to decide that two could
- * decide differently, and nothing to repair. A node lives as long as its session (sessions.ts); a
+ * Invariant: a queue is the children of one node in the order in which they were made, and the
+ * claims before one decide whether it is admitted (queue.ts). So no two processes can decide
+ * differently, and there is nothing to repair. A node lives as long as its session (sessions.ts); a
  * claim's token is the transaction that made its node, which a majority has agreed upon, and which
- * grows for ever. Who waits watches what stands before it (followed-queue.ts), so whoever is
- * admitted is told.
- * What breaks it: clocks of different rates, between the leader that ends a session and the process
- * that counts on it. There the fence holds, in a `multi` that checks its version.
+ * grows for ever. A waiter watches what stands before it (followed-queue.ts), so each admission is
+ * noticed.
+ * What would break it: clocks of different rates, at the leader that ends a session and in the
+ * process that counts on it. Then the fence holds, in a `multi` that checks its version.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -65,8 +65,8 @@ function newRun(claim: Claim, last: Run | undefined): Run {
 }
 
 /**
- * A session makes nodes in the order in which it is asked; a try asks when it has looked, and who
- * does not fit has to leave again.
+ * A session makes nodes in the order of the calls; a try makes its node after a look, and a claim
+ * that does not fit leaves again.
  */
 function follows(before: Claim, claim: Claim): boolean {
   const alike = before.ttlMs === claim.ttlMs && sameQueue(before.kind, claim.kind);
@@ -120,7 +120,7 @@ export class ZookeeperStore implements Store {
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
     const releases = claims.map((claim) => release(this.#parts, claim, after?.ms ?? 0));
-    // All are tried, whatever becomes of one.
+    // All are tried, even if one fails.
     await Promise.allSettled(releases);
     return Promise.all(releases);
   }

@@ -150,7 +150,7 @@ export const claim: Topic = {
       async run(bed) {
         const a = bed.claim({ ttlMs: MAX_DURATION_MS });
         await bed.enter(a);
-        // Far longer than any answer takes, far shorter than what a number that is too small keeps.
+        // A minute is far longer than any reply takes; too small a type would cut off far more.
         const least = a.ttlMs - 60_000;
         for (const status of [await bed.enter(a), await bed.beat(a)]) {
           const { leftMs } = held(status);

@@ -3,8 +3,8 @@ import { MAX_BATCH } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 
-/** Far above a minute, after which a store may clear up what it remembers. */
 const MINUTE = 60_000;
+/** Far above a minute, after which a store may clear up old data. */
 const LONG_LIFE = 15 * MINUTE;
 
 export const expiry: Topic = {
@@ -48,7 +48,7 @@ export const expiry: Topic = {
     },
     {
       name: 'a waiter that asks when it was told to finds the dead holder gone',
-      // Without hints, a store may want to be asked more often.
+      // Without hints, a store may need more frequent requests.
       needs: ['queue', 'watch'],
       async run(bed) {
         const b = bed.claim();
@@ -95,13 +95,13 @@ export const expiry: Topic = {
       async run(bed) {
         const ttlMs = 5 * bed.ttlMs;
         const dead = Array.from({ length: 3 * MAX_BATCH }, () => bed.claim({ ttlMs }));
-        // On a busy machine a store may refuse what has waited for its turn for a whole life.
+        // On a busy machine a store may refuse claims that waited for their turn for a whole life.
         await Promise.allSettled(dead.map((each) => bed.enter(each)));
         const survivor = bed.claim();
         const from = bed.clock.now();
         waiting(await bed.enter(survivor));
         await bed.untilHeld(survivor);
-        // One TTL each, in turn, would be 300 of them; the margin is for a machine under load.
+        // One TTL each, in turn, would take 300 of them; the margin is for a machine under load.
         assert.ok(bed.clock.now() - from < 3 * ttlMs, 'they died one after the other');
         const { holders, waiters } = await bed.look();
         assert.deepEqual([holders.length, waiters.length], [1, 0]);
@@ -115,7 +115,7 @@ export const expiry: Topic = {
         await bed.enter(lost);
         const b = bed.claim();
         waiting(await bed.enter(b));
-        // The client asks again and again by a verb that is no heartbeat.
+        // The client repeats its claim, which is no heartbeat.
         await bed.until('the claim had ended', async () => {
           const { state } = await bed.enter(lost);
           return state !== 'held';
@@ -134,9 +134,9 @@ export const expiry: Topic = {
         await bed.enter(kept);
         for (let minutes = 1; minutes < 25; minutes++) {
           await bed.leap(MINUTE);
-          // It ends long before the next heartbeat of the other.
+          // It ends at minute 16, four minutes before a heartbeat of the other.
           if (minutes === 1) held(await bed.enter(lost));
-          // As rarely as core does it.
+          // As rarely as core sends heartbeats.
           if (minutes % 5 === 0) held(await bed.beat(kept));
           const passer = of('passer');
           held(await bed.enter(passer));

@@ -173,7 +173,7 @@ export const hints: Topic = {
           await bed.watch(each, (...said) => hints.push(said));
           await bed.enter(each);
         }
-        // Who leaves before it has looked may not be told any more.
+        // A holder that leaves before its hint came may get none.
         await bed.until('the holder was told', () => hints.length >= 1);
         await bed.leave(a);
         await bed.until('both were told', () => hints.length >= 2);
@@ -218,15 +218,15 @@ export const hints: Topic = {
 
 interface Watched {
   claim(i: number): Claim;
-  /** Who was told since the last `settled`, in ascending order. */
+  /** Claims that got a hint since the last `settled`, in ascending order. */
   told(): number[];
-  /** The last hint that said something. */
+  /** The last hint with a status. */
   hint(i: number): ClaimStatus | undefined;
-  /** Waits for so many to be told and for stragglers, and starts afresh. */
+  /** Waits for hints to so many claims and for stragglers; returns `told()` and clears it. */
   settled(count: number): Promise<number[]>;
 }
 
-/** Enters the claims in order, subscribed, and waits until they have come to rest. */
+/** Subscribes to the claims and enters them in order, then waits for quiet. */
 async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<Watched> {
   const told = new Map<number, ClaimStatus | undefined>();
   for (const [i, each] of claims.entries()) {

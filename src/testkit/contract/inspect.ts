@@ -57,7 +57,7 @@ export const inspect: Topic = {
       name: 'holders and waiters are shown in order, by growing numbers',
       needs: ['queue', 'permits'],
       async run(bed) {
-        // More than ten, for numbers that are compared as text.
+        // More than ten, to catch numbers compared as text.
         const claims = Array.from({ length: 12 }, () => bed.claim({ kind: 'permits', limit: 2 }));
         await bed.enterAll(claims);
         const { holders, waiters } = await bed.look();
@@ -79,7 +79,7 @@ export const inspect: Topic = {
         await bed.enter(a);
         const look = async (): Promise<number> => (await bed.look()).holders[0]?.leftMs ?? 0;
         let [before, after] = [0, 0];
-        // Many times the rounding of a store's clock, then more than the looks may be late.
+        // Many times the rounding of a store's clock; longer after each try, as looks may be late.
         for (let tries = 1; after <= before && tries < 5; tries++) {
           await bed.sleep(tries * (30 + 5 * bed.slackMs));
           before = await look();

@@ -8,7 +8,7 @@ import { LONG_MS, type TestBed } from '../test-bed.ts';
 /** Longer than any case, in ms. */
 const MINUTE = 60_000;
 
-/** Ways not to hold, and what they need. */
+/** Ways not to hold, and their needs. */
 const NEEDS = {
   'never entered': [],
   waiting: ['queue'],
@@ -86,7 +86,7 @@ export const keep: Topic = {
         const { leftMs = 0 } = (await bed.store.recall?.(a.resource)) ?? {};
         const most = MAX_KEPT_MS * 1.2;
         assert.ok(leftMs > MAX_KEPT_MS - MINUTE && leftMs <= most, `${leftMs} ms`);
-        // Where somebody tries a server of their own, nothing stays for so long.
+        // So that no record stays on a user's own server for so long.
         assert.equal(await bed.store.keep?.(a, { text: '', ms: 0 }), true);
       },
     },
@@ -100,7 +100,7 @@ export const keep: Topic = {
         assert.deepEqual(await store.release([a]), [true]);
         const { holders, waiters } = await bed.look();
         assert.deepEqual([holders.length, waiters.length], [0, 0]);
-        // Of whatever kind.
+        // A claim of another kind, where the store has one.
         const b = bed.claim(bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
         held(await bed.enter(b));
         assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
@@ -187,7 +187,7 @@ export const keep: Topic = {
   ],
 };
 
-/** A claim that does not hold, and who holds instead, if somebody has to. */
+/** A claim that does not hold, and one that holds instead, if needed. */
 async function without(
   bed: TestBed,
   how: keyof typeof NEEDS,
@@ -207,7 +207,7 @@ async function without(
   return { claim };
 }
 
-/** Somebody holds, keeps something and leaves, or whoever holds already keeps it. */
+/** The holder keeps the record; without one, a new claim holds, keeps it and leaves. */
 async function keeps(
   bed: TestBed,
   record: { readonly text: string; readonly ms: number },

@@ -4,7 +4,7 @@ import { MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../base/names.ts';
 import type { Case, Topic } from '../case.ts';
 import { gone, held } from '../expect.ts';
 
-/** Two names each that a store might take for one. */
+/** Pairs of names that a store might take for one. */
 export const PAIRS: readonly (readonly [string, string, string])[] = [
   ['composed and decomposed letters', 'caf\u00e9', 'cafe\u0301'],
   ['compatibility forms', '\ufb01n', 'fin'],

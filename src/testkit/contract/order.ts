@@ -10,7 +10,7 @@ export const order: Topic = {
     {
       name: 'waiters are admitted one at a time, in order of arrival',
       async run(bed) {
-        // More than ten, for numbers that are compared as text.
+        // More than ten, to catch numbers compared as text.
         const claims = Array.from({ length: 12 }, () => bed.claim());
         await bed.enterAll(claims);
         for (const [i, each] of claims.entries()) {

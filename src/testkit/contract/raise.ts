@@ -4,7 +4,7 @@ import type { Case, Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';
 
-/** More than a store's own numbers grow by during a case, even if they are microseconds. */
+/** More than a store's own numbers grow during a case, even if they are microseconds. */
 const FAR = 100_000_000n;
 
 export const raise: Topic = {

@@ -4,7 +4,7 @@ import type { Case, Topic } from '../case.ts';
 import { held } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';
 
-/** How a hold can end, so that the resource is free afterwards. */
+/** Ways to end a hold that leave the resource free. */
 const ENDS: readonly { readonly end: string; readonly needs: Case['needs']; run: End }[] = [
   { end: 'a release', needs: [], run: async (bed, { claim }) => void (await bed.leave(claim)) },
   {

@@ -59,7 +59,7 @@ export const all: Topic = {
         await bed.until('the first part was held', async () => {
           return (await bed.look(bed.name('a'))).holders.length === 1;
         });
-        // The store knows first.
+        // The store knows before the client does.
         await bed.quiet();
         aborter.abort(new Error('enough'));
         await assert.rejects(wait, /enough/);

@@ -90,7 +90,7 @@ export function bounds({ name, of }: LockOf): Topic {
           await waiter;
           await of(bed.locks(), bed.name()).acquire();
           const kept = bed.clock.now() - from;
-          // A tenth of the life may have passed when the grant is confirmed.
+          // A tenth of the life may have passed before the store confirms the grant.
           assert.ok(kept >= 0.9 * minHold - 2 * bed.slackMs, `it was kept for ${kept} ms`);
         },
       },

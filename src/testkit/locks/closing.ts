@@ -3,7 +3,7 @@ import type { Topic } from '../case.ts';
 import { gate } from '../gate.ts';
 import type { LockOf } from '../lock-of.ts';
 
-/** What becomes of everybody when `Locks` are closed. */
+/** Holders and waiters when `Locks` are closed. */
 export function closing({ name, of }: LockOf): Topic {
   return {
     topic: `${name}, close`,

@@ -1,14 +1,14 @@
-/** A store that has lost its memory grants nothing until whatever it granted before has ended. */
+/** A store that has lost its data grants nothing until all its earlier grants have ended. */
 import assert from 'node:assert/strict';
 import { MAX_PERMITS, type Store } from '../../contract/store.ts';
 import type { Case, Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import type { TestBed } from '../test-bed.ts';
 
-/** Long enough to be told from no quarantine, on a machine under load. */
+/** Long enough to differ from no quarantine, on a machine under load. */
 const QUARANTINE_MS = 2_000;
 
-/** Both have claimed before: a session's first time takes long, and the quarantine is short. */
+/** Both stores claim once: a session's first claim takes long, and the quarantine is short. */
 async function trustingBeside(bed: TestBed): Promise<Store> {
   const trusting = await bed.trusting();
   for (const store of [bed.store, trusting]) {

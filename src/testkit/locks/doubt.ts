@@ -1,4 +1,4 @@
-/** Lost and late requests and answers. The store itself is real; only the way to it is bad. */
+/** Lost and late requests and replies. The store itself is real; only the network is bad. */
 import assert from 'node:assert/strict';
 import { StoreError } from '../../contract/errors.ts';
 import type { Topic } from '../case.ts';
@@ -43,7 +43,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const { store, locks, ttl } = faulty(bed);
           store.inject({ verb: 'claim', answer: 'never', times: 1 });
           const lease = await of(locks, bed.name(), { heartbeat: false }).acquire();
-          // A third of the TTL passed before the first request was given up; most of it after it
+          // Core gave up the first request after a third of the TTL; most of that passed after it
           // had arrived, even on a machine under load.
           assert.ok(lease.remainingMs <= ttl * 0.85, `${lease.remainingMs} of ${ttl} ms`);
         },
@@ -138,7 +138,7 @@ export function doubt({ name, of }: LockOf): Topic {
           await next;
           assert.equal(lease.held, false);
           assert.equal(lease.loss?.reason, 'expired');
-          // If this process stood still, the microtask after a read tells what the timer did not.
+          // If this process stood still, the timer is late; the microtask after a read aborts.
           await Promise.resolve();
           assert.equal(signal.aborted, true);
         },
@@ -284,7 +284,7 @@ export function doubt({ name, of }: LockOf): Topic {
   };
 }
 
-/** Locks on a store that the case can break. The TTL leaves room for three tries under load. */
+/** Locks on a store that a case can break. The TTL leaves room for three tries under load. */
 function faulty(bed: TestBed, ttl: number = 5 * bed.ttlMs): Broken {
   const store = faultyStore(bed.store, bed.clock);
   return { store, ttl, locks: bed.locks({ ttl }, store) };

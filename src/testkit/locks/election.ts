@@ -104,7 +104,7 @@ export const election: Topic = {
           for await (const { lease } of candidate) {
             tokens.push(lease.token);
             if (tokens.length === 2) break;
-            // Does not look at its signal.
+            // Ignores its signal.
             await new Promise<void>((resolve) => (finish = resolve));
           }
         };

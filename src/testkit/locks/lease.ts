@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Topic } from '../case.ts';
 import type { LockOf } from '../lock-of.ts';
 
-/** What can be done with a lease, and what happens when it ends. */
+/** The methods of a lease, and its end. */
 export function lease({ name, of }: LockOf): Topic {
   return {
     topic: `${name}, lease`,
@@ -75,7 +75,7 @@ export function lease({ name, of }: LockOf): Topic {
           const lease = await of(bed.locks(), bed.name()).acquire();
           // Many times the rounding of a store's clock, and no time for a heartbeat.
           await bed.sleep(100 + 5 * bed.slackMs);
-          // However long the answer takes.
+          // However long the reply takes.
           const end = (): number => bed.clock.now() + lease.remainingMs;
           const before = end();
           await lease.renew();

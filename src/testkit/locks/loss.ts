@@ -52,7 +52,7 @@ export function loss({ name, of }: LockOf): Topic {
             return (await bed.enter(next)).state === 'held';
           });
           assert.equal(lease.held, false);
-          // The process may have stood still: a read tells nobody, but the next microtask does.
+          // The process may have stood still: a read calls no listener, the next microtask does.
           await Promise.resolve();
           assert.equal(signal.aborted, true);
         },

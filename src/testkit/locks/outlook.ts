@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { LockEventName } from '../../core/events.ts';
 import type { Topic } from '../case.ts';
 
-/** What others can see and do: queues, lists, prefixes, evictions, events. */
+/** The view from outside: queues, lists, prefixes, evictions, events. */
 export const outlook: Topic = {
   topic: 'inspect, list, events',
   cases: [
@@ -43,7 +43,7 @@ export const outlook: Topic = {
         assert.equal(holders[0]?.number, first.token);
         await first.release();
         const { token } = await second;
-        // A store that asks others for their numbers may raise its own.
+        // A store made of several may raise its number to that of another.
         assert.ok(token >= (waiters[0]?.number ?? token), `${token} after ${waiters[0]?.number}`);
       },
     },

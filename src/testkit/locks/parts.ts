@@ -11,7 +11,7 @@ const REFUSED: StoreError = new StoreError('This part is away.', {
   outcome: 'failed',
 });
 
-/** A store of which one part is away, as a primary of a cluster is, while the others answer. */
+/** A store with one part away, such as a primary of a cluster, while the others reply. */
 export const parts: Topic = {
   topic: 'parts',
   cases: [
@@ -25,7 +25,7 @@ function away(how: string, journey: Journey): Case {
     name: `one part of the store ${how}: the others are answered, and leases there are kept`,
     async run(bed) {
       const { store, lose } = parted(bed, journey);
-      // Three heartbeats fit, and nothing waits for the machine.
+      // Room for three heartbeats, even under load.
       const locks = bed.locks({ ttl: 3 * bed.ttlMs }, store);
       const doubts: string[] = [];
       locks.on('unconfirmed', ({ resource }) => doubts.push(resource));
@@ -44,7 +44,7 @@ function away(how: string, journey: Journey): Case {
   };
 }
 
-/** The bed's store as one of two parts, both of which it keeps. */
+/** The bed's store, split into two parts by name. */
 function parted(
   bed: TestBed,
   journey: Journey,

@@ -5,7 +5,7 @@ import { countingStore } from '../counting-store.ts';
 import { Occupancy } from '../gate.ts';
 import type { LockOf } from '../lock-of.ts';
 
-/** Who comes next: inside one process and between several `Locks` on one store. */
+/** Exclusion and order, inside one process and between several `Locks` on one store. */
 export function sharing(lockOf: LockOf): Topic {
   const { name, of } = lockOf;
   return {
@@ -91,7 +91,7 @@ export function sharing(lockOf: LockOf): Topic {
           const wait = bed.later(of(bed.locks({}, store), bed.name()).acquire());
           await bed.untilItWaits();
           store.reset();
-          // Far below the first heartbeat, after a third of 20 s.
+          // Far less than a third of 20 s, when the first heartbeat comes.
           await bed.sleep(500);
           assert.equal(store.total(), 0);
           await holder.release();
@@ -110,7 +110,7 @@ export function sharing(lockOf: LockOf): Topic {
           const parts = new Set(names.map((name) => partOf(store, name))).size;
           const leases = await Promise.all(names.map((name) => of(locks, name).acquire()));
           store.reset();
-          // Past one heartbeat, which comes after a third of the TTL, and before the second.
+          // Past the first heartbeat, after a third of the TTL, and before the second.
           await bed.until('a heartbeat was sent', () => store.count('renew').claims > 0);
           const { requests, claims } = store.count('renew');
           assert.ok(requests <= 2 * parts, `${claims} claims in ${requests} requests`);
@@ -121,7 +121,7 @@ export function sharing(lockOf: LockOf): Topic {
   };
 }
 
-/** Tasks of one process that share a claim: more of them than there are tokens for one claim. */
+/** Tasks of one process share a claim, and are more than the tokens of one claim. */
 function handOffs({ of }: LockOf): Case {
   return {
     name: 'tokens grow over more hand-offs in one process than one claim has tokens for',
