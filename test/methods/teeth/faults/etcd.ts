@@ -161,8 +161,8 @@ export const ETCD_FAULTS: readonly Fault[] = [
   {
     ...at('lease'),
     name: 'etcd: a lease for whose mark there is no room is not kept alive',
-    find: '      if (!isFull(error)) throw error;\n      // Nor',
-    replace: '      throw error;\n      // Nor',
+    find: '      if (!isFull(error)) throw error;\n      // A full server',
+    replace: '      throw error;\n      // A full server',
     why: 'all leases of a TTL are lost because one claim got no answer and the server is full',
   },
   {
