@@ -4,11 +4,12 @@
  * done. Cheapest first; arguments choose steps by the beginning of their names. With CI=true, a
  * skipped test is a failure, unless what it would have tested is not promised.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FAULTS } from '../test/methods/teeth/catalogue.ts';
+import { serverFolder } from '../test/servers/server-process.ts';
 import { packageSteps } from './package-steps.ts';
 import { program, type Skip, type Step, StepError, script, type Tally } from './steps.ts';
 import { teethStep } from './teeth-step.ts';
@@ -64,7 +65,8 @@ const { values, positionals } = parseArgs({
   options: { all: { type: 'boolean' }, beside: { type: 'boolean' } },
 });
 // What a step is cut short in removes nothing; so all of it goes at the end.
-const temporary = mkdtempSync(join(tmpdir(), 'holdfast-run-'));
+// Servers that refuse root have to pass it, too.
+const temporary = serverFolder(join(tmpdir(), 'holdfast-run-'));
 process.env.TMPDIR = temporary;
 process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
 const full = values.beside ? REST : ALL;

@@ -3,7 +3,8 @@
  * kernel kills the server on Linux; elsewhere only an orderly end takes it along.
  *
  * Servers of databases refuse to run as root. If root runs the tests they run as nobody, who may
- * here read and write what root could: programs may lie in a folder that only root can enter.
+ * here read and write what root could: programs may lie in a folder that only root can enter. Their
+ * data may not: MariaDB's access() is refused there all the same, and a crash takes its routines.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';

@@ -6,15 +6,7 @@
  * that a test starts run from the copy as well.
  */
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,6 +18,7 @@ import {
   type TestSpecification,
   type Vitest,
 } from 'vitest/node';
+import { serverFolder } from '../../servers/server-process.ts';
 import { ROOT } from '../tidy/tree.ts';
 import { type Fault, plant } from './fault.ts';
 import { isSimulated, type Kind, kindOf, type Notice } from './kinds.ts';
@@ -204,7 +197,7 @@ class Results {
 }
 
 function newFolder(prefix: string): string {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
+  const folder = serverFolder(join(tmpdir(), prefix));
   folders.push(folder);
   return folder;
 }
