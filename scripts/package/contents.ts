@@ -29,7 +29,7 @@ const MUTEX = `import { createLocks } from 'holdfast';
 
 /**
  * What users bundle, and its budget in bytes, minified and gzipped: one lock without its store,
- * then with one. docs/design/0082-size.md says why it is no less.
+ * then with one. docs/design/0082-size-and-speed.md says why it is no less.
  */
 const PROGRAMS = [
   { what: 'a mutex', program: MUTEX, budget: 15_600 },

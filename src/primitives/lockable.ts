@@ -94,11 +94,14 @@ export abstract class Lockable<L extends Held> {
     return this.#run(this.#patient(options), work);
   }
 
-  async #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
-    const nested = this.nested(options, work, true);
-    if (nested) return await nested;
-    // With `waits` the result is never null.
-    return await this.#under((await this.take(options, true)) as L, work);
+  #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
+    try {
+      const nested = this.nested(options, work, true);
+      // With `waits` the result is never null.
+      return nested ?? this.#under(this.take(options, true) as Promise<L>, work);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /**
@@ -140,8 +143,8 @@ export abstract class Lockable<L extends Held> {
     return { options, work };
   }
 
-  #under<T>(lease: L, work: Work<L, T>): Promise<T> {
-    return underLease(lease, { scope: this.scope(lease), work, after: lease.release });
+  #under<T>(taking: L | Promise<L>, work: Work<L, T>): Promise<T> {
+    return underLease(taking, (lease) => this.scope(lease), work, (lease) => lease.release());
   }
 }
 
@@ -157,14 +160,13 @@ export interface Scope {
  * was lost meanwhile, even if the work succeeded; its cause is the work's error.
  */
 export async function underLease<L extends Pick<Held, 'loss'>, T>(
-  lease: L,
-  parts: {
-    readonly scope: Scope;
-    readonly work: Work<L, T>;
-    readonly after?: () => Promise<void>;
-  },
+  taking: L | Promise<L>,
+  scopeOf: (lease: L) => Scope,
+  work: Work<L, T>,
+  after?: (lease: L) => Promise<void>,
 ): Promise<T> {
-  const { scope, work, after } = parts;
+  const lease = await taking;
+  const scope = scopeOf(lease);
   let value: T | undefined;
   let thrown: { readonly error: unknown } | undefined;
   try {
@@ -175,7 +177,7 @@ export async function underLease<L extends Pick<Held, 'loss'>, T>(
   const closing = scope.close();
   if (closing) await closing;
   const { loss } = lease;
-  if (after) await after();
+  if (after) await after(lease);
   if (loss && loss !== thrown?.error) {
     const { resource = '', reason, detail } = loss;
     throw new LeaseLostError(resource, reason, { detail, cause: thrown?.error });

@@ -21,8 +21,11 @@ import type { AcquireOptions } from '../core/waiter.ts';
 import { type Outlook, type Subject, Waiter } from '../core/waiter.ts';
 import { type Scope, underLease, type Work } from './lockable.ts';
 
+let storage: AsyncLocalStorage<Frame> | undefined;
+
 function context(): AsyncLocalStorage<Frame> {
-  return perProcess('context', () => new AsyncLocalStorage<Frame>());
+  storage ??= perProcess('context', () => new AsyncLocalStorage<Frame>());
+  return storage;
 }
 
 /**
@@ -128,7 +131,7 @@ export class Frame implements Scope, Subject {
     try {
       this.lease.assertHeld();
       const scope = new Frame(this.#engine, this.lease, this);
-      return await underLease(this.lease, { scope, work });
+      return await underLease(this.lease, () => scope, work);
     } finally {
       const next = this.#line.shift();
       this.#entered = next !== undefined;
