@@ -38,12 +38,14 @@ const little: Lane = [
 ];
 
 const REST: readonly Stage[] = [
-  [[script('simulation', 'scripts/sim.ts', '--runs', '10000')]],
   [
-    [script('fuzz', 'scripts/fuzz.ts', '--calls', '500000')],
-    [vitestStep('models'), ...packageSteps({ fetch: true })],
+    [
+      script('simulation', 'scripts/sim.ts', '--runs', '10000'),
+      script('fuzz', 'scripts/fuzz.ts', '--calls', '500000'),
+      ...packageSteps({ fetch: true }),
+    ],
+    [vitestStep('leaks'), vitestStep('models')],
   ],
-  [[vitestStep('leaks')]],
   [[timedVitestStep('commands')]],
   [[timedVitestStep('servers')]],
   [[teethStep]],
