@@ -144,7 +144,12 @@ export abstract class Lockable<L extends Held> {
   }
 
   #under<T>(taking: L | Promise<L>, work: Work<L, T>): Promise<T> {
-    return underLease(taking, (lease) => this.scope(lease), work, (lease) => lease.release());
+    return underLease(
+      taking,
+      (lease) => this.scope(lease),
+      work,
+      (lease) => lease.release(),
+    );
   }
 }
 
