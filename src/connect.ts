@@ -71,7 +71,7 @@ export async function openStore(url: string): Promise<Store> {
     throw new UsageError(`A store is named by a URL such as 'sqlite:./locks.db' or 'memory:'.`);
   }
   if (scheme === 'memory') {
-    if (rest !== '') throw new UsageError(`'memory:' takes nothing behind the colon.`);
+    if (rest !== '') throw new UsageError(`'memory:' takes nothing after the colon.`);
     const { memoryStore } = await import('./stores/memory/index.ts');
     return memoryStore();
   }

@@ -219,5 +219,5 @@ const same = <T>(reply: T): T => reply;
  */
 export function engineOf(locks: Locks): Engine {
   if (locks?.engine) return locks.engine;
-  throw new UsageError('The first argument must be locks, as createLocks makes them.');
+  throw new UsageError('The first argument must be Locks, as createLocks returns them.');
 }

@@ -45,7 +45,7 @@ export function checkClock(clock: Clock = systemClock()): Clock {
   const { onJump } = clock ?? {};
   const whole = PARTS.every((part) => typeof clock?.[part] === 'function');
   if (whole && (onJump === undefined || typeof onJump === 'function')) return clock;
-  throw new UsageError('clock must be a Clock, as systemClock() gives.');
+  throw new UsageError('clock must be a Clock, such as systemClock() returns.');
 }
 
 /** Where the readings come from; tests pass their own. */

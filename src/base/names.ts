@@ -23,7 +23,7 @@ export function checkName(name: string, what = 'name', maxBytes: number = MAX_NA
     );
   }
   if (!name.isWellFormed()) {
-    throw new UsageError(`The ${what} has half a surrogate pair and is no Unicode text.`);
+    throw new UsageError(`The ${what} has half a surrogate pair, so it is not valid Unicode.`);
   }
   return name;
 }

@@ -21,11 +21,11 @@ const HELP = `Usage: holdfast VERB [ARGUMENT...] [flags]
 Locks between processes, for the shell.
 
   run NAME -- COMMAND    run a command while holding a lock
-  ls [PREFIX]            names that somebody holds or waits for
-  show NAME              who holds and who waits
+  ls [PREFIX]            names that are held or waited for
+  show NAME              its holders and waiters, in order
   watch NAME             the same, live
-  evict NAME             take a lock away from its holder
-  migrate                make the tables of the locks in a database
+  evict NAME             take a lock away from a holder
+  migrate                create the tables of the locks in a database
 
   --store URL            such as postgres://HOST/DATABASE; default $HOLDFAST_STORE, else a file
   --json                 for programs

@@ -29,7 +29,10 @@ function defaultUrl(): string {
     makeDirectory(directory);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ExitError(STATUS.unreachable, `The directory for locks cannot be made: ${reason}.`);
+    throw new ExitError(
+      STATUS.unreachable,
+      `The directory for locks cannot be created: ${reason}.`,
+    );
   }
   return `sqlite:${join(directory, 'locks.db')}`;
 }

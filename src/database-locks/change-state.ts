@@ -48,7 +48,9 @@ export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promi
   const from = readColumns(read.from, { what: 'from', dialect });
   const to = readColumns(read.to, { what: 'to', dialect });
   if (!from.some((each) => to.some((other) => differ(each, other)))) {
-    throw new UsageError('to must change a column of from, or everybody would be told yes.');
+    throw new UsageError(
+      '`to` must change a column named in `from`; otherwise every caller would succeed.',
+    );
   }
   const conditions = from.map(([column, value]) =>
     value === null ? `${column} IS NULL` : `${column} = ?`,
@@ -62,7 +64,7 @@ export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promi
 
 async function change(connection: Connection, sql: string, values: Value[]): Promise<boolean> {
   const rows = await connection.count(sql, values);
-  if (rows > 1) throw new UsageError(`The key names several rows: ${rows} were changed.`);
+  if (rows > 1) throw new UsageError(`The key is not unique: it changed ${rows} rows.`);
   return rows === 1;
 }
 

@@ -26,7 +26,7 @@ export function clientOf(given: unknown): Client {
   const usable = (typeof given === 'object' && given !== null) || typeof given === 'function';
   const client = usable ? recognised(given) : undefined;
   if (client) return client;
-  throw new UsageError(`This takes ${TAKEN}; or { dialect, transaction, rows, count } for others.`);
+  throw new UsageError(`Give ${TAKEN}; for others, { dialect, transaction, rows, count }.`);
 }
 
 function recognised(given: object): Client | undefined {
@@ -123,7 +123,7 @@ function mysql(client: Mysql, place: 'connection' | 'pool'): Client {
     const sent =
       values.length === 0 ? connection.query(options) : connection.execute(options, values);
     if (typeof (sent as PromiseLike<unknown>)?.then !== 'function') {
-      throw new UsageError('Take the connection that answers with promises.');
+      throw new UsageError('Give a connection of the promise API, not of the callback API.');
     }
     const answer = await (sent as PromiseLike<unknown>);
     return isPair(answer) ? answer[0] : answer;

@@ -59,7 +59,7 @@ export class Connection {
   /** @throws UsageError outside of a transaction. */
   async mustHaveBegun(): Promise<void> {
     this.#begun = await this.inTransaction();
-    if (!this.#begun) throw outside('No transaction was begun here.');
+    if (!this.#begun) throw outside('No transaction was begun on this connection.');
   }
 
   async #send(what: 'rows' | 'count', sql: string, values: readonly unknown[]): Promise<unknown> {
@@ -79,8 +79,8 @@ export class Connection {
     const [row] = (await this.#client.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
     if (Number(row?.commits) !== 1) {
       throw new UsageError(
-        'The connections of this pool do not commit what they are sent (autocommit is off).' +
-          ' Begin a transaction, or switch it on.',
+        'The connections of this pool do not commit statements by themselves (autocommit is off).' +
+          ' Begin a transaction, or switch autocommit on.',
       );
     }
     committing.add(this.#db);
@@ -98,10 +98,10 @@ export function connectionOf(db: SqlDatabase): Connection {
  */
 export function transactionOf(tx: SqlTransaction): Connection {
   const client = clientOf(tx);
-  if (client.place === 'pool') throw outside('This takes a transaction, not a pool or a database.');
+  if (client.place === 'pool') throw outside('Give a transaction, not a pool or a database.');
   return new Connection(client, tx);
 }
 
 function outside(what: string): UsageError {
-  return new UsageError(`${what} A lock ends with its transaction, so it must be inside of one.`);
+  return new UsageError(`${what} A lock ends with its transaction, so take it inside one.`);
 }

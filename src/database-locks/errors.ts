@@ -106,9 +106,9 @@ const RETRYABLE = new Set<Kind>([
 ]);
 
 const TEXT: Readonly<Record<Exclude<Kind, 'usage'>, string>> = {
-  deadlock: 'The database ended this transaction, because it and others waited for each other',
+  deadlock: 'The database rolled this transaction back to break a deadlock',
   'lock-timeout': 'Another transaction held the lock for too long',
-  serialization: 'Another transaction changed it since this one began to read',
+  serialization: 'Another transaction has changed the data since this one began to read',
   aborted: 'An earlier statement of this transaction failed, so it can only be rolled back',
   cancelled: 'The statement was cancelled',
   connection: 'The connection broke',

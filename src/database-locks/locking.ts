@@ -89,6 +89,6 @@ export async function mustReadLatest(connection: Connection): Promise<void> {
 function readsOlder(level: string): UsageError {
   return new UsageError(
     `This transaction is ${level.toUpperCase()}: what it reads under a lock may be older than the` +
-      ' lock. Begin it at READ COMMITTED. (At SERIALIZABLE in all programs no lock is needed.)',
+      ' lock. Begin it at READ COMMITTED. (If all programs use SERIALIZABLE, no lock is needed.)',
   );
 }

@@ -86,7 +86,7 @@ export function optimistic<T extends object = Row>(
   const read = readOptions(options, OPTIONS, 'optimistic');
   const { attempts = ATTEMPTS, signal } = read;
   if (!Number.isSafeInteger(attempts) || attempts < 1) {
-    throw new UsageError(`attempts is a whole number from 1 on, not ${show(attempts)}.`);
+    throw new UsageError(`attempts must be a whole number of at least 1, not ${show(attempts)}.`);
   }
   if (typeof change !== 'function') throw new UsageError('The change must be a function.');
   const where = { table: quoteTable(read.table), column: quote(read.version, 'The version') };
@@ -110,7 +110,7 @@ async function tryAll(connection: Connection, asked: Asked): Promise<OptimisticR
     const { result, cause } = await tryOnce(connection, asked, attempt);
     if (result) return result;
     if (attempt === attempts || (await connection.inTransaction())) {
-      const message = `Others changed the row first, in each of ${attempt} attempts.`;
+      const message = `Other transactions changed the row first in each of ${attempt} attempts.`;
       throw new ConflictError(message, { attempts: attempt, cause });
     }
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
@@ -150,7 +150,9 @@ async function read(connection: Connection, { where, key }: Asked): Promise<Vers
   const columns = versionColumns(connection, where);
   const sql = `SELECT t.*, ${columns} FROM ${where.table} AS t WHERE ${key.sql} LIMIT 2`;
   const [row, other] = await connection.rows(sql, key.values);
-  if (other) throw new UsageError(`The key names several rows of ${where.table}: not unique.`);
+  if (other) {
+    throw new UsageError(`The key is not unique: it names several rows of ${where.table}.`);
+  }
   if (row) return readVersion(row);
   const message = `There is no such row in ${where.table}.`;
   throw new TransactionError(message, { reason: 'missing', retryable: false });
@@ -165,7 +167,7 @@ async function write(
   const what = 'What the change returned';
   const set = readColumns(columns, { what, dialect: connection.dialect });
   if (set.some(([column]) => column === where.column)) {
-    throw new UsageError('The version is not for the change to set: every write changes it.');
+    throw new UsageError('The change must not set the version column: every write increments it.');
   }
   await mustHaveRoom(connection, where, version);
   const changes = [

@@ -140,7 +140,9 @@ async function find(
   const where = connection.dialect === 'postgres' ? `${key.sql} AND ${READS_LATEST}` : key.sql;
   const sql = `SELECT t.* FROM ${table} AS t WHERE ${where} LIMIT 2 ${locking}`;
   const rows = await connection.rows(sql, key.values);
-  if (rows.length > 1) throw new UsageError(`The key names several rows of ${table}: not unique.`);
+  if (rows.length > 1) {
+    throw new UsageError(`The key is not unique: it names several rows of ${table}.`);
+  }
   return rows[0];
 }
 
@@ -174,7 +176,7 @@ function readAsked(options: RowLockOptions, dialect: Dialect): Asked {
   const read = readOptions(options, OPTIONS, 'rowLock');
   const { mode = 'update', insert = true } = read;
   if (mode !== 'update' && mode !== 'share') {
-    throw new UsageError(`mode is 'update' or 'share', not ${show(mode)}.`);
+    throw new UsageError(`mode must be 'update' or 'share', not ${show(mode)}.`);
   }
   const table = quoteTable(read.table);
   const key = readKey(read.key, dialect);

@@ -31,7 +31,7 @@ export function quoteTable(table: string): string {
   if (parts.length === 1 || parts.length === 2) {
     return parts.map((part) => quote(part, 'The table')).join('.');
   }
-  throw new UsageError(`The table is a name, or one in a schema, not ${show(table)}.`);
+  throw new UsageError(`The table must be a plain or schema-qualified name, not ${show(table)}.`);
 }
 
 export function quote(name: string, what: string): string {
@@ -55,7 +55,7 @@ export function readColumns(
 ): [column: string, value: Value][] {
   const entries = typeof columns === 'object' && columns !== null ? Object.entries(columns) : [];
   if (entries.length === 0 || Array.isArray(columns)) {
-    throw new UsageError(`${what} must be an object, a value for each column.`);
+    throw new UsageError(`${what} must be an object with a value for each column.`);
   }
   return entries.map(([column, value]) => {
     checkValue(value, `${what}'s ${show(column)}`, dialect);
@@ -67,7 +67,7 @@ export function readColumns(
 export function readKey(key: Columns, dialect: Dialect): Piece {
   const entries = readColumns(key, { what: 'The key', dialect });
   if (entries.some(([, value]) => value === null)) {
-    throw new UsageError('A key that is null finds no row.');
+    throw new UsageError('The key must not be null: null matches no row.');
   }
   return {
     sql: entries.map(([column]) => `${column} = ?`).join(' AND '),
@@ -103,10 +103,10 @@ export function checkValue(value: unknown, what: string, dialect: Dialect): void
   }
   if (typeof value !== 'string') return;
   if (!value.isWellFormed()) {
-    throw new UsageError(`${what} has half a surrogate pair and is no Unicode text.`);
+    throw new UsageError(`${what} has half a surrogate pair, so it is not valid Unicode.`);
   }
   if (dialect === 'postgres' && value.includes('\0')) {
-    throw new UsageError(`${what} has a NUL, which PostgreSQL's text cannot have.`);
+    throw new UsageError(`${what} has a NUL, which text in PostgreSQL cannot hold.`);
   }
 }
 

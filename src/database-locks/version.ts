@@ -52,7 +52,7 @@ export interface Versioned {
 export function readVersion({ [TEXT]: value, [TYPE]: type, ...row }: Row): Versioned {
   const text = String(value);
   if (/^-?\d+$/.test(text) && (type === EXACT || /int/.test(String(type)))) return { row, text };
-  throw new UsageError(`A version is an integer; this one is ${text}.`);
+  throw new UsageError(`The version must be an integer, not ${text}.`);
 }
 
 /**
@@ -90,7 +90,9 @@ WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND column_name 
   const spare = /unsigned/.test(String(row?.full)) ? 0n : 1n;
   const most = bits ? 2n ** (bits - spare) - 1n : 10n ** BigInt(Number(row?.digits ?? 99)) - 1n;
   if (BigInt(text) < most) return;
-  throw new UsageError(`The version is ${text}, the greatest of its column: make it a BIGINT.`);
+  throw new UsageError(
+    `The version is ${text}, the greatest its column can hold: make the column a BIGINT.`,
+  );
 }
 
 function unquoted(name: string): string {

@@ -7,9 +7,13 @@ export class StaleTokenError extends LockError {
   readonly seen: bigint;
 
   constructor(resource: string, token: bigint, seen: bigint, detail = '') {
-    super('STALE_TOKEN', `Token ${token} of ${quote(resource)} is stale: ${seen} is in.${detail}`, {
-      resource,
-    });
+    super(
+      'STALE_TOKEN',
+      `Token ${token} of ${quote(resource)} is stale: the fence is at ${seen}.${detail}`,
+      {
+        resource,
+      },
+    );
     this.token = token;
     this.seen = seen;
   }

@@ -62,7 +62,7 @@ export function etcdFence(
 ): Fence<EtcdTransactions, Promise<EtcdEntry>> {
   const { prefix = 'holdfast-fence/' } = readOptions(options, ['prefix'], 'etcdFence');
   if (typeof prefix !== 'string' || !prefix.isWellFormed() || prefix === '') {
-    throw new UsageError(`prefix must be text, and not empty, not ${show(prefix)}.`);
+    throw new UsageError(`prefix must be text that is not empty, not ${show(prefix)}.`);
   }
   return fenceOf(async (verb, etcd, lease) => {
     const token = fenced(lease);
@@ -89,7 +89,7 @@ function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare
   return {
     check,
     async write(txn) {
-      if (token.kind === 'read' && writes(txn)) throw new UsageError('A reader writes nothing.');
+      if (token.kind === 'read' && writes(txn)) throw new UsageError('A reader must not write.');
       // The caller's own comparisons choose its branch, so the fence's enclose them.
       const fenced: Txn = { compare: check, success: [{ txn }], failure: [{ range: { key } }] };
       const reply = await etcd.txn(fenced);

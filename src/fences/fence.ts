@@ -64,7 +64,9 @@ export function readLease(lease: EnterToken): FencingToken {
   checkName(resource, 'resource', MAX_PREFIX_BYTES + MAX_NAME_BYTES);
   checkName(lineage, 'lineage');
   if (kind !== undefined && !KINDS.includes(kind)) {
-    throw new UsageError(`The kind of a lease is one of ${KINDS.join(', ')}, not ${show(kind)}.`);
+    throw new UsageError(
+      `The kind of a lease must be one of ${KINDS.join(', ')}, not ${show(kind)}.`,
+    );
   }
   return { resource, lineage, kind, token: checkToken(token) };
 }
@@ -73,7 +75,7 @@ export function readLease(lease: EnterToken): FencingToken {
 export function fenced(lease: EnterToken): FencingToken {
   const token = readLease(lease);
   if (token.kind !== 'permits') return token;
-  throw new UnsupportedError('fence', 'Permits cannot be fenced: their holders are equals.');
+  throw new UnsupportedError('fence', 'Permits cannot be fenced: several hold at once.');
 }
 
 /** The largest integer of SQLite, PostgreSQL and MySQL. */
@@ -82,5 +84,7 @@ const MAX_TOKEN = 2n ** 63n - 1n;
 function checkToken(token: bigint | string): bigint {
   const value = typeof token === 'string' && /^[1-9]\d{0,18}$/.test(token) ? BigInt(token) : token;
   if (typeof value === 'bigint' && value > 0n && value <= MAX_TOKEN) return value;
-  throw new UsageError(`A fencing token is a positive bigint, or one as text, not ${show(token)}.`);
+  throw new UsageError(
+    `A fencing token must be a positive bigint, or one as text, not ${show(token)}.`,
+  );
 }

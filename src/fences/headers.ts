@@ -94,7 +94,7 @@ function nameIn(read: Read, part: 'resource' | 'lineage'): string {
   } catch {
     // The error below reports it.
   }
-  const message = `The header ${PREFIX}${part} is no name in percent-encoding: ${show(text)}.`;
+  const message = `The header ${PREFIX}${part} is not a percent-encoded name: ${show(text)}.`;
   throw new FenceHeadersError('malformed', message);
 }
 
@@ -117,7 +117,7 @@ function readerOf(source: RequestSource): Read {
       throw new FenceHeadersError('malformed', `The request has several headers ${name}.`);
     }
     if (typeof value === 'string') return value;
-    throw new UsageError(`The header ${name} is no text: ${show(value)}.`);
+    throw new UsageError(`The header ${name} is not text: ${show(value)}.`);
   };
 }
 

@@ -49,7 +49,7 @@ export function enteredSince(mine: FencingToken, seen: Seen): StaleTokenError {
   const { resource, lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
   if (!again) return stale(mine, seen);
-  return new StaleTokenError(resource, token, token, ' It has been entered anew since.');
+  return new StaleTokenError(resource, token, token, ' The fence has been entered again since.');
 }
 
 export function textOf({ lineage, token, floor }: Seen): string {

@@ -83,8 +83,8 @@ export function zookeeperFence(
 ): Fence<ZookeeperNodes, Promise<ZookeeperEntry>> {
   const { path = '/holdfast-fence' } = readOptions(options, ['path'], 'zookeeperFence');
   if (typeof path !== 'string' || path === '/' || /^\/zookeeper(\/|$)/.test(path)) {
-    const instead = `not ${show(path)}: the root and /zookeeper have nodes of the servers.`;
-    throw new UsageError(`path must be that of a node of your own, ${instead}`);
+    const instead = `not ${show(path)}: the root and /zookeeper belong to the servers.`;
+    throw new UsageError(`path must name a node of your own, ${instead}`);
   }
   checkPath(path);
   return fenceOf(async (verb, session, lease) => {
@@ -178,7 +178,7 @@ function entryOf(place: Place, token: FencingToken, version: number): ZookeeperE
     check,
     async write(steps, within) {
       if (token.kind === 'read' && steps.some(({ step }) => step !== 'check')) {
-        throw new UsageError('A reader writes nothing.');
+        throw new UsageError('A reader must not write.');
       }
       try {
         return (await session.multi([...check, ...steps], within)).slice(check.length);
@@ -209,7 +209,7 @@ async function refusal(place: Place, mine: FencingToken): Promise<Error> {
   try {
     known = await read(place);
   } catch {
-    return new StaleTokenError(resource, token, token, ' Another entry was made since.');
+    return new StaleTokenError(resource, token, token, ' The fence has been entered again since.');
   }
   if (known) return enteredSince(mine, seenAt(place, known));
   return new StaleTokenError(resource, token, 0n, ' The node of the fence was deleted.');

@@ -67,7 +67,7 @@ function recordsOf({ services }: Engine): Required<Pick<Store, 'keep' | 'recall'
   const { store } = services.calls;
   const { keep: keeps, recall: recalls } = store;
   if (keeps && recalls) return { keep: keeps.bind(store), recall: recalls.bind(store) };
-  const message = `The ${store.name} store keeps no records of what is done.`;
+  const message = `The ${store.name} store keeps no records of finished work.`;
   throw new UnsupportedError('records', message);
 }
 
@@ -80,7 +80,10 @@ function noteIn<N extends object>(text: string, resource: string): N {
   } catch {
     // The error below reports it.
   }
-  const what = layout === undefined ? 'something else has written it' : `layout ${show(layout)}`;
-  const message = `The record of ${show(resource)} cannot be read: ${what}; ${LAYOUT} is known.`;
+  const what =
+    layout === undefined
+      ? 'something else has written it'
+      : `its layout is ${show(layout)}, not ${LAYOUT}`;
+  const message = `The record of ${show(resource)} cannot be read: ${what}.`;
   throw new StoreError(message, { resource, retryable: false, outcome: 'failed' });
 }

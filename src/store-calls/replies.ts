@@ -126,14 +126,14 @@ function isMember({ number, holder }: Member): boolean {
 }
 
 function garbled(answer: unknown): StoreError {
-  return new StoreError(`The store gave an answer that is none: ${show(answer)}.`, {
+  return new StoreError(`The store returned an invalid answer: ${show(answer)}.`, {
     retryable: false,
     outcome: 'unknown',
   });
 }
 
 /** Stands in for a missing reply. */
-export const NO_REPLY: StoreError = new StoreError('The store gave no answer for this claim.', {
+export const NO_REPLY: StoreError = new StoreError('The store returned no answer for this claim.', {
   retryable: false,
   outcome: 'unknown',
 });

@@ -122,7 +122,7 @@ function refused(said: string): StoreError {
 }
 
 export function garbled(reply: unknown): StoreError {
-  return new StoreError(`The server gave an answer that is none: ${JSON.stringify(reply)}.`, {
+  return new StoreError(`The server returned an invalid answer: ${JSON.stringify(reply)}.`, {
     retryable: false,
     outcome: 'unknown',
   });

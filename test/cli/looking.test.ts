@@ -108,7 +108,7 @@ it('show tells holders, then waiters in order', async () => {
   );
   expect(out).toContain('big\\u{1b}[2J');
   await letGo(holder, first, second);
-  expect((await place.fate('show', 'gpu')).out).toBe('gpu: nobody holds or waits\n');
+  expect((await place.fate('show', 'gpu')).out).toBe('gpu: no holders, no waiters\n');
 });
 
 it('a read-write lock has no limit', async () => {
@@ -198,7 +198,7 @@ it('evict tells whether there was anybody', async () => {
   const [{ token = '' } = {}] = (await json<QueueJson>(place, 'show', 'a')).holders;
   const evict = ['evict', 'a', '--reason', 'a test'];
   expect(await place.fate(...evict, '--token', '12')).toEqual({
-    ...{ status: 1, signal: null, out: '', err: 'holdfast: Nobody in "a" has token 12.\n' },
+    ...{ status: 1, signal: null, out: '', err: 'holdfast: No claim on "a" has token 12.\n' },
   });
   expect(await json(place, ...evict, '--token', '12')).toEqual({
     ...{ resource: 'a', token: '12', evicted: false },

@@ -37,9 +37,9 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['run a', '--wait 25d', /--wait takes a duration .* at most 24d, not "25d"/],
     ['run a', '--wait Infinity', /--wait takes a duration/],
     ['run a', '--grace soon', /--grace takes a duration/],
-    ['run a', '--ttl 99ms', /--ttl is at least 100ms/],
-    ['run a', '--ttl 31s', /--ttl is at most 30s/],
-    ['run a', '--try --wait 1s', /--try waits for nothing/],
+    ['run a', '--ttl 99ms', /--ttl must be at least 100ms/],
+    ['run a', '--ttl 31s', /--ttl must be at most 30s/],
+    ['run a', '--try --wait 1s', /--try takes no --wait/],
     ['run a', '--limit 0', /--limit takes a whole number from 1 to 1073741824, not "0"/],
     ['run a', '--limit 1.5', /--limit takes a whole number/],
     ['run a', '--limit 1e3', /--limit takes a whole number/],
@@ -110,10 +110,10 @@ it.each([
   ['in memory', 'sqlite::memory:', 78, /in memory cannot be shared/],
   ['of this process alone', 'memory:', 78, /would lock nothing/],
   ['misspelt', 'sqlit:locks.db', 78, /did you mean 'sqlite:'\?/],
-  ['of another kind', 'hazelcast://localhost', 78, /no store for 'hazelcast:'; there are/],
+  ['of another type', 'hazelcast://localhost', 78, /no store for 'hazelcast:'; there are/],
   ['in a missing directory', 'sqlite:missing/locks.db', 69, /directory must exist/],
   ['a directory', 'sqlite:.', 69, /cannot be opened/],
-  ['no database', 'sqlite:text', 69, /no SQLite database/],
+  ['no database', 'sqlite:text', 69, /not an SQLite database/],
   ['where nobody can write', 'sqlite:/proc/locks.db', 69, /cannot be opened/],
   ['of another layout', 'sqlite:layout.db', 77, /layout 99/],
 ])('a store that is %s', async (_, url, status, message) => {
@@ -146,7 +146,7 @@ it('a store that somebody else keeps locked', async () => {
   const { status, err } = await refused(place, ['run', 'a', '--try', '--', 'true']);
   database.close();
   expect(status).toBe(69);
-  expect(err).toMatch(/is locked by another connection/);
+  expect(err).toMatch(/was locked by another connection/);
 });
 
 it.each(['/proc', '/dev/null/state'])(

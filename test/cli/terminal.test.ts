@@ -174,10 +174,10 @@ describe('on a terminal', () => {
   it('watch keeps every line within the width', async () => {
     const place = new Place();
     const terminal = place.terminal(`stty cols 40; NO_COLOR=1 $holdfast watch ${'x'.repeat(99)}`);
-    await terminal.says('nobody holds');
+    await terminal.says('no holders');
     terminal.type(CTRL_C);
     const { out } = await terminal.fate;
-    expect(out).toContain(`${'x'.repeat(17)}: nobody holds or waits\r\n`);
+    expect(out).toContain(`${'x'.repeat(17)}: no holders, no waiters\r\n`);
     expect(out).not.toContain('x'.repeat(18));
   });
 });

@@ -43,7 +43,7 @@ test('a write that the value ends as it was is none that an older entry can pass
   await newer.write(1);
   await expect(older.write(2)).rejects.toMatchObject({ code: 'STALE_TOKEN', seen: 34n });
   await (await fence.enter({ ...at('a'), token: 34n })).write(3);
-  await expect(newer.write(4)).rejects.toThrow(/entered anew/);
+  await expect(newer.write(4)).rejects.toThrow(/entered again/);
   expect(valueIn(service, 'a')).toBe(3);
 });
 
@@ -172,9 +172,9 @@ test('what was written past the fence, or deleted, ends an entry', async () => {
   const entry = await fence.enter({ ...at('a'), token: 1n });
   await entry.write(1);
   service.put('a', (service.texts.get('a') ?? '').replace('"value":1', '"value":7'));
-  await expect(entry.write(2)).rejects.toThrow(/past the fence/);
+  await expect(entry.write(2)).rejects.toThrow(/without passing the fence/);
   service.put('a', '{"value":8}');
-  await expect(entry.write(2)).rejects.toThrow(/past the fence/);
+  await expect(entry.write(2)).rejects.toThrow(/without passing the fence/);
   const next = await fence.enter({ ...at('a'), token: 1n });
   expect(next.value).toBe(8);
   service.texts.delete('a');
@@ -207,7 +207,7 @@ test('what is no fence, lease, access, option or key is refused', async () => {
   await expect(fence.adopt({ ...at('a'), token: 1n })).rejects.toMatchObject({ code: 'USAGE' });
   await expect(fence.enter({ ...at('b'), token: 0n })).rejects.toThrow(/fencing token/);
   const reader = await fence.enter({ ...at('b'), token: 1n, kind: 'read' });
-  await expect(reader.write(1)).rejects.toThrow(/reader writes nothing/);
+  await expect(reader.write(1)).rejects.toThrow(/reader must not write/);
   const usage = expect.objectContaining({ code: 'USAGE' });
   for (const objects of [undefined, null, {}, { get: () => {} }] as unknown as ObjectAccess[]) {
     const entered = objectFence().enter(objects, { ...at('a'), token: 1n });

@@ -268,9 +268,9 @@ describe('a result that is kept', () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   it.each([
-    ['a function', () => {}, 'JSON has nothing for'],
-    ['a bigint', 5n, 'it is no JSON'],
-    ['a circle', circle, 'it is no JSON'],
+    ['a function', () => {}, 'JSON cannot represent'],
+    ['a bigint', 5n, 'it cannot be written as JSON'],
+    ['a circle', circle, 'it cannot be written as JSON'],
     ['too long', 'é'.repeat(4096), 'it has 8194 bytes of JSON; at most 8192 are allowed'],
   ])('is refused when the work is done, which stays done: %s', async (_, value, why) => {
     const { locks, other } = setUp();

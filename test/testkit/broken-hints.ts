@@ -28,7 +28,7 @@ export const BROKEN_HINTS: readonly BrokenStore[] = [
   },
   {
     fault: 'hints go by the first word of the name',
-    noticed: /^hints: hints find their way/,
+    noticed: /^hints: hints reach their claim/,
     break(store) {
       const wakes = new Map<string, Set<Wake>>();
       return {

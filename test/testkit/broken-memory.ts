@@ -13,7 +13,7 @@ function answering(store: Store, change: (status: ClaimStatus) => ClaimStatus): 
 export const BROKEN_MEMORY: readonly BrokenStore[] = [
   {
     fault: 'a store that forgot grants at once',
-    noticed: /^data loss: (nobody is admitted|after the quarantine)/,
+    noticed: /^data loss: (no claim is admitted|after the quarantine)/,
     break: (store) =>
       answering(store, (status) =>
         status.state === 'waiting' && status.why === 'data-loss'
@@ -23,7 +23,7 @@ export const BROKEN_MEMORY: readonly BrokenStore[] = [
   },
   {
     fault: 'whoever is forgotten is told that he has expired',
-    noticed: /^data loss: who held or waited/,
+    noticed: /^data loss: holders and waiters are told/,
     break: (store) =>
       answering(store, (status) =>
         status.state === 'gone' ? { state: 'gone', why: 'expired' } : status,

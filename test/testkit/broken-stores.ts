@@ -198,7 +198,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'nobody learns why they were evicted',
-    noticed: /^evict: the evicted is told why/,
+    noticed: /^evict: an evicted claim is told the reason/,
     break: (store) => ({
       evict: async (resource, number, { now }) =>
         (await store.evict?.(resource, number, { reason: 'unknown', now })) ?? false,
@@ -223,7 +223,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'waiters are told to ask only after a whole TTL',
-    noticed: /^(claim: a waiter further back|release: who waits for a hold that was released)/,
+    noticed: /^(claim: a waiter further back|release: a waiter behind a hold that was released)/,
     break: (store) =>
       answering(store, (status) =>
         status.state === 'waiting' ? { ...status, retryInMs: 20_000 } : status,
@@ -231,7 +231,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'a full queue does not know who stands in it',
-    noticed: /^claim: who stands in a full queue/,
+    noticed: /^claim: a waiter in a full queue/,
     break(store) {
       const seen = new Set<string>();
       return {
@@ -282,7 +282,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'nobody is evicted twice',
-    noticed: /^evict: who has been evicted and still holds/,
+    noticed: /^evict: an evicted claim that still holds/,
     break(store) {
       const evicted = new Set<bigint>();
       return {

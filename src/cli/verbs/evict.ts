@@ -12,13 +12,13 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
 
-Takes a lock away from its holder, or its place from a waiter. A holder gets no more heartbeats: it
-is told, and its lock ends with its TTL at the latest.
+Takes a lock away from a holder, or removes a waiter from the queue. An evicted holder
+is told with its next heartbeat, and its lock ends with its TTL at the latest.
 
-  --token N      which one: 'holdfast show NAME' lists them
-  --reason TEXT  why, for whoever asks later
-  --now          ends it at once; the next one may come in beside work that goes on, and only a
-                 fence protects then
+  --token N      of the claim to evict: 'holdfast show NAME' lists them
+  --reason TEXT  why; the evicted holder or waiter is told
+  --now          ends it at once; the next holder may come in while the work of the evicted one
+                 goes on, and only a fence protects then
   --yes          does not ask; without a terminal it never asks
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
@@ -39,7 +39,7 @@ export const verb: Verb = {
     const name = given.name();
     const token = tokenOf(given);
     const reason = given.text('reason');
-    if (!reason) throw misuse('--reason is missing: say why, for whoever asks later');
+    if (!reason) throw misuse('--reason is missing: say why; the evicted holder or waiter is told');
     const options = readEvict({ token, reason, now: given.has('now') });
     const locks = await openLocks(given);
     const asks = isatty(0) && isatty(2) && !given.has('yes');
@@ -63,7 +63,7 @@ function tokenOf(given: Arguments): bigint {
 async function agreed(queue: Queue, { token, now }: EvictOptions): Promise<boolean> {
   const member = [...queue.holders, ...queue.waiters].find(({ number }) => number === token);
   if (!member) throw nobody(queue.resource, token);
-  const how = now ? ' at once, when only a fence protects' : '';
+  const how = now ? ' at once (only a fence protects then)' : '';
   const question = `Evict ${memberLine(member, queue)} from ${plain(queue.resource)}${how}? [y/N] `;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const aborter = new AbortController();
@@ -74,5 +74,5 @@ async function agreed(queue: Queue, { token, now }: EvictOptions): Promise<boole
 }
 
 function nobody(name: string, token: bigint): ExitError {
-  return new ExitError(STATUS.none, `Nobody in ${quote(name)} has token ${token}.`);
+  return new ExitError(STATUS.none, `No claim on ${quote(name)} has token ${token}.`);
 }

@@ -6,7 +6,7 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast ls [PREFIX] [--store URL] [--json]
 
-Prints the names that somebody holds or waits for, those that begin with PREFIX, in order.
+Prints the names that are held or waited for, in order: all, or those that begin with PREFIX.
 `;
 
 export const verb: Verb = {

@@ -7,8 +7,8 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast migrate --store URL [--print]
 
-Makes the tables and functions that the locks need in a database, or brings them up to date. To do
-it again does no harm. Its user must be allowed to create them; programs need less.
+Creates the tables and functions that the locks need in a database, or brings them up to date.
+Repeating it does no harm. Its user must be allowed to create them; programs need fewer rights.
 
   --store URL    postgres://USER@HOST/DATABASE or mysql://…; default $HOLDFAST_STORE
   --print        writes the SQL instead of running it, for tools that keep migrations
@@ -42,7 +42,7 @@ export const verb: Verb = {
     const load = MIGRATIONS.get(scheme);
     if (!load) {
       const known = [...MIGRATIONS.keys()].join(', ');
-      throw configuration(`Nothing is migrated for ${quote(`${scheme}:`)}: only for ${known}.`);
+      throw configuration(`${quote(`${scheme}:`)} cannot be migrated, only ${known}.`);
     }
     const migration = await load();
     const text = inUrl(() => migration.migrationText(rest));
@@ -60,7 +60,7 @@ export const verb: Verb = {
 function urlOf(given: Arguments): string {
   const url = given.text('store') ?? process.env.HOLDFAST_STORE;
   if (url) return url;
-  throw misuse('--store is missing: which database?');
+  throw misuse('--store is missing: name the database to migrate');
 }
 
 function inUrl<T>(read: () => T): T {

@@ -41,7 +41,7 @@ export function queueLines(
     coloured ? styleText(format, text, { validateStream: false }) : text;
   const heading = (counts: string): string =>
     paint('bold', plain(resource).slice(0, Math.max(0, columns - counts.length))) + counts;
-  if (holders.length + waiters.length === 0) return [heading(': nobody holds or waits')];
+  if (holders.length + waiters.length === 0) return [heading(': no holders, no waiters')];
   const rows = [
     ...holders.map((member) => ['holds', ...memberCells(member, queue)]),
     ...waiters.map((member) => ['waits', ...memberCells(member, queue)]),

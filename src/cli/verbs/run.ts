@@ -17,16 +17,16 @@ const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
 Runs a command while holding the lock NAME.
 
   --try             do not wait for it
-  --wait DURATION   wait at most this long: 500ms, 30s, 5m, 2h (default: without end)
+  --wait DURATION   wait at most this long: 500ms, 30s, 5m, 2h (default: no limit)
   --limit N         a semaphore: at most N permits are held at a time
   --permits K       takes K of them (default 1)
   --read, --shared  the read side of a read-write lock
   --write           its write side
-  --ttl DURATION    the lock outlives a holder that is gone by this (default 10s, at most 30s)
-  --fair            strict order, which a command has in any case
+  --ttl DURATION    how long the lock outlives a dead holder (default 10s, at most 30s)
+  --fair            strict order, which a command always has
   --label TEXT      shown to people (default: the name of the command)
   --grace DURATION  after a lost lock, time from SIGTERM to SIGKILL (default 5s)
-  -E STATUS         exit status if the lock is not acquired (default 75); 0 says nothing
+  -E STATUS         exit status if the lock is not acquired (default 75); 0 prints nothing
   --store URL       sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json            errors as JSON, on the standard error
 
@@ -122,7 +122,7 @@ function commandOf({ command }: Arguments): readonly string[] {
 
 function termsOf(given: Arguments, name: string): Terms {
   const wait = given.duration('wait');
-  if (wait !== undefined && given.has('try')) throw misuse('--try waits for nothing, so no --wait');
+  if (wait !== undefined && given.has('try')) throw misuse('--try takes no --wait: it never waits');
   const waitMs = given.has('try') ? 0 : wait;
   const reads = given.has('read') || given.has('shared');
   const writes = given.has('write');
@@ -130,7 +130,7 @@ function termsOf(given: Arguments, name: string): Terms {
   const permits = given.whole('permits', 1, limit ?? MAX_PERMITS) ?? 1;
   if (given.has('permits') && limit === undefined) throw misuse('--permits needs --limit');
   if (Number(reads) + Number(writes) + Number(limit !== undefined) > 1) {
-    throw misuse('One of --limit, --read and --write at most: they are different kinds of lock');
+    throw misuse('Give only one of --limit, --read and --write: they are different kinds of lock');
   }
   const options = { fair: given.has('fair') };
   const lockOn = (locks: Locks): Lock => {
@@ -143,7 +143,7 @@ function termsOf(given: Arguments, name: string): Terms {
 
 function ttlOf(given: Arguments): number {
   const ttl = given.duration('ttl') ?? DEFAULT_TTL_MS;
-  if (ttl < MIN_TTL_MS) throw misuse('--ttl is at least 100ms');
+  if (ttl < MIN_TTL_MS) throw misuse('--ttl must be at least 100ms');
   if (ttl <= MAX_TTL_MS) return ttl;
-  throw misuse('--ttl is at most 30s; a lock is kept for longer by heartbeats');
+  throw misuse('--ttl must be at most 30s; heartbeats keep a lock for longer');
 }

@@ -6,8 +6,8 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast show NAME [--store URL] [--json]
 
-Prints who holds the lock, and then who waits for it, in order. TOKEN is the fencing token of a
-holder, and the place of a waiter; 'evict' takes it. LEFT is the time without another heartbeat.
+Prints the holders of the lock, and then its waiters, in order. TOKEN is the fencing token of a
+holder, or the place of a waiter; 'evict' takes it. LEFT is the time left without another heartbeat.
 `;
 
 export const verb: Verb = {

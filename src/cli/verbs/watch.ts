@@ -9,9 +9,9 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
 
-Shows who holds and who waits, and goes on until it is interrupted. On a terminal it draws the
-queue anew; elsewhere it appends a line for each change, and with --json the whole queue. It looks
-twice a second: what comes and goes in between is not seen. While the store is away for a time, it
+Shows the holders and waiters until it is interrupted. On a terminal it redraws the queue;
+elsewhere it appends a line for each change, or with --json the whole queue. It looks twice a
+second, so it misses claims that come and go in between. While the store cannot be reached, it
 says so and waits.
 `;
 

@@ -128,7 +128,7 @@ function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEn
       return known.value;
     },
     async write(value) {
-      if (token.kind === 'read') throw new UsageError('A reader writes nothing.');
+      if (token.kind === 'read') throw new UsageError('A reader must not write.');
       const next = last.then(() => write(value));
       last = next.catch(() => {});
       await next;
@@ -139,7 +139,7 @@ function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEn
 /** The error of a write that found another mark. */
 function refusal(token: FencingToken, own: Mark, found: Mark | undefined): StaleTokenError {
   if (found && found.entry !== own.entry) return enteredSince(token, found);
-  return ended(token, 'Something has written it past the fence.');
+  return ended(token, 'Something wrote the object without passing the fence.');
 }
 
 function ended({ resource, token }: FencingToken, why: string): StaleTokenError {

@@ -30,10 +30,10 @@ export async function probeObjects(objects: ObjectAccess, key: string): Promise<
   const there = await lookAt(objects, key);
   if (there === undefined) throw lacking('keep what is written');
   if ('etag' in first && first.etag !== there.etag) {
-    throw lacking('name an object alike in reply to PUT and to GET');
+    throw lacking('return the same ETag from PUT and from GET');
   }
   const second = await put(there.etag);
-  if (!('etag' in second)) throw lacking('write what has the ETag of If-Match');
+  if (!('etag' in second)) throw lacking('accept a write whose If-Match is the current ETag');
   if ('etag' in (await put(there.etag))) throw lacking('honour If-Match');
   if ('etag' in (await put(undefined))) throw lacking('honour If-None-Match');
   const rivals = await Promise.all(Array.from({ length: AT_ONCE }, () => put(second.etag)));
@@ -43,6 +43,6 @@ export async function probeObjects(objects: ObjectAccess, key: string): Promise<
 }
 
 function lacking(what: string): UnsupportedError {
-  const message = `The service does not ${what}: nothing on it can be fenced like this.`;
+  const message = `The service does not ${what}, so this fence cannot protect its objects.`;
   return new UnsupportedError('conditional writes', message);
 }

@@ -91,7 +91,7 @@ function failed(
   error: unknown,
   { inDoubt, hopeless }: { readonly inDoubt: boolean; readonly hopeless: boolean },
 ): StoreError {
-  return new StoreError(`The service of the objects failed (${describe(error)}).`, {
+  return new StoreError(`The object service failed (${describe(error)}).`, {
     cause: error,
     retryable: !hopeless,
     outcome: inDoubt ? 'unknown' : 'failed',
@@ -103,16 +103,16 @@ function isFinal(fate: Fate): boolean {
 }
 
 function unknownTo(error: unknown): UnsupportedError {
-  const message = `The service knows no conditional writes (${describe(error)}).`;
+  const message = `The service does not support conditional writes (${describe(error)}).`;
   return new UnsupportedError('conditional writes', message);
 }
 
 function checkEtag(etag: unknown, before?: string): string {
   if (typeof etag !== 'string' || etag === '' || etag.startsWith('W/')) {
-    const message = `A condition needs a strong ETag, and the service gives ${show(etag)}.`;
+    const message = `A condition needs a strong ETag, not ${show(etag)}.`;
     throw new UnsupportedError('ETag', message);
   }
   if (etag !== before) return etag;
   const message = `The ETag ${show(etag)} stayed the same when the object was written.`;
-  throw new UnsupportedError('ETag', `${message} The fence has to stand in what it is made of.`);
+  throw new UnsupportedError('ETag', `${message} The ETag must cover the fence.`);
 }

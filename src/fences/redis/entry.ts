@@ -89,7 +89,9 @@ export function entryOf(terms: Terms): RedisEntry {
       return (await inTurn(commandsScript, keys, args)) as readonly Reply[];
     },
     async eval(script, given = {}) {
-      if (typeof script !== 'string') throw new UsageError(`No script: ${show(script)}.`);
+      if (typeof script !== 'string') {
+        throw new UsageError(`A script must be text, not ${show(script)}.`);
+      }
       const { keys = [], args = [] } = readOptions(given, ['keys', 'args'], 'eval');
       return inTurn(script, keys, args).catch((error: unknown) => {
         throw ofScript(error);
@@ -111,7 +113,7 @@ function textOf(value: RedisValue): string {
     return String(value);
   }
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  throw new UsageError(`Redis is sent text and finite numbers here, not ${show(value)}.`);
+  throw new UsageError(`A value must be text or a finite number, not ${show(value)}.`);
 }
 
 /** @throws UsageError */
@@ -122,11 +124,11 @@ function checkKey(key: string, { link, key: fence }: Terms): void {
   if (!link.cluster || slotOf(key) === slotOf(fence)) return;
   throw new UsageError(
     `The cluster keeps ${show(key)} in another slot than the fence ${show(fence)}. Give the lock ` +
-      "and its data one {tag} in their names, or tell it to the fence: the option 'tag'.",
+      "and its data one {tag} in their names, or set the fence's option 'tag'.",
   );
 }
 
 function overtaken(): StoreError {
-  const message = 'The request was carried out before, or a later one was: read what is there.';
+  const message = 'The server has already carried out this request, or a later one: read the data.';
   return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }

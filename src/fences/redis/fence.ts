@@ -128,7 +128,7 @@ function readKeep(keep: Duration | undefined): number {
   if (keep === undefined) return 0;
   const ms = parseDuration(keep, 'keep');
   if (ms >= SHORTEST_KEEP_MS) return ms;
-  throw new UsageError(`keep must be a minute at least, and better days, not ${show(keep)}.`);
+  throw new UsageError(`keep must be at least a minute, and better days, not ${show(keep)}.`);
 }
 
 /** As many digits as the largest token: texts of equal length compare as their numbers do. */
@@ -166,11 +166,11 @@ async function whyOver(link: Link, key: string, mine: FencingToken): Promise<Err
     reply = (await link.send(key, look)) as readonly Reply[];
   } catch (error) {
     if (!isLockError(error, 'STORE')) throw error;
-    return ended(token, 'Another entry was made since.');
+    return ended(token, 'The fence has been entered again since.');
   }
   if (reply[0] === null) return ended(0n, 'The key of the fence was deleted.');
   const seen = seenIn(reply);
   const older = mine.kind !== 'read' && seen.lineage === lineage && seen.token < token;
   if (!older || seen.floor > token) return enteredSince(mine, seen);
-  return ended(seen.token, 'The server has forgotten the entry, after a fail-over: enter anew.');
+  return ended(seen.token, 'The server has lost the entry in a fail-over: enter again.');
 }

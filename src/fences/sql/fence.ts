@@ -86,9 +86,7 @@ export function sqlFence(options: SqlFenceOptions): SqlFence<SqliteConnection, v
   const given = readOptions(options, ['dialect', 'table'], 'sqlFence');
   const { dialect, table = 'holdfast_fence' } = given;
   if (!['sqlite', 'postgres', 'mysql'].includes(dialect)) {
-    throw new UsageError(
-      `sqlFence has the dialects 'sqlite', 'postgres' and 'mysql', not ${show(dialect)}.`,
-    );
+    throw new UsageError(`dialect must be 'sqlite', 'postgres' or 'mysql', not ${show(dialect)}.`);
   }
   const sql = FENCE_SQL[dialect](table);
   const { schema } = sql;

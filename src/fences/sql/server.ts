@@ -13,7 +13,7 @@ export async function runOnServer(
 ): Promise<void> {
   const connection = transactionOf(tx);
   if (connection.dialect !== dialect) {
-    const message = `This fence is for ${dialect}, the transaction of ${connection.dialect}.`;
+    const message = `The fence is for ${dialect}, but its transaction is of ${connection.dialect}.`;
     throw new UsageError(message);
   }
   await connection.mustHaveBegun();
@@ -22,7 +22,7 @@ export async function runOnServer(
     while (!step.done) step = steps.next(await take(connection, step.value));
   } catch (error) {
     if (!isLockError(error, 'USAGE') || error.cause === undefined) throw error;
-    const what = `The fence needs its table, which you make once:\n${schema}`;
+    const what = `The fence needs its table. Create it once:\n${schema}`;
     throw new UsageError(`${error.message}. ${what}`, { cause: error.cause });
   }
 }

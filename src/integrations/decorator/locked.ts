@@ -49,9 +49,9 @@ type Fitting<M extends AsyncMethod, A extends unknown[], Skips> = [(...args: A) 
   ? Skips extends true
     ? undefined extends Awaited<ReturnType<M>>
       ? unknown
-      : { readonly error: "with ifBusy: 'skip', the method must be able to answer undefined" }
+      : { readonly error: "with ifBusy: 'skip', the method must be able to return undefined" }
     : unknown
-  : { readonly error: 'the name is made of arguments that the method does not have' };
+  : { readonly error: 'the name uses arguments that the method does not have' };
 
 /** Decorates an asynchronous method, as both kinds of decorators. */
 export interface LockedDecorator<Self, A extends unknown[], Skips> {
@@ -113,7 +113,7 @@ export function locked<Self extends object, A extends unknown[]>(
     'locked',
   );
   if (typeof name !== 'string' && typeof name !== 'function') {
-    throw new UsageError('locked takes a name, or a function that makes one.');
+    throw new UsageError('locked takes a name, or a function that returns one.');
   }
   if (typeof locks !== 'function') checkLocks(locks);
   const defaults = { ...(wait !== undefined && { wait }), ...(label !== undefined && { label }) };
@@ -149,7 +149,8 @@ function decoratorOf(replace: (method: Method) => Method) {
     }
     const descriptor = third as PropertyDescriptor | undefined;
     if (typeof descriptor?.value !== 'function') {
-      const what = second === undefined ? 'a class' : `${String(second as string)}, which is none`;
+      const what =
+        second === undefined ? 'a class' : `${String(second as string)}, which is not one`;
       throw new UsageError(`locked decorates methods, not ${what}.`);
     }
     descriptor.value = replace(descriptor.value as Method);
@@ -160,14 +161,14 @@ function decoratorOf(replace: (method: Method) => Method) {
 /** Accepts `Locks` of another copy of the package. */
 function checkLocks(locks: Locks): Locks {
   if (typeof (locks as Partial<Locks> | undefined)?.mutex === 'function') return locks;
-  throw new UsageError('locked takes Locks, or a function from the object to its Locks.');
+  throw new UsageError('locked takes Locks, or a function that returns the Locks of an object.');
 }
 
 function promiseOf(answer: unknown, { name }: Method): PromiseLike<unknown> {
   if (typeof (answer as Partial<PromiseLike<unknown>> | undefined)?.then === 'function') {
     return answer as PromiseLike<unknown>;
   }
-  const why = 'it would go on without the lock';
+  const why = 'otherwise its work could go on without the lock';
   throw new UsageError(`${name || 'The method'} must return a promise to be locked: ${why}.`);
 }
 

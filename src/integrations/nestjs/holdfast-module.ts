@@ -173,7 +173,7 @@ const FACTORY = {
   inject: (given: HoldfastModuleAsyncOptions['inject'] = []) => given,
   useFactory: (given: HoldfastModuleAsyncOptions['useFactory']) => {
     if (typeof given === 'function') return given;
-    throw new UsageError('forRootAsync needs a useFactory, which makes the store.');
+    throw new UsageError('forRootAsync needs a useFactory, which returns the store.');
   },
 };
 

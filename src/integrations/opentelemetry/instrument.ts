@@ -82,7 +82,7 @@ export function instrument(api: OpenTelemetry, options: InstrumentOptions = {}):
 function listenerOf(locks: Locks | undefined): Listen {
   if (locks === undefined) return onChannel;
   if (typeof (locks as Partial<Locks>)?.on !== 'function') {
-    throw new UsageError('locks must be what createLocks answered.');
+    throw new UsageError('locks must be what createLocks returned.');
   }
   return (name, listener) => locks.on(name, listener);
 }

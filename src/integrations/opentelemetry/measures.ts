@@ -28,16 +28,16 @@ export class Measures {
   constructor(meter: Meter) {
     this.#acquisitions = meter.createCounter('holdfast.acquisitions', {
       unit: '{acquisition}',
-      description: 'Attempts to take a lock that are over.',
+      description: 'Finished attempts to take a lock.',
     });
     this.#waitTime = meter.createHistogram('holdfast.wait.duration', {
       unit: 's',
-      description: 'From asking for a lock to the answer.',
+      description: 'Time from the request for a lock to its outcome.',
       advice,
     });
     this.#holdTime = meter.createHistogram('holdfast.hold.duration', {
       unit: 's',
-      description: 'From the grant of a lock to its release or loss.',
+      description: 'Time from the grant of a lock to its release or loss.',
       advice,
     });
     this.#waiters = meter.createUpDownCounter('holdfast.waiters', {
@@ -54,11 +54,11 @@ export class Measures {
     });
     this.#handOffs = meter.createCounter('holdfast.hand_offs', {
       unit: '{hand_off}',
-      description: 'Locks that came from the holder before, in this process or through the store.',
+      description: 'Locks taken over from the last holder, in this process or through the store.',
     });
     this.#heartbeats = meter.createCounter('holdfast.heartbeats', {
       unit: '{claim}',
-      description: 'Claims that were to be kept alive, each time.',
+      description: 'Claims in heartbeats, each counted every time.',
     });
   }
 

@@ -88,7 +88,9 @@ const MAX_LABEL = 256;
 const ONCE = {
   keepFor: (given: Duration, name: string): number => {
     if (given === undefined) {
-      throw new UsageError("once needs keepFor: how long to know that it is done, such as '1d'.");
+      throw new UsageError(
+        "once needs keepFor: how long to remember that the work is done, such as '1d'.",
+      );
     }
     const ms = millisecondsOf(given, name);
     if (ms === 0) throw new UsageError('keepFor must be more than 0.');
@@ -216,13 +218,13 @@ function noteOf<T>(
   if (!keepResult || value === undefined) return { note: bare, kept: value };
   const { resource } = lease;
   const without = (why: string, cause?: unknown): ReturnType<typeof noteOf<T>> => {
-    const message = `The work is done, and so recorded, but its result cannot be kept: ${why}.`;
+    const message = `The work is done and on record, but its result cannot be kept: ${why}.`;
     const unfit = new UsageError(message, { resource, cause });
     return { note: bare, kept: value, unfit };
   };
   try {
     const result = JSON.stringify(value) as string | undefined;
-    if (result === undefined) return without(`JSON has nothing for ${show(value)}`);
+    if (result === undefined) return without(`JSON cannot represent ${show(value)}`);
     const bytes = Buffer.byteLength(result);
     if (bytes > MAX_RESULT_BYTES) {
       return without(`it has ${bytes} bytes of JSON; at most ${MAX_RESULT_BYTES} are allowed`);
@@ -230,6 +232,6 @@ function noteOf<T>(
     const kept = JSON.parse(result) as T;
     return { note: { ...bare, result: kept }, kept };
   } catch (cause) {
-    return without('it is no JSON', cause);
+    return without('it cannot be written as JSON', cause);
   }
 }

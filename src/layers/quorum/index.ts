@@ -199,7 +199,7 @@ function checkMembers(given: readonly Store[]): readonly Store[] {
   const stores: readonly Store[] = [...given];
   const { length } = stores;
   if (length < 3 || length % 2 === 0) {
-    const why = 'an even number survives no more failures than one member less';
+    const why = 'an even number survives no more failures than one less';
     throw new UsageError(`quorum takes an odd number of stores from 3, not ${length}: ${why}.`);
   }
   if (new Set(stores).size < length) throw new UsageError('quorum takes each store once.');

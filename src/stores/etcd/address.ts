@@ -52,7 +52,7 @@ export function readAddress(address: string | readonly string[] | EtcdAddress): 
 
 function addressOf({ endpoints, username, password, tls }: EtcdAddress): Address {
   if (!Array.isArray(endpoints) || endpoints.length === 0) {
-    throw new UsageError('endpoints must be a list of servers of etcd.');
+    throw new UsageError('endpoints must be a list of etcd servers.');
   }
   if (tls !== undefined) readOptions(tls, TLS, 'tls');
   const read = endpoints.map((text: unknown) => endpointsIn(text, tls));
@@ -62,20 +62,22 @@ function addressOf({ endpoints, username, password, tls }: EtcdAddress): Address
     throw new UsageError('The user of etcd is named more than once.');
   }
   if (given === undefined && password !== undefined) {
-    throw new UsageError('A password of etcd needs a user name.');
+    throw new UsageError('A password for etcd needs a user name.');
   }
   const user = given ?? named;
   for (const part of [user?.name ?? '', user?.password ?? '']) {
-    if (typeof part !== 'string') throw new UsageError('User and password of etcd are strings.');
+    if (typeof part !== 'string') {
+      throw new UsageError('The user and password for etcd must be strings.');
+    }
   }
-  if (user?.name === '') throw new UsageError('The user name of etcd is empty.');
+  if (user?.name === '') throw new UsageError('The user name for etcd must not be empty.');
   return { endpoints: read.flatMap((one) => one.endpoints), user };
 }
 
 function endpointsIn(text: unknown, tls: EtcdTls | undefined): Address {
   if (typeof text !== 'string') throw new UsageError('endpoints must be strings.');
   const parts = /^(?:([a-z]+):\/\/)?(?:([^/?#]*)@)?([^/?#@\s]+)\/?$/i.exec(text);
-  if (!parts) throw malformed('it has another form');
+  if (!parts) throw malformed('it does not fit the form');
   const [, scheme, credentials, hosts = ''] = parts;
   const secure = scheme === undefined ? tls !== undefined : SECURE[scheme.toLowerCase()];
   if (secure === undefined) throw malformed('its scheme is not etcd, etcds, http or https');
@@ -106,7 +108,7 @@ function userIn(credentials: string): NonNullable<Address['user']> {
 
 function malformed(why: string): UsageError {
   return new UsageError(
-    `The address of etcd is malformed: ${why}. It has the form '${FORM}'; in a user name or` +
+    `The address of etcd is malformed: ${why}. The form is '${FORM}'; in a user name or` +
       ' password, characters such as / @ : and % are written as %2F, %40, %3A and %25.',
   );
 }

@@ -94,6 +94,6 @@ function unchanged(key: string, revision: bigint): Compare {
 }
 
 function tooBusy(): StoreError {
-  const message = 'Others changed the claim again and again.';
+  const message = 'Other requests kept changing the claim.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -249,6 +249,6 @@ class Entry {
 }
 
 function tooBusy(): StoreError {
-  const message = 'Others came before this try again and again.';
+  const message = 'Other claims kept coming in before this try.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

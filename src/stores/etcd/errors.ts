@@ -67,18 +67,18 @@ const FULL = 'etcdserver: mvcc: database space exceeded';
 
 const TOO_LARGE = refused(
   false,
-  'does not take requests of this size. Look at its --max-request-bytes',
+  'does not accept requests of this size. Look at its --max-request-bytes',
 );
 
 /** By how a message begins. */
 const refusals: readonly (readonly [starts: string, Meaning])[] = [
   [NO_LEADER, refused(true, 'has no leader, or is cut off from it')],
   ['raft proposal dropped', refused(true, 'has no leader')],
-  ['etcdserver: not leader', refused(true, 'is not the leader any more')],
+  ['etcdserver: not leader', refused(true, 'is no longer the leader')],
   ['etcdserver: too many requests', refused(true, 'is too busy')],
   [LEASE_GONE, refused(true, 'does not know the lease (any more)')],
-  ['etcdserver: leader changed', unclear('has got another leader meanwhile')],
-  ['etcdserver: request timed out', unclear('has waited too long for the other servers')],
+  ['etcdserver: leader changed', unclear('has changed its leader meanwhile')],
+  ['etcdserver: request timed out', unclear('waited too long for the other servers')],
   ['etcdserver: server stopped', unclear('was stopped')],
   [
     FULL,
@@ -101,7 +101,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
   ],
   [
     'etcdserver: user name is empty',
-    refused(false, 'wants a user name and password. Put them into the address'),
+    refused(false, 'requires a user name and password. Put them into the address'),
   ],
   ['etcdserver: invalid auth token', refused(true, 'does not know the token of this user')],
   ['etcdserver: revision of auth store is old', refused(true, 'has new users or roles')],
@@ -109,7 +109,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
   ['grpc: received message larger than max', TOO_LARGE],
   [
     'etcdserver: too many operations in txn request',
-    refused(false, 'does not take so many operations at once. Look at its --max-txn-ops'),
+    refused(false, 'does not accept so many operations at once. Look at its --max-txn-ops'),
   ],
 ];
 
@@ -122,7 +122,7 @@ const states = new Map<number, Meaning>([
   [Status.permissionDenied, REFUSED],
   [Status.failedPrecondition, REFUSED],
   [Status.outOfRange, REFUSED],
-  [Status.unimplemented, refused(false, 'is no etcd, or older than 3.4')],
+  [Status.unimplemented, refused(false, 'is not etcd, or is older than 3.4')],
   [Status.unauthenticated, refused(true, 'does not know the token of this user')],
   [Status.resourceExhausted, refused(true, 'has no room for this request')],
   [Status.deadlineExceeded, unclear('took too long')],
@@ -132,7 +132,7 @@ const FAILED = unclear('failed');
 
 /** A connection error's code, or words of its message if it has none. */
 const breaks: readonly (readonly [sign: RegExp, retryable: boolean, advice: string])[] = [
-  [/ECONNREFUSED/, true, 'is not there: nobody listens at that address'],
+  [/ECONNREFUSED/, true, 'is not running: nothing listens at that address'],
   [/ENOTFOUND|EAI_AGAIN/, true, 'could not be found: its host name is not known'],
   [
     /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
@@ -144,7 +144,7 @@ const breaks: readonly (readonly [sign: RegExp, retryable: boolean, advice: stri
     false,
     'and the client do not agree on TLS. Check the scheme and the tls options of the address',
   ],
-  [/ERR_HTTP2_ERROR|MalformedError|not of etcd/, false, 'gave an answer that is not of etcd'],
+  [/ERR_HTTP2_ERROR|MalformedError|not of etcd/, false, 'sent a reply that is not from etcd'],
 ];
 
 /** A refusal or a broken connection, as a `StoreError` that says what to do. */

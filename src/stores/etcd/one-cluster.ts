@@ -39,7 +39,7 @@ export class OneCluster implements EtcdClient {
 
 function otherHistory(): StoreError {
   const message =
-    'The etcd at this address is another one than before, or has lost its data. Stop all ' +
-    'programs that use its locks before they are started again.';
+    'The etcd at this address is not the one seen before, or has lost its data. Stop all ' +
+    'programs that use its locks before you start any of them again.';
   return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }

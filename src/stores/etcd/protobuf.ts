@@ -168,7 +168,7 @@ function readAll(reader: Reader, { fields, byNumber }: Table): Record<string, un
       continue;
     }
     if (wire !== field.kind.wire) {
-      throw new MalformedError(`${field.name} has another wire type than it should`);
+      throw new MalformedError(`${field.name} has the wrong wire type`);
     }
     const found = field.kind.read(reader);
     if (field.is === 'many') (value[field.name] as unknown[]).push(found);

@@ -114,7 +114,7 @@ export class Watches {
 
   #created({ id, canceled, reason, header }: WatchResponse): void {
     const watch = this.#asked.shift();
-    if (watch === undefined) throw new MalformedError('a watch is there that nobody asked for');
+    if (watch === undefined) throw new MalformedError('a watch was created without a request');
     const there = this.#all.has(watch);
     if (canceled) return there ? this.#refused(watch, reason) : undefined;
     if (header === undefined) throw new MalformedError('a watch has no header');

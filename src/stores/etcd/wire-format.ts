@@ -115,7 +115,7 @@ export class Reader {
     const outer = this.#end;
     const length = this.uint();
     this.#end = this.#endOf(length);
-    if (++this.#depth > MAX_DEPTH) throw new MalformedError('messages lie too deep');
+    if (++this.#depth > MAX_DEPTH) throw new MalformedError('messages are nested too deep');
     const value = read();
     this.#depth--;
     this.#end = outer;

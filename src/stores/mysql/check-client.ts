@@ -15,7 +15,7 @@ export function checkClient(client: unknown): 'mysql2' | 'mariadb' {
   if (typeof client === 'string') {
     // The text may contain a password, so no message repeats it.
     throw new UsageError(
-      `A text is no client: give ${EXPECTED}. For a URL there is connect() of holdfast/connect.`,
+      `A string is not a client: give ${EXPECTED}. For a URL, use connect() of holdfast/connect.`,
     );
   }
   if (!has(client, 'query', 'execute', 'end')) throw unknown(client);
@@ -37,7 +37,9 @@ export function checkClient(client: unknown): 'mysql2' | 'mariadb' {
 }
 
 function closed(): UsageError {
-  return new UsageError('The client has ended. The locks need one that is in use, or not yet.');
+  return new UsageError(
+    'The client has ended. The locks need one that is open, or not yet opened.',
+  );
 }
 
 function unknown(client: unknown): UsageError {

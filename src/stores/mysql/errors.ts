@@ -37,7 +37,7 @@ const STOPPED: Meaning = {
   retryable: true,
   broken: true,
   outcome: 'unknown',
-  advice: 'was told to stop the call, or has a time limit',
+  advice: 'stopped the call, on request or at a time limit',
 };
 
 const ENDED: Meaning = {
@@ -50,10 +50,10 @@ const ENDED: Meaning = {
 const NO_PRIMARY: Meaning = {
   retryable: true,
   broken: true,
-  advice: 'takes no writes: it is a replica, or was made one. The primary is looked up again',
+  advice: 'accepts no writes: it is, or was made, a replica. The store looks up the primary again',
 };
 
-const FULL: Meaning = { retryable: true, advice: 'has run out of room. Look at its log' };
+const FULL: Meaning = { retryable: true, advice: 'has run out of space. Look at its log' };
 const DENIED: Meaning = { retryable: false, advice: GRANTS };
 const MISSING: Meaning = { retryable: false, advice: MIGRATE };
 
@@ -71,7 +71,7 @@ const CROWDED: Meaning = {
 };
 
 const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
-  [1020, { retryable: true, advice: 'has seen the row change meanwhile' }],
+  [1020, { retryable: true, advice: 'found that the row had changed meanwhile' }],
   [1021, FULL],
   [1040, CROWDED],
   [1041, FULL],
@@ -83,7 +83,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
       advice: 'does not let this user in. Check the user name, the password and the host',
     },
   ],
-  [1046, { retryable: false, advice: 'was told no database. Give the client one' }],
+  [1046, { retryable: false, advice: 'was given no database. Give the client one' }],
   [1049, { retryable: false, advice: 'has no such database' }],
   [1053, ENDED],
   [1114, FULL],
@@ -97,7 +97,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
     {
       retryable: true,
       advice:
-        'did not get the lock of a row in time. Look for a session that stands still in a' +
+        'could not lock a row in time. Look for a session that stays idle in a' +
         ' transaction on the tables of Holdfast',
     },
   ],
@@ -108,8 +108,8 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [1317, STOPPED],
   [OTHER_ARGUMENTS, MISSING],
   [1370, DENIED],
-  [1449, { retryable: false, advice: 'has lost the user who made the tables: migrate again' }],
-  [1568, { retryable: true, broken: true, advice: 'has a session that is in a transaction' }],
+  [1449, { retryable: false, advice: 'has lost the user that created the tables: migrate again' }],
+  [1568, { retryable: true, broken: true, advice: 'says that the session is in a transaction' }],
   [1792, NO_PRIMARY],
   [1836, NO_PRIMARY],
   [1927, ENDED],
@@ -123,8 +123,8 @@ const REFUSED: Meaning = { retryable: false, advice: 'refused' };
 
 /** A connection error's code, or words of its message where it has none. */
 const BREAKS: readonly (readonly [sign: RegExp, Meaning])[] = [
-  [/ECONNREFUSED/, { retryable: true, advice: 'is not there: nobody listens at that address' }],
-  [/ENOENT/, { retryable: true, advice: 'is not there: its socket file is missing' }],
+  [/ECONNREFUSED/, { retryable: true, advice: 'is not running: nothing listens at that address' }],
+  [/ENOENT/, { retryable: true, advice: 'is not running: its socket file is missing' }],
   [
     /ENOTFOUND|EAI_AGAIN/,
     { retryable: true, advice: 'could not be found: its host name is not known' },

@@ -115,8 +115,8 @@ function isLate(error: unknown): boolean {
 
 function exhausted(): StoreError {
   const message =
-    'The pool of mariadb has lent all its connections. The locks borrow one, once, with their' +
-    ' first verb, to learn how to connect: use them before the pool is exhausted, or give them' +
+    'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
+    ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
     ' another pool.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -59,7 +59,7 @@ function prefixIn({ prefix }: MysqlOptions): { readonly prefix?: string } {
 
 function read(rest: string): { readonly url: string; readonly options: MysqlOptions } {
   const [, place, query = ''] = /^(\/\/[^/?#]+\/[^/?#]+)(?:\?([^#]*))?$/.exec(rest) ?? [];
-  if (place === undefined) throw malformed('it has another form');
+  if (place === undefined) throw malformed('it does not fit the form');
   const { options, others } = splitQuery<MysqlOptions>(query, OPTIONS);
   const url = `${place}${others}`;
   return { url, options };
@@ -101,7 +101,7 @@ function reading(make: () => Client): Client {
 
 function malformed(why: string): UsageError {
   return new UsageError(
-    `The MySQL URL is malformed: ${why}. It has the form '${FORM}'; in a user name or password,` +
+    `The MySQL URL is malformed: ${why}. The form is '${FORM}'; in a user name or password,` +
       ' characters such as / @ : and % are written as %2F, %40, %3A and %25.',
   );
 }

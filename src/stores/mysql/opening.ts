@@ -52,13 +52,13 @@ function judgeServer(setting: (name: string) => string): void {
   checkVersion(setting('version'));
   if (isOn('wsrep_on')) {
     throw impossible(
-      'it belongs to a Galera cluster, whose servers do not see the locks of each other' +
+      "it belongs to a Galera cluster, whose servers do not see each other's locks" +
         ' (HOLDFAST_GALERA). Give the locks a server of their own',
     );
   }
   if (setting('group_replication_group_name') !== '') {
     throw impossible(
-      'it belongs to a replication group, whose servers do not see the locks of each other' +
+      "it belongs to a replication group, whose servers do not see each other's locks" +
         ' (HOLDFAST_GROUP_REPLICATION). Give the locks a server of their own',
     );
   }
@@ -77,7 +77,7 @@ function checkVersion(version: string): void {
 
 function noPrimary(): StoreError {
   const message =
-    'The MySQL server takes no writes: it is a replica, or set to be read-only. The primary is' +
-    ' looked up again.';
+    'The MySQL server accepts no writes: it is a replica, or read-only. The store looks up the' +
+    ' primary again.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -18,7 +18,7 @@ export function checkClient(client: unknown): 'pg' | 'postgres' {
   if (typeof client === 'string') {
     // The text may contain a password, so no message repeats it.
     throw new UsageError(
-      `A text is no client: give ${EXPECTED}. For a URL there is connect() of holdfast/connect.`,
+      `A string is not a client: give ${EXPECTED}. For a URL, use connect() of holdfast/connect.`,
     );
   }
   if (typeof client === 'function') {
@@ -45,7 +45,7 @@ function checkPgClient(client: Members): void {
 
 function checkNative(client: unknown): void {
   if (has(client, 'getStartupConf')) return;
-  throw new UsageError('The client is one of pg-native, which cannot be left: give one of pg.');
+  throw new UsageError('The client is of pg-native, which is not supported: give one of pg.');
 }
 
 /** A transaction and a reserved connection are functions as well, and have no options. */
@@ -54,7 +54,7 @@ function checkPostgresJs(client: object): void {
   if (!has(client, 'unsafe')) throw unknown(client);
   if (has(client, 'savepoint')) throw inTransaction();
   if (has(client, 'release')) {
-    throw new UsageError('The client is a reserved connection: give the one that it came from.');
+    throw new UsageError('The client is a reserved connection: give the client that it came from.');
   }
   if (!has(client, 'reserve', 'end') || !isObject(members.options)) throw unknown(client);
   const { host, port } = members.options as Members;
@@ -62,12 +62,14 @@ function checkPostgresJs(client: object): void {
 }
 
 function inTransaction(): UsageError {
-  const message = 'The client is in a transaction, of which the locks would be no part';
+  const message = 'The client is in a transaction, and the locks would not be part of it';
   return new UsageError(`${message}: give the pool, or what postgres() gave.`);
 }
 
 function closed(): UsageError {
-  return new UsageError('The client has ended. The locks need one that is in use, or not yet.');
+  return new UsageError(
+    'The client has ended. The locks need one that is open, or not yet opened.',
+  );
 }
 
 function unknown(client: unknown): UsageError {

@@ -38,10 +38,11 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
     {
       retryable: true,
       broken: true,
-      advice: 'takes no writes: it is a standby, or was made one. The primary is looked up again',
+      advice:
+        'accepts no writes: it is, or was made, a standby. The store looks up the primary again',
     },
   ],
-  ['26000', { retryable: true, broken: true, advice: 'does not know a statement it was given' }],
+  ['26000', { retryable: true, broken: true, advice: 'does not know a prepared statement' }],
   [
     '28',
     {
@@ -51,7 +52,7 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ],
   ['3D000', { retryable: false, advice: 'has no such database' }],
   ['3F000', { retryable: false, advice: MIGRATE }],
-  ['40001', { retryable: true, advice: 'could not put this transaction in order with others' }],
+  ['40001', { retryable: true, advice: 'could not serialize this transaction with others' }],
   ['40P01', { retryable: true, advice: 'broke up a deadlock' }],
   [
     '42501',
@@ -62,22 +63,22 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ],
   ['42883', { retryable: false, advice: MIGRATE }],
   ['42P01', { retryable: false, advice: MIGRATE }],
-  ['42P05', { retryable: true, broken: true, advice: 'has another statement of that name' }],
+  ['42P05', { retryable: true, broken: true, advice: 'already has a statement of that name' }],
   [
     '53300',
     { retryable: true, advice: 'has no connection left. Look at max_connections and at pools' },
   ],
-  ['53', { retryable: true, advice: 'has run out of something. Look at its log' }],
+  ['53', { retryable: true, advice: 'has run out of a resource. Look at its log' }],
   [
     '55P03',
     {
       retryable: true,
       advice:
-        'did not get the lock of a row in time. Look for a session that stands still in a' +
+        'could not lock a row in time. Look for a session that stays idle in a' +
         ' transaction on the tables of Holdfast',
     },
   ],
-  ['57014', { retryable: true, advice: 'was told to cancel the statement, or has a time limit' }],
+  ['57014', { retryable: true, advice: 'cancelled the statement, on request or at a time limit' }],
   ['57P03', { ...ENDED, advice: 'is just starting or stopping' }],
   ['57P04', { ...ENDED, retryable: false, advice: 'has dropped this database' }],
   ['57P', ENDED],
@@ -88,8 +89,8 @@ const REFUSED: Meaning = { retryable: false, advice: 'refused' };
 
 /** A connection error's code, or words of its message where it has none. */
 const BREAKS: readonly (readonly [sign: RegExp, Meaning])[] = [
-  [/ECONNREFUSED/, { retryable: true, advice: 'is not there: nobody listens at that address' }],
-  [/ENOENT/, { retryable: true, advice: 'is not there: its socket file is missing' }],
+  [/ECONNREFUSED/, { retryable: true, advice: 'is not running: nothing listens at that address' }],
+  [/ENOENT/, { retryable: true, advice: 'is not running: its socket file is missing' }],
   [
     /ENOTFOUND|EAI_AGAIN/,
     { retryable: true, advice: 'could not be found: its host name is not known' },
@@ -107,7 +108,7 @@ const BREAKS: readonly (readonly [sign: RegExp, Meaning])[] = [
   ],
   [
     /password must be a string|SASL|Unknown authenticationOk/i,
-    { retryable: false, advice: 'wants a password, or another one. Check the one of the client' },
+    { retryable: false, advice: 'needs a password, or a different one. Check that of the client' },
   ],
 ];
 

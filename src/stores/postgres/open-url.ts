@@ -47,7 +47,7 @@ function schemaIn({ schema }: PostgresOptions): { readonly schema?: string } {
 
 function read(rest: string): { readonly url: string; readonly options: PostgresOptions } {
   const [, place, query = ''] = /^(\/\/[^?#]*)(?:\?([^#]*))?$/.exec(rest) ?? [];
-  if (place === undefined) throw malformed('it has another form');
+  if (place === undefined) throw malformed('it does not fit the form');
   // Clients read these differently.
   if (/\s/.test(rest)) throw malformed('it has a blank in it');
   if (/%(?![\da-f]{2})/i.test(rest)) throw malformed('a % in it is not followed by two digits');
@@ -95,7 +95,7 @@ function reading(make: () => PostgresClient): PostgresClient {
 
 function malformed(why: string): UsageError {
   return new UsageError(
-    `The PostgreSQL URL is malformed: ${why}. It has the form '${FORM}'; in a user name or` +
+    `The PostgreSQL URL is malformed: ${why}. The form is '${FORM}'; in a user name or` +
       ' password, characters such as / @ : and % are written as %2F, %40, %3A and %25.',
   );
 }

@@ -55,15 +55,15 @@ export async function check(
   const [pid, version, server, client, standby, readOnly, ...durability] = row as string[];
   const major = Math.floor(Number(version) / 10_000);
   if (!(major >= OLDEST)) throw impossible(`it is older than PostgreSQL ${OLDEST}`);
-  if (server !== 'UTF8') throw impossible(`its encoding is ${server}, and names are Unicode`);
+  if (server !== 'UTF8') throw impossible(`its encoding is ${server}, but names are Unicode`);
   if (standby === 'true' || readOnly === 'on') throw noPrimary();
   const direct = Number(pid) === connection.pid;
   if (!direct && client !== 'UTF8') throw impossible(`the encoding of its client is ${client}`);
   warn(warnings, durability, fast);
   if (!direct) {
     const message =
-      'Messages do not come through the connection pooler, so news of locks are asked for. Give' +
-      ' the locks a direct connection for quicker hand-offs.';
+      'Notifications do not come through the connection pooler, so the store polls. Give the' +
+      ' locks a direct connection for quicker hand-offs.';
     warnings.tell('HOLDFAST_POOLER', message);
   }
   const settings = SETTINGS.filter(([, , since]) => direct && major >= since).map(
@@ -75,9 +75,9 @@ export async function check(
   if (layout !== String(LAYOUT)) throw anotherLayout(String(layout), LAYOUT);
   if (hidden === 'true') {
     const message =
-      'The server does not tell which history its data has: pg_control_system() or' +
-      ' pg_current_wal_lsn() is refused to the owner of the tables. So after every crash and' +
-      ' fail-over nothing is granted for maxTtl.';
+      'The server does not tell which history its data has: the owner of the tables may not call' +
+      ' pg_control_system() or pg_current_wal_lsn(). So after every crash and fail-over the store' +
+      ' grants nothing for maxTtl.';
     warnings.tell('HOLDFAST_HIDDEN_HISTORY', message);
   }
   return direct;
@@ -90,21 +90,21 @@ function warn(
 ): void {
   if (fsync === 'off') {
     const message =
-      'The server does not write to disk for certain (fsync is off): when its machine crashes,' +
-      ' locks may be lost unnoticed, and two hold the same one. Set fsync on.';
+      'The server does not force its writes to disk (fsync is off): when its machine crashes,' +
+      ' locks may be lost unnoticed, and two callers may hold the same one. Set fsync on.';
     warnings.tell('HOLDFAST_NO_FSYNC', message);
   }
   if (commits === 'off' && !fast) {
     const message =
-      'synchronous_commit is off on this server. Locks are committed with it on all the same;' +
+      'synchronous_commit is off on this server. The store still commits locks with it on;' +
       " durability: 'fast' would not wait.";
     warnings.tell('HOLDFAST_ASYNC_COMMIT', message);
   }
   const split = splitBy({ commits, synchronous, fast });
   if (split !== undefined && (Number(standbys) > 0 || synchronous !== '')) {
     const message =
-      'A primary that is cut off from its standbys goes on granting, beside the one promoted in' +
-      ` its place, for commits do not wait for a standby: ${split}. Change that, or make sure` +
+      'A primary that is cut off from its standbys keeps granting, beside the one promoted in its' +
+      ` place, because commits do not wait for a standby: ${split}. Change that, or make sure` +
       ' that a primary is stopped before another one is promoted.';
     warnings.tell('HOLDFAST_SPLIT_PRIMARY', message);
   }
@@ -123,7 +123,7 @@ function splitBy(known: {
 
 function noPrimary(): StoreError {
   const message =
-    'The PostgreSQL server takes no writes: it is a standby, or set to be read-only. The primary' +
-    ' is looked up again.';
+    'The PostgreSQL server accepts no writes: it is a standby, or read-only. The store looks up' +
+    ' the primary again.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

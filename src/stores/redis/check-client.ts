@@ -16,7 +16,7 @@ export function checkClient(client: unknown): void {
   if (typeof client === 'string') {
     // The text may contain a password, so no message repeats it.
     throw new UsageError(
-      `A text is no client: give ${EXPECTED}. For a URL there is connect() of holdfast/connect.`,
+      `A string is not a client: give ${EXPECTED}. For a URL, use connect() of holdfast/connect.`,
     );
   }
   if (!has(client, 'connect', 'on')) throw unknown(client);
@@ -51,7 +51,9 @@ function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
 }
 
 function closed(): UsageError {
-  return new UsageError('The client is closed. The locks need one that is in use, or not yet.');
+  return new UsageError(
+    'The client is closed. The locks need one that is open, or not yet opened.',
+  );
 }
 
 function unknown(client: unknown): UsageError {

@@ -263,6 +263,6 @@ export function closed(): StoreError {
 
 function notYet(lastFailure: unknown): StoreError {
   if (lastFailure !== undefined) return connectionError(lastFailure, false);
-  const message = `The Redis server has not taken the connection within ${CONNECT_MS} ms.`;
+  const message = `The Redis server did not accept the connection within ${CONNECT_MS} ms.`;
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -21,22 +21,19 @@ const NEVER: Meaning['retryable'] = false;
 const LATER: Meaning['retryable'] = true;
 
 const refusals: readonly (readonly [starts: string, Meaning])[] = [
-  ['NOSCRIPT', { retryable: LATER, advice: 'has lost the script; it is loaded again' }],
-  [
-    'UNSETTLED',
-    { retryable: LATER, advice: 'has become another one on the way; it is asked again' },
-  ],
+  ['NOSCRIPT', { retryable: LATER, advice: 'has lost the script; the store loads it again' }],
+  ['UNSETTLED', { retryable: LATER, advice: 'changed during the request; the store asks again' }],
   ['CLOCK', { retryable: LATER, advice: 'has a clock that cannot be right' }],
   [
     'NOIDENTITY',
     {
       retryable: NEVER,
       advice:
-        'does not say who it is, so that a loss of data could not be noticed. Only with' +
-        " afterDataLoss: 'trust' are there locks on it",
+        'does not identify itself, so that a loss of data could go unnoticed. Only with' +
+        " afterDataLoss: 'trust' does the store grant locks on it",
     },
   ],
-  ['NOAUTH', { retryable: NEVER, advice: 'wants a password. Give the client one' }],
+  ['NOAUTH', { retryable: NEVER, advice: 'requires a password. Give the client one' }],
   [
     'WRONGPASS',
     {
@@ -57,7 +54,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
     {
       retryable: LATER,
       advice:
-        'is a replica and cannot be written. After a fail-over the primary is looked up again',
+        'is a replica and takes no writes. After a fail-over the store looks up the primary again',
     },
   ],
   ['LOADING', { retryable: LATER, advice: 'is still loading its data after a start' }],
@@ -65,7 +62,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
     'BUSY',
     {
       retryable: LATER,
-      advice: "is busy with somebody's long script. Look for it with SLOWLOG, or use SCRIPT KILL",
+      advice: 'is busy with a long script. Look for it with SLOWLOG, or use SCRIPT KILL',
     },
   ],
   ['MASTERDOWN', { retryable: LATER, advice: 'is a replica that has lost its primary' }],
@@ -97,7 +94,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
     'NOREPLICAS',
     {
       retryable: LATER,
-      advice: 'has fewer good replicas than its min-replicas-to-write wants',
+      advice: 'has fewer good replicas than its min-replicas-to-write requires',
     },
   ],
   [
@@ -111,7 +108,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
     'WRONGTYPE',
     {
       retryable: NEVER,
-      advice: 'has something of another kind under the key. For locks, use another namespace',
+      advice: 'has data of another type under the key. Use another namespace for the locks',
     },
   ],
   [
@@ -130,8 +127,8 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
 
 /** A connection error's code, or words of its message where it has none. */
 const breaks: readonly (readonly [sign: RegExp, Meaning])[] = [
-  [/ECONNREFUSED/, { retryable: LATER, advice: 'is not there: nobody listens at that address' }],
-  [/ENOENT/, { retryable: LATER, advice: 'is not there: its socket file is missing' }],
+  [/ECONNREFUSED/, { retryable: LATER, advice: 'is not running: nothing listens at that address' }],
+  [/ENOENT/, { retryable: LATER, advice: 'is not running: its socket file is missing' }],
   [
     /ENOTFOUND|EAI_AGAIN/,
     { retryable: LATER, advice: 'could not be found: its host name is not known' },
@@ -149,7 +146,7 @@ const breaks: readonly (readonly [sign: RegExp, Meaning])[] = [
   ],
   [
     /Protocol error|Unknown RESP type|Unexpected (?:response|type)|Invalid (?:RESP|type)/i,
-    { retryable: NEVER, advice: 'gave an answer that is not of the Redis protocol' },
+    { retryable: NEVER, advice: 'sent a reply that does not follow the Redis protocol' },
   ],
   [
     /All sentinels are unreachable|None of the sentinels|valid master node/,
@@ -157,7 +154,7 @@ const breaks: readonly (readonly [sign: RegExp, Meaning])[] = [
   ],
   [
     /startup nodes|root nodes|Failed to refresh slots/,
-    { retryable: LATER, advice: 'is a cluster of which no node can be reached' },
+    { retryable: LATER, advice: 'is a cluster, and none of its nodes can be reached' },
   ],
 ];
 

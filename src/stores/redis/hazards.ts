@@ -52,7 +52,7 @@ export class Hazards {
   /** A jump has happened already, so the store cannot refuse it, only warn. */
   readonly clockJumped = (ms: number): void => {
     const way = ms > 0 ? `${Math.round(ms)} ms ahead` : `back by ${Math.round(-ms)} ms`;
-    const harm = ms > 0 ? 'have ended before their time' : 'live longer than their holders';
+    const harm = ms > 0 ? 'have expired too early' : 'expire too late';
     this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
   };
 
@@ -60,7 +60,7 @@ export class Hazards {
   readonly exceeded = (maxTtlMs: number): void => {
     const message =
       `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
-      ' one. After a flush this one may end the wait while leases of the other are alive.' +
+      ' one. After a flush, this one may grant locks while leases of the other are alive.' +
       ' Set the same maxTtl in all programs.';
     this.#warn('HOLDFAST_MAX_TTL', message);
   };
@@ -69,8 +69,8 @@ export class Hazards {
   readonly deaf = (error: StoreError): void => {
     if (refusalCode(error) !== 'NOPERM') return;
     const message =
-      'The server does not let this user SUBSCRIBE, so whoever waits for a lock asks now and then' +
-      ' instead of being woken. docs/stores/redis.md has the ACL that is needed.';
+      'The server does not let this user SUBSCRIBE, so waiters poll now and then instead of' +
+      ' being woken. docs/stores/redis.md has the ACL that is needed.';
     this.#warn('HOLDFAST_NO_WAKE', message);
   };
 
@@ -98,17 +98,17 @@ function hazardsIn(info: Info): readonly (readonly [HazardName, string])[] {
   const policy = info.get('maxmemory_policy');
   if (!info.has('master_replid')) {
     const message =
-      'The server does not tell its replication id, so that a loss of data is noticed by less' +
-      ' certain signs, or not at all: then nothing is granted.';
+      'The server does not tell its replication id, so the store notices a loss of data by less' +
+      ' certain signs, or not at all: then it grants nothing.';
     found.push(['HOLDFAST_UNKNOWN_SERVER', message]);
   }
   if (Number.isNaN(Number.parseInt(info.get('redis_version') ?? '', 10))) {
-    const message = 'The server does not say what it is, so nobody knows what locks on it are.';
+    const message = 'The server does not say what it is, so locks on it may be unsafe.';
     found.push(['HOLDFAST_UNKNOWN_SERVER', message]);
   }
   if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction') {
     const message =
-      `The server may evict locks (maxmemory-policy is ${policy}): two may then hold the` +
+      `The server may evict locks (maxmemory-policy is ${policy}): two callers may then hold the` +
       ' same one. Use noeviction, or a server of its own for locks.';
     found.push(['HOLDFAST_EVICTION', message]);
   }
@@ -116,7 +116,7 @@ function hazardsIn(info: Info): readonly (readonly [HazardName, string])[] {
   const alone = info.get('cluster_enabled') !== '1' && !info.has('min_slaves_good_slaves');
   if (Number(info.get('connected_slaves') ?? 0) > 0 && alone) {
     const message =
-      'A primary that is cut off from its replicas goes on granting, beside the one promoted' +
+      'A primary that is cut off from its replicas keeps granting, beside the one promoted' +
       ' in its place. Set min-replicas-to-write 1 on the server, so that it stops.';
     found.push(['HOLDFAST_SPLIT_PRIMARY', message]);
   }
@@ -124,7 +124,7 @@ function hazardsIn(info: Info): readonly (readonly [HazardName, string])[] {
 }
 
 function impossible(why: string): StoreError {
-  const message = `The server cannot keep locks: ${why}. It takes a primary of Redis 7.0 or newer.`;
+  const message = `The server cannot keep locks: ${why}. Use a primary of Redis 7.0 or newer.`;
   return refusal(message);
 }
 

@@ -24,6 +24,6 @@ export class PlainPlaces extends Places {
   override keyOf(resource: string): string {
     const key = this.#key(resource);
     if (typeof key === 'string' && key !== '') return key;
-    throw new UsageError(`key(name) must give a text, not ${show(key)}.`, { resource });
+    throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
   }
 }

@@ -24,6 +24,6 @@ function partsOf(raw: object): Iterable<unknown> {
 }
 
 function unexpected(): StoreError {
-  const message = 'The Redis server gave an answer that was not expected.';
+  const message = 'The Redis server returned an unexpected reply.';
   return new StoreError(message, { retryable: true, outcome: 'unknown' });
 }

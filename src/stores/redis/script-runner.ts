@@ -131,7 +131,7 @@ export class ScriptRunner {
     const [reply = null, reached = null] = await this.#parts.link.sendAll(key, [command, wait]);
     for (const answer of [reply, reached]) if (isRefusal(answer)) throw refused(answer.refusal);
     if (typeof reached === 'number' && reached >= replicas) return reply as Reply;
-    throw new StoreError(`Only ${reached} of ${replicas} replicas have it in time.`, {
+    throw new StoreError(`Only ${reached} of ${replicas} replicas confirmed the write in time.`, {
       retryable: true,
       outcome: 'unknown',
     });

@@ -41,7 +41,7 @@ export function parseRedisUrl(scheme: string, rest: string): RedisUrl {
   const [protocol = '', suffix = ''] = scheme.split('+');
   const kind = KINDS[suffix] ?? 'server';
   const parts = /^\/\/(?:([^/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(rest);
-  if (!parts) throw malformed(kind, 'it has another form');
+  if (!parts) throw malformed(kind, 'it does not fit the form');
   const [, credentials = '', hosts = '', path = '', query = ''] = parts;
   const [username, password] = credentials.split(/:(.*)/s, 2);
   const { db, ...options } = Object.fromEntries(new URLSearchParams(query));
@@ -70,7 +70,7 @@ function placeIn(
   const tooMuch = kind === 'sentinel' ? more.length > 0 : second;
   if (tooMuch || (kind === 'cluster' && first))
     throw malformed(kind, 'its path has too many parts');
-  if (db !== undefined) throw malformed(kind, 'the number of the database belongs into its path');
+  if (db !== undefined) throw malformed(kind, 'the number of the database belongs in its path');
   if (kind !== 'sentinel') return { path: '', database: databaseIn(first, kind) };
   if (first === '') throw malformed(kind, 'it does not name the primary');
   return { path: first, database: databaseIn(second, kind) };
@@ -110,7 +110,7 @@ function decoded(text: string, kind: RedisUrl['kind']): string {
 
 function malformed(kind: RedisUrl['kind'], why: string): UsageError {
   return new UsageError(
-    `The Redis URL is malformed: ${why}. It has the form '${FORMS[kind]}'; in a user name or` +
+    `The Redis URL is malformed: ${why}. The form is '${FORMS[kind]}'; in a user name or` +
       ' password, characters such as / @ : and % are written as %2F, %40, %3A and %25.',
   );
 }

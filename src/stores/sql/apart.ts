@@ -141,7 +141,7 @@ function isBlocked(error: unknown): boolean {
 
 function taken(): StoreError {
   const message =
-    'Somebody else has kept the row of this lock. Look for a session that stands still in a' +
+    'Another session keeps the row of this lock locked. Look for one that stays idle in a' +
     ' transaction on the tables of Holdfast.';
   const error = new StoreError(message, { retryable: true, outcome: 'failed' });
   markBlocked(error);

@@ -290,11 +290,11 @@ function closed(): StoreError {
 }
 
 function notYet(): StoreError {
-  const message = 'The database could not be asked in time.';
+  const message = 'The request could not be sent to the database in time.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
 
 function silent(): StoreError {
-  const message = `The database has not answered within ${SILENCE_MS} ms.`;
+  const message = `The database did not answer within ${SILENCE_MS} ms.`;
   return new StoreError(message, { retryable: true, outcome: 'unknown' });
 }

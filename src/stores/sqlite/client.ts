@@ -147,7 +147,7 @@ async function binding(): Promise<Open> {
   } catch (cause) {
     throw new StoreError(
       `Node ${process.versions.node} has no SQLite of its own, and the package libsql cannot be` +
-        ' loaded. Run `npm install libsql`, take Node 22.13 or newer, or pass a database object.',
+        ' loaded. Run `npm install libsql`, use Node 22.13 or newer, or pass a database object.',
       { cause, retryable: false, outcome: 'failed' },
     );
   }
@@ -173,7 +173,7 @@ export function fileOf(database: SqliteDatabase): string {
 
 export function inMemory(): UsageError {
   return new UsageError(
-    'A database in memory cannot be shared with other processes. Take a file, or memoryStore()' +
+    'A database in memory cannot be shared with other processes. Use a file, or memoryStore()' +
       ' for locks inside this process.',
   );
 }

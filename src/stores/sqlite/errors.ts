@@ -19,7 +19,7 @@ const BUSY: Omit<Meaning, 'name' | 'says'> = {
   retryable: true,
   outcome: 'failed',
   advice:
-    'is locked by another connection for too long. Look for a program that holds a transaction' +
+    'was locked by another connection for too long. Look for a program that keeps a transaction' +
     ' open on it, or give the locks a file of their own',
 };
 
@@ -27,7 +27,7 @@ const DAMAGED: Omit<Meaning, 'name' | 'says'> = {
   retryable: false,
   outcome: 'failed',
   advice:
-    'is no SQLite database, or a damaged one. If the path is right, stop the programs that use it' +
+    'is not an SQLite database, or damaged. If the path is right, stop the programs that use it' +
     ' and move it away together with its -wal and -shm files: it holds nothing but locks',
 };
 
@@ -93,7 +93,7 @@ export function isBusy(error: unknown): boolean {
 export function sqliteError(error: unknown, file: string): StoreError {
   const said = messageOf(error);
   if (said.includes(IN_TRANSACTION)) {
-    const what = `The database object for ${file} stays in a transaction of the program.`;
+    const what = `The database object for ${file} is still in a transaction of the program.`;
     const message = `${what} Give the locks a connection of their own.`;
     return new StoreError(message, { cause: error, retryable: true, outcome: 'failed' });
   }

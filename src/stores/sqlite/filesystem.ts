@@ -37,7 +37,7 @@ export function refuseNetwork(file: string, typeOf: (path: string) => number = m
   if (!name) return;
   throw new StoreError(
     `The lock database ${file} is on ${name}, where SQLite's locks do not exclude each other.` +
-      ' Put it on a local disk, or take a store with a server for locks between machines. If you' +
+      ' Put it on a local disk, or use a store with a server for locks between machines. If you' +
       ' know that only one machine uses it and that its locks work, pass trustFileSystem: true.',
     { retryable: false, outcome: 'failed' },
   );

@@ -96,7 +96,7 @@ function checkDatabase(database: SqliteDatabase): string {
     return fileOf(database);
   } catch (cause) {
     if (isLockError(cause)) throw cause;
-    const message = '`database` must be an open one of node:sqlite, better-sqlite3 or libsql.';
+    const message = '`database` must be an open database of node:sqlite, better-sqlite3 or libsql.';
     throw new UsageError(message, { cause });
   }
 }

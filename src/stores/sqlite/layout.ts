@@ -86,8 +86,8 @@ export function checkLayout(client: Client, layouts: readonly Layout[]): number 
   ];
   if (oldest <= layouts.length) return layout;
   throw refusal(
-    `${client.file} has layout ${layout}, which takes a program that knows layout ${oldest}; this` +
-      ` version of holdfast knows ${layouts.length}. Update holdfast here, or take another file.`,
+    `${client.file} has layout ${layout}, which needs a program that knows layout ${oldest}; this` +
+      ` version of holdfast knows ${layouts.length}. Update holdfast here, or use another file.`,
   );
 }
 

@@ -46,8 +46,8 @@ export function orEmpty(read: () => string): string {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new StoreError(
-      `The machine that shares the lock database cannot be told: ${said}. Let this process read` +
-        ' it; Deno takes --allow-all for that.',
+      `The machine that shares the lock database is unknown: ${said}. Let this process read` +
+        ' it; Deno needs --allow-all for that.',
       { cause, retryable: false, outcome: 'failed' },
     );
   }

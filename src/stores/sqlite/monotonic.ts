@@ -51,8 +51,8 @@ function refusal(runtime: string, cause?: unknown): StoreError {
   const deno = runtime === 'Deno' ? ' and --allow-all' : '';
   return new StoreError(
     `${runtime} has no clock that all processes of a machine share, and the kernel's cannot be` +
-      ` read, which takes Linux with glibc${deno}. Without it, two processes would be granted the` +
-      ' same lock. Use Node, or memoryStore() for locks inside this process.',
+      ` read, which needs Linux with glibc${deno}. Without it, two processes could hold the same` +
+      ' lock. Use Node, or memoryStore() for locks inside this process.',
     { cause, retryable: false, outcome: 'failed' },
   );
 }

@@ -271,7 +271,7 @@ export class SqliteStore implements Store {
     const { client, queues } = this.#opened;
     if (this.#parts.database) {
       const message = `The lock database ${client.file} was replaced under the database object.`;
-      throw new StoreError(`${message} Open it anew.`, { retryable: false, outcome: 'failed' });
+      throw new StoreError(`${message} Open it again.`, { retryable: false, outcome: 'failed' });
     }
     for (const id of queues.rows.seqs.keys()) this.#lost.add(id);
     this.#opened = undefined;

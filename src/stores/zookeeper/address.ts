@@ -78,14 +78,14 @@ function optionsIn(url: string): ZookeeperOptions {
   const parts = /^zookeeper(s?):\/\/(?:([^/?#]*)@)?([^/?#@\s]+)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(
     url,
   );
-  if (!parts) throw malformed('it has another form');
+  if (!parts) throw malformed('it does not fit the form');
   const [, secure, credentials, hosts = '', path = '/', query = ''] = parts;
   const { sessionTimeout, ...others } = Object.fromEntries(new URLSearchParams(query));
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw malformed('its query names an unknown option');
   const auth = credentials === undefined ? undefined : decoded(credentials);
   if (auth !== undefined && !/^[^:]+:/s.test(auth)) {
-    throw malformed('credentials are a user and a password');
+    throw malformed('credentials must be a user and a password');
   }
   return {
     servers: hosts.split(','),
@@ -116,7 +116,7 @@ function decoded(text: string): string {
 
 function malformed(why: string): UsageError {
   return new UsageError(
-    `The ZooKeeper URL is malformed: ${why}. It has the form '${FORM}'; in a user name or` +
+    `The ZooKeeper URL is malformed: ${why}. The form is '${FORM}'; in a user name or` +
       ' password, characters such as / @ : and % are written as %2F, %40, %3A and %25.',
   );
 }

@@ -117,6 +117,6 @@ async function unless(request: Promise<unknown>): Promise<boolean> {
 }
 
 function tooBusy(): StoreError {
-  const message = 'Others changed the claim again and again.';
+  const message = 'Other requests kept changing the claim.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -185,6 +185,6 @@ async function startAnew(parts: Parts, own: OwnClaim): Promise<ClaimStatus> {
 
 function nearOverflow(): StoreError {
   const message =
-    'The numbers of this queue are about to overflow. It begins anew once nobody stands in it.';
+    'The numbers of this queue are about to overflow. It starts over once it is empty.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

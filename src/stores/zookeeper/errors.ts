@@ -67,7 +67,7 @@ const REFUSALS: Readonly<Record<number, Meaning>> = {
   [-101]: meaning('NONODE', LATER, 'has no such node'),
   [-102]: meaning('NOAUTH', NEVER, 'does not permit that. Check auth and the ACL of the node'),
   [-103]: meaning('BADVERSION', LATER, 'has another version of the node'),
-  [-108]: meaning('NOCHILDRENFOREPHEMERALS', NEVER, 'lets no ephemeral node have children'),
+  [-108]: meaning('NOCHILDRENFOREPHEMERALS', NEVER, 'does not let an ephemeral node have children'),
   [-110]: meaning('NODEEXISTS', LATER, 'has that node already'),
   [-111]: meaning('NOTEMPTY', LATER, 'does not delete a node that has children'),
   [-112]: meaning('SESSIONEXPIRED', LATER, 'has ended the session'),
@@ -154,7 +154,7 @@ export function authFailed(written: boolean): RequestError {
 
 /** The session is over. */
 export function sessionExpired(by: 'server' | 'clock', written: boolean): RequestError {
-  const why = by === 'server' ? 'the server ended it' : 'no server was heard for its whole timeout';
+  const why = by === 'server' ? 'the server ended it' : 'no server answered for its whole timeout';
   return new RequestError('SESSIONEXPIRED', `The ZooKeeper session is over: ${why}.`, {
     retryable: true,
     outcome: written ? 'unknown' : 'failed',
@@ -163,7 +163,7 @@ export function sessionExpired(by: 'server' | 'clock', written: boolean): Reques
 
 /** More than servers accept (`jute.maxbuffer`). */
 export function tooLong(bytes: number, max: number): RequestError {
-  const text = `The request has ${bytes} bytes; a ZooKeeper server takes ${max} (jute.maxbuffer).`;
+  const text = `The request has ${bytes} bytes; ZooKeeper takes at most ${max} (jute.maxbuffer).`;
   return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
 }
 
@@ -174,7 +174,7 @@ export function answerTooLong(answer: {
   readonly about: string;
 }): RequestError {
   const { bytes, max, about } = answer;
-  const text = `The answer about ${JSON.stringify(about)} has ${bytes} bytes; ${max} are taken.`;
+  const text = `The answer about ${JSON.stringify(about)} has ${bytes} bytes; the limit is ${max}.`;
   return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
 }
 

@@ -206,11 +206,11 @@ async function readRecord(kept: KeptSession, path: string): Promise<Found | unde
 }
 
 function unreadable(path: string): StoreError {
-  const message = `The record at ${JSON.stringify(path)} is of a layout that is not known here.`;
+  const message = `The record at ${JSON.stringify(path)} has a layout that is not known here.`;
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
 function tooBusy(): StoreError {
-  const message = 'Others made and deleted the record again and again.';
+  const message = 'Other clients kept creating and deleting the record.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

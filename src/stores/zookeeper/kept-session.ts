@@ -201,6 +201,6 @@ export class KeptSession {
 function tooShort(timeoutMs: number): StoreError {
   const message =
     `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
-    `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or ask for less.`;
+    `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

@@ -204,7 +204,7 @@ export class Link {
   }
 
   #heard(sentAt: number | undefined, events: LinkEvents): void {
-    if (sentAt === undefined) throw new GarbageError('a reply that nobody waits for');
+    if (sentAt === undefined) throw new GarbageError('a reply without a request');
     events.heard(sentAt);
   }
 

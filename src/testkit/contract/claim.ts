@@ -47,7 +47,7 @@ export const claim: Topic = {
       },
     },
     {
-      name: 'repeating a held claim answers the same token',
+      name: 'repeating a held claim returns the same token',
       needs: ['tokens'],
       async run(bed) {
         const a = bed.claim();
@@ -101,7 +101,7 @@ export const claim: Topic = {
       },
     },
     {
-      name: 'repeating a claim that was admitted meanwhile answers held',
+      name: 'repeating a claim that was admitted meanwhile returns held',
       needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
@@ -146,7 +146,7 @@ export const claim: Topic = {
       },
     },
     {
-      name: 'a claim lives as long as it asked to, be it for weeks',
+      name: 'a claim lives as long as it asked to, even for weeks',
       async run(bed) {
         const a = bed.claim({ ttlMs: MAX_DURATION_MS });
         await bed.enter(a);
@@ -185,7 +185,7 @@ export const claim: Topic = {
       },
     },
     {
-      name: 'who stands in a full queue may repeat its claim',
+      name: 'a waiter in a full queue may repeat its claim',
       needs: ['queue'],
       fixture: { maxWaiters: 2 },
       async run(bed) {

@@ -68,7 +68,7 @@ export const downgrade: Topic = {
       },
     },
     {
-      name: 'downgrading a claim that is gone answers gone and creates nothing',
+      name: 'downgrading a claim that is gone returns gone and creates nothing',
       async run(bed) {
         gone(await down(bed, write(bed)));
         const released = write(bed);

@@ -22,7 +22,7 @@ export const evict: Topic = {
       },
     },
     {
-      name: 'the evicted is told why, in the very words',
+      name: 'an evicted claim is told the reason, word for word',
       needs: ['queue'],
       async run(bed) {
         const reason = `hangs "since" 5 o'clock;\n50 % of \\ 😀 ${'é'.repeat(400)}`;
@@ -71,7 +71,7 @@ export const evict: Topic = {
       },
     },
     {
-      name: 'who has been evicted and still holds may be evicted now',
+      name: 'an evicted claim that still holds may be evicted now',
       needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
@@ -98,7 +98,7 @@ export const evict: Topic = {
       },
     },
     {
-      name: 'evicting what is not there answers false and harms nobody',
+      name: 'evicting a claim that is not there returns false and harms no other',
       async run(bed) {
         const a = bed.claim();
         const { token } = held(await bed.enter(a));
@@ -153,7 +153,7 @@ export const evict: Topic = {
       },
     },
     {
-      name: 'the evicted is woken, so that it asks',
+      name: 'an evicted claim is woken, so that it asks',
       needs: ['watch'],
       async run(bed) {
         const a = bed.claim();

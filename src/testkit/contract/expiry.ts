@@ -125,7 +125,7 @@ export const expiry: Topic = {
       },
     },
     {
-      name: 'a claim of many minutes that nobody renews is dead after them, whoever lives on',
+      name: 'a claim of many minutes without a heartbeat dies after them, even if others live on',
       needs: ['leaps of time'],
       limitMs: 3 * LONG_LIFE,
       async run(bed) {
@@ -163,7 +163,7 @@ export const expiry: Topic = {
       },
     },
     {
-      name: 'nobody counts the dead',
+      name: 'dead claims are not counted',
       needs: ['queue'],
       async run(bed) {
         const dead = bed.claim({ ttlMs: bed.ttlMs });

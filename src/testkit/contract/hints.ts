@@ -86,7 +86,7 @@ export const hints: Topic = {
       },
     },
     {
-      name: 'who leaves the middle of the queue tells nobody',
+      name: 'a waiter that leaves the middle of the queue sends no hint',
       async run(bed) {
         const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim(), bed.claim()]);
         await bed.leave(watched.claim(2));
@@ -94,7 +94,7 @@ export const hints: Topic = {
       },
     },
     {
-      name: 'heartbeats and looks tell nobody',
+      name: 'heartbeats and looks send no hint',
       async run(bed) {
         const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim()]);
         for (const i of [0, 1, 2]) await bed.beat(watched.claim(i));
@@ -103,7 +103,7 @@ export const hints: Topic = {
       },
     },
     {
-      name: 'who asks after a dead holder tells the new first waiter',
+      name: 'a waiter that finds a dead holder tells the new first waiter',
       async run(bed) {
         const dead = bed.claim({ ttlMs: 2 * bed.ttlMs });
         const watched = await watchAll(bed, [dead, bed.claim(), bed.claim(), bed.claim()]);
@@ -142,7 +142,7 @@ export const hints: Topic = {
       },
     },
     {
-      name: 'hints find their way whatever the name, and to nobody else',
+      name: 'hints reach their claim under any name, and no other claim',
       async run(bed) {
         const told: string[] = [];
         const expected: string[] = [];

@@ -7,7 +7,7 @@ export const inspect: Topic = {
   topic: 'inspect and list',
   cases: [
     {
-      name: 'a resource that nobody claims has an empty queue',
+      name: 'a resource without claims has an empty queue',
       async run(bed) {
         const queue = await bed.look();
         assert.equal(queue.resource, bed.name());

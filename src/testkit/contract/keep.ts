@@ -22,7 +22,7 @@ export const keep: Topic = {
   needs: ['keep', 'recall'],
   cases: [
     {
-      name: 'what a holder keeps is recalled, in the very words, by everybody',
+      name: 'what a holder keeps is recalled, word for word, on every connection',
       async run(bed) {
         const other = await bed.connect();
         assert.equal(await bed.store.recall?.(bed.name()), undefined);
@@ -47,7 +47,7 @@ export const keep: Topic = {
       },
     },
     {
-      name: 'the last word counts, for its own time, and 0 ms forgets it',
+      name: 'the last record counts, for its own time, and 0 ms forgets it',
       async run(bed) {
         const a = bed.claim();
         held(await bed.enter(a));
@@ -65,7 +65,7 @@ export const keep: Topic = {
       },
     },
     {
-      name: 'it is kept for its time, and then it is not',
+      name: 'a record is kept for its time, and no longer',
       async run(bed) {
         const from = bed.clock.now();
         const ms = 2 * bed.ttlMs;
@@ -78,7 +78,7 @@ export const keep: Topic = {
       },
     },
     {
-      name: 'it may be kept for ten years',
+      name: 'a record may be kept for ten years',
       async run(bed) {
         const a = bed.claim();
         held(await bed.enter(a));
@@ -91,7 +91,7 @@ export const keep: Topic = {
       },
     },
     {
-      name: 'it outlives the claim and the connection, delays nobody, and is in no queue',
+      name: 'a record outlives the claim and the connection, delays no claim, and is in no queue',
       async run(bed) {
         const store = await bed.connect();
         const a = bed.claim();
@@ -126,7 +126,7 @@ export const keep: Topic = {
     },
     ...(['never entered', 'waiting', 'released', 'expired', 'evicted'] as const).map(
       (how): Case => ({
-        name: `who does not hold keeps nothing: ${how}`,
+        name: `a claim that does not hold keeps nothing: ${how}`,
         needs: NEEDS[how],
         async run(bed) {
           const { claim, holder } = await without(bed, how);
@@ -143,7 +143,7 @@ export const keep: Topic = {
     ),
     ...(['evicted', 'released'] as const).map(
       (how): Case => ({
-        name: `who is to end keeps nothing, though nobody else holds yet: ${how}`,
+        name: `a claim that is to end keeps nothing, though no other holds yet: ${how}`,
         needs: NEEDS[how],
         async run(bed) {
           const a = bed.claim();

@@ -88,14 +88,14 @@ export const permits: Topic = {
       },
     },
     {
-      name: 'the smaller limit applies to whoever comes later',
+      name: 'the smaller limit applies to later claims',
       async run(bed) {
         const statuses = await bed.enterAll([of(bed, 1, 3), of(bed, 1, 2), of(bed, 1, 3)]);
         assert.equal(states(statuses), 'held held waiting');
       },
     },
     {
-      name: 'a smaller limit revokes nobody',
+      name: 'a smaller limit revokes no held claim',
       async run(bed) {
         const before = [of(bed, 1, 3), of(bed, 1, 3)];
         await bed.enterAll(before);
@@ -104,7 +104,7 @@ export const permits: Topic = {
       },
     },
     {
-      name: 'who is overruled by a smaller limit is told which',
+      name: 'a claim overruled by a smaller limit is told that limit',
       async run(bed) {
         const small = of(bed, 1, 2);
         assert.equal(held(await bed.enter(small)).limit, undefined);

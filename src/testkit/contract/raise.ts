@@ -37,7 +37,7 @@ export const raise: Topic = {
     },
     ...(['released', 'expired', 'evicted'] as const).map(
       (end): Case => ({
-        name: `whoever comes after a raised claim was ${end} has a greater number`,
+        name: `a claim that comes after a raised one was ${end} has a greater number`,
         needs: end === 'evicted' ? ['evict'] : [],
         async run(bed) {
           const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
@@ -58,7 +58,7 @@ export const raise: Topic = {
       }),
     ),
     {
-      name: 'who waits already is admitted with a greater number, one after the other',
+      name: 'claims that wait already are admitted with greater numbers, one after the other',
       needs: ['queue'],
       async run(bed) {
         const claims = [bed.claim(), bed.claim(), bed.claim(), bed.claim()];
@@ -92,7 +92,7 @@ export const raise: Topic = {
       },
     },
     {
-      name: 'who waits is not raised, and raises nobody',
+      name: 'a waiter is not raised, and raises no other claim',
       needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
@@ -104,7 +104,7 @@ export const raise: Topic = {
       },
     },
     {
-      name: 'raising a claim that is gone answers gone and creates nothing',
+      name: 'raising a claim that is gone returns gone and creates nothing',
       async run(bed) {
         gone(await lift(bed, bed.claim(), FAR));
         const released = bed.claim();

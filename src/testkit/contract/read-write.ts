@@ -87,7 +87,7 @@ export const readWrite: Topic = {
       },
     },
     {
-      name: 'a dead writer in the queue stops nobody',
+      name: 'a dead writer in the queue stops no other claim',
       async run(bed) {
         const [r, w, late] = [of(bed, 'read'), of(bed, 'write', bed.ttlMs), of(bed, 'read')];
         await bed.enterAll([r, w, late]);

@@ -7,7 +7,7 @@ export const release: Topic = {
   topic: 'release',
   cases: [
     {
-      name: 'releasing answers true once, then false',
+      name: 'releasing returns true once, then false',
       async run(bed) {
         const a = bed.claim();
         await bed.enter(a);
@@ -118,7 +118,7 @@ export const release: Topic = {
       },
     },
     {
-      name: 'a release that came first stops nobody else',
+      name: 'a release that came first stops no other claim',
       async run(bed) {
         const late = bed.claim();
         await bed.leave(late);
@@ -157,7 +157,7 @@ export const release: Topic = {
       },
     },
     {
-      name: 'who waits for a hold that was released with `after` is told when it ends',
+      name: 'a waiter behind a hold that was released with `after` is told when it ends',
       needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];

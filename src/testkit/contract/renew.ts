@@ -50,7 +50,7 @@ export const renew: Topic = {
       },
     },
     {
-      name: 'renewing answers the token of the claim',
+      name: 'renewing returns the token of the claim',
       needs: ['tokens'],
       async run(bed) {
         const a = bed.claim();
@@ -70,7 +70,7 @@ export const renew: Topic = {
       },
     },
     {
-      name: 'renewing an unknown claim answers gone and creates nothing',
+      name: 'renewing an unknown claim returns gone and creates nothing',
       async run(bed) {
         const stranger = bed.claim();
         gone(await bed.beat(stranger));
@@ -102,7 +102,7 @@ export const renew: Topic = {
       },
     },
     {
-      name: 'renewing too late is refused even if nobody looked in between',
+      name: 'renewing too late is refused even without a look in between',
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });
         await bed.enter(a);
@@ -123,7 +123,7 @@ export const renew: Topic = {
       },
     },
     {
-      name: 'renewing a released claim answers gone',
+      name: 'renewing a released claim returns gone',
       async run(bed) {
         const a = bed.claim();
         await bed.enter(a);

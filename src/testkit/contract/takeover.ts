@@ -7,7 +7,7 @@ export const takeover: Topic = {
   needs: ['tokens', 'queue'],
   cases: [
     {
-      name: 'the very first holder takes over from nobody',
+      name: 'the very first holder takes over from no other',
       async run(bed) {
         assert.equal(held(await bed.enter(bed.claim())).takeover, undefined);
       },
@@ -34,7 +34,7 @@ export const takeover: Topic = {
       },
     },
     {
-      name: 'a waiter learns that the holder before it died, whoever lives on in its process',
+      name: 'a waiter learns that the holder before it died, even if its process lives on',
       needs: ['queue'],
       async run(bed) {
         const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 3 * bed.ttlMs });
@@ -63,7 +63,7 @@ export const takeover: Topic = {
       },
     },
     {
-      name: 'a newcomer learns that the last holder died although somebody looked before',
+      name: 'a newcomer learns that the last holder died, even after a look at the resource',
       needs: ['traces of the dead'],
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });

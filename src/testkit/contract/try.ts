@@ -107,7 +107,7 @@ export const tries: Topic = {
       },
     },
     {
-      name: 'a refused try tells nobody',
+      name: 'a refused try sends no hint',
       needs: ['watch'],
       async run(bed) {
         const a = bed.claim();

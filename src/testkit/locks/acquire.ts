@@ -56,7 +56,7 @@ export function acquire({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'tryAcquire answers a lease or null',
+        name: 'tryAcquire returns a lease or null',
         async run(bed) {
           const [one, other] = [bed.locks(), bed.locks()];
           const lease = await of(one, bed.name()).tryAcquire();
@@ -81,7 +81,7 @@ export function acquire({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'run answers the value of its work and releases',
+        name: 'run returns the value of its work and releases',
         async run(bed) {
           const lock = of(bed.locks(), bed.name());
           const value = await lock.run(async (lease) => {
@@ -218,7 +218,7 @@ export function acquire({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'who gives up in the middle of the queue does not disturb the others',
+        name: 'a waiter that gives up in the middle of the queue does not disturb the others',
         needs: ['queue'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { fair: true });

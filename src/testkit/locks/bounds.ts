@@ -24,7 +24,7 @@ export function bounds({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'work that outlives maxHold rejects, and then the lock is free',
+        name: 'a run whose work outlives maxHold rejects, and then the lock is free',
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { maxHold: 100 });
           const run = lock.run(() => bed.sleep(200));
@@ -77,7 +77,7 @@ export function bounds({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'minHold counts from the grant also for one who waited',
+        name: 'minHold counts from the grant for a waiter, too',
         needs: ['queue'],
         async run(bed) {
           const minHold = 2 * bed.ttlMs;

@@ -9,7 +9,7 @@ export function closing({ name, of }: LockOf): Topic {
     topic: `${name}, close`,
     cases: [
       {
-        name: 'closed locks refuse whatever comes',
+        name: 'closed locks refuse every call',
         async run(bed) {
           const locks = bed.locks({}, await bed.connect());
           const lock = of(locks, bed.name());

@@ -21,7 +21,7 @@ async function trustingBeside(bed: TestBed): Promise<Store> {
 
 const CASES: readonly Case[] = [
   {
-    name: 'who held or waited is told that the store was reset',
+    name: 'holders and waiters are told that the store was reset',
     async run(bed) {
       const [a, b] = [bed.claim(), bed.claim()];
       await bed.enterAll([a, b]);
@@ -32,7 +32,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'nobody is admitted, and who waits is told why and for how long',
+    name: 'no claim is admitted, and waiters are told why and for how long',
     async run(bed) {
       await bed.forget();
       const status = waiting(await bed.enter(bed.claim()));
@@ -108,7 +108,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'who waits for a lock is told of the quarantine, and gets it afterwards',
+    name: 'a caller that waits for a lock is told of the quarantine, and gets the lock afterwards',
     async run(bed) {
       const locks = bed.locks();
       const told: number[] = [];
@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'who trusts is let in at once, and nobody else with it',
+    name: 'a claim that trusts is admitted at once, and no other with it',
     needs: ['trust'],
     async run(bed) {
       const trusting = await trustingBeside(bed);
@@ -137,7 +137,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'who waits is not let in when one that trusts makes way, and no earlier than without it',
+    name: 'a waiter is not admitted when one that trusts makes way, and no earlier than without it',
     needs: ['queue', 'trust'],
     async run(bed) {
       const trusting = await trustingBeside(bed);
@@ -156,7 +156,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'those that trust hand over to each other',
+    name: 'claims that trust hand over to each other',
     needs: ['queue', 'trust'],
     async run(bed) {
       const trusting = await trustingBeside(bed);
@@ -170,7 +170,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'who trusts passes nobody who waits: the later holder has the greater token',
+    name: 'a claim that trusts passes no waiter: the later holder has the greater token',
     needs: ['queue', 'trust'],
     async run(bed) {
       const trusting = await trustingBeside(bed);

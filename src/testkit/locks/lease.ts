@@ -132,7 +132,7 @@ export function lease({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'who takes over learns from whom, and that it was released',
+        name: 'a new holder learns from whom it takes over, and that the lease was released',
         needs: ['queue', 'tokens'],
         async run(bed) {
           const [one, other] = [of(bed.locks(), bed.name()), of(bed.locks(), bed.name())];

@@ -119,7 +119,7 @@ export function loss({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'who takes over from the dead gets a higher token and learns of it',
+        name: 'a holder that takes over from a dead one gets a higher token and learns of it',
         needs: ['tokens', 'queue'],
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });

@@ -116,7 +116,7 @@ export function nesting({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 're-entrant, the error of a nested run reaches its caller and harms nobody',
+        name: 're-entrant, the error of a nested run reaches its caller and harms no other run',
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { reentrant: true });
           const error = new Error('inner');
@@ -129,7 +129,7 @@ export function nesting({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 're-entrant, work left behind is a stranger',
+        name: 're-entrant, work left behind has to wait like any other',
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { reentrant: true });
           const left = gate();
@@ -154,7 +154,7 @@ export function nesting({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 're-entrant, the lock is kept until those who entered are done',
+        name: 're-entrant, the lock is kept until all nested runs are done',
         async run(bed) {
           const lock = of(bed.locks(), bed.name(), { reentrant: true });
           const other = of(bed.locks(), bed.name());

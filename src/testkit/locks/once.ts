@@ -10,7 +10,7 @@ export const onceCases: Topic = {
   needs: ['keep', 'recall'],
   cases: [
     {
-      name: 'of many who come at once one does it, and everybody is told what it answered',
+      name: 'of many concurrent callers one does the work, and all get its result',
       async run(bed) {
         const locks = [bed.locks(), bed.locks({}, await bed.connect())];
         let runs = 0;
@@ -32,7 +32,7 @@ export const onceCases: Topic = {
       },
     },
     {
-      name: 'what is done is told with who did it and its token, and the key is free',
+      name: 'finished work is reported with its holder and token, and the key is free',
       async run(bed) {
         const locks = bed.locks({ label: 'the first' });
         let token = 0n;
@@ -51,7 +51,7 @@ export const onceCases: Topic = {
       },
     },
     {
-      name: 'a failure frees the key at once, for whoever waits',
+      name: 'a failure frees the key at once, for the next waiter',
       async run(bed) {
         const locks = bed.locks();
         const [begun, go] = [gate(), gate()];
@@ -68,7 +68,7 @@ export const onceCases: Topic = {
       },
     },
     {
-      name: 'who does not want to wait is told that it runs, and later that it is done',
+      name: 'a caller that does not wait is told that the work runs, and later that it is done',
       async run(bed) {
         const [begun, go] = [gate(), gate()];
         const first = once(
@@ -93,7 +93,7 @@ export const onceCases: Topic = {
       },
     },
     {
-      name: 'when its time is over it is done anew',
+      name: 'when the time of a record is over, the work is done again',
       async run(bed) {
         const locks = bed.locks();
         const keepFor = 2 * bed.ttlMs;
@@ -104,7 +104,7 @@ export const onceCases: Topic = {
       },
     },
     {
-      name: 'who lost its lease has not done it, and the next one does',
+      name: 'a caller that lost its lease has not done the work, and the next one does it',
       needs: ['evict', 'tokens'],
       async run(bed) {
         const locks = bed.locks();
@@ -129,7 +129,7 @@ export const refreshCases: Topic = {
   needs: [],
   cases: [
     {
-      name: 'of many who find it stale one loads, and all have the new value',
+      name: 'of many callers that find the value stale one loads, and all get the new one',
       async run(bed) {
         const locks = [bed.locks(), bed.locks({}, await bed.connect())];
         const room = new Occupancy();
@@ -155,7 +155,7 @@ export const refreshCases: Topic = {
       },
     },
     {
-      name: 'a failure is told to all who wait, and not repeated for each',
+      name: 'a failure is told to all waiters, and not repeated for each',
       needs: ['keep', 'recall'],
       async run(bed) {
         const locks = [bed.locks(), bed.locks({}, await bed.connect())];
@@ -183,7 +183,7 @@ export const refreshCases: Topic = {
       },
     },
     {
-      name: 'who may use the old value does not wait for the new one',
+      name: 'a caller that may use the old value does not wait for the new one',
       async run(bed) {
         const [begun, go] = [gate(), gate()];
         let value: string | undefined;

@@ -48,7 +48,7 @@ export const outlook: Topic = {
       },
     },
     {
-      name: 'an eviction of what is not there answers false',
+      name: 'evicting a claim that is not there returns false',
       needs: ['evict'],
       async run(bed) {
         const locks = bed.locks();

@@ -83,7 +83,7 @@ export function sharing(lockOf: LockOf): Topic {
       },
       ...(lockOf.handsOn ? [handOffs(lockOf)] : []),
       {
-        name: 'who waits is woken by a hint, not by asking again and again',
+        name: 'a waiter is woken by a hint, not by polling',
         needs: ['queue', 'watch'],
         async run(bed) {
           const holder = await of(bed.locks(), bed.name()).acquire();

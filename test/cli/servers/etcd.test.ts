@@ -38,7 +38,7 @@ it.each([
   ['nobody listens', 'etcd://127.0.0.1:1', 69, /ECONNREFUSED/],
   ['nobody is called that', 'etcd://no-such-host.invalid', 69, /ENOTFOUND|EAI_AGAIN/],
   ['the server speaks no TLS', 'etcds://HERE', 69, /TLS/],
-  ['nobody is named', 'etcd://HERE', 69, /wants a user name/],
+  ['nobody is named', 'etcd://HERE', 69, /requires a user name/],
   ['the password is wrong', `etcd://ann:${SECRET}@HERE`, 69, /does not know this user/],
   ['the user may not', 'etcd://ann:a%2Fb@HERE?prefix=theirs/', 69, /not permit this user/],
   ['the URL has a mistake', `etcd://me:${SECRET}@HERE/x`, 78, /malformed/],

@@ -57,8 +57,8 @@ it.each([
 });
 
 it.each([
-  [['migrate', '--store', 'redis://host'], 78, /only for postgres/],
-  [['migrate', '--store', 'nonsense'], 78, /Nothing is migrated/],
+  [['migrate', '--store', 'redis://host'], 78, /only postgres/],
+  [['migrate', '--store', 'nonsense'], 78, /cannot be migrated/],
   [['migrate', 'a', '--store', 'postgres://host'], 64, /one word too many/],
   [['migrate', '--try'], 64, /no flag "--try"/],
 ])('%j is a mistake', async (args, expected, says) => {

@@ -37,7 +37,7 @@ describe('a request', () => {
   it('to nobody has failed, and it is said why', async () => {
     const failure = await failureOf(put(clientOf(`etcd://127.0.0.1:${await emptyPort()}`), 'k'));
     expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
-    expect(failure.message).toMatch(/nobody listens at that address.*ECONNREFUSED/);
+    expect(failure.message).toMatch(/nothing listens at that address.*ECONNREFUSED/);
   });
 
   it('to nobody, again and again, leaves nothing behind', async () => {

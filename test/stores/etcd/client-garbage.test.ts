@@ -186,10 +186,10 @@ describe('a server that', () => {
 
   it('is none of etcd, or too old for this API, is called so, and is not asked again', async () => {
     const strangers: [string, Server][] = [
-      ['not of etcd', createWebServer((_, response) => response.end('hello'))],
-      ['no etcd, or older', createServer((_, response) => response.writeHead(404).end())],
-      ['not of etcd', createServer((_, response) => response.end('hello'))],
-      ['no etcd, or older', oldServer()],
+      ['not from etcd', createWebServer((_, response) => response.end('hello'))],
+      ['not etcd, or is older', createServer((_, response) => response.writeHead(404).end())],
+      ['not from etcd', createServer((_, response) => response.end('hello'))],
+      ['not etcd, or is older', oldServer()],
     ];
     for (const [name, server] of strangers) {
       const port = await listening(server);

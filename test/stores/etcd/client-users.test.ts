@@ -50,7 +50,7 @@ describe.each(['etcd', 'etcd-3.5'] as const)('%s with users', (program) => {
     }
     const nobody = put(clientOf(server.url), 'ann/k');
     await expect(nobody).rejects.toMatchObject({ retryable: false, outcome: 'failed' });
-    await expect(nobody).rejects.toThrow(/wants a user name/);
+    await expect(nobody).rejects.toThrow(/requires a user name/);
   });
 
   it('gives another token for one that it has forgotten', async () => {

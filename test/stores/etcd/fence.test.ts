@@ -49,7 +49,7 @@ test('a holder that enters anew is safe from its own earlier writes', async () =
   const etcd = clientOf(server.url);
   const before = await fence.enter(etcd, { ...at('c'), token: 33n });
   const after = await fence.enter(etcd, { ...at('c'), token: 33n });
-  await expect(before.write(writing('data/c', 'late'))).rejects.toThrow(/entered anew/);
+  await expect(before.write(writing('data/c', 'late'))).rejects.toThrow(/entered again/);
   await after.write(writing('data/c', 'on time'));
 });
 

@@ -16,8 +16,8 @@ const [YES, NO] = [true, false];
 
 describe('what the server answers', () => {
   test.each([
-    [1020, YES, NO, 'failed', /change meanwhile/],
-    [1021, YES, NO, 'failed', /run out of room/],
+    [1020, YES, NO, 'failed', /changed meanwhile/],
+    [1021, YES, NO, 'failed', /run out of space/],
     [1040, YES, NO, 'failed', /max_connections/],
     [1044, NO, NO, 'failed', /docs\/stores\/mysql\.md/],
     [1045, NO, NO, 'failed', /password/],
@@ -28,16 +28,16 @@ describe('what the server answers', () => {
     [1142, NO, NO, 'failed', /docs\/stores\/mysql\.md/],
     [1146, NO, NO, 'failed', /holdfast migrate --store/],
     [1180, YES, NO, 'unknown', /could not commit/],
-    [1205, YES, NO, 'failed', /stands still in a transaction/],
+    [1205, YES, NO, 'failed', /stays idle in a transaction/],
     [1213, YES, NO, 'failed', /deadlock/],
-    [1290, YES, YES, 'failed', /takes no writes/],
+    [1290, YES, YES, 'failed', /accepts no writes/],
     [1305, YES, YES, 'unknown', /holdfast migrate` is replacing/],
-    [1317, YES, YES, 'unknown', /told to stop/],
+    [1317, YES, YES, 'unknown', /stopped the call/],
     [1318, YES, YES, 'unknown', /holdfast migrate` is replacing/],
     [1449, NO, NO, 'failed', /migrate again/],
     [1568, YES, YES, 'failed', /in a transaction/],
-    [1792, YES, YES, 'failed', /takes no writes/],
-    [1836, YES, YES, 'failed', /takes no writes/],
+    [1792, YES, YES, 'failed', /accepts no writes/],
+    [1836, YES, YES, 'failed', /accepts no writes/],
     [1927, YES, YES, 'unknown', /ended the session/],
     [1969, YES, YES, 'unknown', /time limit/],
     [3024, YES, YES, 'unknown', /time limit/],
@@ -67,7 +67,7 @@ describe('what clients say of connections', () => {
     Object.assign(new Error(message), { code, errno: -111, syscall: 'connect' });
 
   test.each([
-    [coded('ECONNREFUSED'), YES, /nobody listens/],
+    [coded('ECONNREFUSED'), YES, /nothing listens/],
     [coded('ENOENT'), YES, /socket file/],
     [coded('ENOTFOUND'), YES, /host name/],
     [coded('ETIMEDOUT'), YES, /firewalls/],

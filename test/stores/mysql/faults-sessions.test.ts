@@ -78,7 +78,7 @@ describe.concurrent.each(PRODUCTS)('%s', (product, start) => {
       const warnings = bed.use(hearWarnings());
       const store = bed.use(mysqlStore(pool, { prefix: bed.name }));
       const lent = { code: 'STORE', retryable: true, outcome: 'failed' };
-      const message = expect.stringContaining('has lent all its connections');
+      const message = expect.stringContaining('has lent out all its connections');
       await expect(store.inspect('a')).rejects.toMatchObject({ ...lent, message });
       const code = 'HOLDFAST_POOL_EXHAUSTED';
       await until('was it warned of', async () => warnings.codes.includes(code));

@@ -94,7 +94,11 @@ test('a server that becomes read-only in the middle is left, and found again', a
   await store.claim([claim]);
   await server.query(`ALTER FUNCTION ${schema}.renew SET default_transaction_read_only = on`);
   await server.query(`ALTER FUNCTION ${schema}.renew SET transaction_read_only = on`);
-  const later = { ...REFUSED, retryable: true, message: expect.stringMatching(/takes no writes/) };
+  const later = {
+    ...REFUSED,
+    retryable: true,
+    message: expect.stringMatching(/accepts no writes/),
+  };
   expect(await failureOf(store.renew([claim]))).toMatchObject(later);
   await server.query(`ALTER FUNCTION ${schema}.renew RESET ALL`);
   await server.query(`ALTER FUNCTION ${schema}.renew SET search_path = pg_catalog, pg_temp`);

@@ -10,8 +10,8 @@ const CANARY = 'canary-5up3r-s3cr3t';
 
 describe('what servers refuse', () => {
   test.each([
-    ['NOSCRIPT No matching script. Please use EVAL.', true, /loaded again/],
-    ['NOAUTH Authentication required.', false, /wants a password/],
+    ['NOSCRIPT No matching script. Please use EVAL.', true, /loads it again/],
+    ['NOAUTH Authentication required.', false, /requires a password/],
     ['WRONGPASS invalid username-password pair or user is disabled.', false, /user name and/],
     ["NOPERM User app has no permissions to run the 'evalsha' command", false, /not permit/],
     ["READONLY You can't write against a read only replica.", true, /replica/],
@@ -61,7 +61,7 @@ describe('what clients say of the connection', () => {
     Object.assign(new Error(message), { code });
 
   test.each([
-    [coded('connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED'), true, /nobody listens/],
+    [coded('connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED'), true, /nothing listens/],
     [coded('getaddrinfo ENOTFOUND nowhere', 'ENOTFOUND'), true, /host name/],
     [coded('connect ENOENT /run/x', 'ENOENT'), true, /socket file/],
     [coded('connect ETIMEDOUT', 'ETIMEDOUT'), true, /firewalls/],
@@ -75,8 +75,8 @@ describe('what clients say of the connection', () => {
     [new Error('Unknown RESP type 72 "H"'), false, /protocol/],
     [new Error('All sentinels are unreachable. Retrying'), true, /Sentinel/],
     [new Error('None of the sentinels are available'), true, /Sentinel/],
-    [new Error('None of startup nodes is available'), true, /no node/],
-    [new Error('All the root nodes are unavailable'), true, /no node/],
+    [new Error('None of startup nodes is available'), true, /none of its nodes/],
+    [new Error('All the root nodes are unavailable'), true, /none of its nodes/],
     ['a text', true, /broke/],
     [undefined, true, /no reason given/],
   ])('%s', (cause, retryable, advice) => {

@@ -76,7 +76,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     const fence = fenceOf();
     const before = await fence.enter({ ...at('c'), token: 33n });
     const after = await fence.enter({ ...at('c'), token: 33n });
-    await expect(set(before, 'c', 'late')).rejects.toThrow(/entered anew/);
+    await expect(set(before, 'c', 'late')).rejects.toThrow(/entered again/);
     await set(after, 'c', 'on time');
   });
 
@@ -136,14 +136,14 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     await server.command('DEL', fence.keyOf('h'));
     await expect(set(entry, 'h', '')).rejects.toThrow(/key of the fence was deleted/);
     await fence.enter({ ...at('h'), token: 4n });
-    await expect(set(entry, 'h', '')).rejects.toThrow(/has forgotten the entry/);
+    await expect(set(entry, 'h', '')).rejects.toThrow(/has lost the entry/);
     await fence.enter({ ...at('h'), token: 5n });
-    await expect(set(entry, 'h', '')).rejects.toThrow(/entered anew/);
+    await expect(set(entry, 'h', '')).rejects.toThrow(/entered again/);
     // The first entry of each of these two, by the same holder.
     const first = await fence.enter({ ...at('h2'), token: 5n });
     await server.command('DEL', fence.keyOf('h2'));
     await fence.enter({ ...at('h2'), token: 5n });
-    await expect(set(first, 'h', '')).rejects.toThrow(/entered anew/);
+    await expect(set(first, 'h', '')).rejects.toThrow(/entered again/);
     expect(await server.command('EXISTS', 'h')).toBe(0);
   });
 
@@ -225,7 +225,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     }
     // @ts-expect-error: a URL is no client.
     const nowhere = redisFence().enter('redis://localhost', { ...at('k'), token: 1n });
-    await expect(nowhere).rejects.toThrow(/A text is no client/);
+    await expect(nowhere).rejects.toThrow(/A string is not a client/);
   });
 
   test('many commands are one step as well', async () => {

@@ -271,7 +271,7 @@ describe('a plain lock', () => {
 
   it('fails at a name for which there is no key', async () => {
     const store = open({ key: () => '' });
-    await expect(createLocks(store).mutex('a').acquire()).rejects.toThrow(/must give a text/);
+    await expect(createLocks(store).mutex('a').acquire()).rejects.toThrow(/must return text/);
   });
 });
 

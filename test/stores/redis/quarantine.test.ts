@@ -206,7 +206,7 @@ describe('several programs', () => {
     expect(await trusting.renew([behind])).toMatchObject([{ state: 'held' }]);
   });
 
-  test.concurrent('those that trust hand over to each other', async () => {
+  test.concurrent('claims that trust hand over to each other', async () => {
     await using bed = new Bed();
     const { server } = await calm(bed);
     await server.command('FLUSHALL');

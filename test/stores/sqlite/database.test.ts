@@ -49,7 +49,7 @@ test.each([
   ['a\0b', /plain path/],
   [undefined, /path of a file/],
   [{}, /path of a file/],
-  [{ database: {} }, /must be an open one/],
+  [{ database: {} }, /must be an open database/],
 ])('%j is a usage error', (source, message) => {
   const call = () => sqliteStore(source as string);
   expect(call).toThrow(message);
@@ -75,7 +75,7 @@ test('a database in memory cannot be shared', async () => {
 test('a database that the program has closed is a usage error', async () => {
   const database = await connect(newFile());
   database.close();
-  expect(() => sqliteStore({ database })).toThrow(/must be an open one/);
+  expect(() => sqliteStore({ database })).toThrow(/must be an open database/);
 });
 
 test('a closed store says so, twice if need be', async () => {

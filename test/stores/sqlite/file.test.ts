@@ -59,7 +59,7 @@ test('an object of the program cannot be opened anew by the store', async () => 
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   await expect(store.claim([claimOf('job')])).rejects.toMatchObject({
     code: 'STORE',
-    message: expect.stringMatching(/Open it anew/),
+    message: expect.stringMatching(/Open it again/),
   });
 });
 

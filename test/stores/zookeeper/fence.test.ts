@@ -82,7 +82,7 @@ test('a holder that enters anew is safe from its own earlier writes', async () =
   const session = await dataAt('/c');
   const before = await fence.enter(session, { ...at('c'), token: 33n });
   const after = await fence.enter(session, { ...at('c'), token: 33n });
-  await expect(before.write(writing('/c', 'late'))).rejects.toThrow(/entered anew/);
+  await expect(before.write(writing('/c', 'late'))).rejects.toThrow(/entered again/);
   await after.write(writing('/c', 'on time'));
 });
 

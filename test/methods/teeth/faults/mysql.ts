@@ -177,17 +177,17 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   {
     ...errors,
     name: 'mysql: a lock that was not got in time leaves it open what happened',
-    find: "      retryable: true,\n      advice:\n        'did not get the lock",
+    find: "      retryable: true,\n      advice:\n        'could not lock a row",
     replace:
       "      retryable: true,\n      outcome: 'unknown',\n      advice:\n" +
-      "        'did not get the lock",
+      "        'could not lock a row",
     why: 'a try that has surely failed is looked after as if it held',
   },
   {
     ...errors,
     name: 'mysql: a call that was stopped has surely not happened',
-    find: "outcome: 'unknown',\n  advice: 'was told to stop",
-    replace: "advice: 'was told to stop",
+    find: "outcome: 'unknown',\n  advice: 'stopped the call",
+    replace: "advice: 'stopped the call",
     why: 'a claim that was committed all the same holds until its TTL ends',
   },
   {

@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** Cases about who is told, which a message does at once and a look in time. */
-const TOLD = /^hints: |: the evicted is woken|: downgrading tells/;
+const TOLD = /^hints: |: an evicted claim is woken|: downgrading tells/;
 
 function skip(name: string, reason: string): void {
   test.concurrent(name, (context) => context.skip(reason));

@@ -10,7 +10,7 @@ import { startZookeeper, type ZookeeperServerOptions } from '../../../servers/zo
 /** Claims of a quarter of an hour are tried. */
 const LONG_SESSIONS = ['maxSessionTimeout=1800000'];
 
-const FOR_WEEKS = 'claim: a claim lives as long as it asked to, be it for weeks';
+const FOR_WEEKS = 'claim: a claim lives as long as it asked to, even for weeks';
 
 export async function suite({
   config = [],
