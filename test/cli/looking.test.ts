@@ -176,7 +176,7 @@ it('watch goes on when somebody else kept the store locked for a time', async ()
   await watch.says('left');
   watch.kill('SIGINT');
   const { status, err } = await watch.fate;
-  expect([status, err]).toEqual([0, expect.stringMatching(/^holdfast: .+ is locked by .+\n$/)]);
+  expect([status, err]).toEqual([0, expect.stringMatching(/^holdfast: .+ was locked by .+\n$/)]);
 });
 
 it('ends quietly when nobody reads it any more', async () => {

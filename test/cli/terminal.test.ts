@@ -177,7 +177,7 @@ describe('on a terminal', () => {
     await terminal.says('no holders');
     terminal.type(CTRL_C);
     const { out } = await terminal.fate;
-    expect(out).toContain(`${'x'.repeat(17)}: no holders, no waiters\r\n`);
-    expect(out).not.toContain('x'.repeat(18));
+    expect(out).toContain(`${'x'.repeat(16)}: no holders, no waiters\r\n`);
+    expect(out).not.toContain('x'.repeat(17));
   });
 });

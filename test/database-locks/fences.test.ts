@@ -122,7 +122,7 @@ describe.each(PRODUCTS)('$name', (product) => {
         }
         const dialect = client.dialect === 'mysql' ? 'postgres' : 'mysql';
         const elsewhere = sqlFence({ dialect }).enter(tx, lease);
-        await expect(elsewhere).rejects.toThrow(/This fence is for/);
+        await expect(elsewhere).rejects.toThrow(/The fence is for/);
         const permits = fence.enter(tx, { ...lease, kind: 'permits' });
         await expect(permits).rejects.toMatchObject({ code: 'UNSUPPORTED' });
       });

@@ -272,7 +272,7 @@ describe('a server that hides who it is', () => {
     const refused = {
       retryable: false,
       outcome: 'failed',
-      message: expect.stringContaining('who'),
+      message: expect.stringContaining('identify'),
     };
     await expect(claimed(patient(bed, server))).rejects.toMatchObject(refused);
     expect(await claimed(patient(bed, server, { afterDataLoss: 'trust' }))).toBe('held');
