@@ -1,26 +1,17 @@
 import type { UserConfig } from 'tsdown';
+import ts from 'typescript';
 
-const entry = {
-  index: 'src/index.ts',
-  election: 'src/jobs/election/index.ts',
-  once: 'src/jobs/once/index.ts',
-  refresh: 'src/jobs/refresh/index.ts',
-  store: 'src/contract/index.ts',
-  memory: 'src/stores/memory/index.ts',
-  sqlite: 'src/stores/sqlite/index.ts',
-  redis: 'src/stores/redis/index.ts',
-  postgres: 'src/stores/postgres/index.ts',
-  etcd: 'src/stores/etcd/index.ts',
-  zookeeper: 'src/stores/zookeeper/index.ts',
-  mysql: 'src/stores/mysql/index.ts',
-  quorum: 'src/layers/quorum/index.ts',
-  sql: 'src/database-locks/index.ts',
-  fence: 'src/fences/index.ts',
-  opentelemetry: 'src/integrations/opentelemetry/index.ts',
-  connect: 'src/connect.ts',
-  nestjs: 'src/integrations/nestjs/index.ts',
-  testkit: 'src/testkit/index.ts',
+/** The public names with their sources, as tests and examples import them. */
+const { paths } = ts.readConfigFile('tsconfig.json', ts.sys.readFile).config.compilerOptions as {
+  readonly paths: Readonly<Record<string, readonly [string]>>;
 };
+
+const entry: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(paths).map(([name, [source]]) => [
+    name === 'holdfast' ? 'index' : name.replace('holdfast/', ''),
+    source.replace('./', ''),
+  ]),
+);
 
 const config: UserConfig = {
   // One build of all entries, so that what they share (the error classes) is in shared chunks.

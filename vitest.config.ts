@@ -12,6 +12,8 @@ const SERVERS = [
   'test/{servers,database-locks,fences/servers,layers/quorum}/**/*.test.ts',
   // What is in `units` needs no server.
   'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
+  'test/clients/*/*.test.ts',
+  'test/stores/{objects,dynamodb,mongodb,consul,table,kubernetes}/*.test.ts',
 ];
 
 /** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */

@@ -45,6 +45,8 @@ const REST: readonly Stage[] = [
       ...packageSteps({ fetch: true }),
     ],
     [vitestStep('leaks'), vitestStep('models')],
+    // Only the first time, and everything else goes before it.
+    [script('API server', 'scripts/api-server.ts')],
   ],
   [[timedVitestStep('commands')]],
   [[timedVitestStep('servers')]],
@@ -55,7 +57,7 @@ const SHORT: readonly Stage[] = [[[units], [...cheap, ...little]], ...timed];
 
 /** What who has not run it should know. */
 const BESIDE = `
-npm run test:all has beside this, in about 35 minutes on two cores, fetching what the machine lacks:
+npm run test:all has beside this, in about 50 minutes on two cores, fetching what the machine lacks:
   every store on real servers, their faults, and what leaks; the models; ten times the worlds and
   the calls; ${FAULTS.length} planted faults; other versions of Node, Bun, Deno, TypeScript; Jest`;
 

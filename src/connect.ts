@@ -1,28 +1,55 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { UsageError } from './base/errors.ts';
 import { nearest } from './base/nearest.ts';
 import type { Store } from './contract/store.ts';
 import { createLocks, type Locks } from './locks.ts';
 import type { LocksOptions } from './primitives/lock-options.ts';
 
-const REDIS = [
-  'redis',
-  'rediss',
-  'redis+unix',
-  'redis+sentinel',
-  'rediss+sentinel',
-  'redis+cluster',
-  'rediss+cluster',
-];
+interface Opener {
+  openUrl(scheme: string, rest: string): Store | Promise<Store>;
+}
 
-const POSTGRES = ['postgres', 'postgresql'];
+const REDIS = (): Promise<Opener> => import('./stores/redis/open-url.ts');
+const POSTGRES = (): Promise<Opener> => import('./stores/postgres/open-url.ts');
+const MYSQL = (): Promise<Opener> => import('./stores/mysql/open-url.ts');
+const ETCD = (): Promise<Opener> => import('./stores/etcd/open-url.ts');
+const ZOOKEEPER = (): Promise<Opener> => import('./stores/zookeeper/open-url.ts');
+const MONGODB = (): Promise<Opener> => import('./stores/mongodb/open-url.ts');
+const TABLE = (): Promise<Opener> => import('./stores/table/open-url.ts');
+const CONSUL = (): Promise<Opener> => import('./stores/consul/open-url.ts');
 
-const MYSQL = ['mysql', 'mariadb'];
-
-const ETCD = ['etcd', 'etcds'];
-
-const ZOOKEEPER = ['zookeeper', 'zookeepers'];
-
-const KNOWN = ['memory', 'sqlite', ...REDIS, ...POSTGRES, ...MYSQL, ...ETCD, ...ZOOKEEPER];
+const OPENERS: ReadonlyMap<string, () => Promise<Opener>> = new Map([
+  ['memory', () => import('./stores/memory/open-url.ts')],
+  ['sqlite', () => import('./stores/sqlite/open-url.ts')],
+  ['redis', REDIS],
+  ['rediss', REDIS],
+  ['redis+unix', REDIS],
+  ['redis+sentinel', REDIS],
+  ['rediss+sentinel', REDIS],
+  ['redis+cluster', REDIS],
+  ['rediss+cluster', REDIS],
+  ['postgres', POSTGRES],
+  ['postgresql', POSTGRES],
+  ['mysql', MYSQL],
+  ['mariadb', MYSQL],
+  ['table+postgres', TABLE],
+  ['table+postgresql', TABLE],
+  ['table+mysql', TABLE],
+  ['table+mariadb', TABLE],
+  ['etcd', ETCD],
+  ['etcds', ETCD],
+  ['zookeeper', ZOOKEEPER],
+  ['zookeepers', ZOOKEEPER],
+  ['s3', () => import('./stores/objects/open-url.ts')],
+  ['dynamodb', () => import('./stores/dynamodb/open-url.ts')],
+  ['mongodb', MONGODB],
+  ['mongodb+srv', MONGODB],
+  ['consul', CONSUL],
+  ['consuls', CONSUL],
+  ['kubernetes', () => import('./stores/kubernetes/open-url.ts')],
+  ['module', async () => ({ openUrl: openModule })],
+]);
 
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
@@ -49,10 +76,19 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  *   client as its query: `?schema=locks&sslmode=require`,
  * - `mysql://user:password@host:3306/database` or `mariadb://…`, with options of `mysqlStore` and
  *   of the client as its query: `?prefix=locks_`,
+ * - `table+postgres:`, `table+mysql:` or `table+mariadb:` and the same, for `tableStore`, with its
+ *   `?table=locks`,
  * - `etcd://user:password@host1:2379,host2:2379`, `etcds:` for TLS, with options of `etcdStore` as
  *   its query: `?prefix=locks/`,
  * - `zookeeper://user:password@host1:2181,host2:2181/chroot`, `zookeepers:` for TLS, with options
- *   of `zookeeperStore` as its query: `?path=/locks`.
+ *   of `zookeeperStore` as its query: `?path=/locks`,
+ * - `s3://bucket/prefix/?region=eu-west-1` and `dynamodb://table?region=eu-west-1`, with what the
+ *   environment tells their SDK,
+ * - `mongodb://user:password@host1,host2/database?collection=locks`, else as its client takes it,
+ * - `consul://host:8500`, `consuls:` for TLS, with options of `consulStore` as its query,
+ * - `kubernetes:` in a pod, with options of `kubernetesStore` as its query: `?namespace=shop`,
+ * - `module:` and a package or the path of a file, for a store of your own: its default
+ *   export is a function that returns the store, given what follows the first `?`.
  *
  * Clients are imported when needed, so use this only in programs that are not bundled.
  *
@@ -70,43 +106,32 @@ export async function openStore(url: string): Promise<Store> {
   if (scheme === undefined) {
     throw new UsageError(`A store is named by a URL such as 'sqlite:./locks.db' or 'memory:'.`);
   }
-  if (scheme === 'memory') {
-    if (rest !== '') throw new UsageError(`'memory:' takes nothing after the colon.`);
-    const { memoryStore } = await import('./stores/memory/index.ts');
-    return memoryStore();
-  }
-  if (scheme === 'sqlite') return openSqlite(rest);
-  if (REDIS.includes(scheme)) {
-    const { openRedisUrl } = await import('./stores/redis/open-url.ts');
-    return openRedisUrl(scheme, rest);
-  }
-  if (POSTGRES.includes(scheme)) {
-    const { openPostgresUrl } = await import('./stores/postgres/open-url.ts');
-    return openPostgresUrl(rest);
-  }
-  if (MYSQL.includes(scheme)) {
-    const { openMysqlUrl } = await import('./stores/mysql/open-url.ts');
-    return openMysqlUrl(scheme, rest);
-  }
-  if (ETCD.includes(scheme)) {
-    const { openEtcdUrl } = await import('./stores/etcd/open-url.ts');
-    return openEtcdUrl(scheme, rest);
-  }
-  if (ZOOKEEPER.includes(scheme)) {
-    const { openZookeeperUrl } = await import('./stores/zookeeper/open-url.ts');
-    return openZookeeperUrl(scheme, rest);
-  }
+  const opener = await OPENERS.get(scheme)?.();
+  if (opener) return opener.openUrl(scheme, rest);
   throw new UsageError(`There is no store for '${scheme}:'${suggest(scheme)}.`);
 }
 
-async function openSqlite(path: string): Promise<Store> {
-  const file = path.startsWith('//') ? path.slice(2) : path;
-  if (file === '') throw new UsageError(`'sqlite:' needs a file, as in 'sqlite:./locks.db'.`);
-  const { sqliteStore } = await import('./stores/sqlite/index.ts');
-  return sqliteStore(file);
+/** A name is looked up from the directory that the program runs in, as `require` does there. */
+async function openModule(_scheme: string, rest: string): Promise<Store> {
+  const [, name = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(rest) ?? [];
+  if (name === '') throw new UsageError(`'module:' needs a package or a file: module:./store.mjs`);
+  const open = load(name);
+  if (typeof open === 'function') return open(query);
+  throw new UsageError(`The default export of ${name} must be a function that returns a store.`);
+}
+
+function load(name: string): unknown {
+  try {
+    const loaded = createRequire(join(process.cwd(), 'package.json'))(name);
+    return loaded?.default ?? loaded;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`The module ${name} cannot be loaded: ${reason}`, { cause });
+  }
 }
 
 function suggest(scheme: string): string {
-  const near = nearest(scheme.toLowerCase(), KNOWN);
-  return near ? `; did you mean '${near}:'?` : `; there are ${KNOWN.join(', ')}`;
+  const known = [...OPENERS.keys()];
+  const near = nearest(scheme.toLowerCase(), known);
+  return near ? `; did you mean '${near}:'?` : `; there are ${known.join(', ')}`;
 }

@@ -7,6 +7,7 @@ export {
   type LockErrorOptions,
   UsageError,
 } from './base/errors.ts';
+export { TransactionError, type TransactionFailure } from './clients/sql/errors.ts';
 export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
 export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
 export type { FencingToken } from './contract/token.ts';
@@ -21,11 +22,7 @@ export {
 export type { Acquisition, HandOff, LockEventName, LockEvents, MissReason } from './core/events.ts';
 export type { Lease, LeaseState } from './core/lease.ts';
 export type { AcquireOptions } from './core/waiter.ts';
-export {
-  ConflictError,
-  TransactionError,
-  type TransactionFailure,
-} from './database-locks/errors.ts';
+export { ConflictError } from './database-locks/optimistic.ts';
 export { FenceHeadersError, type FenceHeadersFault, StaleTokenError } from './fences/errors.ts';
 export {
   type AsyncMethod,

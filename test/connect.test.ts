@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -20,14 +20,30 @@ test('sqlite: takes a relative or an absolute path, with or without slashes', as
   await lease.release();
 });
 
+test('module: is a store of your own, from a file or a package', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'store.mjs');
+  writeFileSync(file, `export default async (query) => ({ name: 'mine: ' + query });`);
+  expect(await openStore(`module:${file}?table=a?b`)).toEqual({ name: 'mine: table=a?b' });
+  expect(await openStore(`module:${file}`)).toEqual({ name: 'mine: ' });
+  writeFileSync(join(folder, 'none.mjs'), 'export const store = 1;');
+  await expect(openStore(`module:${join(folder, 'none.mjs')}`)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringMatching(/default export of .*none\.mjs must be a function/),
+  });
+});
+
 test.each([
   ['sqlit:./locks.db', 'USAGE', /did you mean 'sqlite:'\?/],
   ['SQLITE:./locks.db', 'USAGE', /did you mean 'sqlite:'\?/],
-  ['mongodb://host', 'USAGE', /there are memory, sqlite/],
+  ['cassandra://host', 'USAGE', /there are memory, sqlite/],
   ['./locks.db', 'USAGE', /named by a URL/],
   ['', 'USAGE', /named by a URL/],
   ['sqlite:', 'USAGE', /needs a file/],
   ['memory:x', 'USAGE', /takes nothing/],
+  ['module:', 'USAGE', /needs a package or a file/],
+  ['module:./not-there.mjs', 'USAGE', /cannot be loaded/],
   ['zookeper://host', 'USAGE', /did you mean 'zookeeper:'\?/],
   ['etcd:secret', 'USAGE', /The form is 'etcd:/],
   ['etcd://me:12?secret@host', 'USAGE', /The form is 'etcd:/],
@@ -46,11 +62,40 @@ test.each([
   ['zookeeper://me:secret@host?sessionTimeout=9s', 'USAGE', /sessionTimeout.*path/],
   ['zookeeper://me:secret@host?chroot=/a', 'USAGE', /chroot.*path/],
   ['postgres:secret', 'USAGE', /The form is 'postgres:/],
+  ['table+postgres://me:sec ret@host', 'USAGE', /PostgreSQL URL is malformed/],
+  ['table+mysql://me:secret@host', 'USAGE', /MySQL URL is malformed/],
+  ['table+mysql://me:secret@host/shop?table=a.b.c', 'USAGE', /table/],
   ['redis://:secret@host:port', 'USAGE', /a host or port in it/],
+  ['s3:', 'USAGE', /needs a bucket/],
+  ['s3://plans?regoin=secret', 'USAGE', /no 'regoin'/],
+  ['dynamodb://', 'USAGE', /needs a table/],
+  ['dynamodb://locks?maxWaiters=many', 'USAGE', /whole number/],
+  ['mongodb://me:secret@host', 'USAGE', /does not name a database/],
+  ['mongodb://me:secret@host/shop?retryWrites=secret', 'USAGE', /malformed/],
+  ['consul:secret', 'USAGE', /needs an agent's address/],
+  ['consul://host?tokn=secret', 'USAGE', /tokn.*token/],
+  ['kubernetes://host', 'USAGE', /takes options alone/],
+  ['kubernetes:', 'USAGE', /does not run in a cluster/],
 ])('%s is refused with advice, and without its secrets', async (url, code, message) => {
   const error = await openStore(url).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   expect(String(error)).not.toContain('secret');
+});
+
+test.each([
+  ['s3://plans/locks/?region=eu-west-1', 'objects'],
+  ['dynamodb://locks?region=eu-west-1&endpoint=http://127.0.0.1:1', 'dynamodb'],
+  ['table+postgres://me:secret@host/shop?table=locks&sslmode=require', 'table'],
+  ['table+postgresql://me:secret@one,two/shop', 'table'],
+  ['table+mysql://me:secret@host/shop?maxWaiters=5', 'table'],
+  ['table+mariadb://me:secret@host/shop', 'table'],
+  ['mongodb://me:secret@localhost/shop?collection=locks&maxWaiters=5', 'mongodb'],
+  ['consul://127.0.0.1:1?prefix=shop/&token=secret', 'consul'],
+  ['kubernetes:?url=http://127.0.0.1:1&namespace=shop', 'kubernetes'],
+])('%s is a store that has asked for nothing yet', async (url, name) => {
+  const store = await openStore(url);
+  expect(store.name).toBe(name);
+  await store.close?.();
 });
 
 test('what is no text at all is a usage error too', async () => {

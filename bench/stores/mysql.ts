@@ -74,7 +74,6 @@ async function observe({ url, pids }: Place): Promise<SqlObserver> {
     async facts() {
       const all = await status();
       return {
-        'calls of procedures': all.Com_call_procedure ?? Number.NaN,
         'log syncs': all.Innodb_os_log_fsyncs ?? Number.NaN,
         'log bytes': all.Innodb_os_log_written ?? Number.NaN,
         'rows changed': (all.Handler_update ?? 0) + (all.Handler_delete ?? 0),

@@ -5,18 +5,12 @@ import { fromJson, type Question, toJson } from './talk.ts';
 
 const TRAITS: Traits = {
   queue: true,
-  permits: true,
   tokens: 'server-clock',
-  atomicTry: true,
-  liveness: 'ttl',
   clock: 'server',
-  failover: 'none',
   reach: 'network',
-  records: false,
-  ttlStepMs: 1,
-  synchronous: false,
+  permits: true,
+  atomicTry: true,
   sequential: true,
-  hintsGrant: false,
 };
 
 /** A store on the lock server at this URL. */

@@ -24,6 +24,10 @@ export interface Holder {
 
 /** Made by core, never by a store. */
 export interface Claim {
+  /**
+   * The name, with its prefix, as it was given: up to 640 bytes of UTF-8, with no character that
+   * means something to the store.
+   */
   readonly resource: string;
   /** 128 random bits in hexadecimal; secret, unlike the token. */
   readonly id: string;
@@ -76,7 +80,10 @@ export interface WaitingStatus {
   readonly why: 'queue' | 'data-loss';
   /** Claims before this one; an estimate. */
   readonly ahead?: number | undefined;
-  /** Ask again after this long, even without a hint: the claim before may be dead by then. */
+  /**
+   * The reply can have changed after this long without a hint, so core asks again: the claim before
+   * may be dead, the wait after a loss of data over, or the lock free in a store without `watch`.
+   */
   readonly retryInMs: number;
   readonly limit?: number | undefined;
 }
@@ -124,38 +131,46 @@ export interface Queue {
   readonly waiters: readonly Member[];
 }
 
-/** What a store promises. Core never branches on a store's name, only on these. */
+/**
+ * What a store promises. Core never branches on a store's name, only on these. A trait that is left
+ * out promises the least.
+ */
 export interface Traits {
   /** Keeps waiting claims in order. Without it, waiting claims are tried again. */
   readonly queue: boolean;
-  /**
-   * Takes claims for less than the whole limit: readers, and permits of a semaphore. Without it,
-   * each holder takes the whole limit.
-   */
-  readonly permits: boolean;
   /** Where the fencing tokens come from; undefined: none. */
   readonly tokens: string | undefined;
-  /** A try is refused only if the resource is held. Without it, a try may fail spuriously. */
-  readonly atomicTry: boolean;
-  readonly liveness: 'ttl' | 'session';
   /** Whose clock measures a claim's life. */
   readonly clock: 'process' | 'machine' | 'server';
-  /** What happens to granted claims when a server is lost. */
-  readonly failover: 'none' | 'best-effort' | 'linearizable';
   /** Where it can be shared. */
   readonly reach: 'process' | 'machine' | 'network';
-  /** Has `keep` and `recall`: records that outlive their work. */
-  readonly records: boolean;
-  /** TTLs are rounded up to multiples of this. */
-  readonly ttlStepMs: number;
-  /** Verbs do their work before they first yield, so core needs no time-outs for replies. */
-  readonly synchronous: boolean;
+  /**
+   * Takes claims for less than the whole limit: readers, and permits of a semaphore. Default false:
+   * each holder takes the whole limit.
+   */
+  readonly permits?: boolean | undefined;
+  /** A try is refused only if the resource is held. Default false: a try may fail spuriously. */
+  readonly atomicTry?: boolean | undefined;
+  /** What ends a claim without heartbeats: its TTL (default), or the end of its session. */
+  readonly liveness?: 'ttl' | 'session' | undefined;
+  /** What happens to granted claims when a server is lost; default `none`: they are lost. */
+  readonly failover?: 'none' | 'best-effort' | 'linearizable' | undefined;
+  /** Has `keep` and `recall`: records that outlive their work. Default false. */
+  readonly records?: boolean | undefined;
+  /** TTLs are rounded up to multiples of this; default 1 ms. */
+  readonly ttlStepMs?: number | undefined;
+  /**
+   * Verbs do their work before they first yield, so core needs no time-outs for replies. Default
+   * false.
+   */
+  readonly synchronous?: boolean | undefined;
   /**
    * Elements of a batch are separate steps in order, so a resource may occur in it more than once.
+   * Default false.
    */
-  readonly sequential: boolean;
-  /** A `held` hint is as good as a reply; otherwise it only makes core ask. */
-  readonly hintsGrant: boolean;
+  readonly sequential?: boolean | undefined;
+  /** A `held` hint is as good as a reply. Default false: it only makes core ask. */
+  readonly hintsGrant?: boolean | undefined;
 }
 
 export type Wake = (hint?: ClaimStatus) => void;

@@ -10,10 +10,10 @@
  */
 import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
-import type { SqlDatabase } from './clients.ts';
-import { type Connection, connectionOf } from './connection.ts';
-import type { Value } from './sql.ts';
-import { type Columns, quoteTable, readColumns, readKey } from './sql.ts';
+import type { SqlDatabase } from '../clients/sql/clients.ts';
+import { type Connection, connectionOf } from '../clients/sql/connection.ts';
+import type { Value } from '../clients/sql/sql.ts';
+import { type Columns, quoteTable, readColumns, readKey } from '../clients/sql/sql.ts';
 
 export interface ChangeStateOptions {
   /** `name` or `schema.name`, as the database spells it. */

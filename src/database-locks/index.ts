@@ -1,6 +1,4 @@
 export { UsageError } from '../base/errors.ts';
-export { UnsupportedError } from '../contract/errors.ts';
-export { type ChangeStateOptions, changeState } from './change-state.ts';
 export type {
   DrizzleDatabase,
   DrizzleTransaction,
@@ -15,15 +13,18 @@ export type {
   PostgresTransaction,
   SqlDatabase,
   SqlTransaction,
-} from './clients.ts';
-export { ConflictError, isRetryable, TransactionError, type TransactionFailure } from './errors.ts';
+} from '../clients/sql/clients.ts';
+export { isRetryable, TransactionError, type TransactionFailure } from '../clients/sql/errors.ts';
+export type { Columns, Row, Value } from '../clients/sql/sql.ts';
+export { UnsupportedError } from '../contract/errors.ts';
+export { type ChangeStateOptions, changeState } from './change-state.ts';
 export type { LockWait } from './locking.ts';
 export {
   type Change,
+  ConflictError,
   type OptimisticOptions,
   type OptimisticResult,
   optimistic,
 } from './optimistic.ts';
 export { type RowLockOptions, rowLock } from './row-lock.ts';
-export type { Columns, Row, Value } from './sql.ts';
 export { type TransactionLockOptions, transactionLock } from './transaction-lock.ts';

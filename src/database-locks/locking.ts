@@ -12,7 +12,7 @@
  */
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from '../clients/sql/connection.ts';
 
 /**
  * How long to wait for a lock that another transaction holds. `block` (the default): as long as the

@@ -10,14 +10,21 @@
  * What would break it: a program that writes the row without raising the version.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLockError, UsageError } from '../base/errors.ts';
+import { isLockError, LockError, type LockErrorOptions, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
-import type { SqlDatabase } from './clients.ts';
-import { type Connection, connectionOf } from './connection.ts';
-import { ConflictError, TransactionError } from './errors.ts';
-import type { Row } from './sql.ts';
-import { type Columns, type Piece, quote, quoteTable, readColumns, readKey } from './sql.ts';
+import type { SqlDatabase } from '../clients/sql/clients.ts';
+import { type Connection, connectionOf } from '../clients/sql/connection.ts';
+import { TransactionError } from '../clients/sql/errors.ts';
+import type { Row } from '../clients/sql/sql.ts';
+import {
+  type Columns,
+  type Piece,
+  quote,
+  quoteTable,
+  readColumns,
+  readKey,
+} from '../clients/sql/sql.ts';
 import {
   mustHaveRoom,
   readVersion,
@@ -41,6 +48,17 @@ export interface OptimisticOptions {
   readonly attempts?: number;
   /** Ends the attempts; rejects with its reason. A write under way may still happen. */
   readonly signal?: AbortSignal;
+}
+
+/** All optimistic attempts failed. */
+export class ConflictError extends LockError {
+  /** The number of attempts; 0 if there was none. */
+  readonly attempts: number;
+
+  constructor(message: string, options: LockErrorOptions & { readonly attempts?: number } = {}) {
+    super('CONFLICT', message, options);
+    this.attempts = options.attempts ?? 0;
+  }
 }
 
 const OPTIONS = ['table', 'key', 'version', 'attempts', 'signal'];

@@ -17,9 +17,11 @@
 import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
-import type { SqlTransaction } from './clients.ts';
-import { type Connection, transactionOf } from './connection.ts';
-import { TransactionError } from './errors.ts';
+import type { SqlTransaction } from '../clients/sql/clients.ts';
+import { type Connection, transactionOf } from '../clients/sql/connection.ts';
+import { TransactionError } from '../clients/sql/errors.ts';
+import type { Dialect, Row } from '../clients/sql/sql.ts';
+import { type Columns, type Piece, quoteTable, readColumns, readKey } from '../clients/sql/sql.ts';
 import {
   type LockWait,
   mustReadLatest,
@@ -28,8 +30,6 @@ import {
   type Wait,
   within,
 } from './locking.ts';
-import type { Dialect, Row } from './sql.ts';
-import { type Columns, type Piece, quoteTable, readColumns, readKey } from './sql.ts';
 
 export interface RowLockOptions {
   /** `name` or `schema.name`, as the database spells it. */

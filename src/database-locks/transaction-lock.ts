@@ -12,10 +12,10 @@
 import { createHash } from 'node:crypto';
 import { checkName } from '../base/names.ts';
 import { readOptions } from '../base/options.ts';
+import type { SqlTransaction } from '../clients/sql/clients.ts';
+import { type Connection, transactionOf } from '../clients/sql/connection.ts';
+import { TransactionError } from '../clients/sql/errors.ts';
 import { UnsupportedError } from '../contract/errors.ts';
-import type { SqlTransaction } from './clients.ts';
-import { type Connection, transactionOf } from './connection.ts';
-import { TransactionError } from './errors.ts';
 import {
   type LockWait,
   mustReadLatest,

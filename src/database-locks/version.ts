@@ -8,8 +8,8 @@
  * the same version again. Nor is a time a version: two writes within its precision look the same.
  */
 import { UsageError } from '../base/errors.ts';
-import type { Connection } from './connection.ts';
-import type { Row } from './sql.ts';
+import type { Connection } from '../clients/sql/connection.ts';
+import type { Row } from '../clients/sql/sql.ts';
 
 /** Columns of ours beside the row's; without capitals or `_`, or some libraries rename them. */
 const TEXT = 'holdfastversion';

@@ -15,8 +15,8 @@
 import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
+import type { Compare, EtcdClient, KeyValue, Reply, Txn } from '../clients/etcd/client.ts';
 import type { FencingToken } from '../contract/token.ts';
-import type { Compare, EtcdClient, KeyValue, Reply, Txn } from '../stores/etcd/client.ts';
 import { StaleTokenError } from './errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from './fence.ts';
 import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
@@ -73,7 +73,9 @@ export function etcdFence(
       const value = textOf(raised(verb, token, () => known && seenAt(known)));
       const unchanged: Compare = { key, target: 'mod', is: '=', to: known?.modRevision ?? 0n };
       const reply = await etcd.txn({
-        ...{ compare: [unchanged], success: [{ put: { key, value } }], failure: [range] },
+        compare: [unchanged],
+        success: [{ put: { key, value } }],
+        failure: [range],
       });
       // A comparison that is true until another entry is made.
       if (reply.succeeded) return entryOf(etcd, token, { ...unchanged, to: reply.revision });

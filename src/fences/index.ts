@@ -1,6 +1,11 @@
+export type {
+  ConditionalPut,
+  ObjectAccess,
+  StoredObject,
+} from '../clients/objects/access.ts';
+export type { SqlTransaction } from '../clients/sql/clients.ts';
+export { TransactionError } from '../clients/sql/errors.ts';
 export type { FencingToken } from '../contract/token.ts';
-export type { SqlTransaction } from '../database-locks/clients.ts';
-export { TransactionError } from '../database-locks/errors.ts';
 export { FenceHeadersError, type FenceHeadersFault, StaleTokenError } from './errors.ts';
 export {
   type EtcdEntry,
@@ -16,7 +21,6 @@ export {
   type HeaderSource,
   type RequestSource,
 } from './headers.ts';
-export type { ConditionalPut, ObjectAccess, StoredObject } from './objects/access.ts';
 export { type ObjectEntry, type ObjectFenceOptions, objectFence } from './objects/fence.ts';
 export { probeObjects } from './objects/probe.ts';
 export type { RedisCommand, RedisEntry, RedisReply, RedisValue } from './redis/entry.ts';

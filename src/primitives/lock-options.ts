@@ -135,12 +135,13 @@ const VERBS = ['claim', 'renew', 'release', 'inspect'] as const;
 const MORE_VERBS = [...OPTIONAL_VERBS, 'close', 'partOf'] as const;
 
 export function checkStore(store: Store): void {
-  const { ttlStepMs } = store?.traits ?? {};
+  const { ttlStepMs = 1, reach } = store?.traits ?? {};
   const { maxTtlMs = MAX_TTL_MS } = store ?? {};
   const whole =
     VERBS.every((verb) => typeof store?.[verb] === 'function') &&
     MORE_VERBS.every((verb) => ['function', 'undefined'].includes(typeof store?.[verb])) &&
-    Number(ttlStepMs) > 0 &&
+    typeof reach === 'string' &&
+    ttlStepMs > 0 &&
     maxTtlMs > 0;
   if (!whole) throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
 }

@@ -31,7 +31,7 @@ export function specOf(engine: Engine, resource: string, options: Asked): Spec {
 export function ttlOf(engine: Engine, ttl: number | undefined): number {
   const { calls, settings } = engine.services;
   const ttlMs = ttl ?? settings.ttlMs;
-  const least = Math.max(MIN_TTL_MS, calls.store.traits.ttlStepMs);
+  const least = Math.max(MIN_TTL_MS, calls.store.traits.ttlStepMs ?? 1);
   if (ttlMs < least) throw new UsageError(`ttl must be at least ${least} ms, not ${ttlMs}.`);
   return atMost(engine, ttlMs, 'ttl');
 }

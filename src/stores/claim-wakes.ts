@@ -4,7 +4,7 @@ import type { Claim, ClaimStatus, Wake } from '../contract/store.ts';
 export class ClaimWakes {
   readonly #byId = new Map<string, Wake>();
 
-  subscribe({ id }: Claim, wake: Wake): AsyncDisposable {
+  subscribe({ id }: Pick<Claim, 'id'>, wake: Wake): AsyncDisposable {
     this.#byId.set(id, wake);
     return {
       [Symbol.asyncDispose]: async () => {
@@ -13,11 +13,11 @@ export class ClaimWakes {
     };
   }
 
-  has({ id }: Claim): boolean {
+  has({ id }: Pick<Claim, 'id'>): boolean {
     return this.#byId.has(id);
   }
 
-  wake({ id }: Claim, hint?: ClaimStatus): void {
+  wake({ id }: Pick<Claim, 'id'>, hint?: ClaimStatus): void {
     this.#byId.get(id)?.(hint);
   }
 }

@@ -9,7 +9,7 @@
 import { StoreError } from '../contract/errors.ts';
 import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../contract/store.ts';
 
-const KINDS: Readonly<Record<string, Kind>> = {
+export const KINDS: Readonly<Record<string, Kind>> = {
   m: 'mutex',
   r: 'read',
   w: 'write',

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import type { Store } from '../contract/store.ts';
 
 const NUMBERS = ['maxWaiters', 'replicas'];
 
@@ -29,4 +30,15 @@ export function splitQuery<T>(
   const options = optionsFrom<T>(new URLSearchParams(pairs.filter(isOwn).join('&')));
   const others = pairs.filter((pair) => !isOwn(pair)).join('&');
   return { options, others: others && `?${others}` };
+}
+
+/** The store, which ends the client that was made for it when it is closed. */
+export function closingAlso(store: Store, client: { end(): unknown }): Store {
+  const close = store.close?.bind(store);
+  return Object.assign(store, {
+    async close() {
+      await close?.();
+      await client.end();
+    },
+  });
 }

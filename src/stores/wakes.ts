@@ -6,20 +6,11 @@
  * interruption all claims are woken, and ask. The claims of a process that cannot listen have no
  * address, since the server would not take messages to it either, and ask by themselves.
  */
-import { isLockError } from '../base/errors.ts';
 import { randomId } from '../base/random-id.ts';
+import { type Ear, isLasting } from '../clients/wire.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, Wake } from '../contract/store.ts';
 import { statusIn } from './status-lines.ts';
-
-/** Messages of a server to this process. */
-export interface Ear {
-  /**
-   * Listens to one channel. `received` gets each message; `resumed` is called when it listens again
-   * after an interruption, which may have lost messages.
-   */
-  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
-}
 
 const DONE = Promise.resolve();
 
@@ -99,9 +90,4 @@ export class Wakes {
   readonly #resumed = (): void => {
     for (const wake of [...this.#wakes.values()]) wake();
   };
-}
-
-/** True if the error will not pass by itself. */
-export function isLasting(error: unknown): boolean {
-  return isLockError(error, 'STORE') && !(error as StoreError).retryable;
 }

@@ -30,6 +30,8 @@ export interface Case {
 /** Cases about one thing. */
 export interface Topic {
   readonly topic: string;
+  /** The sentence of the contract that the cases check; a failure quotes it. */
+  readonly promise?: string;
   readonly needs?: readonly Need[];
   readonly cases: readonly Case[];
 }

@@ -3,6 +3,7 @@
  * It skips cases for what a store does not promise, visibly and with the reason.
  */
 import assert from 'node:assert/strict';
+import { UsageError } from '../base/errors.ts';
 import type { OptionalVerb, Traits } from '../contract/store.ts';
 import { type Case, type Declared, lacking, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
@@ -51,6 +52,11 @@ export interface ConformanceOptions {
   create(options: FixtureOptions): Fixture | Promise<Fixture>;
   /** What the store promises; compared with its own `traits`. */
   readonly traits: Traits;
+  /**
+   * Runs only topics that begin with one of these, such as `['claim', 'renew']`, while a store is
+   * being written; default all.
+   */
+  readonly topics?: readonly string[];
   /** Optional verbs that the store does not have; default none. */
   readonly lacks?: readonly OptionalVerb[];
   /** The fixtures have `forget()`; default false: no case makes the store lose its data. */
@@ -106,7 +112,8 @@ const TOPICS: readonly Topic[] = [
 /**
  * Registers all cases with the given runner; see the guide "Adding a store".
  *
- * A case fails by rejecting with an `AssertionError`. It takes 25 s at most, but for leaps of time.
+ * A case fails by rejecting with an `AssertionError`, whose message quotes the contract. It takes
+ * 25 s at most, but for leaps of time.
  *
  * @example
  * import { test } from 'node:test';
@@ -124,13 +131,36 @@ const TOPICS: readonly Topic[] = [
 export function conformance(options: ConformanceOptions): void {
   const { traits, lacks = [], forgets = false, trusts = false, leaps = false } = options;
   const store: Declared = { traits, lacks, forgets, trusts, leaps };
-  for (const { topic, needs = [], cases } of [declaration(store), ...TOPICS]) {
+  for (const { topic, promise, needs = [], cases } of chosen(options.topics, store)) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;
       const reason = missing([...needs, ...(each.needs ?? [])], store);
-      if (reason === undefined) options.test(name, () => runCase(each, options.create));
+      const run = (): Promise<void> => quoting(promise, runCase(each, options.create));
+      if (reason === undefined) options.test(name, run);
       else options.skip(name, `not promised: ${reason}`);
     }
+  }
+}
+
+function chosen(beginnings: readonly string[] | undefined, store: Declared): readonly Topic[] {
+  const all = [declaration(store), ...TOPICS];
+  if (!beginnings) return all;
+  for (const beginning of beginnings) {
+    if (all.some(({ topic }) => topic.startsWith(beginning))) continue;
+    const known = all.map(({ topic }) => topic).join('; ');
+    throw new UsageError(`No topic begins with '${beginning}'. There are: ${known}.`);
+  }
+  return all.filter(({ topic }) => beginnings.some((beginning) => topic.startsWith(beginning)));
+}
+
+async function quoting(promise: string | undefined, run: Promise<void>): Promise<void> {
+  try {
+    await run;
+  } catch (error) {
+    if (promise !== undefined && error instanceof Error) {
+      error.message += `\nThe contract says: ${promise}`;
+    }
+    throw error;
   }
 }
 
@@ -145,7 +175,11 @@ function declaration(declared: Declared): Topic {
           assert.deepEqual({ ...store.traits }, { ...declared.traits });
           assert.deepEqual(lacking(store).sort(), [...declared.lacks].sort());
           const keeps = store.keep !== undefined && store.recall !== undefined;
-          assert.equal(keeps, store.traits.records, 'it has keep() and recall() if it says so');
+          assert.equal(
+            keeps,
+            store.traits.records ?? false,
+            'it has keep() and recall() if it says so',
+          );
         },
       },
     ],

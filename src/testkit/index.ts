@@ -12,6 +12,7 @@ export {
 } from './chaos-store.ts';
 export { type ConformanceOptions, conformance } from './conformance.ts';
 export { type Count, type CountingStore, countingStore } from './counting-store.ts';
+export { type DocumentsSuiteOptions, documentsSuite } from './documents/suite.ts';
 export { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
 export { type FenceConformanceOptions, fenceConformance } from './fence-conformance.ts';
 export type { FencedNumber, FenceFixture } from './fence-fixture.ts';

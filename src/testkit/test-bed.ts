@@ -26,6 +26,8 @@ export interface Fixture {
   trusting?(): Store | Promise<Store>;
   /** A short TTL that the store keeps on a busy machine, in ms; default 400, or 600 far away. */
   readonly shortMs?: number;
+  /** How much later than asked for a claim may end, in ms, by the steps of the store's clock. */
+  readonly slackMs?: number;
   /** Moves the clock by which the store counts lives forward, at once or nearly so. */
   leap?(ms: number): void | Promise<void>;
   /** Removes the data, after all connections have been closed. */
@@ -64,10 +66,11 @@ export class TestBed {
     this.store = store;
     this.#stores = new Set([store]);
     this.clock = fixture.clock ?? systemClock();
-    const { reach, ttlStepMs: step } = store.traits;
+    const { reach, ttlStepMs: step = 1 } = store.traits;
     const { shortMs: short = reach === 'network' ? SHORT_REMOTE_MS : SHORT_MS } = fixture;
+    const { slackMs = 0 } = fixture;
     this.ttlMs = Math.ceil(short / step) * step;
-    this.slackMs = step + 2;
+    this.slackMs = step + slackMs + 2;
   }
 
   static async open(fixture: Fixture): Promise<TestBed> {

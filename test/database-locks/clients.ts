@@ -9,7 +9,7 @@ import { createPool, type PoolConnection } from 'mysql2';
 import { createPool as createPromisePool } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
-import { type Connection, connectionOf } from '../../src/database-locks/connection.ts';
+import { type Connection, connectionOf } from '../../src/clients/sql/connection.ts';
 
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
 

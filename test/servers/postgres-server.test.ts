@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -73,13 +74,18 @@ describe('a PostgreSQL', () => {
     expect(await first.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('that is closed leaves no process and no folder', async () => {
+  it('that is closed leaves no process, no folder and no shared memory', async () => {
     const server = await startPostgres();
+    const pidFile = readFileSync(join(server.folder, 'data', 'postmaster.pid'), 'utf8');
+    const [, memory = ''] = /^ *\d+ +(\d+)$/m.exec(pidFile) ?? [];
+    const segments = (): string => execFileSync('ipcs', ['-m'], { encoding: 'utf8' });
+    expect(segments()).toMatch(new RegExp(`^\\S+ +${memory} `, 'm'));
     const all = [server.pid, ...childrenOf(server.pid)];
     expect(all.length).toBeGreaterThan(3);
     await server.close();
     expect(all.filter(alive)).toEqual([]);
     expect(existsSync(server.folder)).toBe(false);
+    expect(segments()).not.toMatch(new RegExp(`^\\S+ +${memory} `, 'm'));
   });
 
   it('ends with the process that started it, even if that is killed', async ({ skip }) => {

@@ -1,4 +1,6 @@
 /** A real PostgreSQL, and its streaming standbys. Whoever connects from loopback is let in. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -63,6 +65,8 @@ const INITDB = [
   '--no-sync',
 ];
 
+const DATA = 'data';
+
 const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 export class PostgresServer extends LocalServer {
@@ -85,7 +89,7 @@ export class PostgresServer extends LocalServer {
     port: number,
     { env, primary }: PostgresOptions & { readonly primary?: PostgresServer },
   ) {
-    super(new ServerProcess('postgres', { refusesRoot: true }));
+    super(new ServerProcess('postgres', { refusesRoot: true, clearUp: removeSharedMemory }));
     this.#program = program;
     this.port = port;
     this.#env = { ...process.env, LC_ALL: 'C', ...env };
@@ -102,7 +106,6 @@ export class PostgresServer extends LocalServer {
     return `postgres://${names.join(':')}@${where}`;
   }
 
-  /** Of the postmaster, whose children serve the sessions. */
   /** Starts it on the same port, with the data that it left. */
   async start(): Promise<void> {
     const where = ['-D', this.#data, '-p', `${this.port}`, '-k', this.folder];
@@ -214,7 +217,7 @@ export class PostgresServer extends LocalServer {
   }
 
   get #data(): string {
-    return join(this.folder, 'data');
+    return join(this.folder, DATA);
   }
 
   async #begin(options: PostgresOptions, fill: () => Promise<void>): Promise<this> {
@@ -239,6 +242,20 @@ export class PostgresServer extends LocalServer {
     if (lines.length === 0) return;
     const file = join(this.#data, 'pg_hba.conf');
     await writeFile(file, [...lines, await readFile(file, 'utf8')].join('\n'));
+  }
+}
+
+/**
+ * A server that is killed leaves a few bytes of shared memory, which only its next start would
+ * remove; the kernel has room for some thousands of them.
+ */
+function removeSharedMemory(folder: string): void {
+  try {
+    const lines = readFileSync(join(folder, DATA, 'postmaster.pid'), 'utf8');
+    const [, id] = /^ *\d+ +(\d+)$/m.exec(lines) ?? [];
+    if (id !== undefined) execFileSync('ipcrm', ['-m', id], { stdio: 'ignore' });
+  } catch {
+    // It ended in order, or never began.
   }
 }
 

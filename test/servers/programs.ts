@@ -25,7 +25,9 @@ export type ProgramName =
   | 'openssl'
   | 'spin'
   | 'java'
-  | 'python';
+  | 'python'
+  | 'mongodb'
+  | 'consul';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -69,6 +71,20 @@ const RESOLUTE = {
   release: 'resolute',
   components: 'main universe',
   packages: ['python3-moto', 'python3-flask-cors'],
+  archive: UBUNTU,
+};
+
+/** Debian has none, and later releases of Ubuntu neither. */
+const FOCAL = {
+  release: 'focal',
+  components: 'main universe',
+  packages: ['mongodb-server-core'],
+  archive: UBUNTU,
+};
+const JAMMY = {
+  release: 'jammy',
+  components: 'main universe',
+  packages: ['consul'],
   archive: UBUNTU,
 };
 
@@ -124,6 +140,14 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   spin: { onPath: 'spin', debian: BOOKWORM, inDebian: 'bin/spin' },
   java: { onPath: undefined, debian: JAVA, inDebian: 'lib/jvm/default-java/bin/java' },
   python: { onPath: undefined, debian: RESOLUTE, inDebian: 'bin/python3' },
+  mongodb: {
+    ...{ onPath: 'mongod', says: /^db version v/, oldest: [3, 6] },
+    ...{ debian: FOCAL, inDebian: 'bin/mongod' },
+  },
+  consul: {
+    ...{ onPath: 'consul', says: /^Consul v/, oldest: [1, 8] },
+    ...{ debian: JAMMY, inDebian: 'bin/consul' },
+  },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
 

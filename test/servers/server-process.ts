@@ -52,17 +52,25 @@ export function serverFolder(prefix: string): string {
   return folder;
 }
 
+export interface ServerProcessOptions {
+  readonly refusesRoot: boolean;
+  /** Removes what a server that was killed leaves elsewhere, before its folder goes. */
+  readonly clearUp?: (folder: string) => void;
+}
+
 export class ServerProcess {
   readonly folder: string;
   readonly #refusesRoot: boolean;
+  readonly #clearUp: ServerProcessOptions['clearUp'];
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
 
   /** Its folder is there from now on; the process is not. */
-  constructor(name: string, { refusesRoot }: { readonly refusesRoot: boolean }) {
+  constructor(name: string, { refusesRoot, clearUp }: ServerProcessOptions) {
     const prefix = join(tmpdir(), `holdfast-${name}-`);
     this.folder = refusesRoot ? serverFolder(prefix) : mkdtempSync(prefix);
     this.#refusesRoot = refusesRoot;
+    this.#clearUp = clearUp;
     open.add(this);
   }
 
@@ -93,7 +101,8 @@ export class ServerProcess {
     if (this.running) throw new Error('the server is running');
     const [program = '', ...args] = mortal(command, this.#refusesRoot);
     const log = openSync(join(this.folder, 'log'), 'a');
-    const child = spawn(program, args, { env, stdio: ['ignore', log, log] });
+    // What it writes beside its data is in its folder too.
+    const child = spawn(program, args, { cwd: this.folder, env, stdio: ['ignore', log, log] });
     closeSync(log);
     this.#child = child;
     this.#ended = new Promise((resolve) => {
@@ -147,6 +156,7 @@ export class ServerProcess {
   /** The same for one who cannot wait. */
   closeNow(): void {
     this.#killNow();
+    this.#clearUp?.(this.folder);
     rmSync(this.folder, { recursive: true, force: true });
     open.delete(this);
   }

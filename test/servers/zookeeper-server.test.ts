@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { startSession, untilState } from '../clients/zookeeper/sessions.ts';
 import { Curator } from '../stores/zookeeper/curator.ts';
-import { startSession, untilState } from '../stores/zookeeper/sessions.ts';
 import { startZookeeper, type ZookeeperServer } from './zookeeper-server.ts';
 
 let server: ZookeeperServer;

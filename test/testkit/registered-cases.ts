@@ -9,7 +9,10 @@ export interface Registered {
 }
 
 /** The suite for stores in memory that are changed like this. */
-export function register(change: (store: Store) => Store): {
+export function register(
+  change: (store: Store) => Store,
+  topics?: readonly string[],
+): {
   readonly cases: Registered[];
   readonly skipped: string[];
 } {
@@ -33,6 +36,7 @@ export function register(change: (store: Store) => Store): {
     traits: change(memoryStore()).traits,
     forgets: true,
     leaps: true,
+    ...(topics && { topics }),
   });
   return { cases, skipped };
 }

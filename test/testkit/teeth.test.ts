@@ -1,4 +1,6 @@
 /** The suite has teeth: it notices each of these faults, and none where there is none. */
+import { readFileSync } from 'node:fs';
+import type { Store } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { BROKEN_STORES, brokenStore } from './broken-stores.ts';
 import { failures, type Registered, register } from './registered-cases.ts';
@@ -38,5 +40,29 @@ describe('the suite', () => {
     const { cases } = register((store) => ({ ...brokenStore(store), watch: undefined as never }));
     const declared = cases.filter(({ name }) => name.startsWith('traits: '));
     expect(await failures(declared)).toEqual(['traits: the store is as it was declared']);
+  });
+
+  test('runs by topic, and refuses one that it does not have', () => {
+    const { cases } = register((store) => store, ['renew', 'mutex, a']);
+    const topics = new Set(cases.map(({ name }) => name.split(':')[0]));
+    expect([...topics]).toEqual(['renew', 'mutex, acquire']);
+    const wrong = (): unknown => register((store) => store, ['renewal']);
+    expect(wrong).toThrow(/No topic begins with 'renewal'\. There are: traits; claim; /);
+  });
+
+  test('quotes the sentence of the contract that a failed case checks', async () => {
+    const lame = (store: Store): Store => ({
+      ...brokenStore(store),
+      renew: async (claims) => claims.map(() => ({ state: 'gone', why: 'unknown' })),
+    });
+    const { cases } = register(lame, ['renew']);
+    const outcomes = await Promise.allSettled(cases.map(({ body }) => body()));
+    const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(failed.length).toBeGreaterThan(0);
+    const contract = readFileSync('src/contract/store.ts', 'utf8').replace(/\n\s*\*\s/g, ' ');
+    for (const { reason } of failed) {
+      const [, quoted = '-'] = /\nThe contract says: (.*)$/.exec((reason as Error).message) ?? [];
+      expect(contract).toContain(quoted);
+    }
   });
 });

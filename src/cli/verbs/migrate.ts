@@ -10,19 +10,20 @@ const HELP = `Usage: holdfast migrate --store URL [--print]
 Creates the tables and functions that the locks need in a database, or brings them up to date.
 Repeating it does no harm. Its user must be allowed to create them; programs need fewer rights.
 
-  --store URL    postgres://USER@HOST/DATABASE or mysql://…; default $HOLDFAST_STORE
+  --store URL    postgres://USER@HOST/DATABASE, mysql://… or table+postgres://…;
+                 default $HOLDFAST_STORE
   --print        writes the SQL instead of running it, for tools that keep migrations
   --json
 `;
 
-/** Both take the URL behind its scheme. */
 interface Migration {
-  migrate(rest: string): Promise<void>;
-  migrationText(rest: string): string;
+  migrate(scheme: string, rest: string): Promise<void>;
+  migrationText(scheme: string, rest: string): string;
 }
 
 const loadPostgres = (): Promise<Migration> => import('../../stores/postgres/open-url.ts');
 const loadMysql = (): Promise<Migration> => import('../../stores/mysql/open-url.ts');
+const loadTable = (): Promise<Migration> => import('../../stores/table/open-url.ts');
 
 /** Stores that do not make their tables at first use. */
 const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
@@ -30,6 +31,10 @@ const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
   ['postgresql', loadPostgres],
   ['mysql', loadMysql],
   ['mariadb', loadMysql],
+  ['table+postgres', loadTable],
+  ['table+postgresql', loadTable],
+  ['table+mysql', loadTable],
+  ['table+mariadb', loadTable],
 ]);
 
 export const verb: Verb = {
@@ -45,12 +50,12 @@ export const verb: Verb = {
       throw configuration(`${quote(`${scheme}:`)} cannot be migrated, only ${known}.`);
     }
     const migration = await load();
-    const text = inUrl(() => migration.migrationText(rest));
+    const text = inUrl(() => migration.migrationText(scheme, rest));
     if (given.has('print')) {
       await print(text);
       return 0;
     }
-    await migration.migrate(rest);
+    await migration.migrate(scheme, rest);
     if (given.has('json')) await printJson({ migrated: true });
     else await print('The tables of the locks are up to date.\n');
     return 0;

@@ -17,11 +17,11 @@
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
+import { checkAccess, type ObjectAccess, type StoredObject } from '../../clients/objects/access.ts';
 import type { FencingToken } from '../../contract/token.ts';
 import { StaleTokenError } from '../errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from '../fence.ts';
 import { enteredSince, raised } from '../rule.ts';
-import { checkAccess, type ObjectAccess, type StoredObject } from './access.ts';
 import { documentIn, type Mark, written } from './document.ts';
 import { lookAt, putAt } from './requests.ts';
 

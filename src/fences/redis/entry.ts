@@ -2,10 +2,10 @@
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
+import { refusalCode } from '../../clients/redis/errors.ts';
+import type { Link, Reply } from '../../clients/redis/link.ts';
+import { slotOf } from '../../clients/redis/slots.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { refusalCode } from '../../stores/redis/errors.ts';
-import type { Link, Reply } from '../../stores/redis/link.ts';
-import { slotOf } from '../../stores/redis/slots.ts';
 import type { FenceEntry } from '../fence.ts';
 import commandsScript from './commands.lua';
 import { checked, run } from './scripts.ts';

@@ -1,7 +1,7 @@
 /** Scripts of the fence, each sent by its hash once the server knows it. */
 import { createHash } from 'node:crypto';
-import { refusalCode } from '../../stores/redis/errors.ts';
-import type { Link, Reply } from '../../stores/redis/link.ts';
+import { refusalCode } from '../../clients/redis/errors.ts';
+import type { Link, Reply } from '../../clients/redis/link.ts';
 import check from './check.lua';
 
 /** The arguments of a script. */

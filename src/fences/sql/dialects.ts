@@ -6,8 +6,8 @@
  */
 import { Buffer } from 'node:buffer';
 import { UsageError } from '../../base/errors.ts';
-import { inDialect, quoteTable } from '../../database-locks/sql.ts';
-import { fromText, toText } from '../../stores/name-text.ts';
+import { fromText, toText } from '../../clients/sql/name-text.ts';
+import { inDialect, quoteTable } from '../../clients/sql/sql.ts';
 
 export type FenceDialect = 'sqlite' | 'postgres' | 'mysql';
 

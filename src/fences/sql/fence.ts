@@ -20,7 +20,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
-import type { SqlTransaction } from '../../database-locks/clients.ts';
+import type { SqlTransaction } from '../../clients/sql/clients.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
 import { FENCE_SQL, type FenceDialect } from './dialects.ts';
 import { entering } from './entering.ts';

@@ -1,8 +1,8 @@
 /** Entries into fences in PostgreSQL, MySQL and MariaDB, through the caller's transaction. */
 import { isLockError, UsageError } from '../../base/errors.ts';
-import type { SqlTransaction } from '../../database-locks/clients.ts';
-import { type Connection, transactionOf } from '../../database-locks/connection.ts';
-import type { Dialect } from '../../database-locks/sql.ts';
+import type { SqlTransaction } from '../../clients/sql/clients.ts';
+import { type Connection, transactionOf } from '../../clients/sql/connection.ts';
+import type { Dialect } from '../../clients/sql/sql.ts';
 import type { Step, Steps } from './entering.ts';
 
 /** @throws UsageError if `tx` is no transaction of this dialect, or the table is missing. */

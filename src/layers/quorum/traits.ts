@@ -1,6 +1,6 @@
 import type { Store, Traits } from '../../contract/store.ts';
 
-/** The traits of a quorum of these stores. */
+/** The traits of a quorum of these stores. A try may fail: two may each get a few votes. */
 export function traitsOf(members: readonly Store[]): Traits {
   const all = members.map(({ traits }) => traits);
   const any = <K extends keyof Traits>(name: K, value: Traits[K]): boolean =>
@@ -9,18 +9,11 @@ export function traitsOf(members: readonly Store[]): Traits {
   return {
     // The order is the room's, as long as the room stays the same.
     queue: all.every(({ queue }) => queue),
-    permits: false,
     tokens: raised ? 'majority' : undefined,
-    // Two tries may each get a few votes.
-    atomicTry: false,
     liveness: any('liveness', 'session') ? 'session' : 'ttl',
     clock: any('clock', 'server') ? 'server' : any('clock', 'machine') ? 'machine' : 'process',
     failover: 'best-effort',
     reach: any('reach', 'process') ? 'process' : any('reach', 'machine') ? 'machine' : 'network',
-    records: false,
-    ttlStepMs: Math.max(...all.map(({ ttlStepMs }) => ttlStepMs)),
-    synchronous: false,
-    sequential: false,
-    hintsGrant: false,
+    ttlStepMs: Math.max(...all.map(({ ttlStepMs = 1 }) => ttlStepMs)),
   };
 }

@@ -2,31 +2,32 @@
  * Locks in etcd: the verbs of the contract as transactions.
  *
  * Invariant: a queue is the keys of its claims in the order of their create revisions, and the
- * claims before one decide whether it is admitted (queue.ts). So no two processes can decide
+ * claims before one decide whether it is admitted (queue-view.ts). So no two processes can decide
  * differently, and there is nothing to repair. A claim lives as long as its lease (lease.ts), which
  * all claims of this process with one TTL share; its token is its create revision, which the
- * cluster has agreed upon. A queue with waiters has one watch (queue-watch.ts), so an admitted
+ * cluster has agreed upon. A queue with waiters has one watch (following.ts), so an admitted
  * claim knows it without asking.
  * What would break it: a deposed leader that lets a living lease end. Then the fence holds, in a
  * transaction that compares the create revision of the key.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { EtcdClient } from '../../clients/etcd/client.ts';
+import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { downgrade, evict } from './changing.ts';
-import type { EtcdClient } from './client.ts';
-import { enterAll } from './entering.ts';
-import { Keeping } from './keeping.ts';
-import type { KeySpace } from './keys.ts';
+import { errorStatus } from '../consensus/outcomes.ts';
+import { grouped } from '../grouped.ts';
+import type { KeySpace } from './layout.ts';
 import { Leases } from './leases.ts';
-import { leaveAll, leaveLater } from './leaving.ts';
-import { inspect, list } from './looking.ts';
-import { OneCluster } from './one-cluster.ts';
-import { OwnClaims } from './own-claims.ts';
-import type { Parts } from './parts.ts';
-import { renewAll } from './renewing.ts';
-import { errorStatus } from './standing.ts';
-import { grouped, waves } from './together.ts';
+import { EtcdClaims } from './own-claims.ts';
+import { waves } from './together.ts';
+import { downgrade, evict } from './verbs/change.ts';
+import { enterAll } from './verbs/claim.ts';
+import { inspect, list } from './verbs/inspect.ts';
+import { keep, recall } from './verbs/keep.ts';
+import type { Parts } from './verbs/parts.ts';
+import { leaveAll, leaveLater } from './verbs/release.ts';
+import { renewAll } from './verbs/renew.ts';
 
 export const TRAITS: Traits = {
   queue: true,
@@ -39,14 +40,14 @@ export const TRAITS: Traits = {
   reach: 'network',
   records: true,
   ttlStepMs: 1000,
-  synchronous: false,
   sequential: true,
   hintsGrant: true,
 };
 
 export interface EtcdStoreParts {
-  /** The store owns it, and closes it. */
   readonly client: EtcdClient;
+  /** Whether the store closes it. Default: true. */
+  readonly owned?: boolean;
   readonly keys: KeySpace;
   readonly clock: Clock;
   readonly maxWaiters: number;
@@ -57,15 +58,13 @@ export class EtcdStore implements Store {
   readonly traits: Traits = TRAITS;
   readonly #parts: Parts;
   readonly #client: OneCluster;
-  readonly #keeping: Keeping;
 
   constructor(parts: EtcdStoreParts) {
-    const client = new OneCluster(parts.client);
+    const client = new OneCluster(parts.client, parts.owned ?? true);
     const known = { ...parts, client };
     this.#client = client;
     const leases = new Leases(known);
-    this.#parts = { ...known, leases, own: new OwnClaims(known) };
-    this.#keeping = new Keeping(this.#parts);
+    this.#parts = { ...known, leases, own: new EtcdClaims(known) };
   }
 
   get lineage(): string {
@@ -140,11 +139,11 @@ export class EtcdStore implements Store {
   }
 
   keep(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean> {
-    return this.#keeping.keep(claim, record);
+    return keep(this.#parts, claim, record);
   }
 
   recall(resource: string): Promise<Kept | undefined> {
-    return this.#keeping.recall(resource);
+    return recall(this.#parts, resource);
   }
 
   list(prefix: string): AsyncIterable<string> {

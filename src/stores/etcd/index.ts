@@ -3,16 +3,17 @@ import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
+import type { EtcdAddress } from '../../clients/etcd/address.ts';
+import type { EtcdClient } from '../../clients/etcd/client.ts';
+import { etcdClient } from '../../clients/etcd/etcd-client.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
-import type { EtcdAddress } from './address.ts';
-import { etcdClient } from './etcd-client.ts';
 import { EtcdStore } from './etcd-store.ts';
-import { KeySpace } from './keys.ts';
+import { KeySpace } from './layout.ts';
 
-export type { EtcdAddress, EtcdTls } from './address.ts';
-export type { EtcdClient } from './client.ts';
-export { etcdClient } from './etcd-client.ts';
+export type { EtcdAddress, EtcdTls } from '../../clients/etcd/address.ts';
+export type { EtcdClient } from '../../clients/etcd/client.ts';
+export { etcdClient } from '../../clients/etcd/etcd-client.ts';
 
 export interface EtcdOptions {
   /**
@@ -33,8 +34,9 @@ const CHECKS = {
 };
 
 /**
- * A store in the cluster at this address: `http://host:2379`, several of them, or an object with
- * `endpoints`, `username`, `password` and `tls`. It connects with its first verb.
+ * A store in the cluster at this address: `http://host:2379`, several of them, an object with
+ * `endpoints`, `username`, `password` and `tls`, or a client of your own, which the store uses and
+ * never closes. It connects with its first verb.
  *
  * @example
  * import { createLocks } from 'holdfast';
@@ -45,12 +47,19 @@ const CHECKS = {
  * @throws UsageError for a malformed address, or for bad options.
  */
 export function etcdStore(
-  address: string | readonly string[] | EtcdAddress,
+  address: string | readonly string[] | EtcdAddress | EtcdClient,
   options: EtcdOptions = {},
 ): Store {
   const { prefix, ...limits } = checkOptions(options, CHECKS, 'etcdStore');
   const keys = new KeySpace(prefix);
+  const parts = { keys, clock: systemClock(), ...limits };
+  if (isClient(address)) return new EtcdStore({ ...parts, client: address, owned: false });
   // Users of the store may read tombstones.
-  const client = etcdClient(address, { readable: keys.grave('') });
-  return new EtcdStore({ keys, clock: systemClock(), ...limits, client });
+  return new EtcdStore({ ...parts, client: etcdClient(address, { readable: keys.tombstone('') }) });
+}
+
+function isClient(
+  address: string | readonly string[] | EtcdAddress | EtcdClient,
+): address is EtcdClient {
+  return typeof address === 'object' && address !== null && 'txn' in address;
 }

@@ -17,9 +17,9 @@
  * heartbeats, get leases without keep-alives.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { Compare, EtcdClient, Operation } from './client.ts';
-import { isFull, isLeaseGone } from './errors.ts';
-import type { KeySpace } from './keys.ts';
+import type { Compare, EtcdClient, Operation } from '../../clients/etcd/client.ts';
+import { isFull, isLeaseGone } from '../../clients/etcd/errors.ts';
+import type { KeySpace } from './layout.ts';
 
 /** A lease is renewed only from this age on, as a part of its TTL. */
 const FRESH = 1 / 6;

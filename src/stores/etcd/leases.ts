@@ -1,19 +1,27 @@
 /**
- * The leases of a process: one for all claims of one TTL in whole seconds (lease.ts). Tombstones,
- * notes, and delayed releases have others, without keep-alives.
+ * The leases of a process: one for all claims of one TTL in whole seconds (lease.ts). Delayed
+ * releases have others, without keep-alives, and so have tombstones, notes and records, of which
+ * many of about one length share one: it is granted for longer than they need, and used as long as
+ * it has enough left.
  */
 import { Lease, type LeaseContext, type LeaseParts } from './lease.ts';
 
 /** The greatest age of a lease for a new claim, which has the rest, as a part of its TTL. */
 const YOUNG = 1 / 3;
-/** A memo lease lives so many times as long, for others to share. */
-const MEMO_FACTOR = 2;
+/** Lengths of memos that are at most so far apart share a lease. */
+const STEP = 1.05;
+
+interface Wanted {
+  /** Whether a lease has enough of its life left. */
+  readonly suits: (lease: Lease) => Promise<boolean>;
+  readonly begin: () => Promise<Lease>;
+}
 
 export class Leases {
   readonly #parts: LeaseContext;
   readonly #bySeconds = new Map<number, Promise<Lease>>();
-  readonly #memos = new Map<number, Promise<Lease>>();
-  readonly #atHand = new Map<number, Lease>();
+  readonly #memos = new Map<string, Promise<Lease>>();
+  readonly #atHand = new Map<string, Lease>();
   /** Those that claims were put on. Two objects would not share their claims. */
   readonly #byId = new Map<bigint, Lease>();
 
@@ -32,13 +40,12 @@ export class Leases {
    */
   async lend(ttlMs: number): Promise<Lease> {
     const seconds = Math.ceil(ttlMs / 1000);
-    const known = this.#bySeconds.get(seconds);
-    const lease = await known?.catch(() => undefined);
-    const now = this.#parts.clock.now();
-    if (lease && (lease.age(now) < YOUNG || (await lease.confirm()))) return lease;
-    // The first to notice asks for all.
-    if (this.#bySeconds.get(seconds) === known) this.#bySeconds.set(seconds, this.#begin(seconds));
-    return this.#bySeconds.get(seconds) ?? this.#begin(seconds);
+    return this.#shared(this.#bySeconds, seconds, {
+      suits: async (lease) => {
+        return lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm());
+      },
+      begin: () => this.#begin(seconds),
+    });
   }
 
   /**
@@ -68,28 +75,44 @@ export class Leases {
   }
 
   /**
-   * One that ends some time after `ms`, without keep-alives.
+   * One that ends some time after `ms`, without keep-alives: after less than `more` times as long.
    * @throws StoreError
    */
-  async memo(ms: number): Promise<bigint> {
-    const seconds = Math.ceil(ms / 1000);
-    const known = this.#memos.get(seconds);
-    const lease = await known?.catch(() => undefined);
-    if (lease && lease.deadline - this.#parts.clock.now() >= ms) return lease.id;
-    if (this.#memos.get(seconds) === known) {
-      this.#memos.set(seconds, this.#grant(seconds * MEMO_FACTOR));
-    }
-    const current = (await this.#memos.get(seconds)) as Lease;
-    this.#atHand.set(seconds, current);
-    return current.id;
+  async memo(ms: number, more = 2): Promise<bigint> {
+    const length = lengthOf(ms);
+    const key = memoKey(ms, more);
+    const lease = await this.#shared(this.#memos, key, {
+      suits: async ({ deadline }) => deadline - this.#parts.clock.now() >= ms,
+      begin: () => this.#grant(Math.ceil((STEP ** length * more) / 1000)),
+    });
+    this.#atHand.set(key, lease);
+    return lease.id;
   }
 
   /** The same if there is one now; otherwise there soon will be. */
   memoAtHand(ms: number): bigint | undefined {
-    const lease = this.#atHand.get(Math.ceil(ms / 1000));
+    const lease = this.#atHand.get(memoKey(ms));
     if (lease && lease.deadline - this.#parts.clock.now() >= ms) return lease.id;
     this.memo(ms).catch(() => {});
     return undefined;
+  }
+
+  /** Another user ended one of them. */
+  forgetMemos(): void {
+    this.#memos.clear();
+    this.#atHand.clear();
+  }
+
+  /** The one that is known, if it suits; the first to notice that it does not begins another. */
+  async #shared<K>(all: Map<K, Promise<Lease>>, key: K, { suits, begin }: Wanted): Promise<Lease> {
+    const known = all.get(key);
+    const lease = await known?.catch(() => undefined);
+    if (lease && (await suits(lease))) return lease;
+    const current = all.get(key);
+    if (current !== undefined && current !== known) return current;
+    const begun = begin();
+    all.set(key, begun);
+    return begun;
   }
 
   async #begin(seconds: number): Promise<Lease> {
@@ -108,4 +131,12 @@ export class Leases {
     const granted = await this.#parts.client.grant(seconds * 1000);
     return new Lease(this.#parts, { ...granted, at });
   }
+}
+
+function lengthOf(ms: number): number {
+  return Math.ceil(Math.log(Math.max(1, ms)) / Math.log(STEP));
+}
+
+function memoKey(ms: number, more = 2): string {
+  return `${lengthOf(ms)} ${more}`;
 }

@@ -7,7 +7,7 @@ import { type EtcdOptions, etcdStore } from './index.ts';
  * The query of the URL holds options of the store, which connects with its first verb.
  * @throws UsageError
  */
-export function openEtcdUrl(scheme: string, rest: string): Store {
+export function openUrl(scheme: string, rest: string): Store {
   // An @ in the apparent query means that the password has a ?.
   const [, servers = '//', query = ''] = /^(\/\/[^?#]*)(?:\?([^#@]*))?$/.exec(rest) ?? [];
   return etcdStore(`${scheme}:${servers}`, optionsFrom<EtcdOptions>(new URLSearchParams(query)));

@@ -1,40 +1,37 @@
-/** A claim of this process in a queue of etcd, and what is known of its place there. */
-import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
-import { InformedClaim } from '../informed-claim.ts';
-import type { KeySpace } from './keys.ts';
+/** A claim of this process in a queue of etcd. */
+import type { Claim, Takeover } from '../../contract/store.ts';
+import { OwnClaim } from '../consensus/own-claim.ts';
 import type { Lease, Note, Occupant } from './lease.ts';
-import { noteOf, type Place, type QueueView } from './queue.ts';
+import { noteOf, type Place, type View } from './places.ts';
 
 /** The end of a claim whose release failed: its lease lives on for others. */
 export const RELEASED: number = Number.NEGATIVE_INFINITY;
 
 interface Beginning {
-  readonly keys: KeySpace;
+  readonly key: string;
+  readonly noteKey: string;
   readonly lease: Lease;
   readonly until: number;
 }
 
-export class OwnClaim extends InformedClaim implements Occupant {
-  readonly claim: Claim;
-  readonly key: string;
+export class EtcdClaim extends OwnClaim implements Occupant {
   readonly lease: Lease;
   readonly #noteKey: string;
-  until: number;
-  /** Its token, once it holds. */
-  number = 0n;
-  takeover: Takeover | undefined;
+  #retryInMs: number;
   /** The claim right before it when it came to wait. */
   before: Place | undefined;
   /** There is a note on an older hold, which would be wrong for the next one. */
   noted = false;
 
-  constructor(claim: Claim, { keys, lease, until }: Beginning) {
-    super();
-    this.claim = claim;
-    this.key = keys.claim(claim.resource, claim.id);
-    this.#noteKey = keys.note(claim.resource);
+  constructor(claim: Claim, { key, noteKey, lease, until }: Beginning) {
+    super(claim, key, until);
+    this.#noteKey = noteKey;
     this.lease = lease;
-    this.until = until;
+    this.#retryInMs = claim.ttlMs;
+  }
+
+  get key(): string {
+    return this.id;
   }
 
   /** A released claim needs none: a living lease already means a release. */
@@ -54,27 +51,19 @@ export class OwnClaim extends InformedClaim implements Occupant {
     return Math.max(0, Math.min(this.claim.ttlMs, this.until - at, this.lease.deadline - at));
   }
 
-  /** Its status in this queue, counted from `at`; undefined: it is not there. */
-  statusIn(view: QueueView, at: number): ClaimStatus | undefined {
-    const index = view.find(this.key);
+  override see(view: View): boolean {
+    const index = view.find(this.id);
     const place = view.places[index];
-    if (!place) return undefined;
-    if (place.sealed) return place.sealed;
-    const limit = view.limitAt(index);
-    const common = {
-      leftMs: this.leftMs(at),
-      ...(limit !== undefined && { limit }),
-    };
-    if (index < view.admitted) {
-      this.number = place.number;
-      const { waiters } = view;
-      const { takeover } = this;
-      const held = { state: 'held', token: place.number, waiters, ...common } as const;
-      return takeover ? { ...held, takeover } : held;
-    }
+    const { ttlMs } = this.claim;
     // The first waiter waits for any holder, another one for the claim before.
     const before = view.places.slice(index === view.admitted ? 0 : index - 1, index);
-    const retryInMs = Math.min(...before.map(({ lastsMs }) => lastsMs ?? this.claim.ttlMs));
-    return { state: 'waiting', why: 'queue', ahead: index, retryInMs, ...common };
+    this.#retryInMs = place ? Math.min(...before.map(({ lastsMs = ttlMs }) => lastsMs)) : ttlMs;
+    this.sealed = place?.sealed;
+    if (place && index < view.admitted) this.number = place.number;
+    return super.see(view);
+  }
+
+  protected override get retryInMs(): number {
+    return this.#retryInMs;
   }
 }

@@ -1,13 +1,12 @@
 /** The claims of this process, and the queues that it follows for them. */
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
-import { ClaimWakes } from '../claim-wakes.ts';
-import type { EtcdClient } from './client.ts';
-import type { KeySpace } from './keys.ts';
+import type { EtcdClient } from '../../clients/etcd/client.ts';
+import type { Claim } from '../../contract/store.ts';
+import { type Followed, OwnClaims } from '../consensus/own-claims.ts';
+import { QueueWatch } from './following.ts';
+import type { KeySpace } from './layout.ts';
 import type { Lease } from './lease.ts';
-import { OwnClaim } from './own-claim.ts';
-import type { QueueView } from './queue.ts';
-import { QueueWatch } from './queue-watch.ts';
+import { EtcdClaim } from './own-claim.ts';
 
 /** A hold is followed after so long; most locks are not held so long. */
 const HOLDS_MS = 10;
@@ -17,82 +16,73 @@ const LINGER_MS = 5000;
 /** How often abandoned claims are forgotten. */
 const SWEEP_MS = 60_000;
 
-interface Parts {
+export interface OwnParts {
   readonly client: EtcdClient;
   readonly keys: KeySpace;
   readonly clock: Clock;
 }
 
-interface Followed {
+interface Watched extends Followed<EtcdClaim> {
   readonly watch: QueueWatch;
-  readonly claims: Map<string, OwnClaim>;
   timer?: Timer;
 }
 
-export class OwnClaims {
-  readonly #parts: Parts;
-  readonly #byId = new Map<string, OwnClaim>();
-  readonly #wakes = new ClaimWakes();
-  readonly #followed = new Map<string, Followed>();
+export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
+  readonly #parts: OwnParts;
   #sweepAt = 0;
 
-  constructor(parts: Parts) {
+  constructor(parts: OwnParts) {
+    super(parts.clock);
     this.#parts = parts;
   }
 
-  subscribe(claim: Claim, wake: Wake): AsyncDisposable {
-    return this.#wakes.subscribe(claim, wake);
-  }
-
-  find(id: string): OwnClaim | undefined {
-    return this.#byId.get(id);
-  }
-
-  add(claim: Claim, lease: Lease): OwnClaim {
-    const { keys, clock } = this.#parts;
-    const now = clock.now();
+  add(claim: Claim, lease: Lease): EtcdClaim {
+    const { keys } = this.#parts;
+    const now = this.clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
-    const own = new OwnClaim(claim, { keys, lease, until: now + claim.ttlMs });
-    this.#byId.set(claim.id, own);
+    const key = keys.claim(claim.resource, claim.id);
+    const noteKey = keys.note(claim.resource);
+    const own = new EtcdClaim(claim, { key, noteKey, lease, until: now + claim.ttlMs });
+    this.byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;
   }
 
   /** It is about to be deleted, and needs no more news. */
-  leave(own: OwnClaim): void {
-    this.#byId.delete(own.claim.id);
-    const followed = this.#followed.get(own.claim.resource);
-    if (followed?.claims.delete(own.key) && followed.claims.size === 0) this.#linger(followed, own);
+  leave(own: EtcdClaim): void {
+    this.byId.delete(own.claim.id);
+    const queue = this.queues.get(own.claim.resource);
+    if (queue?.claims.delete(own.key) && queue.claims.size === 0) this.#linger(queue, own);
   }
 
   /** It surely is not there any more. */
-  forget(own: OwnClaim): void {
+  forget(own: EtcdClaim): void {
     this.leave(own);
     own.lease.occupants.delete(own.claim.id);
   }
 
   watchOf(resource: string): QueueWatch | undefined {
-    const watch = this.#followed.get(resource)?.watch;
+    const watch = this.queues.get(resource)?.watch;
     return watch?.open ? watch : undefined;
   }
 
   /** Follows at once for waiters, soon for holders. */
-  follow(own: OwnClaim, now: boolean): void {
-    if (now || this.#followed.has(own.claim.resource)) this.#follow(own);
-    else if (this.#wakes.has(own.claim)) {
+  follow(own: EtcdClaim, now: boolean): void {
+    if (now || this.queues.has(own.claim.resource)) this.#follow(own);
+    else if (this.isSubscribed(own)) {
       const later = (): void => {
-        if (this.#byId.get(own.claim.id) === own) this.#follow(own);
+        if (this.find(own.claim) === own) this.#follow(own);
       };
-      this.#parts.clock.setTimeout(later, HOLDS_MS).unref();
+      this.clock.setTimeout(later, HOLDS_MS).unref();
     }
   }
 
   close(): void {
-    for (const { watch, timer } of this.#followed.values()) {
-      if (timer) this.#parts.clock.clearTimeout(timer);
+    for (const { watch, timer } of this.queues.values()) {
+      if (timer) this.clock.clearTimeout(timer);
       watch.stop();
     }
-    this.#followed.clear();
+    this.queues.clear();
   }
 
   /**
@@ -101,38 +91,33 @@ export class OwnClaims {
    */
   #sweep(now: number): void {
     this.#sweepAt = now + SWEEP_MS;
-    for (const own of this.#byId.values()) {
+    for (const own of this.byId.values()) {
       if (own.until + SWEEP_MS < now && !own.lease.carries(own.claim.id)) this.forget(own);
     }
   }
 
-  #follow(own: OwnClaim): void {
+  #follow(own: EtcdClaim): void {
     const { resource } = own.claim;
-    let followed = this.#followed.get(resource);
-    if (!followed) {
-      const claims = new Map<string, OwnClaim>();
-      const wake = (told: OwnClaim, view?: QueueView): void => this.#wake(told, view);
-      followed = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
-      this.#followed.set(resource, followed);
+    let queue = this.queues.get(resource);
+    if (!queue) {
+      const claims = new Map<string, EtcdClaim>();
+      const wake = (told: EtcdClaim, news: boolean): void => this.wake(told, news);
+      queue = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
+      this.queues.set(resource, queue);
     }
-    if (followed.timer) this.#parts.clock.clearTimeout(followed.timer);
-    followed.claims.set(own.key, own);
-    followed.watch.start();
-    followed.watch.join(own);
+    if (queue.timer) this.clock.clearTimeout(queue.timer);
+    queue.claims.set(own.key, own);
+    queue.watch.start();
+    queue.watch.join(own);
   }
 
-  #linger(followed: Followed, { claim: { resource } }: OwnClaim): void {
+  #linger(queue: Watched, { claim: { resource } }: EtcdClaim): void {
     const stop = (): void => {
-      if (followed.claims.size > 0) return;
-      followed.watch.stop();
-      this.#followed.delete(resource);
+      if (queue.claims.size > 0) return;
+      queue.watch.stop();
+      this.queues.delete(resource);
     };
-    followed.timer = this.#parts.clock.setTimeout(stop, LINGER_MS);
-    followed.timer.unref();
-  }
-
-  #wake(own: OwnClaim, view: QueueView | undefined): void {
-    const status: ClaimStatus | undefined = view && own.statusIn(view, this.#parts.clock.now());
-    this.#wakes.wake(own.claim, status);
+    queue.timer = this.clock.setTimeout(stop, LINGER_MS);
+    queue.timer.unref();
   }
 }

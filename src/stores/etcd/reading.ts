@@ -1,17 +1,24 @@
 /** Queues, read from the server. */
+
+import type {
+  Answer,
+  EtcdClient,
+  KeyValue,
+  Operation,
+  RangeAnswer,
+} from '../../clients/etcd/client.ts';
 import type { Kind, Takeover } from '../../contract/store.ts';
-import type { Answer, EtcdClient, KeyValue, Operation, RangeAnswer } from './client.ts';
-import type { KeySpace } from './keys.ts';
-import { type Place, placeOf, QueueView, takeoverIn } from './queue.ts';
+import { QueueView } from '../consensus/queue-view.ts';
+import type { KeySpace } from './layout.ts';
+import { type Place, placeOf, takeoverIn, type View } from './places.ts';
 
 /** Enough of the oldest claims, and the note, to decide admission in nearly all cases. */
-const FEW = 4;
-const MANY = 33;
+const FEW = 5;
+const MANY = 34;
 
 /** The range for a claim of this kind; without one, for everything. */
 export function reading(keys: KeySpace, resource: string, kind?: Kind): Operation {
-  const exclusive = kind === 'mutex' || kind === 'write';
-  const limit = exclusive ? FEW : MANY;
+  const limit = isExclusive(kind) ? FEW : MANY;
   return { range: { ...keys.queue(resource), oldestFirst: true, ...(kind && { limit }) } };
 }
 
@@ -22,23 +29,38 @@ export function reading(keys: KeySpace, resource: string, kind?: Kind): Operatio
 export function viewIn(
   answer: Answer | undefined,
   { keys, resource, kind }: { keys: KeySpace; resource: string; kind?: Kind | undefined },
-): QueueView | undefined {
+): View | undefined {
   const { kvs = [], count = 0 } = rangeIn(answer) ?? {};
   const noteKey = keys.note(resource);
   const places: Place[] = [];
-  let ended: Takeover | undefined;
+  let note: Takeover | undefined;
   for (const kv of kvs) {
-    if (kv.key === noteKey) ended = takeoverIn(kv.value);
+    if (kv.key === noteKey) note = takeoverIn(kv.value);
     else if (keys.isClaim(resource, kv.key)) places.push(placeOf(kv));
   }
   const others = kvs.length - places.length;
   if (others > 1 && count > kvs.length) return undefined;
-  const view = new QueueView(places, count - others, ended);
-  return kind === undefined || view.knows(kind) ? view : undefined;
+  const view = viewOf(places, count - others, note);
+  return kind === undefined || isEnough(view, kind) ? view : undefined;
+}
+
+/** Locks of etcd stand in any queue, so they say nothing of its kind. */
+export function viewOf(places: readonly Place[], total: number, note?: Takeover): View {
+  const kind = places.find(({ foreign }) => !foreign)?.kind;
+  return new QueueView(places, { total, kind, note });
+}
+
+/** To decide whether a claim of this kind is admitted. */
+function isEnough({ places, total, admitted }: View, kind: Kind): boolean {
+  return places.length === total || isExclusive(kind) || admitted < places.length;
+}
+
+function isExclusive(kind: Kind | undefined): boolean {
+  return kind === 'mutex' || kind === 'write';
 }
 
 export interface Read {
-  readonly view: QueueView;
+  readonly view: View;
   readonly revision: bigint;
 }
 
@@ -49,7 +71,7 @@ export async function readQueue(
   resource: string,
 ): Promise<Read> {
   const { answers, revision } = await client.txn({ success: [reading(keys, resource)] });
-  return { view: viewIn(answers[0], { keys, resource }) ?? new QueueView([], 0), revision };
+  return { view: viewIn(answers[0], { keys, resource }) ?? viewOf([], 0), revision };
 }
 
 export function rangeIn(answer: Answer | undefined): RangeAnswer | undefined {

@@ -1,5 +1,5 @@
 /** Several transactions in one request. */
-import type { Answer, Operation, Txn } from './client.ts';
+import type { Answer, Operation, Txn } from '../../clients/etcd/client.ts';
 
 export interface Outcome {
   readonly succeeded: boolean;
@@ -36,15 +36,4 @@ export function waves<T>(items: readonly T[], resourceOf: (item: T) => string): 
     if (part.push(item) === 1) parts.push(part);
   }
   return parts;
-}
-
-/** Those with equal keys, in order. */
-export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }

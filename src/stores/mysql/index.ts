@@ -3,39 +3,25 @@
  */
 import { systemClock } from '../../base/clock.ts';
 import { checkOptions } from '../../base/options.ts';
-import type { Store, Traits } from '../../contract/store.ts';
+import { connectLike, type MysqlClient } from '../../clients/mysql/client.ts';
+import type { Store } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
-import { SqlStore } from '../sql/sql-store.ts';
-import { connectLike, type MysqlClient } from './client.ts';
-import { checkPrefix, PREFIX } from './prefix.ts';
+import { RowStore } from '../sql/row-store.ts';
+import { Table } from '../sql/table.ts';
+import { CHANNEL } from './bell.ts';
+import { checkPrefix, PREFIX } from './fragments.ts';
 import { sourceOf } from './source.ts';
 
-export type { MysqlClient } from './client.ts';
+export type { MysqlClient } from '../../clients/mysql/client.ts';
 export { type MigrationOptions, migrateMysql, mysqlMigration } from './migration.ts';
 
 export interface MysqlOptions extends SqlOptions {
-  /** The prefix of the tables and procedures that `holdfast migrate` made; default `holdfast_`. */
+  /** The prefix of the tables that `holdfast migrate` made; default `holdfast_`. */
   readonly prefix?: string;
 }
 
 const CHECKS = { ...SQL, prefix: (given: string = PREFIX): string => checkPrefix(given) };
-
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: "the server's time, or one more than the last",
-  atomicTry: true,
-  liveness: 'ttl',
-  clock: 'server',
-  failover: 'best-effort',
-  reach: 'network',
-  records: true,
-  ttlStepMs: 1,
-  synchronous: false,
-  sequential: true,
-  hintsGrant: true,
-};
 
 /**
  * A store in the database of this client, an object of the package `mysql2` or `mariadb`, where
@@ -54,13 +40,14 @@ const TRAITS: Traits = {
  */
 export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Store {
   const { prefix, ...given } = checkOptions(options, CHECKS, 'mysqlStore');
-  return new SqlStore({
-    ...settingsOf(given),
+  const settings = settingsOf(given);
+  const { maxTtlMs } = settings;
+  const link = linkOf(sourceOf(connectLike(client), { prefix, maxTtlMs }));
+  return new RowStore({
+    ...settings,
     name: 'mysql',
-    traits: TRAITS,
     lineage: `mysql:${prefix}`,
-    fast: false,
-    link: linkOf(sourceOf(connectLike(client), prefix)),
+    table: new Table({ link, channel: CHANNEL, maxTtlMs, fast: false, listOf: JSON.stringify }),
     clock: systemClock(),
   });
 }

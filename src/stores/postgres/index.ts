@@ -3,20 +3,23 @@
  */
 import { systemClock } from '../../base/clock.ts';
 import { checkOptions, oneOf } from '../../base/options.ts';
-import type { Store, Traits } from '../../contract/store.ts';
+import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
+import { Warnings } from '../../clients/sql/warnings.ts';
+import type { Store } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
-import { SqlStore } from '../sql/sql-store.ts';
-import { Warnings } from '../sql/warnings.ts';
-import { connectLike, type PostgresClient } from './client.ts';
+import { RowStore } from '../sql/row-store.ts';
+import { Table } from '../sql/table.ts';
+import { CHANNEL } from './fragments.ts';
+import { arrayOf } from './literal.ts';
 import { checkSchema } from './schema-name.ts';
 import { sourceOf } from './source.ts';
 
-export type { PostgresClient } from './client.ts';
+export type { PostgresClient } from '../../clients/postgres/client.ts';
 export { type MigrationOptions, migratePostgres, postgresMigration } from './migration.ts';
 
 export interface PostgresOptions extends SqlOptions {
-  /** The schema of the tables and functions, as `holdfast migrate` made it; default `holdfast`. */
+  /** The schema of the tables, as `holdfast migrate` made it; default `holdfast`. */
   readonly schema?: string;
   /**
    * Default `strict`: the store grants a lock once it is on disk. `fast` does not wait for that; a
@@ -29,22 +32,6 @@ const CHECKS = {
   ...SQL,
   schema: (given: string = 'holdfast'): string => checkSchema(given),
   durability: oneOf('strict', 'fast'),
-};
-
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: "the server's time, or one more than the last",
-  atomicTry: true,
-  liveness: 'ttl',
-  clock: 'server',
-  failover: 'best-effort',
-  reach: 'network',
-  records: true,
-  ttlStepMs: 1,
-  synchronous: false,
-  sequential: true,
-  hintsGrant: true,
 };
 
 /**
@@ -64,15 +51,15 @@ const TRAITS: Traits = {
 export function postgresStore(client: PostgresClient, options: PostgresOptions = {}): Store {
   const { schema, durability, ...given } = checkOptions(options, CHECKS, 'postgresStore');
   const fast = durability === 'fast';
-  const opening = { schema, fast, warnings: new Warnings() };
-  return new SqlStore({
-    ...settingsOf(given),
+  const settings = settingsOf(given);
+  const { maxTtlMs } = settings;
+  const opening = { schema, fast, maxTtlMs, warnings: new Warnings() };
+  const link = linkOf(sourceOf(connectLike(client), opening));
+  return new RowStore({
+    ...settings,
     name: 'postgres',
-    traits: TRAITS,
     lineage: `postgres:${schema}`,
-    fast,
-    singles: true,
-    link: linkOf(sourceOf(connectLike(client), opening)),
+    table: new Table({ link, channel: CHANNEL, maxTtlMs, fast, listOf: arrayOf }),
     clock: systemClock(),
   });
 }

@@ -1,13 +1,13 @@
 /**
- * Makes the tables and functions of the locks, or brings them up to date.
+ * Makes the tables of the locks, or brings them up to date.
  *
  * All of it is one transaction under a lock of its own, so programs of a deployment may do it at
  * the same time, and none sees half of it. Tables that a newer version made stay as they are.
  */
 import { readOptions } from '../../base/options.ts';
-import { connectLike, type PostgresClient } from './client.ts';
-import { judge } from './errors.ts';
-import { LAYOUT } from './opening.ts';
+import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
+import { judge } from '../../clients/postgres/errors.ts';
+import { LAYOUT } from './history.ts';
 import tables from './schema.sql';
 import { checkSchema, quoted } from './schema-name.ts';
 
@@ -53,7 +53,7 @@ COMMIT;
 }
 
 /**
- * Makes the tables and functions that `postgresStore` needs in the database of this client, or
+ * Makes the tables that `postgresStore` needs in the database of this client, or
  * brings them up to date. Doing it again does no harm. Its user must be allowed to create a schema,
  * and owns what it makes.
  *

@@ -7,17 +7,19 @@
  * own. A pooler makes up the first. If the two differ, the store uses no LISTEN, no statement kept
  * under a name, and no setting of the session, which another client would inherit.
  */
+
+import type { Connection, Statement } from '../../clients/postgres/connection.ts';
+import { POSTGRES } from '../../clients/postgres/errors.ts';
+import { impossible } from '../../clients/sql/judge.ts';
+import type { Warnings } from '../../clients/sql/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
-import type { Warnings } from '../sql/warnings.ts';
-import { bounded } from './bounded.ts';
-import type { Connection } from './connection.ts';
-import { anotherLayout, impossible } from './errors.ts';
+import { type Known, settle } from './history.ts';
 import { quoted } from './schema-name.ts';
 
-/** The layout of the tables that these sources know. */
-export const LAYOUT = 1;
+/** How long a statement waits for a row, in ms: a slow commit keeps one so long. */
+const ROW_MS = 50;
 
-/** The oldest server on which all of `schema.sql` works. */
+/** The oldest server on which all statements work. */
 const OLDEST = 13;
 
 const LOOK = `SELECT pg_backend_pid()::text, current_setting('server_version_num'),
@@ -33,32 +35,36 @@ const LOOK = `SELECT pg_backend_pid()::text, current_setting('server_version_num
 const SETTINGS: readonly (readonly [name: string, value: string, since: number])[] = [
   ['client_encoding', 'UTF8', 0],
   ['statement_timeout', '0', 0],
+  ['lock_timeout', `${ROW_MS}`, 0],
   ['default_transaction_isolation', 'read committed', 0],
   ['idle_session_timeout', '0', 14],
+  // Planned anew for each call, a statement takes twice as long.
+  ['plan_cache_mode', 'force_generic_plan', 0],
 ];
 
-export interface OpeningParts {
-  readonly schema: string;
-  readonly fast: boolean;
+export interface OpeningParts extends Known {
   readonly warnings: Warnings;
 }
 
 /**
- * True if the session is the server's own, false behind a pooler.
+ * Behind a pooler, the statements that must come first in each transaction; undefined if the
+ * session is the server's own.
  * @throws StoreError if locks cannot be kept there, and what the client throws.
  */
 export async function check(
   connection: Connection,
-  { schema, fast, warnings }: OpeningParts,
-): Promise<boolean> {
+  { schema, maxTtlMs, fast, warnings }: OpeningParts,
+): Promise<string | undefined> {
   const [row] = await connection.query({ text: LOOK });
   const [pid, version, server, client, standby, readOnly, ...durability] = row as string[];
   const major = Math.floor(Number(version) / 10_000);
-  if (!(major >= OLDEST)) throw impossible(`it is older than PostgreSQL ${OLDEST}`);
-  if (server !== 'UTF8') throw impossible(`its encoding is ${server}, but names are Unicode`);
+  if (!(major >= OLDEST)) throw impossible(POSTGRES, `it is older than PostgreSQL ${OLDEST}`);
+  if (server !== 'UTF8')
+    throw impossible(POSTGRES, `its encoding is ${server}, but names are Unicode`);
   if (standby === 'true' || readOnly === 'on') throw noPrimary();
   const direct = Number(pid) === connection.pid;
-  if (!direct && client !== 'UTF8') throw impossible(`the encoding of its client is ${client}`);
+  if (!direct && client !== 'UTF8')
+    throw impossible(POSTGRES, `the encoding of its client is ${client}`);
   warn(warnings, durability, fast);
   if (!direct) {
     const message =
@@ -66,21 +72,43 @@ export async function check(
       ' locks a direct connection for quicker hand-offs.';
     warnings.tell('HOLDFAST_POOLER', message);
   }
-  const settings = SETTINGS.filter(([, , since]) => direct && major >= since).map(
-    ([name, value]) => `, set_config('${name}', '${value}', false)`,
-  );
-  const look = `${quoted(schema)}.layout()::text, ${quoted(schema)}.hidden()::text`;
-  const text = bounded(`${look}${settings.join('')}`);
-  const [[layout, hidden] = []] = await connection.query({ text });
-  if (layout !== String(LAYOUT)) throw anotherLayout(String(layout), LAYOUT);
-  if (hidden === 'true') {
+  const [, commits] = durability;
+  const commit = commitsOf(commits, fast);
+  if (direct) {
+    const settings = SETTINGS.filter(([, , since]) => major >= since)
+      .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+      .concat(commit === undefined ? [] : `set_config('synchronous_commit', '${commit}', false)`);
+    await connection.query({ text: `SELECT ${settings.join(', ')}` });
+  }
+  const prelude = direct ? '' : preludeOf(commit);
+  const bounded = {
+    query: ({ text }: Statement) => connection.query({ text: `${prelude}${text}` }),
+  };
+  const { hidden } = await settle(bounded, { schema: quoted(schema), maxTtlMs, fast });
+  if (hidden) {
     const message =
-      'The server does not tell which history its data has: the owner of the tables may not call' +
+      'The server does not tell which history its data has: this user may not call' +
       ' pg_control_system() or pg_current_wal_lsn(). So after every crash and fail-over the store' +
       ' grants nothing for maxTtl.';
     warnings.tell('HOLDFAST_HIDDEN_HISTORY', message);
   }
-  return direct;
+  return direct ? undefined : prelude;
+}
+
+/** How commits are to be, where the server has it otherwise. */
+function commitsOf(commits: string | undefined, fast: boolean): string | undefined {
+  if (fast) return 'off';
+  return commits === 'off' ? 'on' : undefined;
+}
+
+/**
+ * Another client uses the session of the server next, so nothing of this may outlive the
+ * transaction.
+ */
+function preludeOf(commit: string | undefined): string {
+  const commits = commit === undefined ? '' : `SET LOCAL synchronous_commit = ${commit}; `;
+  const isolation = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED; ';
+  return `${isolation}SET LOCAL lock_timeout = ${ROW_MS}; ${commits}`;
 }
 
 function warn(

@@ -1,77 +1,73 @@
-/** The routines of `schema.sql`, called over connections of a client package. */
-import type { Routine, Source } from '../sql/wire.ts';
-import { bounded } from './bounded.ts';
-import type { Connect, Row } from './connection.ts';
-import { judge } from './errors.ts';
+/** The statements on the tables, over connections of a client package. */
+
+import type { Connect, Connection, Row } from '../../clients/postgres/connection.ts';
+import { judge } from '../../clients/postgres/errors.ts';
+import { SQL_SERVER, type SqlSource } from '../sql/wire.ts';
 import { GivenUp } from './given-up.ts';
+import { type Known, settle } from './history.ts';
+import { literal } from './literal.ts';
 import { check, type OpeningParts } from './opening.ts';
 import { quoted } from './schema-name.ts';
+import { type Statement, statementsOf } from './statements.ts';
 
-const TYPES: Readonly<Record<Routine, readonly string[]>> = {
-  claim: ['json', 'json'],
-  claim_one: [
-    'text',
-    'text',
-    'bigint',
-    'boolean',
-    'text',
-    'uuid',
-    'text',
-    'integer',
-    'integer',
-    'integer',
-    'boolean',
-    'text',
-    'text',
-    'text',
-  ],
-  renew: ['json', 'json'],
-  release: ['json', 'json'],
-  release_one: ['text', 'text', 'bigint', 'boolean', 'text', 'uuid', 'bigint'],
-  change: ['json', 'json'],
-  keep: ['json', 'text', 'uuid', 'text', 'bigint'],
-  recall: ['text'],
-  inspect: ['json', 'text'],
-  names: ['text', 'integer'],
-  look: ['json'],
-  sweep: [],
-};
+/** Where a program stands still in a transaction, the server ends its session. */
+const BEGIN = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout = 1000; ';
+/** In line for one row, which is hot but moves, in ms. */
+const LINE_MS = 250;
 
-export function sourceOf(connect: Connect, parts: OpeningParts): Source {
-  const texts = Object.fromEntries(
-    Object.entries(TYPES).map(([routine, types]) => {
-      const values = types.map((type, n) => `$${n + 1}::${type}`).join(', ');
-      return [routine, bounded(`${quoted(parts.schema)}.${routine}(${values})`)];
-    }),
-  ) as Readonly<Record<Routine, string>>;
+/** What follows in it. */
+const IN_TRANSACTION = ['write_locked', 'rollback'];
+
+export function sourceOf(connect: Connect, parts: OpeningParts): SqlSource {
+  const texts = statementsOf(quoted(parts.schema));
+  const known: Known = { ...parts, schema: quoted(parts.schema) };
   const givenUp = new GivenUp();
   return {
+    ...SQL_SERVER,
     judge,
     async open(terms) {
       const connection = await connect(terms);
       const end = (): void => connection.end();
       terms.signal.addEventListener('abort', end, { once: true });
-      const opened = async (): Promise<boolean> => {
-        const direct = await check(connection, parts);
-        if (direct) await givenUp.check(connection);
-        return direct;
+      const opened = async (): Promise<string | undefined> => {
+        const prelude = await check(connection, parts);
+        if (prelude === undefined) await givenUp.check(connection);
+        return prelude;
       };
-      const direct = await opened().catch((error: unknown) => {
+      const prelude = await opened().catch((error: unknown) => {
         end();
         throw error;
       });
       terms.signal.removeEventListener('abort', end);
+      const direct = prelude === undefined;
+      const bounded = {
+        query: ({ text }: { readonly text: string }) =>
+          connection.query({ text: `${prelude ?? ''}${text}` }),
+      };
       let busy = false;
+      const simply = async (text: string): Promise<string[]> => {
+        return columnOf(await connection.query({ text }));
+      };
+      const ask = async (statement: string, values: readonly string[]): Promise<string[]> => {
+        if (statement === 'settle') {
+          await settle(bounded, known);
+          return [];
+        }
+        const text = texts[statement as Statement];
+        if (statement === 'lock') {
+          const line = `SET LOCAL lock_timeout = ${LINE_MS}; `;
+          return simply(`${BEGIN}${prelude ?? ''}${line}${literal(text, values)}`);
+        }
+        if (IN_TRANSACTION.includes(statement)) return simply(literal(text, values));
+        if (!direct) return simply(`${prelude}${literal(text, values)}`);
+        return columnOf(await named(connection, statement, { text, values }));
+      };
       return {
-        call(routine, values) {
-          const name = direct && { name: `holdfast_${routine}` };
+        call(statement, values) {
           busy = true;
-          return connection
-            .query({ text: texts[routine], values, ...name })
-            .then(columnOf)
-            .finally(() => {
-              busy = false;
-            });
+          return ask(statement, values).finally(() => {
+            busy = false;
+          });
         },
         listen: direct ? (channel) => connection.listen(channel) : undefined,
         ping: () => connection.query({ text: 'SELECT 1' }),
@@ -82,6 +78,14 @@ export function sourceOf(connect: Connect, parts: OpeningParts): Source {
       };
     },
   };
+}
+
+function named(
+  connection: Connection,
+  name: string,
+  statement: { readonly text: string; readonly values: readonly string[] },
+): Promise<readonly Row[]> {
+  return connection.query({ ...statement, name: `holdfast_${name}` });
 }
 
 function columnOf(rows: readonly Row[]): string[] {

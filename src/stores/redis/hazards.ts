@@ -10,9 +10,10 @@
  * What breaks it: a configuration that changes while the connection lives, or looking at the server
  * of a key instead of that of a connection, because the key may move in between.
  */
+
+import { refusalCode, refused } from '../../clients/redis/errors.ts';
+import type { Greeting, Reply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { refusalCode, refused } from './errors.ts';
-import type { Greeting, Reply } from './link.ts';
 
 export type HazardName =
   | 'HOLDFAST_EVICTION'

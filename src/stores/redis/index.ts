@@ -3,15 +3,15 @@
  */
 
 import { checkOptions } from '../../base/options.ts';
+import type { RedisClient } from '../../clients/redis/client.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
-import type { RedisClient } from './client.ts';
 import { QUEUE_FORM } from './forms.ts';
 import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { Places } from './places.ts';
 import { RedisStore } from './redis-store.ts';
 
-export type { RedisClient } from './client.ts';
+export type { RedisClient } from '../../clients/redis/client.ts';
 export { type PlainRedisOptions, plainRedisStore } from './plain-store.ts';
 
 export interface RedisOptions extends ServerOptions {

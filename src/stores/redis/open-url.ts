@@ -2,17 +2,17 @@
  * The store that a Redis URL names, with whichever client package is installed.
  */
 
+import { parseRedisUrl, type RedisUrl } from '../../clients/redis/url.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type RedisClient, type RedisOptions, redisStore } from './index.ts';
-import { parseRedisUrl, type RedisUrl } from './url.ts';
 
 /**
  * The query of the URL holds options of the store. The store connects with its first verb.
  * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
  */
-export async function openRedisUrl(scheme: string, rest: string): Promise<Store> {
+export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const url = parseRedisUrl(scheme, rest);
   const options = optionsFrom<RedisOptions>(Object.entries(url.query));
   const client = (await withIoredis(url)) ?? (await withNodeRedis(url));

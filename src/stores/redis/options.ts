@@ -4,7 +4,7 @@ import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { type Checked, type Checks, oneOf, wholeNumber } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
-import { linkOf, type RedisClient } from './client.ts';
+import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';

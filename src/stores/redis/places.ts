@@ -3,8 +3,9 @@
  * must be in the same slot, so that one script may touch them all: a cluster has one for each slot
  * in use, and one for each server.
  */
+
+import { slotOf, tagOf } from '../../clients/redis/slots.ts';
 import type { Claim } from '../../contract/store.ts';
-import { slotOf, tagOf } from './slots.ts';
 
 export class Places {
   /** There is a record for each slot. */

@@ -1,8 +1,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
+import { slotOf, tagOf } from '../../clients/redis/slots.ts';
 import type { Claim } from '../../contract/store.ts';
 import { Places } from './places.ts';
-import { slotOf, tagOf } from './slots.ts';
 
 /** A resource has the key that other programs use; our own keys are beside it. */
 export class PlainPlaces extends Places {

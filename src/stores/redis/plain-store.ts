@@ -12,8 +12,8 @@
  */
 import { type Duration, positive } from '../../base/duration.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
+import type { RedisClient } from '../../clients/redis/client.ts';
 import type { ClaimStatus, Store } from '../../contract/store.ts';
-import type { RedisClient } from './client.ts';
 import { PLAIN_FORM } from './forms.ts';
 import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { PlainPlaces } from './plain-places.ts';

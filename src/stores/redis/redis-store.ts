@@ -5,15 +5,16 @@
  * that excludes), which grants nothing while data may have been lost (lua/record.lua). Where
  * replicas must have a grant, it counts only once they do (script-runner.ts).
  */
+
+import { refusalCode } from '../../clients/redis/errors.ts';
+import type { Link, Reply } from '../../clients/redis/link.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { refusalCode } from './errors.ts';
 import type { Form } from './forms.ts';
-import type { Link, Reply } from './link.ts';
 import { escapeGlob, type Places } from './places.ts';
 import { ScriptRunner, type Spread } from './script-runner.ts';
 import type { Scripts } from './scripts.ts';

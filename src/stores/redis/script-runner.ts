@@ -6,11 +6,12 @@
  * Where replicas must have the writes of a script, WAIT follows it on the same connection: on
  * another one it would count no writes, and always succeed.
  */
+
+import { isRefusal, refusalCode, refused } from '../../clients/redis/errors.ts';
+import type { Link, Reply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { isRefusal, refusalCode, refused } from './errors.ts';
-import type { Link, Reply } from './link.ts';
 import type { Places } from './places.ts';
 import { type Script, SERVER } from './scripts.ts';
 

@@ -1,7 +1,7 @@
 /** A store's way to its database. */
-import type { Ear } from '../wakes.ts';
-import { Session } from './session.ts';
-import type { Routine, Source } from './wire.ts';
+import { KeptConnection } from '../../clients/kept-connection.ts';
+import type { Ear } from '../../clients/wire.ts';
+import type { SqlSource, SqlWire } from './wire.ts';
 
 /**
  * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release uses
@@ -16,14 +16,19 @@ export interface CallTerms {
   readonly withinMs?: number | undefined;
 }
 
-export type Aside = Pick<Session, 'call' | 'close'>;
+export interface Aside {
+  call(statement: string, args: readonly string[]): Promise<readonly string[]>;
+  close(): void;
+}
 
 export interface SqlLink extends Ear {
   /**
-   * Calls a routine, on connections of our own. Never sends it again once it may have run.
+   * Sends a statement, on connections of our own. Never sends it again once it may have run.
    * @throws StoreError, also for what the database refuses.
    */
-  call(routine: Routine, args: readonly string[], terms: CallTerms): Promise<readonly string[]>;
+  call(statement: string, args: readonly string[], terms: CallTerms): Promise<readonly string[]>;
+  /** Makes several calls on one session, with no other between them, as `call` does one. */
+  exchange<T>(work: (wire: SqlWire) => Promise<T>, terms: CallTerms): Promise<T>;
   /** A session of its own, for long work; the caller closes it. */
   aside(): Aside;
   /** False if no message ever comes, so that callers must ask. Known at once when connected. */
@@ -32,31 +37,36 @@ export interface SqlLink extends Ear {
 }
 
 /** Two sessions, and those aside; the first call of each opens it. */
-export function linkOf(source: Source): SqlLink {
-  const sessions = { claims: new Session(source), heartbeats: new Session(source) };
-  const asides = new Set<Session>();
+export function linkOf(source: SqlSource): SqlLink {
+  const claims = new KeptConnection(source);
+  const heartbeats = new KeptConnection(source);
+  const asides = new Set<KeptConnection<SqlWire>>();
+  const exchange: SqlLink['exchange'] = (work, { lane, withinMs }) => {
+    const withClaims = lane === 'claims' || (lane === 'releases' && claims.idle);
+    return (withClaims ? claims : heartbeats).ask(work, { withinMs });
+  };
   return {
-    call(routine, args, { lane, withinMs }) {
-      const { claims, heartbeats } = sessions;
-      const withClaims = lane === 'claims' || (lane === 'releases' && claims.idle);
-      return (withClaims ? claims : heartbeats).call(routine, args, withinMs);
-    },
+    call: (statement, args, terms) => exchange(async (wire) => wire.call(statement, args), terms),
+    exchange,
     aside() {
-      const session = new Session(source);
+      const session = new KeptConnection(source);
       asides.add(session);
       const close = (): void => {
         asides.delete(session);
         session.close();
       };
-      return { call: (routine, args) => session.call(routine, args), close };
+      return {
+        call: (statement, args) => session.ask(async (wire) => wire.call(statement, args)),
+        close,
+      };
     },
-    hears: () => sessions.heartbeats.hears(),
-    listen: (channel, received, resumed) =>
-      sessions.heartbeats.listen({ channel, received, resumed }),
+    hears() {
+      const hears = (wire: SqlWire): boolean => wire.listen !== undefined;
+      return heartbeats.wire ? hears(heartbeats.wire) : heartbeats.ask(async (wire) => hears(wire));
+    },
+    listen: (channel, received, resumed) => heartbeats.listen({ channel, received, resumed }),
     close: async () => {
-      sessions.claims.close();
-      sessions.heartbeats.close();
-      for (const session of asides) session.close();
+      for (const session of [claims, heartbeats, ...asides]) session.close();
     },
   };
 }

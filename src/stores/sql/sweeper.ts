@@ -1,30 +1,30 @@
 /**
- * Clears up in the background, ignoring failures.
+ * Clears up in the background, ignoring failures: rows that have been of no use for ten minutes,
+ * and records that are over.
  *
- * Each call sweeps one portion, and its reply says whether there is more. The session of the claims
- * sweeps the first portion, once a minute; if there is more, a session of its own goes on until the
- * round is over, so that claims do not wait and no rate of new names is too high. It works for a
- * quarter of the time, which leaves the server to others. The database lets one process sweep at a
- * time.
- * What would break it: a portion that takes long, or stopping while there is more.
+ * Each process walks through all names once in a while, a portion at a time, on the session of the
+ * claims at first and then on one of its own, for a quarter of the time. Rows that are locked are
+ * left for the next round. The numbers that they may have given are remembered before they go, so
+ * that they are not given again if the clock goes back.
+ * What would break it: a row that goes before `highest` is committed.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { SqlLink } from './link.ts';
+import type { Table } from './table.ts';
 
-/** Idle names do no harm, so once a minute is often enough for each process. */
-const EVERY_MS = 60_000;
-
+const EVERY_MS = 120_000;
+const IDLE_MS = 600_000;
+const PORTION = 500;
 /** The rest after each portion, as a multiple of the time that it took. */
 const REST = 3;
 
 export class Sweeper {
   readonly #clock: Clock;
-  readonly #link: SqlLink;
+  readonly #table: Table;
   #nextAt: number;
 
-  constructor(clock: Clock, link: SqlLink) {
+  constructor(clock: Clock, table: Table) {
     this.#clock = clock;
-    this.#link = link;
+    this.#table = table;
     // Processes that began together do not sweep together, and a short-lived one never does.
     this.#nextAt = clock.now() + EVERY_MS * (0.5 + clock.random() / 2);
   }
@@ -34,21 +34,21 @@ export class Sweeper {
     if (this.#clock.now() < this.#nextAt) return;
     this.#nextAt = Number.POSITIVE_INFINITY;
     const over = (): void => {
-      this.#nextAt = this.#clock.now() + EVERY_MS;
+      this.#nextAt = this.#clock.now() + EVERY_MS * (0.5 + this.#clock.random());
     };
-    // The next sweep, here or in another process, goes on where this one ends.
-    this.#sweep().then(over, over);
+    this.sweep().then(over, over);
   }
 
-  async #sweep(): Promise<void> {
-    const first = await this.#link.call('sweep', [], { lane: 'claims' });
-    if (first.length === 0) return;
-    const session = this.#link.aside();
+  /** One round; a program has no reason to call it. */
+  async sweep(idleMs: number = IDLE_MS): Promise<void> {
+    const idle = String(idleMs * 1000);
+    const session = this.#table.link.aside();
     try {
-      for (let more = true; more; ) {
+      await session.call('raise_highest', [idle]);
+      for (let name: string | undefined = ''; name !== undefined; ) {
         const since = this.#clock.now();
-        more = (await session.call('sweep', [])).length > 0;
-        if (more) await this.#rest((this.#clock.now() - since) * REST);
+        [name] = await session.call('sweep', [name, String(PORTION), idle]);
+        if (name !== undefined) await this.#rest((this.#clock.now() - since) * REST);
       }
     } finally {
       session.close();

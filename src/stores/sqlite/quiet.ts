@@ -3,81 +3,98 @@
  *
  * Most claims find an empty queue, and most leave one behind. Each statement here checks in itself
  * that no claim waits, none is dead and no tombstone lies in the way, and leaves the rest to the
- * long way. So it changes nothing that settling the queue would have changed.
+ * queue. So it changes nothing that a step of the queue would have changed.
  */
-import type { Claim, HeldStatus } from '../../contract/store.ts';
-import { toText } from '../name-text.ts';
-import { heldStatus, type Rows, toUs } from './rows.ts';
-import type { Row } from './statements.ts';
 
-/** The ids that entered an empty queue, at this seq; `base` must be the file's. */
+import { toText } from '../../clients/sql/name-text.ts';
+import type { Claim, HeldStatus, Takeover } from '../../contract/store.ts';
+import { toTakeover, toUs } from './rows.ts';
+import type { Steps } from './steps.ts';
+
+/** Claims that entered an empty queue, by id. */
 export function enterEmpty(
-  { sql }: Rows,
+  { sql, places, address, base, now }: Steps,
   claims: readonly Claim[],
-  at: { readonly base: number; readonly now: number; readonly address: string },
-): ReadonlySet<string> {
-  const { base, now, address } = at;
-  const [only] = claims;
-  if (claims.length === 1 && only && only.permits <= only.limit) {
-    const { id, kind, permits, limit, holder } = only;
+): Map<string, HeldStatus> {
+  const seq = base + now;
+  const entered = new Map<string, HeldStatus>();
+  const enter = ({ id, ttlMs }: Claim): void => {
+    places.set(id, { seq, quiet: true });
+    entered.set(id, aloneFor(ttlMs, seq));
+  };
+  const fit = claims.filter((claim) => claim.permits <= claim.limit);
+  const [only] = fit;
+  if (fit.length === 1 && only) {
+    const { id, kind, permits, limit, ttlMs, holder } = only;
     const name = toText(only.resource);
-    const ttl = toUs(only.ttlMs);
-    const values = [name, base + now, id, kind, permits, limit, ttl, now + ttl] as const;
+    const ttl = toUs(ttlMs);
     const text = JSON.stringify(holder);
-    const { changes } = sql.enterEmpty.run(...values, text, address, base, name, id, now);
-    return new Set(changes ? [id] : []);
-  }
-  const rows = claims
-    .filter((claim) => claim.permits <= claim.limit)
-    .map(({ resource, id, kind, permits, limit, ttlMs, holder }) => {
-      const text = JSON.stringify(holder);
-      return [toText(resource), id, kind, permits, limit, toUs(ttlMs), text];
+    const values = [name, seq, id, limit, ttl, address, text, kind, permits, now + ttl] as const;
+    if (sql.enterEmpty.run(...values, base, name, id, now).changes) enter(only);
+  } else if (fit.length > 0) {
+    const rows = fit.map(({ resource, id, limit, ttlMs, holder, kind, permits }) => {
+      return [toText(resource), id, limit, toUs(ttlMs), JSON.stringify(holder), kind, permits];
     });
-  const json = JSON.stringify(rows);
-  const { changes } = sql.enterEmptyAll.run(base + now, now, address, json, base, now);
-  if (Number(changes) === claims.length) return new Set(claims.map(({ id }) => id));
-  return idsOf(changes ? sql.enteredAt.all(json, base + now) : []);
+    const json = JSON.stringify(rows);
+    const { changes } = sql.enterEmptyAll.run(seq, address, now, json, base, now);
+    const all = Number(changes) === fit.length;
+    const ids = all || !changes ? undefined : idsOf(sql.enteredAt.all(json, seq));
+    if (changes) for (const claim of fit) if (!ids || ids.has(claim.id)) enter(claim);
+  }
+  return entered;
 }
 
 /** Renews held claims; returns their statuses by id. */
 export function renewQuiet(
-  { sql, seqs }: Rows,
+  { sql, places, now }: Steps,
   claims: readonly Claim[],
-  now: number,
-): ReadonlyMap<string, HeldStatus> {
+): Map<string, HeldStatus> {
   const known = claims.flatMap(({ resource, id, ttlMs }) => {
-    const seq = seqs.get(id);
-    return seq === undefined ? [] : [[toText(resource), seq, id, now + toUs(ttlMs)]];
+    const place = places.get(id);
+    return place?.quiet ? [[toText(resource), place.seq, id, now + toUs(ttlMs)]] : [];
   });
-  const rows = sql.renewQuiet.all(JSON.stringify(known), now, now) as Row[];
+  if (known.length === 0) return new Map();
+  const rows = sql.renewQuiet.all(JSON.stringify(known), now, now) as Renewed[];
   const renewed = new Map(rows.map((row) => [row.id, row]));
   const statuses = new Map<string, HeldStatus>();
-  for (const { id, ttlMs } of claims) {
+  for (const { id, ttlMs: leftMs } of claims) {
     const row = renewed.get(id);
-    if (row) statuses.set(id, heldStatus(row, ttlMs, 0));
+    if (!row) continue;
+    statuses.set(id, aloneFor(leftMs, row.seq, toTakeover(row.took, row.took_seq)));
   }
   return statuses;
 }
 
-/** Returns the ids that left without news for another claim. */
+interface Renewed {
+  readonly id: string;
+  readonly seq: number;
+  readonly took: string | null;
+  readonly took_seq: number | null;
+}
+
+/** The claims that left without news for another claim, by id. */
 export function leaveQuiet(
-  { sql, seqs, crowded }: Rows,
+  { sql, places, now }: Steps,
   claims: readonly Claim[],
-  now: number,
-): Set<string> {
+): Map<string, true> {
   const known = claims.flatMap(({ resource, id, unanswered }) => {
-    const seq = seqs.get(id);
-    return seq === undefined || unanswered || crowded.has(id)
-      ? []
-      : [[toText(resource), seq, id] as const];
+    const place = places.get(id);
+    return place?.quiet && !unanswered ? [[toText(resource), place.seq, id] as const] : [];
   });
   const [only] = known;
   if (known.length === 1 && only) {
     const [name, seq, id] = only;
     const { changes } = sql.leaveQuiet.run(name, seq, id, now, name, seq, now);
-    return new Set(changes ? [id] : []);
+    return new Map(changes ? [[id, true]] : []);
   }
-  return idsOf(known.length === 0 ? [] : sql.leaveQuietAll.all(JSON.stringify(known), now, now));
+  if (known.length === 0) return new Map();
+  const left = idsOf(sql.leaveQuietAll.all(JSON.stringify(known), now, now));
+  return new Map([...left].map((id) => [id, true]));
+}
+
+function aloneFor(leftMs: number, seq: number, takeover?: Takeover): HeldStatus {
+  const token = BigInt(seq);
+  return { state: 'held', token, leftMs, waiters: 0, takeover, limit: undefined };
 }
 
 function idsOf(rows: unknown[]): Set<string> {

@@ -16,8 +16,9 @@
  * clock, minutes after the boot; or a reboot recognised by `base` in the meta row, which a program
  * that knows nothing of records changes without moving their ends.
  */
+
+import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { Kept } from '../../contract/records.ts';
-import { fromText, toText } from '../name-text.ts';
 import type { Client, SqliteStatement } from './client.ts';
 import type { Machine } from './machine.ts';
 import { toUs } from './rows.ts';

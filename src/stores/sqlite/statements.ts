@@ -2,47 +2,32 @@
  * All statements on queues, with their parameters in the order of the question marks.
  *
  * Those up to `leaveQuietAll` do whole verbs for claims that concern no other claim: none waits,
- * none is dead, the base has not changed. What they leave undone goes the long way, queue by queue.
+ * none is dead, the base has not changed. For what they leave undone, the queue is read.
  */
 import type { Client, SqliteStatement } from './client.ts';
 
-/** A claim without the holder, which only people read. */
-export interface Row {
-  readonly resource: string;
-  readonly seq: number;
-  readonly id: string;
-  readonly kind: string;
-  readonly permits: number;
-  readonly lim: number;
-  readonly ttl: number;
-  readonly expires: number;
-  readonly admitted: number;
-  readonly told: number;
-  readonly sealed: string | null;
-  readonly took: string | null;
-  readonly took_seq: number | null;
-  readonly address: string;
-}
-
-const COLUMNS =
-  'c.resource, c.seq, c.id, c.kind, c.permits, c.lim, c.ttl, c.expires, c.admitted, c.told,' +
-  ' c.sealed, c.took, c.took_seq, c.address';
+const CHANGING = 'kind, permits, expires, admitted, told, sealed, took, took_seq';
 
 const INSERT = `INSERT INTO holdfast_claim
-  (resource, seq, id, kind, permits, lim, ttl, expires, holder, address,
-  admitted, told, took, took_seq)`;
+  (resource, seq, id, lim, ttl, address, holder, ${CHANGING})`;
+
+/** One JSON text, because bindings take longer to make objects than SQLite takes to read. */
+const rows = (ahead: string): string =>
+  `json_group_array(json_array(seq, id, lim, ttl, address, holder, ${ahead}, ${CHANGING}))`;
+
+const COLUMNS = `seq, id, lim, ttl, address, ${CHANGING}`;
 
 const SQL: Record<Name, string> = {
-  /** Row values up to `address`; base, resource, id, now. */
+  /** Row values up to `expires`; base, resource, id, now. */
   enterEmpty: `${INSERT}
-    SELECT ?,?,?,?,?,?,?,?,?,?, 1, 0, NULL, NULL FROM holdfast_meta WHERE base = ?
+    SELECT ?,?,?,?,?,?,?,?,?,?, 1, 0, NULL, NULL, NULL FROM holdfast_meta WHERE base = ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim WHERE resource = ?)
     AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = ? AND until > ?)`,
 
-  /** Seq, now, address, JSON [[resource, id, kind, permits, lim, ttl, holder]], base, now. */
+  /** Seq, address, now, JSON [[resource, id, lim, ttl, holder, kind, permits]], base, now. */
   enterEmptyAll: `${INSERT}
-    SELECT j.value->>0, ?, j.value->>1, j.value->>2, j.value->>3, j.value->>4,
-      j.value->>5, ? + (j.value->>5), j.value->>6, ?, 1, 0, NULL, NULL
+    SELECT j.value->>0, ?, j.value->>1, j.value->>2, j.value->>3, ?, j.value->>4, j.value->>5,
+      j.value->>6, ? + (j.value->>3), 1, 0, NULL, NULL, NULL
     FROM json_each(?) j, holdfast_meta WHERE base = ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim WHERE resource = j.value->>0)
     AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = j.value->>1 AND until > ?)
@@ -78,69 +63,55 @@ const SQL: Record<Name, string> = {
       AND (o.admitted = 0 OR o.sealed IS NOT NULL OR o.expires <= ?))
     RETURNING id`,
 
-  base: 'SELECT base FROM holdfast_meta',
-  /** Row values up to `took_seq`. */
-  enter: `${INSERT} VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
   /**
-   * Resource, how many: the first rows of a queue, dead ones too, as one JSON text, because
-   * bindings take longer to make objects than SQLite takes to read.
+   * 1 to read holders, resource, resource, how many: the base, and the rows up to the first waiter
+   * after so many.
    */
-  start: `SELECT json_group_array(json_array(seq, id, kind, permits, lim, ttl, expires, admitted,
-    told, sealed, took, took_seq, address)) AS rows
-    FROM (SELECT seq, id, kind, permits, lim, ttl, expires, admitted, told, sealed, took, took_seq,
-      address FROM holdfast_claim WHERE resource = ? ORDER BY seq LIMIT ?)`,
-  bySeq: `SELECT ${COLUMNS} FROM holdfast_claim c WHERE resource = ? AND seq = ?`,
-  byId: `SELECT ${COLUMNS} FROM holdfast_claim c WHERE resource = ? AND id = ?
-    ORDER BY seq DESC LIMIT 1`,
-  /** Resource, after which seq, now, how many: waiters and dead claims in order. */
-  front: `SELECT ${COLUMNS} FROM holdfast_claim c
-    WHERE resource = ? AND seq > ? AND (admitted = 0 OR expires <= ?) ORDER BY seq LIMIT ?`,
-  /** Resource, before which seq, now: what the admitted use. */
-  admitted: `SELECT coalesce(sum(permits), 0) AS used, min(lim) AS lim FROM holdfast_claim
-    WHERE resource = ? AND seq < ? AND admitted = 1 AND expires > ?`,
-  /** Resource, now. */
-  holders: `SELECT ${COLUMNS} FROM holdfast_claim c
-    WHERE resource = ? AND admitted = 1 AND expires > ?`,
-  /** Resource, now. */
-  firstKind: `SELECT kind FROM holdfast_claim WHERE resource = ? AND expires > ?
-    ORDER BY seq LIMIT 1`,
-  lastSeq: 'SELECT max(seq) AS seq FROM holdfast_claim WHERE resource = ?',
-  /** Resource, now, the most to count. */
-  waiters: `SELECT count(*) AS n FROM (SELECT 1 FROM holdfast_claim
-    WHERE resource = ? AND admitted = 0 AND expires > ? LIMIT ?)`,
-  /** Resource, seq, now, the most to count. */
-  ahead: `SELECT count(*) AS n FROM (SELECT 1 FROM holdfast_claim
-    WHERE resource = ? AND seq < ? AND expires > ? LIMIT ?)`,
-  /** Resource, seq, now. */
-  before: `SELECT admitted, expires FROM holdfast_claim
-    WHERE resource = ? AND seq < ? AND expires > ? ORDER BY seq DESC LIMIT 1`,
-  /** Resource, seq, now. */
-  firstDeath: `SELECT min(expires) AS expires FROM holdfast_claim
-    WHERE resource = ? AND seq < ? AND expires > ?`,
+  read: `SELECT (SELECT base FROM holdfast_meta) AS base, ${rows('NULL')} AS rows FROM
+    (SELECT ${COLUMNS}, iif(?, holder, NULL) AS holder FROM holdfast_claim WHERE resource = ?
+      AND seq <= ifnull((SELECT seq FROM holdfast_claim WHERE resource = ? AND admitted = 0
+        ORDER BY seq LIMIT 1 OFFSET ?), ${Number.MAX_SAFE_INTEGER})
+      ORDER BY seq)`,
 
-  /** Took, took_seq, resource, seq. */
-  admit: `UPDATE holdfast_claim SET admitted = 1, took = ?, took_seq = ?
+  /**
+   * Resource, JSON [seq], how many ids, resource, edge, JSON [id], resource, resource, now,
+   * waiters up to the edge, resource, edge, now, how many to count, resource, edge: of the rows
+   * behind the edge those at these places or with these ids, and the last; and the nearest before
+   * each that is alive.
+   */
+  readBehind: `WITH
+    named AS (
+      SELECT seq FROM holdfast_claim
+        WHERE resource = ? AND seq IN (SELECT value FROM json_each(?))
+      UNION SELECT seq FROM holdfast_claim
+        WHERE ? AND resource = ? AND seq > ? AND id IN (SELECT value FROM json_each(?))
+      UNION SELECT max(seq) FROM holdfast_claim WHERE resource = ?),
+    chosen AS (
+      SELECT seq FROM named
+      UNION SELECT (SELECT max(seq) FROM holdfast_claim
+        WHERE resource = ? AND seq < named.seq AND expires > ?) FROM named)
+    SELECT ${rows('ahead')} AS rows FROM (
+      SELECT ${COLUMNS}, NULL AS holder, ? + (SELECT count(*) FROM (
+          SELECT 1 FROM holdfast_claim
+          WHERE resource = ? AND seq > ? AND seq < c.seq AND expires > ? LIMIT ?
+        )) AS ahead
+      FROM holdfast_claim c WHERE resource = ? AND seq > ? AND seq IN (SELECT seq FROM chosen)
+      ORDER BY seq)`,
+
+  /** Id. */
+  tombstone: 'SELECT why, until FROM holdfast_tombstone WHERE id = ?',
+
+  /** Row values. */
+  enter: `${INSERT} VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+  /** Values that change, resource, seq. */
+  change: `UPDATE holdfast_claim SET (${CHANGING}) = (?,?,?,?,?,?,?,?)
     WHERE resource = ? AND seq = ?`,
-  tell: 'UPDATE holdfast_claim SET told = 1 WHERE resource = ? AND seq = ?',
-  /** Expires, resource, seq. */
-  extend: 'UPDATE holdfast_claim SET expires = ? WHERE resource = ? AND seq = ?',
-  /** Why, expires, resource, seq. */
-  seal: 'UPDATE holdfast_claim SET sealed = ?, expires = ? WHERE resource = ? AND seq = ?',
-  downgrade: `UPDATE holdfast_claim SET kind = 'read', permits = 1 WHERE resource = ? AND seq = ?`,
+  /** Resource, seq. */
   remove: 'DELETE FROM holdfast_claim WHERE resource = ? AND seq = ?',
-  /** Resource, up to which seq, now, all but this seq. */
-  removeDead: `DELETE FROM holdfast_claim
-    WHERE resource = ? AND seq <= ? AND expires <= ? AND seq <> ?`,
-
-  /** Id, now. */
-  tombstone: 'SELECT why FROM holdfast_tombstone WHERE id = ? AND until > ?',
   /** Id, why, until. */
   bury: `INSERT INTO holdfast_tombstone (id, why, until) VALUES (?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET why = excluded.why, until = excluded.until`,
 
-  /** Resource, now. */
-  queue: `SELECT seq, kind, permits, lim, ttl, expires, admitted, holder FROM holdfast_claim
-    WHERE resource = ? AND expires > ? ORDER BY seq`,
   /** From which name on, now, how many. */
   names: `SELECT DISTINCT resource FROM holdfast_claim WHERE resource >= ? AND expires > ?
     ORDER BY resource LIMIT ?`,
@@ -155,42 +126,25 @@ const SQL: Record<Name, string> = {
   sweepClaims: 'DELETE FROM holdfast_claim WHERE expires <= ?',
 };
 
-export type Statements = Record<Name, SqliteStatement>;
+export type Statements = Readonly<Record<Name, SqliteStatement>>;
 
 type Name =
   | 'enterEmpty'
   | 'enterEmptyAll'
+  | 'enteredAt'
   | 'renewQuiet'
   | 'leaveQuiet'
   | 'leaveQuietAll'
-  | 'base'
-  | 'enteredAt'
-  | 'enter'
-  | 'start'
-  | 'bySeq'
-  | 'byId'
-  | 'front'
-  | 'admitted'
-  | 'holders'
-  | 'firstKind'
-  | 'lastSeq'
-  | 'waiters'
-  | 'ahead'
-  | 'before'
-  | 'firstDeath'
-  | 'admit'
-  | 'tell'
-  | 'extend'
-  | 'seal'
-  | 'downgrade'
-  | 'remove'
-  | 'removeDead'
+  | 'read'
+  | 'readBehind'
   | 'tombstone'
+  | 'enter'
+  | 'change'
+  | 'remove'
   | 'bury'
-  | 'queue'
   | 'names'
-  | 'addresses'
   | 'ids'
+  | 'addresses'
   | 'refresh'
   | 'sweepTombstones'
   | 'sweepClaims';

@@ -13,7 +13,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Told } from './rows.ts';
+import type { Told } from './steps.ts';
 
 export type WatchFile = (
   path: string,

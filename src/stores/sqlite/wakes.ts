@@ -6,10 +6,11 @@
  * wakes its own claims directly. It looks at the database for each hint, so a claim learns what is
  * true now, not what was true when the hint was sent.
  */
+
+import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
-import { toText } from '../name-text.ts';
-import type { Told } from './rows.ts';
-import type { Row } from './statements.ts';
+import { grouped } from '../grouped.ts';
+import type { Seen, Told } from './steps.ts';
 import { WakeFile, type WatchFile } from './wake-file.ts';
 
 /** Locks that are held for less than this, in ms, need no news of waiters. */
@@ -37,8 +38,8 @@ interface Parts {
   readonly watchFile: WatchFile;
   /** The path of the database; read once it is open. */
   readonly database: () => string;
-  /** The present status of these claims. */
-  readonly look: (told: readonly Told[]) => Promise<ReadonlyMap<Row, ClaimStatus>>;
+  /** Those of them that are still there. */
+  readonly look: (told: readonly Told[]) => Promise<ReadonlyMap<Told, Seen>>;
   /** Addresses of live claims. */
   readonly inUse: () => Promise<ReadonlySet<string>>;
   /** The place of a claim of this process. */
@@ -90,13 +91,7 @@ export class Wakes {
 
   /** Called after the commit: wakes claims of this process directly, others through their files. */
   tell(told: readonly Told[]): void {
-    const byAddress = new Map<string, Told[]>();
-    for (const each of told) {
-      const others = byAddress.get(each.address);
-      if (others) others.push(each);
-      else byAddress.set(each.address, [each]);
-    }
-    for (const [address, those] of byAddress) {
+    for (const [address, those] of grouped(told, (each) => each.address)) {
       if (address === this.address) queueMicrotask(() => void this.#received(those));
       else this.#file.send(address, those);
     }
@@ -110,21 +105,20 @@ export class Wakes {
 
   async #received(told: readonly Told[]): Promise<void> {
     if (this.#watches.size === 0) return;
-    const missing = new Map(told.map((each) => [keyOf(each), each]));
     // If the file cannot be read, the claims are woken all the same, and ask.
-    const seen = await this.#parts.look(told).catch(() => new Map<Row, ClaimStatus>());
-    for (const [row, status] of seen) {
-      const watch = this.#watches.get(row.id);
-      missing.delete(keyOf(row));
+    const seen = await this.#parts.look(told).catch(() => new Map<Told, Seen>());
+    for (const { id, status } of seen.values()) {
+      const watch = this.#watches.get(id);
       if (!watch) continue;
       watch.waiting = status.state === 'waiting';
       watch.wake('leftMs' in status && status.leftMs > 0 ? status : undefined);
     }
-    if (missing.size > 0) this.#wakeMissing(missing);
+    const missing = told.filter((each) => !seen.has(each)).map(keyOf);
+    if (missing.length > 0) this.#wakeMissing(new Set(missing));
   }
 
   /** Wakes claims that have left their queue; they learn why when they ask. */
-  #wakeMissing(missing: ReadonlyMap<string, Told>): void {
+  #wakeMissing(missing: ReadonlySet<string>): void {
     for (const { claim, wake } of [...this.#watches.values()]) {
       const seq = this.#parts.seqOf(claim.id);
       if (seq && missing.has(keyOf({ seq, resource: toText(claim.resource) }))) wake();

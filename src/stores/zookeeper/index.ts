@@ -2,19 +2,18 @@
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
+import type { ZookeeperOptions } from '../../clients/zookeeper/address.ts';
+import { type ZookeeperClient, zookeeperClient } from '../../clients/zookeeper/client.ts';
+import { checkPath } from '../../clients/zookeeper/paths.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
-import type { ZookeeperOptions } from './address.ts';
-import { type ZookeeperClient, zookeeperClient } from './client.ts';
-import { checkPath } from './paths.ts';
-import { Tree } from './tree.ts';
+import { Tree } from './layout.ts';
 import { ZookeeperStore } from './zookeeper-store.ts';
 
-export type { Acl, Auth } from './acl.ts';
-export type { ZookeeperOptions } from './address.ts';
-export { type ZookeeperClient, zookeeperClient } from './client.ts';
-export type { StepAnswer } from './requests.ts';
-export type { MultiStep, ZookeeperSession } from './zookeeper-session.ts';
+export type { Acl, Auth, ZookeeperOptions } from '../../clients/zookeeper/address.ts';
+export { type ZookeeperClient, zookeeperClient } from '../../clients/zookeeper/client.ts';
+export type { StepAnswer } from '../../clients/zookeeper/wire/requests.ts';
+export type { MultiStep, ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
 
 export interface ZookeeperStoreOptions {
   /**

@@ -9,11 +9,11 @@
  * whenever it can until the session itself is over. Nodes cannot outlive that.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
+import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
-import type { ZookeeperClient } from './client.ts';
-import { lineageOf } from './lineage.ts';
-import type { Tree } from './tree.ts';
-import type { ZookeeperSession } from './zookeeper-session.ts';
+import type { Tree } from './layout.ts';
+import { lineageOf } from './layout.ts';
 
 /** How much longer a session lives than its claims. */
 export const LONGER = 1.5;

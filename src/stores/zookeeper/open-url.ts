@@ -8,7 +8,7 @@ import { type ZookeeperStoreOptions, zookeeperStore } from './index.ts';
  * first verb.
  * @throws UsageError
  */
-export function openZookeeperUrl(scheme: string, rest: string): Store {
+export function openUrl(scheme: string, rest: string): Store {
   // An @ in the apparent query means that the password has a ?.
   const [, servers = '//', query = ''] = /^(\/\/[^?#]*)(?:\?([^#@]*))?$/.exec(rest) ?? [];
   return zookeeperStore(

@@ -2,45 +2,43 @@
  * Locks in ZooKeeper: the verbs of the contract as nodes of a queue.
  *
  * Invariant: a queue is the children of one node in the order in which they were made, and the
- * claims before one decide whether it is admitted (queue.ts). So no two processes can decide
+ * claims before one decide whether it is admitted (queue-view.ts). So no two processes can decide
  * differently, and there is nothing to repair. A node lives as long as its session (sessions.ts); a
  * claim's token is the transaction that made its node, which a majority has agreed upon, and which
- * grows for ever. A waiter watches what stands before it (followed-queue.ts), so each admission is
+ * grows for ever. A waiter watches what stands before it (following.ts), so each admission is
  * noticed.
  * What would break it: clocks of different rates, at the leader that ends a session and in the
  * process that counts on it. Then the fence holds, in a `multi` that checks its version.
  */
 
 import type { Clock } from '../../base/clock.ts';
+import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { downgrade, type Eviction, evict } from './changing.ts';
-import type { ZookeeperClient } from './client.ts';
-import { enter } from './entering.ts';
-import { Graves } from './graves.ts';
-import { Keeping } from './keeping.ts';
-import { clear, release } from './leaving.ts';
-import { inspect, list } from './looking.ts';
-import type { OwnClaim } from './own-claim.ts';
-import { OwnClaims } from './own-claims.ts';
-import type { Parts } from './parts.ts';
-import { errorStatus, renewAll } from './renewing.ts';
+import { errorStatus } from '../consensus/outcomes.ts';
+import type { Tree } from './layout.ts';
+import type { ZookeeperClaim } from './own-claim.ts';
+import { ZookeeperClaims } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
-import type { Tree } from './tree.ts';
+import { downgrade, type Eviction, evict } from './verbs/change.ts';
+import { enter } from './verbs/claim.ts';
+import { inspect, list } from './verbs/inspect.ts';
+import { Keeping } from './verbs/keep.ts';
+import type { Parts } from './verbs/parts.ts';
+import { clear, release } from './verbs/release.ts';
+import { renewAll } from './verbs/renew.ts';
+import { Tombstones } from './verbs/tombstones.ts';
 
 export const TRAITS: Traits = {
   queue: true,
   permits: true,
   tokens: 'transaction ids',
-  atomicTry: false,
   liveness: 'session',
   clock: 'server',
   failover: 'linearizable',
   reach: 'network',
   records: true,
-  ttlStepMs: 1,
-  synchronous: false,
   sequential: true,
   hintsGrant: true,
 };
@@ -80,17 +78,17 @@ export class ZookeeperStore implements Store {
   readonly #keeping: Keeping;
 
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
-    const own = new OwnClaims({ tree, clock });
+    const own = new ZookeeperClaims(tree, clock);
     const sessions = new Sessions({
       client,
       tree,
       clock,
-      alarm: (claims: Iterable<OwnClaim>) => own.alarm(claims),
-      clear: (claim: OwnClaim) => clear(this.#parts, claim),
-      drop: (claim: OwnClaim) => own.forget(claim),
+      alarm: (claims: Iterable<ZookeeperClaim>) => own.alarm(claims),
+      clear: (claim: ZookeeperClaim) => clear(this.#parts, claim),
+      drop: (claim: ZookeeperClaim) => own.forget(claim),
     });
-    const graves = new Graves(tree, clock);
-    this.#parts = { tree, clock, sessions, own, graves, maxWaiters };
+    const tombstones = new Tombstones(tree, clock);
+    this.#parts = { tree, clock, sessions, own, tombstones, maxWaiters };
     this.#keeping = new Keeping(this.#parts);
   }
 

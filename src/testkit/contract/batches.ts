@@ -6,6 +6,7 @@ import { LONG_MS } from '../test-bed.ts';
 
 export const batches: Topic = {
   topic: 'batches',
+  promise: 'Each claim is one atomic step and does not affect the others.',
   cases: [
     {
       name: 'answers come in the order of the claims',

@@ -5,6 +5,7 @@ import { gone, held, show, states, waiting } from '../expect.ts';
 
 export const claim: Topic = {
   topic: 'claim',
+  promise: 'Enters the queue, or returns the status of an id already in it.',
   cases: [
     {
       name: 'the first claim is held at once and lives for its TTL at most',

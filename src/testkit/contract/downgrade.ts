@@ -6,6 +6,7 @@ import type { TestBed } from '../test-bed.ts';
 
 export const downgrade: Topic = {
   topic: 'downgrade',
+  promise: 'Turns a held write claim into a read claim with the same token; idempotent.',
   needs: ['queue', 'permits', 'downgrade'],
   cases: [
     {

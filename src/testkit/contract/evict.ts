@@ -6,6 +6,7 @@ import type { TestBed } from '../test-bed.ts';
 
 export const evict: Topic = {
   topic: 'evict',
+  promise: 'Ends the claim with this public number: with its TTL, or `now`.',
   needs: ['evict', 'tokens'],
   cases: [
     {

@@ -9,6 +9,7 @@ const LONG_LIFE = 15 * MINUTE;
 
 export const expiry: Topic = {
   topic: 'expiry',
+  promise: 'The claim lives this long without a heartbeat.',
   cases: [
     {
       name: 'a holder that sends no heartbeat is dead after its TTL, and no earlier',
@@ -54,9 +55,11 @@ export const expiry: Topic = {
         const b = bed.claim();
         await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));
         let status = await bed.enter(b);
+        // A clock with large steps says more than once that it is not yet there.
+        const most = 3 + Math.floor(bed.slackMs / 250);
         let asked = 0;
         while (status.state === 'waiting') {
-          assert.ok(++asked <= 3, 'three questions are enough, rounding included');
+          assert.ok(++asked <= most, `${most} questions are enough, rounding included`);
           await bed.sleep(status.retryInMs + 1);
           status = await bed.beat(b);
         }

@@ -7,6 +7,7 @@ import { PAIRS } from './names.ts';
 
 export const hints: Topic = {
   topic: 'hints',
+  promise: 'Calls `wake` when the claim is admitted, becomes the first waiter',
   needs: ['queue', 'watch'],
   cases: [
     {

@@ -5,6 +5,7 @@ import type { TestBed } from '../test-bed.ts';
 
 export const inspect: Topic = {
   topic: 'inspect and list',
+  promise: 'Live claims only, in order.',
   cases: [
     {
       name: 'a resource without claims has an empty queue',

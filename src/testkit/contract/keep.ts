@@ -19,6 +19,7 @@ const NEEDS = {
 
 export const keep: Topic = {
   topic: 'keep and recall',
+  promise: "Keeps a text about the claim's resource for so long from now",
   needs: ['keep', 'recall'],
   cases: [
     {

@@ -43,6 +43,7 @@ export const PAIRS: readonly (readonly [string, string, string])[] = [
 
 export const names: Topic = {
   topic: 'names',
+  promise: 'The name, with its prefix, as it was given: up to 640 bytes of UTF-8',
   cases: [
     ...PAIRS.map(([what, one, other]) => pair(what, [one, other])),
     {

@@ -5,6 +5,7 @@ import { gone, held, states, waiting } from '../expect.ts';
 
 export const order: Topic = {
   topic: 'order',
+  promise: 'a claim is admitted when its permits fit under the limit and none before it waits.',
   needs: ['queue'],
   cases: [
     {
@@ -38,17 +39,20 @@ export const order: Topic = {
       async run(bed) {
         const other = await bed.connect();
         const claims = Array.from({ length: 10 }, () => bed.claim());
-        const stores = [bed.store, other];
-        await Promise.all(claims.map((each, i) => bed.enter(each, stores[i % 2])));
+        const storeOf = new Map(claims.map((each, i) => [each, i % 2 ? other : bed.store]));
+        await Promise.all(claims.map((each) => bed.enter(each, storeOf.get(each))));
         const left = new Set(claims);
         while (left.size > 0) {
           const statuses = await Promise.all(
-            [...left].map(async (each) => ({ each, status: await bed.beat(each) })),
+            [...left].map(async (each) => ({
+              each,
+              status: await bed.beat(each, storeOf.get(each)),
+            })),
           );
           const holders = statuses.filter(({ status }) => status.state === 'held');
           assert.equal(holders.length, 1);
           const { each } = holders[0] ?? assert.fail();
-          await bed.leave(each);
+          await bed.leaveBatch([each], { store: storeOf.get(each) ?? bed.store });
           left.delete(each);
         }
       },

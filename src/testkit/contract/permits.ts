@@ -6,6 +6,7 @@ import type { TestBed } from '../test-bed.ts';
 
 export const permits: Topic = {
   topic: 'permits',
+  promise: 'a claim is admitted when its permits fit under the limit and none before it waits.',
   needs: ['queue', 'permits'],
   cases: [
     {

@@ -9,6 +9,7 @@ const FAR = 100_000_000n;
 
 export const raise: Topic = {
   topic: 'raise',
+  promise: 'Raises the number of each held claim to at least the given one',
   needs: ['raise', 'tokens'],
   cases: [
     {

@@ -4,6 +4,7 @@ import { gone, held, waiting } from '../expect.ts';
 
 export const renew: Topic = {
   topic: 'renew',
+  promise: 'Never revives a claim and never changes its permits.',
   cases: [
     {
       name: 'renewing gives a holder its full TTL again',

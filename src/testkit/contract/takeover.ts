@@ -4,6 +4,8 @@ import { held, waiting } from '../expect.ts';
 
 export const takeover: Topic = {
   topic: 'takeover',
+  promise:
+    'How the previous hold of a resource ended, so that its successor can recover unfinished work.',
   needs: ['tokens', 'queue'],
   cases: [
     {

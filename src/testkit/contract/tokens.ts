@@ -28,6 +28,7 @@ type End = (
 
 export const tokens: Topic = {
   topic: 'tokens',
+  promise: 'its place in the order, and its token once admitted.',
   needs: ['tokens'],
   cases: [
     ...ENDS.map(

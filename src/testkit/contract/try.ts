@@ -4,6 +4,7 @@ import { gone, held, states, waiting } from '../expect.ts';
 
 export const tries: Topic = {
   topic: 'try',
+  promise: 'False: enter only if admitted at once.',
   cases: [
     {
       name: 'a try of a free resource is held',

@@ -1,7 +1,7 @@
 /** The command line on ZooKeeper; the rest of it is the same on every store. */
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import { certificates } from '../../servers/tls.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { Place } from '../program.ts';

@@ -90,7 +90,7 @@ export class Side {
     }
     const common = { life: units(status.leftMs), limit: status.limit ?? 'own' };
     if (status.state === 'waiting') {
-      const { ahead, why } = status;
+      const { why, ahead } = status;
       return { ...common, why, ahead, retry: units(status.retryInMs) };
     }
     this.#learn(claim.resource, status.token, labelOf(claim));

@@ -36,14 +36,17 @@ export abstract class SqlBed<
   /** Makes that user, and the tables. */
   protected abstract prepare(server: At): Promise<void>;
 
-  /** What a routine answers. */
-  protected abstract call(server: At, routine: string): Promise<readonly unknown[]>;
+  /** All that claims and records are kept in. */
+  protected abstract readonly tables: readonly string[];
+
+  /** How many names of living claims there are. */
+  protected abstract living(server: At): Promise<number>;
 
   /** By its name without that of this bed. */
   protected abstract rows(server: At, table: string): Promise<readonly unknown[]>;
 
-  /** As if it had passed since whatever is in the tables. */
-  protected abstract passHour(server: At): Promise<void>;
+  /** As programs do, and as if an hour had passed since whatever is in the tables. */
+  protected abstract sweep(server: At): Promise<void>;
 
   protected abstract endSession(server: At, id: number): Promise<unknown>;
 
@@ -72,12 +75,9 @@ export abstract class SqlBed<
     // The server hears of a closed connection a moment later.
     await until('were all sessions over', async () => (await this.sessions(server)).length === 0);
     // Whom a release did not reach in time passes by itself.
-    const names = async (): Promise<number> => (await this.call(server, "names('', 100)")).length;
-    await until('were all claims over', async () => (await names()) === 0);
-    await this.passHour(server);
-    // The first one may have to begin with nothing, after a crash that forgot how far others came.
-    for (const _ of [1, 2]) await this.call(server, 'sweep()');
-    for (const table of ['resource', 'claim', 'grave', 'kept']) {
+    await until('were all claims over', async () => (await this.living(server)) === 0);
+    await this.sweep(server);
+    for (const table of this.tables) {
       expect(await this.rows(server, table), table).toEqual([]);
     }
   }

@@ -1,6 +1,9 @@
-/** The routines of the SQL stores, called as a program of somebody else's would. */
+/** A program that asks a store in a database, and shows its replies as lines. */
 import { randomBytes } from 'node:crypto';
+import type { Claim, ClaimStatus, Store } from 'holdfast/store';
 import { expect } from 'vitest';
+import { lineOf } from '../../../src/stores/sql/news.ts';
+import { until } from '../../servers/until.ts';
 import { Chance } from '../simulation/chance.ts';
 
 export interface Settings {
@@ -8,14 +11,9 @@ export interface Settings {
   readonly maxWaiters: number;
   readonly trust: boolean;
   readonly fast: boolean;
-  readonly patience: number;
-  readonly wake: string;
 }
 
-export const SETTINGS: Settings = {
-  ...{ maxTtl: 30_000, maxWaiters: 100, trust: false, fast: false, patience: 5000 },
-  wake: 'holdfast_',
-};
+const SETTINGS: Settings = { maxTtl: 30_000, maxWaiters: 100, trust: false, fast: false };
 
 export interface Asked {
   readonly resource: string;
@@ -39,46 +37,59 @@ interface Leaving extends Asked {
   readonly after?: number;
 }
 
-export type Verb = 'claim' | 'renew' | 'release';
+const KINDS = { m: 'mutex', r: 'read', w: 'write', p: 'permits' } as const;
 
-/** One session. */
-export abstract class Caller {
-  claim(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
-    return this.#call('claim', { address: '-', tag: '-', holder: '{}' }, claims, settings);
+export class Caller {
+  readonly #open: (settings: Settings) => Store;
+  readonly #stores = new Map<string, Store>();
+
+  /** With what opens a store, one for all calls with the same settings. */
+  constructor(open: (settings: Settings) => Store) {
+    this.#open = open;
   }
 
-  renew(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
-    return this.#call('renew', {}, claims, settings);
+  async claim(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
+    const store = await this.store(settings);
+    return (await store.claim(claims.map(claimIn))).map(lineIn);
   }
 
-  release(claims: readonly Leaving[], settings: Partial<Settings> = {}): Promise<string[]> {
-    return this.#call('release', { unanswered: false, after: 0 }, claims, settings);
+  async renew(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
+    const store = await this.store(settings);
+    return (await store.renew(claims.map(claimIn))).map(lineIn);
   }
 
-  abstract sweep(): Promise<unknown>;
-
-  abstract close(): Promise<unknown>;
-
-  /** The lines of its answer. */
-  protected abstract call(routine: Verb, args: readonly string[]): Promise<string[]>;
-
-  /** What is busy is asked about again, alone, as a store does. */
-  async #call(
-    routine: Verb,
-    terms: object,
-    ...[claims, settings]: readonly [readonly Asked[], Partial<Settings>]
-  ): Promise<string[]> {
-    const all = claims.map((each) => ({ ...terms, ...each }));
-    const how = JSON.stringify({ ...SETTINGS, ...settings });
-    const lines = await this.call(routine, [how, JSON.stringify(all)]);
-    const busy = lines.filter((line) => line.startsWith('b ')).map((line) => Number(line.slice(2)));
-    const rest = lines.slice(busy.length);
-    for (const place of busy.sort((a, b) => a - b)) {
-      const again = await this.call(routine, [how, JSON.stringify([all[place]])]);
-      rest.splice(place, 0, ...again);
-    }
-    return rest;
+  async release(claims: readonly Leaving[], settings: Partial<Settings> = {}): Promise<string[]> {
+    const store = await this.store(settings);
+    const left = await store.release(claims.map(claimIn), { ms: claims[0]?.after ?? 0 });
+    return left.map((was) => (was ? '1' : '0'));
   }
+
+  /** A machine that is busy may not connect in time. */
+  async store(settings: Partial<Settings> = {}): Promise<Store> {
+    const all = { ...SETTINGS, ...settings };
+    const key = JSON.stringify(all);
+    const known = this.#stores.get(key);
+    if (known) return known;
+    const store = this.#open(all);
+    this.#stores.set(key, store);
+    await until('connected', () => store.inspect('nothing').then(Boolean, () => false));
+    return store;
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.#stores.values()) await store.close?.();
+  }
+}
+
+export function claimIn({ kind, ttl: ttlMs, ...rest }: Leaving): Claim {
+  const holder = { host: 'here', pid: 1, since: 0 };
+  return { ...rest, kind: KINDS[kind], ttlMs, holder };
+}
+
+function lineIn(status: ClaimStatus): string {
+  if (status.state === 'gone') return `g ${status.why} ${status.detail ?? ''}`;
+  if (status.state === 'error') throw status.error;
+  return lineOf(status);
 }
 
 /** The code or number with which the server refuses it. */
@@ -102,7 +113,10 @@ const ROUNDS = 40;
 export const CALM: { readonly timeout: number } = { timeout: 120_000 };
 
 /** Sessions with batches that overlap never meet in a deadlock, and hold one after the other. */
-export async function expectCalmStorm(open: (seed: number) => Promise<Caller>): Promise<void> {
+export async function expectCalmStorm(
+  open: () => Promise<Caller>,
+  sweep: () => Promise<void>,
+): Promise<void> {
   const holders = new Map<string, number>();
   const last = new Map<string, bigint>();
   const trouble: unknown[] = [];
@@ -112,7 +126,7 @@ export async function expectCalmStorm(open: (seed: number) => Promise<Caller>): 
   };
   const storm = async (seed: number): Promise<void> => {
     const chance = new Chance(seed);
-    const session = await open(seed);
+    const session = await open();
     const see = (line: string, { resource }: Asked): void => {
       if (!line.startsWith('h ')) return;
       const number = numberOf(line);
@@ -123,7 +137,6 @@ export async function expectCalmStorm(open: (seed: number) => Promise<Caller>): 
     };
     for (let round = 0; round < ROUNDS; round++) {
       const resources = ['a', 'b', 'c', 'd', 'e'].filter(() => chance.share(0.6));
-      // In any order: the routines have one of their own.
       const claims = resources
         .sort(() => chance.below(2) - 0.5)
         .map((name) => asked(`storm ${name}`, { queue: chance.share(0.3) }));
@@ -139,7 +152,7 @@ export async function expectCalmStorm(open: (seed: number) => Promise<Caller>): 
       // Some of those who wait are admitted by a release of others, and leave at once.
       const unanswered = chance.share(0.2);
       await session.release(claims.map((each) => ({ ...each, unanswered }))).catch(complain);
-      if (round % 10 === 0) await session.sweep();
+      if (round % 10 === 0) await sweep().catch(complain);
     }
   };
   await Promise.all(Array.from({ length: SESSIONS }, (_, seed) => storm(seed)));

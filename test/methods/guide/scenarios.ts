@@ -1,6 +1,5 @@
 /** What happens around some blocks of the pages, and what is expected of them then. */
 import { createElection } from 'holdfast/election';
-import { memoryStore } from 'holdfast/memory';
 import { expect } from 'vitest';
 import { ObjectServer } from '../../fences/object-server.ts';
 import { COMMENTS } from './comment-scenarios.ts';
@@ -18,6 +17,7 @@ import {
   until,
 } from './scenario.ts';
 import { askShop } from './shop.ts';
+import { STORES } from './store-scenarios.ts';
 import { SKU, type World } from './world.ts';
 
 const soldOne = ({ db }: World): void => expect(countStock(db, SKU)).toBe(2);
@@ -34,28 +34,6 @@ const README: readonly Scenario[] = [
     has: 'campaign()',
     before: resignInTime,
     after: ledThrice,
-  },
-];
-
-const ADD_A_STORE: readonly Scenario[] = [
-  {
-    page: 'docs/guide/add-a-store.md',
-    has: 'export function myStore',
-    async after({ requests }, { myStore }) {
-      const { traits } = memoryStore();
-      const make = myStore as (url: string, of: typeof traits) => ReturnType<typeof memoryStore>;
-      expect(await make('http://mine', traits).claim([])).toEqual([]);
-      expect(requests).toMatchObject([{ url: 'http://mine' }]);
-    },
-  },
-  { page: 'docs/guide/add-a-store.md', has: 'admissible(queue)', prints: '1\n3\ntrue false' },
-  {
-    page: 'docs/guide/add-a-store.md',
-    has: 'conformance({',
-    async after({ cases }) {
-      expect(cases.length).toBeGreaterThan(50);
-      await cases[0]?.();
-    },
   },
 ];
 
@@ -280,7 +258,7 @@ const OTHERS: readonly Scenario[] = [
 
 export const SCENARIOS: readonly Scenario[] = [
   ...README,
-  ...ADD_A_STORE,
+  ...STORES,
   ...ELECTIONS,
   ...FENCES,
   ...GETTING_STARTED,

@@ -3,9 +3,10 @@
  * locks in memory and a database in SQLite, and an account of what the block did with them.
  */
 import { format } from 'node:util';
-import { createLocks, type Lease, type Locks } from 'holdfast';
+import { createLocks, type Lease, type Locks, systemClock } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type Database, openDatabase } from '../../../examples/shared/open-database.ts';
+import { Shelf } from '../../stores/document/shelf.ts';
 import type { Module } from './blocks.ts';
 import { type Imports, newImports } from './imports.ts';
 import { newReader, type Reader } from './reader.ts';
@@ -45,6 +46,7 @@ export async function openWorld(): Promise<World> {
     ...{ locks, db, lease: await leaseOf(others), sku: SKU, from: 'here', to: 'there' },
     ...{ order: { id: '4711', cents: 995 }, request: { signal: new AbortController().signal } },
     console: { log: print, warn: print },
+    documents: new Shelf({ clock: systemClock() }).connect(),
   };
   const close = async (): Promise<void> => {
     for (const server of imports.servers) server.close();

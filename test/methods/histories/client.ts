@@ -14,7 +14,7 @@ import { Counters } from './counters.ts';
 import { Log, machineMs, type Request } from './log.ts';
 
 export interface ClientOptions {
-  /** A URL, or the path of a module that exports `open(): Store`. */
+  /** A URL; that of a store of your own begins with `module:`. */
   readonly store: string;
   readonly prefix: string;
   readonly counters: string;
@@ -36,7 +36,7 @@ const counters = new Counters(options.counters, { fenced: without !== 'fence' })
 let blockMs = 0;
 /** Requests to release that have no answer, by resource. */
 const unanswered = new Map<string, number>();
-const locks = createLocks(watched(await open(options.store)), { ttl, prefix: options.prefix });
+const locks = createLocks(watched(await openStore(options.store)), { ttl, prefix: options.prefix });
 
 process.on('message', (message: { readonly go?: number; readonly blockMs?: number }) => {
   blockMs += message.blockMs ?? 0;
@@ -54,12 +54,6 @@ async function work(until: number): Promise<void> {
   process.disconnect();
 }
 
-async function open(store: string): Promise<Store> {
-  if (!/\.[cm]?[jt]s$/.test(store)) return openStore(store);
-  const module = (await import(store)) as { readonly open: () => Store };
-  return module.open();
-}
-
 function watched(store: Store): Store {
   return aroundStore(store, async ({ verb, claims }, next) => {
     if (verb !== 'release') return next();
@@ -73,11 +67,6 @@ function watched(store: Store): Store {
     add(-1);
     return answer;
   });
-}
-
-interface Choice {
-  readonly lock: Lock;
-  readonly request: Request;
 }
 
 interface Choice {

@@ -21,7 +21,7 @@ import {
 } from './models.ts';
 
 export interface RecordOptions {
-  /** A URL or a module, as clients take it; `{folder}` becomes a folder of this history alone. */
+  /** A URL; `{folder}` becomes a folder of this history alone. */
   readonly store: string;
   readonly seconds: number;
   /** Chooses the faults; what they meet is left to the machine. */

@@ -1,9 +1,9 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
- * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, a module, or
- * `redis`, `etcd`, `zookeeper`, `postgres`, `mariadb`, or the latter two with `-fast`, for an own
- * server that suffers as well, `--seed` the first; `--without lease` or `--without fence` makes a
- * control, which has to be found illegal.
+ * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, or
+ * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `postgres`, `mariadb`, or the latter two with
+ * `-fast`, for an own server that suffers as well, `--seed` the first; `--without lease` or
+ * `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
@@ -11,8 +11,10 @@ import {
   type Suffering,
   sufferingEtcd,
   sufferingMariadb,
+  sufferingMongodb,
   sufferingPostgres,
   sufferingRedis,
+  sufferingTable,
   sufferingZookeeper,
 } from './suffering.ts';
 
@@ -33,6 +35,8 @@ const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   'mariadb-fast': () => sufferingMariadb('fast'),
   etcd: sufferingEtcd,
   zookeeper: sufferingZookeeper,
+  mongodb: sufferingMongodb,
+  table: sufferingTable,
 };
 const suffering = await SUFFERING[values.store]?.();
 const { store = values.store, server, ttlMs } = suffering ?? {};

@@ -1,12 +1,15 @@
 /** Servers for one history at a time, which suffer as the processes do. */
 import { migrateMysql } from 'holdfast/mysql';
 import { migratePostgres } from 'holdfast/postgres';
+import { tableSchema } from 'holdfast/table';
 import { createPool } from 'mysql2';
 import { Client } from 'pg';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
+import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { startPostgres } from '../../servers/postgres-server.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import type { LocalServer } from '../../servers/server-process.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import type { Sufferer } from './record.ts';
 
@@ -15,25 +18,28 @@ export interface Suffering {
   readonly store: string;
   readonly server: Sufferer;
   /** The least that it can do, if that is much. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   close(): Promise<void>;
 }
 
 /** Hardly more than the TTL of the clients, so that quarantines leave time for work. */
 const MAX_TTL = 'maxTtl=500ms';
 
+/** It stands still and crashes, with its data if it keeps it. */
+function suffering(
+  server: LocalServer,
+  store: string,
+  { ttlMs, crash = () => server.restart() }: Partial<Sufferer & { readonly ttlMs: number }> = {},
+): Suffering {
+  const sufferer = { pause: () => server.pause(), resume: () => server.resume(), crash };
+  return { store, ttlMs, server: sufferer, close: () => server.close() };
+}
+
 /** It loses its data when it crashes. */
 export async function sufferingRedis(): Promise<Suffering> {
   const server = await RedisServer.start();
-  return {
-    store: `${server.url}?${MAX_TTL}`,
-    server: {
-      pause: () => server.pause(),
-      resume: () => server.resume(),
-      crash: () => server.restart({ keepData: false }),
-    },
-    close: () => server.close(),
-  };
+  const crash = (): Promise<void> => server.restart({ keepData: false });
+  return suffering(server, `${server.url}?${MAX_TTL}`, { crash });
 }
 
 /** It keeps its data when it crashes, or with `fast` perhaps not the last of them. */
@@ -41,15 +47,7 @@ export async function sufferingPostgres(durability: 'strict' | 'fast'): Promise<
   const lazy = ['wal_writer_delay = 10s', 'wal_writer_flush_after = 0'];
   const server = await startPostgres({ config: durability === 'fast' ? lazy : [] });
   await migratePostgres(new Client({ connectionString: server.url }));
-  return {
-    store: `${server.url}?${MAX_TTL}&durability=${durability}`,
-    server: {
-      pause: () => server.pause(),
-      resume: () => server.resume(),
-      crash: () => server.restart(),
-    },
-    close: () => server.close(),
-  };
+  return suffering(server, `${server.url}?${MAX_TTL}&durability=${durability}`);
 }
 
 /** It keeps its data when it crashes, or with `fast` perhaps not the last of them. */
@@ -58,42 +56,32 @@ export async function sufferingMariadb(durability: 'strict' | 'fast'): Promise<S
   const server = await startMariadb({ config: durability === 'fast' ? lazy : [] });
   const { host, port } = server;
   await migrateMysql(createPool({ host, port, user: 'root', database: 'test' }));
-  return {
-    store: `${server.url}?${MAX_TTL}`,
-    server: {
-      pause: () => server.pause(),
-      resume: () => server.resume(),
-      crash: () => server.restart(),
-    },
-    close: () => server.close(),
-  };
+  return suffering(server, `${server.url}?${MAX_TTL}`);
 }
 
 /** It keeps its data when it crashes, and its leases end a second late at most. */
 export async function sufferingEtcd(): Promise<Suffering> {
   const server = await startEtcd();
-  return {
-    store: server.url,
-    ttlMs: 1000,
-    server: {
-      pause: () => server.pause(),
-      resume: () => server.resume(),
-      crash: () => server.restart(),
-    },
-    close: () => server.close(),
-  };
+  return suffering(server, server.url, { ttlMs: 1000 });
 }
 
 /** It keeps its data when it crashes, and ends sessions half a TTL and a tick late. */
 export async function sufferingZookeeper(): Promise<Suffering> {
   const server = await startZookeeper();
-  return {
-    store: server.url,
-    server: {
-      pause: () => server.pause(),
-      resume: () => server.resume(),
-      crash: () => server.restart(),
-    },
-    close: () => server.close(),
-  };
+  return suffering(server, server.url);
+}
+
+/** Documents in a table, which the database keeps when it crashes. */
+export async function sufferingTable(): Promise<Suffering> {
+  const server = await startPostgres();
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  await client.query(tableSchema('postgres')).finally(() => client.end());
+  return suffering(server, `table+${server.url}`);
+}
+
+/** Documents that it keeps when it crashes. */
+export async function sufferingMongodb(): Promise<Suffering> {
+  const server = await MongodbServer.start();
+  return suffering(server, server.url.replace('/?', '/test?'));
 }

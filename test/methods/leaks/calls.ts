@@ -113,8 +113,12 @@ const primitives: Readonly<Record<string, Call['round']>> = {
   },
   'a standby that resigns': async ({ locks, name, signal }) => {
     const election = createElection(locks, `${name}-seat`, { ttl: BRIEF.ttl });
-    await using _ = election.campaign();
-    await election.campaign({ signal }).resign();
+    {
+      await using _ = election.campaign();
+      await election.campaign({ signal }).resign();
+    }
+    // What they leave waits for the store, which rounds that do not wait for it could outrun.
+    for await (const _ of election.campaign()) break;
   },
   observe: async ({ locks, name, signal }) => {
     for await (const _ of createElection(locks, name).observe({ signal })) break;

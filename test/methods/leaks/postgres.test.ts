@@ -3,9 +3,9 @@ import { Pool } from 'pg';
 import { startPostgres } from '../../servers/postgres-server.ts';
 import { leakTests } from './leaks.ts';
 
-/** Without the graves, which late copies need for a TTL. */
-const LEFT = `SELECT (SELECT count(*) FROM holdfast.claim)::int AS claims,
-  (SELECT count(*) FROM holdfast.resource)::int AS resources,
+const LEFT = `SELECT
+  (SELECT count(*) FROM holdfast.lock WHERE id IS NOT NULL OR state IS NOT NULL)::int AS claims,
+  (SELECT count(*) FROM holdfast.lock)::int AS locks,
   (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holdfast')::int AS connections`;
 
 leakTests('PostgreSQL', async () => {

@@ -54,7 +54,7 @@ describe('eight processes', () => {
   });
 
   test('some are killed at any moment: the others go on, and the history is correct', async () => {
-    const { file, all } = await contenders({ kind: 'mutex', rounds: 40, ttl: 500 });
+    const { file, all } = await contenders({ kind: 'mutex', rounds: 40, ttl: 1_500 });
     start(all);
     const [a, b, c, ...survivors] = all as [Child, Child, Child, ...Child[]];
     for (const victim of [a, b, c]) {

@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { CLAIM_FAULTS } from './faults/claims.ts';
 import { DEADLINE_FAULTS } from './faults/deadline.ts';
+import { DOCUMENT_FAULTS } from './faults/document.ts';
 import { ETCD_FAULTS } from './faults/etcd.ts';
 import { FENCE_FAULTS } from './faults/fence.ts';
 import { HAND_OFF_FAULTS } from './faults/hand-off.ts';
@@ -15,6 +16,7 @@ import { PRIMITIVE_FAULTS } from './faults/primitives.ts';
 import { QUORUM_FAULTS } from './faults/quorum.ts';
 import { REDIS_FAULTS } from './faults/redis.ts';
 import { REDIS_LOSS_FAULTS } from './faults/redis-loss.ts';
+import { SERVICE_FAULTS } from './faults/services.ts';
 import { SQL_FAULTS } from './faults/sql.ts';
 import { SQL_LOSS_FAULTS } from './faults/sql-loss.ts';
 import { SQLITE_FAULTS } from './faults/sqlite.ts';
@@ -27,6 +29,7 @@ export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...REDIS_LOSS_FAULTS,
+  ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
   ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],

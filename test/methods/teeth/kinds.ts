@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+
 /** What may notice a fault, from the cheapest to the dearest. */
 export const KINDS = ['units', 'conformance', 'simulation', 'servers', 'processes'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -17,24 +19,42 @@ export interface Notice {
 /** The core is tried on stores that cost no real time. */
 const MEMORY = /^test\/methods\/conformance\/(memory|chaos)/;
 
+/** Services of documents: one suite for all. */
+const SERVICES = ['consul', 'dynamodb', 'mongodb', 'objects', 'table'].map(
+  (name) => `stores/${name}`,
+);
+
 /** Rooms that have tests of their own. */
 const ROOMS = [
-  ...['sqlite', 'redis', 'postgres', 'mysql', 'etcd', 'zookeeper'].map((name) => `stores/${name}`),
-  ...['layers/quorum', 'fences', 'database-locks'],
+  ...SERVICES,
+  ...['sqlite', 'redis', 'postgres', 'mysql', 'etcd', 'zookeeper', 'consensus'].map(
+    (name) => `stores/${name}`,
+  ),
+  ...['stores/document', 'layers/quorum', 'fences', 'database-locks'],
   ...['integrations/nestjs', 'integrations/opentelemetry'],
 ];
 const REST = 'the rest';
 
 /** Of what has none: the core and all around it. */
-const UNITS =
-  /^test\/(base|store-calls|core|primitives|jobs|.*\/decorator|stores(\/sql|\/memory)?)\/[^/]+$/;
+const UNITS = [
+  ...['base', 'queue', 'store-calls', 'core', 'primitives', 'jobs', 'integrations/decorator'],
+  ...['stores', 'stores/memory'],
+];
+
+/** Of what speaks with a server, without one. */
+const UNITS_OF_CLIENTS = /^test\/clients\/((redis|postgres|mysql|sql)\/|.*\/units\/)?[^/]+$/;
 
 /** As an application. */
 const NESTJS = 'test/integrations/nestjs/nestjs.test.ts';
 
 /** The room of a source that has tests of its own. */
 export function partOf(source: string): string {
-  return ROOMS.find((room) => source.startsWith(`src/${room}/`)) ?? REST;
+  // A client is tried with the store that speaks through it, and what stores share with one.
+  const path = source
+    .replace('src/stores/sql/', 'src/stores/postgres/')
+    .replace('src/clients/sql', 'src/database-locks')
+    .replace('src/clients/', 'src/stores/');
+  return ROOMS.find((room) => path.startsWith(`src/${room}/`)) ?? REST;
 }
 
 /** What takes another course in every run does not notice the same fault each time. */
@@ -42,12 +62,13 @@ const BY_CHANCE =
   /^test\/(.*\/sqlite\/differential|.*\/sqlite-two|.*\/redis\/(histories|.*(cluster|sentinel)))/;
 
 /** Quicker than the suite. */
-const ETCD = /^test\/stores\/etcd\/(differential|expiry|interop|keeping|queue-watch|resets)/;
+const ETCD =
+  /^test\/(stores\/etcd\/(differential|expiry|following|interop|keep)|clients\/etcd\/resets)/;
 /** What only candidates and the suite have. */
 const ALL_OF_ETCD = /^test\/stores\/etcd\/(elections|conformance\/etcd)\.test/;
 
 /** Quicker than what has all cases. */
-const ZOOKEEPER = /^test\/stores\/zookeeper\/(store|keeping|lists)\.test/;
+const ZOOKEEPER = /^test\/stores\/zookeeper\/(store|keep|lists)\.test/;
 const ALL_OF_ZOOKEEPER =
   /^test\/stores\/zookeeper\/(differential|elections|expiry|overflow|conformance\/zookeeper)/;
 
@@ -76,10 +97,16 @@ export function kindOf(file: string, source: string): Kind | undefined {
   const part = partOf(source);
   if (source === PROGRAMS) return file === TAKEN_PROGRAMS ? 'servers' : undefined;
   if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
+  if (UNITS_OF_CLIENTS.test(file)) return source.startsWith('src/clients/') ? 'units' : undefined;
   if (part === 'stores/redis') return ofRedis(file);
   if (part === 'stores/postgres' || part === 'stores/mysql') return ofSql(file, part);
+  if (part === 'stores/document') return ofDocuments(file);
+  if (SERVICES.includes(part)) {
+    return file === `test/${part}/documents.test.ts` ? 'servers' : undefined;
+  }
   if (part === 'stores/etcd') return ofEtcd(file);
   if (part === 'stores/zookeeper') return ofZookeeper(file);
+  if (part === 'stores/consensus') return ofConsensus(file);
   if (part === 'layers/quorum') return ofQuorum(file);
   if (part === 'integrations/nestjs') return file === NESTJS ? 'units' : undefined;
   if (part === 'database-locks') return ofTransactions(file);
@@ -88,7 +115,12 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (source === WAKES && file === LISTENERS) return 'servers';
   if (source === CANDIDATE && file === ELECTIONS) return 'servers';
   if (/^test\/(methods\/processes|stores\/sqlite\/processes)/.test(file)) return 'processes';
-  if (part === REST ? UNITS.test(file) : file.startsWith(`test/${part}/`)) return 'units';
+  if (
+    part === REST
+      ? UNITS.includes(dirname(file).slice('test/'.length))
+      : file.startsWith(`test/${part}/`)
+  )
+    return 'units';
   const stores = part === 'stores/sqlite' ? /^test\/methods\/conformance\/sqlite/ : MEMORY;
   return part !== 'fences' && stores.test(file) ? 'conformance' : undefined;
 }
@@ -98,12 +130,19 @@ function ofRedis(file: string): Kind | undefined {
   return /^test\/stores\/redis\/[^/]+$/.test(file) ? 'servers' : undefined;
 }
 
-/** What calls the routines themselves is quicker than the suite, and than hundreds of worlds. */
+/** What sends the statements itself is quicker than the suite, and than hundreds of worlds. */
 function ofSql(file: string, part: string): Kind | undefined {
-  const about = 'schema|durability|restores|given|errors|source|bell|permissions|opening|migration';
+  if (file.startsWith('test/stores/sql/')) return 'units';
+  const about = 'schema|durability|restores|given|source|bell|permissions|opening|migration';
   if (new RegExp(`^test/${part}/(${about})`).test(file)) return 'conformance';
   const all = 'differential|faults-sessions|conformance/(pg|mariadb-mariadb)';
   return new RegExp(`^test/${part}/(${all})\\.test`).test(file) ? 'servers' : undefined;
+}
+
+function ofDocuments(file: string): Kind | undefined {
+  if (file === 'test/stores/document/protocol.test.ts') return 'units';
+  const suites = /^test\/(stores\/document\/two-clocks|methods\/conformance\/document)/;
+  return suites.test(file) ? 'conformance' : undefined;
 }
 
 function ofEtcd(file: string): Kind | undefined {
@@ -112,9 +151,15 @@ function ofEtcd(file: string): Kind | undefined {
 }
 
 function ofZookeeper(file: string): Kind | undefined {
-  if (file.startsWith('test/stores/zookeeper/units/')) return 'units';
+  if (/^test\/(stores|clients)\/zookeeper\/units\//.test(file)) return 'units';
   if (ZOOKEEPER.test(file)) return 'conformance';
   return ALL_OF_ZOOKEEPER.test(file) ? 'servers' : undefined;
+}
+
+/** What etcd and ZooKeeper share. */
+function ofConsensus(file: string): Kind | undefined {
+  if (file.startsWith('test/stores/consensus/')) return 'units';
+  return ofEtcd(file) ?? ofZookeeper(file);
 }
 
 /** What goes wrong between transactions. */
@@ -130,8 +175,18 @@ function ofQuorum(file: string): Kind | undefined {
 }
 
 const REAL = [
-  ...['sqlite', 'redis', 'sql', 'postgres', 'mysql', 'zookeeper'].map((name) => `stores/${name}/`),
-  ...['database-locks/', 'layers/', 'fences/', 'integrations/', 'primitives/close-on-signal'],
+  ...SERVICES.map((name) => `${name}/`),
+  ...['sqlite', 'redis', 'sql', 'postgres', 'mysql', 'zookeeper', 'consensus', 'document'].map(
+    (name) => `stores/${name}/`,
+  ),
+  ...[
+    'clients/',
+    'database-locks/',
+    'layers/',
+    'fences/',
+    'integrations/',
+    'primitives/close-on-signal',
+  ],
 ];
 
 /** The simulation knows neither servers nor files nor fences. */

@@ -8,37 +8,46 @@ import ts from 'typescript';
 import { filesOf, parse, place, type Tree, visit } from './tree.ts';
 
 const BASE = ['base'];
-const CONTRACT = ['contract', ...BASE];
+/** Of the contract, clients of servers see the errors alone: they know no claim. */
+const ERRORS = ['contract/errors.ts', ...BASE];
+const CLIENTS = ['clients/*.ts', 'clients/*', ...ERRORS];
+const CONTRACT = ['contract', ...ERRORS];
+const QUEUE = ['queue', ...CONTRACT];
+/** What several stores are made of. */
+const SHARED = ['stores/*.ts', 'stores/sql', 'stores/consensus', 'stores/document'];
 const CALLS = ['store-calls', ...CONTRACT];
 const CORE = ['core', ...CALLS];
 const PRIMITIVES = ['primitives', ...CORE];
 const LOCKS = ['locks.ts', ...PRIMITIVES];
 const FACES = ['index.ts', 'connect.ts', 'jobs', ...LOCKS];
-/** What speaks with a server; fences are entered over the same clients as locks. */
-const CLIENTS = ['stores/redis', 'stores/etcd', 'stores/zookeeper', 'database-locks'];
 
 /** What a room of `src` sees beside itself; `*` stands for one name. The first that fits counts. */
 const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['base', []],
-  ['contract', BASE],
+  ['contract/errors.ts', BASE],
+  ['contract', ERRORS],
+  ['clients/*.ts', CLIENTS],
+  ['clients/*', CLIENTS],
+  ['queue', CONTRACT],
+  ['store.ts', QUEUE],
   ['store-calls', CONTRACT],
   ['core', CALLS],
   ['primitives', CORE],
   ['locks.ts', PRIMITIVES],
   ['jobs', LOCKS],
-  ['index.ts', ['fences', 'database-locks', 'integrations/decorator', ...LOCKS]],
-  ['stores/*.ts', CONTRACT],
-  ['stores/*', ['stores/*.ts', 'stores/sql', ...CONTRACT]],
+  ['index.ts', ['fences', 'database-locks', 'clients/sql', 'integrations/decorator', ...LOCKS]],
+  ['stores/*.ts', ['clients/*.ts', ...CONTRACT]],
+  ['stores/*', [...SHARED, 'clients/*', 'clients/*.ts', ...QUEUE]],
   ['layers/*', CALLS],
-  ['database-locks', CONTRACT],
-  ['fences', [...CLIENTS, 'stores/*.ts', ...CONTRACT]],
+  ['database-locks', ['clients/*', 'clients/*.ts', ...CONTRACT]],
+  ['fences', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['integrations/*', FACES],
   ['connect.ts', ['stores/*', ...LOCKS]],
   ['cli', ['stores/*', ...FACES]],
-  ['testkit', ['fences', 'stores/memory', ...FACES]],
+  ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
 ]);
 /** Where a client that the user has installed is loaded. */
-const LOADS_CLIENTS = /^src\/(stores|cli|connect\.ts)/;
+const LOADS_CLIENTS = /^src\/(clients|stores|cli|connect\.ts)/;
 
 interface Import {
   readonly at: string;
@@ -83,7 +92,7 @@ function roomOf(path: string): Room | undefined {
   for (const rule of ROOMS.keys()) {
     const room = new RegExp(`^src/(${rule.replace('.', '\\.').replace('*', '[^/.]+')})(?:/|$)`);
     const name = room.exec(path)?.[1];
-    if (name !== undefined) return { rule, name: rule === 'stores/*.ts' ? rule : name };
+    if (name !== undefined) return { rule, name: rule.endsWith('/*.ts') ? rule : name };
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 /** A client that counts its requests. */
-import type { EtcdClient } from '../../../src/stores/etcd/client.ts';
+import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 
 type Verb = Exclude<keyof EtcdClient, 'close'>;
 

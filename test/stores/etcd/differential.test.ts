@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
+import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import type { Store } from '../../../src/contract/store.ts';
-import type { EtcdClient } from '../../../src/stores/etcd/client.ts';
-import { etcdClient } from '../../../src/stores/etcd/etcd-client.ts';
 import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
-import { KeySpace } from '../../../src/stores/etcd/keys.ts';
+import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { differ } from '../../methods/differential/differ.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 

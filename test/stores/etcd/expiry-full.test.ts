@@ -1,9 +1,9 @@
 /** A server without room for anything new: what is held stays so, and what is over still ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { put } from '../../clients/etcd/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../servers/until.ts';
 import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
-import { put } from './scene.ts';
 
 const QUOTA = 6_000_000;
 

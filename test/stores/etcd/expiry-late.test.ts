@@ -20,9 +20,9 @@ test.concurrent('a claim that comes after its tombstone has passed enters no que
   await scene.lossy.claim([kept]);
   await scene.claimInVain(late);
   expect(await scene.lossy.release([{ ...late, unanswered: true }])).toEqual([false]);
-  const grave = scene.keys.grave(late.id);
-  expect(await scene.entryOf(grave)).toBeDefined();
-  await scene.beating([kept], async () => (await scene.entryOf(grave)) === undefined);
+  const tombstone = scene.keys.tombstone(late.id);
+  expect(await scene.entryOf(tombstone)).toBeDefined();
+  await scene.beating([kept], async () => (await scene.entryOf(tombstone)) === undefined);
   await scene.arrive();
   expect(await scene.stands(late)).toBe(false);
   // Others come and go as before, on the same lease.
@@ -48,7 +48,7 @@ test.concurrent('one that came too early for that is deleted with the next heart
   await scene.claimInVain(late);
   await scene.lossy.release([late]);
   // As if its time had passed.
-  await scene.client.txn({ success: [{ delete: { key: scene.keys.grave(late.id) } }] });
+  await scene.client.txn({ success: [{ delete: { key: scene.keys.tombstone(late.id) } }] });
   await scene.arrive();
   expect(await scene.stands(late)).toBe(true);
   await scene.beating([kept], async () => !(await scene.stands(late)));

@@ -5,8 +5,8 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { EtcdClient, RangeAnswer } from '../../../src/stores/etcd/client.ts';
-import { etcdClient } from '../../../src/stores/etcd/etcd-client.ts';
+import type { EtcdClient, RangeAnswer } from '../../../src/clients/etcd/client.ts';
+import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';

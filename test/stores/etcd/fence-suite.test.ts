@@ -2,10 +2,10 @@
 import { etcdFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, test } from 'vitest';
-import type { EtcdClient } from '../../../src/stores/etcd/client.ts';
-import { etcdClient } from '../../../src/stores/etcd/etcd-client.ts';
+import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
+import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
+import { valuesOf } from '../../clients/etcd/scene.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
-import { valuesOf } from './scene.ts';
 
 const server = await startEtcd();
 afterAll(() => server.close());

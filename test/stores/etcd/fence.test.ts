@@ -3,9 +3,9 @@ import { createLocks, isLockError } from 'holdfast';
 import { etcdStore } from 'holdfast/etcd';
 import { type EnterToken, etcdFence } from 'holdfast/fence';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { EtcdClient, Reply } from '../../../src/stores/etcd/client.ts';
+import type { EtcdClient, Reply } from '../../../src/clients/etcd/client.ts';
+import { clientOf, proxyTo, put, valuesOf } from '../../clients/etcd/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { clientOf, proxyTo, put, valuesOf } from './scene.ts';
 
 let server: EtcdServer;
 beforeAll(async () => {

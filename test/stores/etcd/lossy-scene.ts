@@ -2,8 +2,8 @@
 import { type Store, StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
-import type { EtcdClient, KeyValue, RangeAnswer, Txn } from '../../../src/stores/etcd/client.ts';
-import { etcdClient } from '../../../src/stores/etcd/etcd-client.ts';
+import type { EtcdClient, KeyValue, RangeAnswer, Txn } from '../../../src/clients/etcd/client.ts';
+import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
 import { until } from '../../servers/until.ts';

@@ -7,8 +7,8 @@ import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
 import { once } from 'holdfast/once';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { clientOf } from '../../clients/etcd/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { clientOf } from './scene.ts';
 
 const page = readFileSync('docs/stores/etcd.md', 'utf8');
 const [, commands = ''] = /^```sh\n(etcdctl role add locks[\s\S]*?)^```$/m.exec(page) ?? [];

@@ -24,6 +24,29 @@ describe('the memory store', () => {
     expect(holder.held).toBe(true);
   });
 
+  it('tells how a hold ended, although it has looked for old endings since', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock });
+    const holder = { host: 'test', pid: 1, since: 0 };
+    const rest = { kind: 'mutex', permits: 1, limit: 1, queue: true, holder } as const;
+    const claim = (resource: string, id: string): Claim => {
+      return { ...rest, resource, id, ttlMs: 10_000 };
+    };
+    const evict = async (resource: string): Promise<void> => {
+      const [status] = await store.claim([claim(resource, `of ${resource}`)]);
+      const { token = 0n } = status?.state === 'held' ? status : {};
+      await store.evict?.(resource, token, { reason: 'test', now: true });
+    };
+    await evict('r');
+    await store.claim([claim('r', 'holder')]);
+    await store.release([claim('r', 'holder')], { ms: 10 });
+    clock.stall(20);
+    // More than are remembered, so that it looks which of them may go.
+    for (let n = 0; n < 1_100; n++) await evict(`other ${n}`);
+    const [status] = await store.claim([claim('r', 'next')]);
+    expect(status).toMatchObject({ state: 'held', takeover: { reason: 'released' } });
+  });
+
   it('gives a lease the lineage of its grant, whatever the store loses later', async () => {
     const store = memoryStore({ quarantine: 0 });
     const locks = createLocks(store);

@@ -1,12 +1,9 @@
 /** What a loss of data does to locks, and what is no loss. */
-import { migrateMysql } from 'holdfast/mysql';
-import { createPool } from 'mysql2';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../../methods/faults/bed.ts';
-import { asked, type Settings } from '../../methods/faults/sql-calls.ts';
-import type { MysqlServer } from '../../servers/mysql-server.ts';
+import type { MysqlLogin, MysqlServer } from '../../servers/mysql-server.ts';
+import { asked, type Caller, type Settings, World } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
-import { Caller, install, step } from './routines.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -19,7 +16,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const held = expect.stringMatching(/^h /);
 const quarantined = expect.stringMatching(/^w .* data-loss \d+$/);
 
-const TABLES = ['store', 'resource', 'claim', 'grave', 'kept'];
+const TABLES = ['store', 'lock', 'news', 'kept'];
 
 /** All that a server has written to its log. */
 const WRITTEN = {
@@ -33,14 +30,15 @@ async function fresh(one: Caller, settings: Partial<Settings> = {}): Promise<str
   return line ?? '';
 }
 
-async function once(server: MysqlServer, settings: Partial<Settings> = {}): Promise<string> {
-  const caller = await Caller.open(server);
-  try {
-    return await fresh(caller, settings);
-  } finally {
-    await caller.close();
-  }
+/** A program that has just begun, and is over with the test. */
+function open(server: MysqlServer, login?: MysqlLogin): Caller {
+  const world = new World(server, login);
+  onTestFinished(() => world.close());
+  return world.caller();
 }
+
+const once = (server: MysqlServer, settings: Partial<Settings> = {}): Promise<string> =>
+  fresh(open(server), settings);
 
 /** As a dump does that is put back: each table is dropped, and made anew from the copy. */
 async function restore(server: MysqlServer, from: string, into: string): Promise<void> {
@@ -55,24 +53,20 @@ async function restore(server: MysqlServer, from: string, into: string): Promise
 describe.each(PRODUCTS)('%s', (product, start) => {
   async function ready(config: readonly string[] = []): Promise<MysqlServer> {
     const server = await start({ config });
-    const client = createPool(server.url.replace('mariadb:', 'mysql:'));
-    await migrateMysql(client);
-    client.end();
+    await (await new World(server).migrated()).close();
     return server;
   }
 
   test.each(['stop', 'kill'] as const)('after a %s, leases go on and nobody waits', async (end) => {
     const server = await ready();
-    const one = await Caller.open(server);
+    const one = open(server);
     const lease = asked('kept');
     expect(await one.claim([lease])).toEqual([held]);
-    await one.close();
     await server[end]();
     await server.start();
-    const other = await Caller.open(server);
+    const other = open(server);
     expect(await other.renew([lease])).toEqual([held]);
     expect(await fresh(other)).toEqual(held);
-    await other.close();
     await server.close();
   });
 
@@ -105,9 +99,7 @@ describe.each(PRODUCTS)('%s', (product, start) => {
 
   test('a replica that restarts follows on, and writes nothing of its own', async () => {
     const primary = await start({ binlog: true });
-    const client = createPool(primary.url.replace('mariadb:', 'mysql:'));
-    await migrateMysql(client);
-    client.end();
+    await (await new World(primary).migrated()).close();
     expect(await once(primary)).toEqual(held);
     const replica = await primary.replica();
     await replica.inStep();
@@ -125,8 +117,12 @@ describe.each(PRODUCTS)('%s', (product, start) => {
 
   describe('of a copy', async () => {
     const server = await ready();
-    afterAll(() => server.close());
-    const before = await Caller.open(server);
+    const world = new World(server);
+    const before = world.caller();
+    afterAll(async () => {
+      await world.close();
+      await server.close();
+    });
     const lost = asked('lost');
     await fresh(before);
     await server.query('create database backup; create database elsewhere');
@@ -147,28 +143,24 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       await sleep(SECOND_MS);
       await restore(server, 'backup', 'test');
       expect(await once(server)).toEqual(quarantined);
-      await before.close();
     });
 
     test('that is put into another place, all wait there', async () => {
       const place = { database: 'elsewhere' };
-      const client = createPool(server.urlOf(place).replace('mariadb:', 'mysql:'));
-      await migrateMysql(client);
-      client.end();
+      await (await new World(server, place).migrated()).close();
       await restore(server, 'backup', 'elsewhere');
-      const there = await Caller.open(server, { database: 'elsewhere' });
+      const there = open(server, place);
       expect(await fresh(there, { trust: true })).toEqual(held);
       expect(await fresh(there)).toEqual(quarantined);
-      await there.close();
     });
   });
 
   describe('after a restart', async () => {
     const server = await start();
-    await install(server);
-    const one = await Caller.open(server);
+    const world = await new World(server).migrated();
+    const one = world.caller();
     afterAll(async () => {
-      await one.close();
+      await world.close();
       await server.close();
     });
     beforeEach(async () => {
@@ -197,7 +189,9 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       const line = await fresh(one, { maxTtl: 1000 });
       expect(line).toEqual(quarantined);
       expect(Number(line.split(' ').at(-1))).toBeGreaterThan(MINUTE_MS / 2);
-      await step(server, MINUTE_MS);
+      // Also who knows of it by now.
+      expect(await fresh(one, { maxTtl: 1000 })).toEqual(quarantined);
+      world.step(MINUTE_MS);
       expect(await fresh(one, { maxTtl: 1000 })).toEqual(held);
     });
 

@@ -4,6 +4,8 @@ import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'h
 import { createPool as mariadbPool } from 'mariadb';
 import { createPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
+import { tablesOf } from '../../../src/stores/mysql/fragments.ts';
+import { raiseHighest, sweep } from '../../../src/stores/mysql/statements.ts';
 import { MAX_TTL_MS, type Place, sleep } from '../../methods/faults/bed.ts';
 import { SqlBed } from '../../methods/faults/sql-bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
@@ -28,6 +30,8 @@ export interface StoreOptions extends MysqlOptions {
 
 /** The names of the tables begin with the name of the bed. */
 export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
+  protected readonly tables: readonly string[] = ['lock', 'news', 'kept'];
+
   store(at: Place, { client = 'mysql2', ...options }: StoreOptions = {}): Store {
     const known = { prefix: this.name, maxTtl: MAX_TTL_MS };
     return this.use(mysqlStore(this.clientOf(client, at), { ...known, ...options }));
@@ -54,8 +58,8 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
     const other = this.use({ close: () => connection.end().catch(() => {}) });
     await connection.query('start transaction');
     await connection.query(
-      `insert into ${this.name}resource (name, kind, number) values (?, 'm', 0)
-        on duplicate key update done_by = 0`,
+      `insert into ${this.name}lock (name, rev, last, until, crowd) values (?, 1, 0, 0, '')
+        on duplicate key update rev = rev`,
       [resource],
     );
     return other;
@@ -80,21 +84,25 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
     await migrateMysql(this.clientOf('mysql2', server), { prefix: this.name });
   }
 
-  protected async call(server: MysqlServer, routine: string): Promise<unknown[]> {
-    const [rows] = await server.query(`call ${this.name}${routine}`);
-    return Array.isArray(rows) ? rows : [];
-  }
-
   protected rows(server: MysqlServer, table: string): Promise<unknown[]> {
     return server.query(`select * from ${this.name}${table}`);
   }
 
-  protected async passHour(server: MysqlServer): Promise<void> {
-    const hour = 3_600_000_000;
-    await server.query(`update ${this.name}resource set number = number - ${hour},
-      expires = expires - ${hour}, graves = graves - ${hour};
-      update ${this.name}claim set expires = expires - ${hour};
-      update ${this.name}grave set until = until - ${hour}`);
+  protected async living(server: MysqlServer): Promise<number> {
+    const store = mysqlStore(this.clientOf('mysql2', server), { prefix: this.name });
+    let count = 0;
+    for await (const _ of store.list?.('') ?? []) count++;
+    await store.close?.();
+    return count;
+  }
+
+  protected async sweep(server: MysqlServer): Promise<void> {
+    const hour = '3600000000';
+    await server.query(`update ${this.name}kept set until = until - ${hour};
+      update ${this.name}news set at = at - ${hour}`);
+    const tables = tablesOf(this.name);
+    await server.query(raiseHighest(tables, [`-${hour}`]));
+    await server.query(sweep(tables, ['', '500', `-${hour}`]));
   }
 
   protected endSession(server: MysqlServer, id: number): Promise<unknown> {

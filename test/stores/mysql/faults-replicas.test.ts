@@ -79,7 +79,7 @@ describe.concurrent.each(PRODUCTS)('a replica of %s', (_, start) => {
     const belief = bed.use(new Belief(await patiently(bed.locks(primary).mutex('lacking'))));
     await primary.kill();
     await replica.promote();
-    expect(await replica.query(`select * from ${bed.name}resource`)).toEqual([]);
+    expect(await replica.query(`select * from ${bed.name}lock`)).toEqual([]);
     const grant = await firstGrant(bed.store(replica), 'lacking');
     expect(belief.told).toBe(true);
     expect(belief.lastHeldAt).toBeLessThanOrEqual(grant.at);

@@ -1,13 +1,16 @@
 /** What a store makes of deadlocks that others bring about, and of named locks. */
 import { createPool } from 'mysql2';
+import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
-import { connectLike } from '../../../src/stores/mysql/client.ts';
-import type { Connect } from '../../../src/stores/mysql/connection.ts';
-import { sourceOf } from '../../../src/stores/mysql/source.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { connectLike } from '../../../src/clients/mysql/client.ts';
+import type { Connect } from '../../../src/clients/mysql/connection.ts';
+import { type SourceParts, sourceOf } from '../../../src/stores/mysql/source.ts';
+import { claimOf, MAX_TTL_MS } from '../../methods/faults/bed.ts';
 import { until } from '../../servers/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
-import { Caller, waitsAtGate, waitsForRow } from './routines.ts';
+import { waitsAtGate, waitsForRow } from './waiting.ts';
+
+const partsOf = ({ name: prefix }: Bed): SourceParts => ({ prefix, maxTtlMs: MAX_TTL_MS });
 
 describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
@@ -16,19 +19,21 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   test('a call that lost a deadlock with somebody else is made again', async () => {
     await using bed = new Bed(server);
     const store = bed.store(await bed.server());
-    const { connection } = bed.use(await Caller.open(server));
-    const lock = `select name from ${bed.name}resource where name = ? for update`;
+    const { host, port } = server;
+    const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+    bed.use({ close: () => connection.destroy() });
     await connection.query('create table if not exists work (n int)');
     await connection.query('start transaction');
     // Whoever has written less is the one that the server rolls back.
     const rows = Array.from({ length: 1000 }, (_, n) => [n]);
     await connection.query('insert into work values ?', [rows]);
     // A batch waits with rows of its own only where it adds names, and this one is just added.
-    const add = `insert into ${bed.name}resource (name, kind, number) values ('b', 'm', 0)`;
+    const add = `insert into ${bed.name}lock (name, rev, last, until, crowd)
+      values ('d', 1, 0, 0, '')`;
     await connection.query(add);
-    const claimed = store.claim([claimOf('a'), claimOf('b')]);
+    const claimed = store.claim([claimOf('c'), claimOf('d')]);
     await until('did it wait', () => waitsForRow(server));
-    await connection.query(lock, ['a']);
+    await connection.query(`select name from ${bed.name}lock where name = 'c' for update`);
     await connection.query('commit');
     expect(await claimed).toMatchObject([{ state: 'held' }, { state: 'held' }]);
   });
@@ -45,7 +50,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     };
     const { signal } = new AbortController();
     const terms = { signal, lost: () => {}, heard: () => {} };
-    const wire = await sourceOf(nulls, bed.name).open(terms);
+    const wire = await sourceOf(nulls, partsOf(bed)).open(terms);
     bed.use({ close: () => wire.close() });
     await expect(wire.listen?.('holdfast_channel')).rejects.toThrow('GET_LOCK');
   });
@@ -69,7 +74,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const lost: unknown[] = [];
     const { signal } = new AbortController();
     const terms = { signal, lost: (error: unknown) => lost.push(error), heard: () => {} };
-    const wire = await sourceOf(proxy, bed.name).open(terms);
+    const wire = await sourceOf(proxy, partsOf(bed)).open(terms);
     bed.use({ close: () => wire.close() });
     await wire.listen?.('holdfast_proxied');
     await until('does it wait', () => waitsAtGate(server));

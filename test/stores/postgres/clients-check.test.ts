@@ -3,7 +3,7 @@ import { createPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, expect, test } from 'vitest';
-import { checkClient } from '../../../src/stores/postgres/check-client.ts';
+import { checkClient } from '../../../src/clients/postgres/check-client.ts';
 import { startPostgres } from '../../servers/postgres-server.ts';
 
 const server = await startPostgres();

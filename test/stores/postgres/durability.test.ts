@@ -6,7 +6,7 @@ import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { until } from '../../servers/until.ts';
-import { asked, Caller, install, numberOf, type Settings } from './routines.ts';
+import { asked, type Caller, callerOf, install, numberOf, type Settings } from './caller.ts';
 
 /** Long enough for a quarantine to be seen, and short enough to be waited for. */
 const MAX_TTL_MS = 4000;
@@ -32,7 +32,7 @@ async function hold(server: PostgresServer): Promise<void> {
 }
 
 async function once<T>(server: PostgresServer, work: (caller: Caller) => Promise<T>): Promise<T> {
-  const caller = await Caller.open(server);
+  const caller = callerOf(server);
   try {
     return await work(caller);
   } finally {

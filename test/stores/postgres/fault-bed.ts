@@ -2,6 +2,8 @@
 import type { Store } from 'holdfast';
 import { migratePostgres, type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client } from 'pg';
+import { literal } from '../../../src/stores/postgres/literal.ts';
+import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { SqlBed } from '../../methods/faults/sql-bed.ts';
 import {
@@ -13,6 +15,8 @@ import { type ClientName, clientOf, type StoreOptions } from './bed.ts';
 
 /** The schema of the locks has the name of the bed, too. */
 export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
+  protected readonly tables: readonly string[] = ['lock', 'kept'];
+
   constructor(shared?: PostgresServer) {
     super(shared ?? startPostgres);
   }
@@ -37,9 +41,15 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
     await client.connect();
     const other = this.use({ close: () => client.end().catch(() => {}) });
     await client.query('BEGIN');
-    const row = `INSERT INTO ${this.name}.resource (name, kind, number) VALUES ($1, 'm', 0)`;
-    await client.query(`${row} ON CONFLICT (name) DO UPDATE SET kind = resource.kind`, [resource]);
+    await client.query(this.lockOf(resource));
     return other;
+  }
+
+  /** The statement that locks its row, or makes it. */
+  lockOf(resource: string): string {
+    const values = `(name, rev, last, until) VALUES ('${resource}', 1, 0, 0)`;
+    const row = `INSERT INTO ${this.name}.lock ${values}`;
+    return `${row} ON CONFLICT (name) DO UPDATE SET rev = lock.rev`;
   }
 
   sessions(server: PostgresServer): Promise<number[]> {
@@ -55,20 +65,23 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
     await migratePostgres(this.clientOf('pg', server), { schema: this.name });
   }
 
-  protected call(server: PostgresServer, routine: string): Promise<unknown[]> {
-    return server.query(`SELECT ${this.name}.${routine}`);
-  }
-
   protected rows(server: PostgresServer, table: string): Promise<unknown[]> {
     return server.query(`SELECT * FROM ${this.name}.${table}`);
   }
 
-  protected async passHour(server: PostgresServer): Promise<void> {
-    const [clock] = await server.query<{ body: string }>(
-      `SELECT prosrc AS body FROM pg_proc WHERE oid = '${this.name}.micros'::regproc`,
-    );
-    await server.query(`CREATE OR REPLACE FUNCTION ${this.name}.micros() RETURNS bigint
-      LANGUAGE sql VOLATILE AS $$ ${clock?.body} + 3600000000 $$`);
+  protected async living(server: PostgresServer): Promise<number> {
+    const store = postgresStore(this.clientOf('pg', server), { schema: this.name });
+    let count = 0;
+    for await (const _ of store.list?.('') ?? []) count++;
+    await store.close?.();
+    return count;
+  }
+
+  protected async sweep(server: PostgresServer): Promise<void> {
+    await server.query(`UPDATE ${this.name}.kept SET until = until - 3600000000`);
+    const texts = statementsOf(this.name);
+    await server.query(literal(texts.raise_highest, ['-3600000000']));
+    await server.query(literal(texts.sweep, ['', '500', '-3600000000']));
   }
 
   protected endSession(server: PostgresServer, pid: number): Promise<unknown> {

@@ -86,7 +86,7 @@ describe.concurrent('a standby', () => {
     const belief = bed.use(new Belief(await patiently(bed.locks(primary).mutex('lacking'))));
     await primary.kill();
     await standby.promote();
-    expect(await standby.query(`SELECT FROM ${bed.name}.resource`)).toEqual([]);
+    expect(await standby.query(`SELECT FROM ${bed.name}.lock`)).toEqual([]);
     const grant = await firstGrant(bed.store(standby), 'lacking');
     expect(belief.told).toBe(true);
     expect(belief.lastHeldAt).toBeLessThanOrEqual(grant.at);

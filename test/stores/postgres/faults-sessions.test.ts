@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest';
 import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
-import { asked, SETTINGS } from '../../methods/faults/sql-calls.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../servers/until.ts';
 import { Bed } from './fault-bed.ts';
@@ -30,10 +29,7 @@ describe.concurrent('a session of the server', () => {
     client.on('error', () => {});
     await client.connect();
     bed.use({ close: () => client.end().catch(() => {}) });
-    const terms = { address: '-', tag: '-', holder: '{}' };
-    const claims = ['a', 'b'].map((name) => ({ ...asked(name), ...terms }));
-    const call = `SELECT ${bed.name}.claim($1::json, $2::json)`;
-    const stuck = client.query(call, [JSON.stringify(SETTINGS), JSON.stringify(claims)]);
+    const stuck = client.query(`${bed.lockOf('a')}; ${bed.lockOf('b')}`);
     const settled = stuck.catch((error: unknown) => error);
     await until('was it in the middle', async () => (await bed.blocked(server)).length === 1);
     const [pid] = await bed.blocked(server);
@@ -137,6 +133,8 @@ function outsider(bed: Bed, { host, port }: PostgresServer): Store {
 async function crowdOut(bed: Bed, server: PostgresServer): Promise<Client[]> {
   await server.query('CREATE ROLE outsider LOGIN');
   await server.query(`GRANT USAGE ON SCHEMA ${bed.name} TO outsider`);
+  const tables = `ALL TABLES IN SCHEMA ${bed.name}`;
+  await server.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO outsider`);
   const clients: Client[] = [];
   for (;;) {
     const { host, port } = server;

@@ -5,7 +5,7 @@ import { startPgbouncer } from '../../servers/pgbouncer.ts';
 import { Bed } from './fault-bed.ts';
 
 /** What the server may say to who comes at a bad moment: he is asked to come again. */
-const PASSING = /40001|40P01|55P03/;
+const PASSING = /55P03/;
 
 test('a storm on a database that is serializable, half of it through a pooler', {
   timeout: STORM_PATIENCE_MS,
@@ -17,7 +17,6 @@ test('a storm on a database that is serializable, half of it through a pooler', 
   const said = await expectOrderIn([server, pooler].map((at) => bed.urlOf(at, STORM_TTL_MS)));
   expect(said.filter((each) => !PASSING.test(each))).toEqual([]);
   expect(server.log).not.toContain('deadlock detected');
-  expect(server.log).toContain('could not serialize');
   await bed.leave();
   await pooler.close();
   await bed.expectNothingLeft(server);

@@ -1,38 +1,43 @@
 /** The server waits longer than the store does: what is given up does not pile up there. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectLike } from '../../../src/stores/postgres/client.ts';
+import { connectLike } from '../../../src/clients/postgres/client.ts';
+import { isBlocked } from '../../../src/clients/sql/judge.ts';
+import { Warnings } from '../../../src/clients/sql/warnings.ts';
+import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
-import { Warnings } from '../../../src/stores/sql/warnings.ts';
-import type { Routine, Source, Wire } from '../../../src/stores/sql/wire.ts';
+import type { Statement } from '../../../src/stores/postgres/statements.ts';
+import type { SqlSource, SqlWire } from '../../../src/stores/sql/wire.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../servers/until.ts';
 import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
 
 const ID = '0'.repeat(32);
-const PATIENT = '60000';
-const settings = { maxTtl: 30_000, maxWaiters: 9, trust: false, fast: false, wake: 'holdfast_' };
-const SETTINGS = JSON.stringify({ ...settings, patience: 1000 });
-const PLAIN = [SETTINGS, '1000', '30000', 'false', 'a', ID];
-const CLAIM = JSON.stringify([
-  {
-    ...{ resource: 'a', id: ID, kind: 'm', permits: 1, limit: 1, ttl: 30_000, queue: true },
-    ...{ address: '-', tag: '-', holder: '{}', unanswered: false, after: 0 },
-  },
-]);
-const CALLS: Readonly<Record<Routine, readonly string[]>> = {
-  claim: [SETTINGS, CLAIM],
-  claim_one: [...PLAIN, 'm', '1', '1', '30000', 'true', '-', '-', '{}'],
-  renew: [SETTINGS, CLAIM],
-  release: [SETTINGS, CLAIM],
-  release_one: [...PLAIN, '30000'],
-  change: [SETTINGS, JSON.stringify({ verb: 'downgrade', resource: 'a', id: ID })],
-  keep: [SETTINGS, 'a', ID, 'text', PATIENT],
+const takeOf = (name: string, id: string): string[] => [
+  ...[name, id, 'm', '1', '1', '30000', '{}', '- -', 'true', '1'].map((word) => arrayOf([word])),
+  ...['f', '30000000', 'false', '9'],
+];
+const ROW = { name: 'a', rev: 0, last: 1, until: 0, waiters: 0, crowd: '' };
+const CALLS: Readonly<Record<Statement | 'settle', readonly string[]>> = {
+  take_free: ['a', ID, 'm', '1', '1', '30000', '{}', '- -', '30000000', 'false'],
+  take: takeOf('a', ID),
+  take_all: takeOf('a', ID),
+  beat: [arrayOf(['a']), arrayOf([ID]), arrayOf([30_000])],
+  leave_free: ['a', ID],
+  leave: ['a', ID],
+  leave_all: [arrayOf(['a']), arrayOf([ID])],
+  read: [arrayOf(['a']), '30000000', 'false'],
+  write: [JSON.stringify([ROW]), '[]'],
+  write_all: [JSON.stringify([ROW]), '[]'],
+  lock: [arrayOf(['a']), '30000000', 'false'],
+  write_locked: [JSON.stringify([ROW]), '[]'],
+  rollback: [],
+  keep: ['a', ID, '0', 'text', '60000'],
   recall: ['a'],
-  inspect: [SETTINGS, 'a'],
   names: ['', '10'],
-  look: [JSON.stringify([ID])],
-  sweep: [],
+  raise_highest: ['600000000'],
+  sweep: ['', '500', '600000000'],
+  settle: [],
 };
 
 const bed = new Bed();
@@ -46,7 +51,7 @@ async function lockAll(): Promise<{ close(): Promise<void> }> {
   const client = new Client({ connectionString: server.url });
   await client.connect();
   await client.query('BEGIN');
-  for (const table of ['store', 'witness', 'resource', 'claim', 'grave', 'kept']) {
+  for (const table of ['store', 'witness', 'lock', 'kept']) {
     await client.query(`LOCK TABLE holdfast.${table} IN ACCESS EXCLUSIVE MODE`);
   }
   return { close: () => client.end() };
@@ -60,11 +65,11 @@ async function waiting(at: PostgresServer, what: string): Promise<number> {
 
 describe.each(CLIENTS)('%s', (name) => {
   const lost = (): void => {};
-  const sourceAt = ({ url }: PostgresServer): Source =>
+  const sourceAt = ({ url }: PostgresServer): SqlSource =>
     sourceOf(connectLike(clientOf(name, url)), {
-      ...{ schema: 'holdfast', fast: false, warnings: new Warnings() },
+      ...{ schema: 'holdfast', maxTtlMs: 30_000, fast: false, warnings: new Warnings() },
     });
-  const open = (source: Source): Promise<Wire> => {
+  const open = (source: SqlSource): Promise<SqlWire> => {
     const opening = source.open({ signal: new AbortController().signal, lost, heard: lost });
     return opening.then((wire) => bed.use(wire));
   };
@@ -72,14 +77,17 @@ describe.each(CLIENTS)('%s', (name) => {
   // As VACUUM FULL and ALTER TABLE do.
   test('every call ends where tables are locked, on the server as well', async () => {
     const source = sourceAt(server);
-    const routines = Object.keys(CALLS) as Routine[];
+    const routines = (Object.keys(CALLS) as (keyof typeof CALLS)[]).filter(
+      (name) => name !== 'rollback',
+    );
     const wires = await Promise.all(routines.map(() => open(source)));
     const other = await lockAll();
     const calls = routines.map((routine, n) => wires[n]?.call(routine, CALLS[routine]));
     const outcomes = await Promise.allSettled([...calls, open(source)]);
     for (const [n, outcome] of outcomes.entries()) {
       const error = outcome.status === 'rejected' ? outcome.reason : undefined;
-      expect(source.judge(error, 'call').blocked, routines[n] ?? 'open').toBe(true);
+      const judged = source.judge(error, 'call').error;
+      expect(isBlocked(judged), routines[n] ?? 'open').toBe(true);
     }
     // The tables are locked still.
     expect(await waiting(server, 'Lock')).toBe(0);
@@ -92,7 +100,7 @@ describe.each(CLIENTS)('%s', (name) => {
     const standby = own.serve(await primary.standby());
     await standby.inStep();
     const source = sourceAt(primary);
-    await (await open(source)).call('claim_one', CALLS.claim_one);
+    await (await open(source)).call('take', CALLS.take);
     await primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
     await primary.query('SELECT pg_reload_conf()');
     await until('was the standby waited for', async () => {
@@ -102,8 +110,7 @@ describe.each(CLIENTS)('%s', (name) => {
     standby.pause();
     for (let n = 1; n <= 4; n++) {
       const wire = await open(source);
-      const args = CALLS.claim_one.with(4, `${n}`).with(5, `${n}`.repeat(32));
-      const asked = failureOf(wire.call('claim_one', args));
+      const asked = failureOf(wire.call('take', takeOf(`${n}`, `${n}`.repeat(32))));
       await until('did it wait', async () => (await waiting(primary, 'SyncRep')) === n);
       wire.close();
       await asked;

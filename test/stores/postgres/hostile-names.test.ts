@@ -18,7 +18,7 @@ afterAll(() => bed[Symbol.asyncDispose]());
 
 const FRAGMENTS = [
   ...["'", "''", '"', '\\', "\\'", '\\\\', '$1', '$2', '$$', '$a$', ';', '--', '/*', '*/', '\0'],
-  ...["'; DROP SCHEMA holdfast CASCADE; --", "\\'; DELETE FROM holdfast.resource; --", "E'", "U&'"],
+  ...["'; DROP SCHEMA holdfast CASCADE; --", "\\'; DELETE FROM holdfast.lock; --", "E'", "U&'"],
   ...[
     "' OR '1'='1",
     '")}',

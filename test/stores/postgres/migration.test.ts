@@ -1,13 +1,14 @@
-/** The tables and functions are made once, whole, and by whoever may. */
-
+/** The tables are made once, whole, and by whoever may. */
+import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
-import { once } from 'holdfast/once';
 import { migratePostgres, postgresMigration, postgresStore } from 'holdfast/postgres';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrationText } from '../../../src/stores/postgres/open-url.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
+
+const layout1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');
 
 const bed = new Bed();
 let server: PostgresServer;
@@ -26,10 +27,8 @@ async function works(url: string, schema?: string): Promise<void> {
 /** All that is in a schema, and how it is made. */
 async function shape(schema: string): Promise<unknown[]> {
   return server.query(
-    `SELECT proname AS name, prosrc AS text, proacl::text AS who FROM pg_proc
-       WHERE pronamespace = $1::regnamespace
-     UNION ALL SELECT relname, relpersistence::text || relkind::text, relacl::text FROM pg_class
-       WHERE relnamespace = $1::regnamespace ORDER BY 1, 2`,
+    `SELECT relname AS name, relpersistence::text || relkind::text AS kind, relacl::text AS who
+     FROM pg_class WHERE relnamespace = $1::regnamespace ORDER BY 1, 2`,
     [schema],
   );
 }
@@ -50,7 +49,7 @@ describe.each(CLIENTS)('%s', (client) => {
     const user = `half_${client}`;
     await server.query(`CREATE ROLE ${user} LOGIN`);
     await server.query(`CREATE SCHEMA ${schema} AUTHORIZATION ${user}`);
-    await server.query(`CREATE TABLE ${schema}.grave (other text)`);
+    await server.query(`CREATE TABLE ${schema}.kept (other text)`);
     const url = server.urlOf({ user });
     const failure = await failureOf(migratePostgres(clientOf(client, url), { schema }));
     expect(failure).toMatchObject({ code: 'STORE', retryable: false });
@@ -79,57 +78,76 @@ describe.each(CLIENTS)('%s', (client) => {
   });
 });
 
-test('tables from before there were records keep locks; who wants records is told', async () => {
-  const schema = 'before';
-  await migratePostgres(clientOf('pg', server.url), { schema });
-  await server.query(`DROP TABLE ${schema}.kept`);
-  for (const routine of ['keep', 'recall', 'forget']) {
-    await server.query(`DROP FUNCTION ${schema}.${routine}`);
-  }
-  await works(server.url, schema);
-  await using locks = createLocks(postgresStore(clientOf('pg', server.url), { schema }));
-  const work = (): Promise<unknown> => once(locks, 'work', { keepFor: '1m' }, () => 'done');
-  expect(await failureOf(work())).toMatchObject({
-    ...{ code: 'STORE', retryable: false },
-    message: expect.stringMatching(/holdfast migrate/),
+/** The tables of layout 1, in the schema `old`, with who holds what. */
+async function tablesOfBefore(database: string): Promise<string> {
+  await server.query(`CREATE DATABASE ${database}`);
+  await server.query(layout1, [], { database });
+  const now = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+  await server.query(
+    `SELECT holdfast.record('{"maxTtl":30000,"fast":false}');
+     INSERT INTO holdfast.resource (name, kind, number, id, expires, permits, capacity, ttl,
+       address, tag, holder)
+     SELECT 'held', 'm', ${now}, gen_random_uuid(), ${now} + 20000000, 1, 1, 20000, '-', '-',
+       '{"host":"before","pid":1,"since":0}';
+     INSERT INTO holdfast.resource (name, kind, number) VALUES ('free', 'm', 4000000000000000)`,
+    [],
+    { database },
+  );
+  return server.urlOf({ database });
+}
+
+describe('tables of layout 1', () => {
+  test('go, with their functions; holds go on, and numbers grow', async () => {
+    const url = await tablesOfBefore('before');
+    await Promise.all([1, 2, 3].map(() => migratePostgres(clientOf('pg', url))));
+    const store = postgresStore(clientOf('pg', url));
+    const { holders } = await store.inspect('held');
+    expect(holders).toMatchObject([{ holder: { host: 'before' } }]);
+    const [waits, held] = await store.claim([claimOf('held'), claimOf('free')]);
+    expect(waits).toMatchObject({ state: 'waiting', why: 'queue' });
+    // Nothing was lost, so nobody has to wait.
+    expect(held).toMatchObject({ state: 'held' });
+    expect(held?.state === 'held' && held.token > 4_000_000_000_000_000n).toBe(true);
+    await store.close?.();
+    const left = await server.query(
+      `SELECT proname::text AS name FROM pg_proc WHERE pronamespace = 'holdfast'::regnamespace
+       UNION ALL SELECT relname FROM pg_class
+         WHERE relnamespace = 'holdfast'::regnamespace AND relkind = 'r' ORDER BY 1`,
+      [],
+      { database: 'before' },
+    );
+    expect(left.map(({ name }) => name)).toEqual(['kept', 'lock', 'store', 'witness']);
   });
-  await migratePostgres(clientOf('pg', server.url), { schema });
-  expect(await work()).toMatchObject({ state: 'ran' });
-});
 
-test('tables from before the witness told who wrote it', async () => {
-  const schema = 'earlier';
-  await migratePostgres(clientOf('pg', server.url), { schema });
-  await server.query(`ALTER TABLE ${schema}.witness DROP COLUMN written`);
-  await migratePostgres(clientOf('pg', server.url), { schema });
-  await works(server.url, schema);
-});
+  test('with a crowd make all wait until its last hold is over', async () => {
+    const url = await tablesOfBefore('crowded');
+    const now = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+    await server.query(
+      `INSERT INTO holdfast.claim SELECT 'free', n, gen_random_uuid(), n = 1, ${now} + 3000000, 'm',
+         1, 1, 3000, '-', '-', '{}' FROM generate_series(1, 2) n;
+       UPDATE holdfast.resource SET crowd = true, waiters = 1 WHERE name = 'free'`,
+      [],
+      { database: 'crowded' },
+    );
+    await migratePostgres(clientOf('pg', url));
+    const locks = createLocks(postgresStore(clientOf('pg', url)));
+    expect(await locks.mutex('free').tryAcquire()).toBeNull();
+    const lease = await locks.mutex('free').acquire();
+    await lease.release();
+    await locks.close();
+  });
 
-test('tables from before claims said that they trust keep who holds and who waits', async () => {
-  const schema = 'unmarked';
-  const migrate = (): Promise<void> => migratePostgres(clientOf('pg', server.url), { schema });
-  await migrate();
-  const store = postgresStore(clientOf('pg', server.url), { schema });
-  const both = [claimOf('a'), claimOf('a')];
-  for (const each of both) await store.claim([each]);
-  await server.query(`ALTER TABLE ${schema}.claim DROP COLUMN trusts`);
-  await migrate();
-  expect(await store.renew(both)).toMatchObject([{ state: 'held' }, { state: 'waiting' }]);
-  await store.close?.();
-});
-
-test('it waits for nobody for long, for everybody would wait behind it', async () => {
-  const schema = 'busy';
-  await migratePostgres(clientOf('pg', server.url), { schema });
-  await server.query(`ALTER TABLE ${schema}.witness DROP COLUMN written`);
-  const reader = new Client({ connectionString: server.url });
-  await reader.connect();
-  await reader.query(`BEGIN; SELECT FROM ${schema}.witness`);
-  const failure = await failureOf(migratePostgres(clientOf('pg', server.url), { schema }));
-  expect(failure).toMatchObject({ code: 'STORE', retryable: true });
-  await reader.end();
-  await migratePostgres(clientOf('pg', server.url), { schema });
-  await works(server.url, schema);
+  test('are waited for, but not for long, for everybody would wait behind it', async () => {
+    const url = await tablesOfBefore('busy');
+    const reader = new Client({ connectionString: url });
+    await reader.connect();
+    await reader.query('BEGIN; SELECT FROM holdfast.resource');
+    const failure = await failureOf(migratePostgres(clientOf('pg', url)));
+    expect(failure).toMatchObject({ code: 'STORE', retryable: true });
+    await reader.end();
+    await migratePostgres(clientOf('pg', url));
+    await works(url);
+  });
 });
 
 test('a user who is no superuser may do it where he may create a schema', async () => {
@@ -150,7 +168,9 @@ test('the text for other tools does the same', async () => {
   const url = server.urlOf({ database });
   await server.query(postgresMigration(), [], { database });
   await works(url);
-  expect(migrationText('//host/db?schema=Mine')).toBe(postgresMigration({ schema: 'Mine' }));
+  expect(migrationText('postgres', '//host/db?schema=Mine')).toBe(
+    postgresMigration({ schema: 'Mine' }),
+  );
   // It cannot be told from what the file has under its own name.
   expect(postgresMigration({ schema: 'x' }).replaceAll('"x"', '"holdfast"')).toBe(
     postgresMigration(),

@@ -30,7 +30,7 @@ describe.each(CLIENTS)('%s: is refused with advice', (client) => {
 
   test.each([
     ['older', 0, /older ones.*holdfast migrate --store/],
-    ['newer', 2, /newer; install/],
+    ['newer', 3, /newer; install/],
   ])('tables of an %s layout', async (_, layout, advice) => {
     const schema = `layout_${layout}_${client}`;
     await migratePostgres(clientOf(client, server.url), { schema });
@@ -92,16 +92,18 @@ test('a server that becomes read-only in the middle is left, and found again', a
   const store = bed.store({ url }, { schema });
   const claim = claimOf('a');
   await store.claim([claim]);
-  await server.query(`ALTER FUNCTION ${schema}.renew SET default_transaction_read_only = on`);
-  await server.query(`ALTER FUNCTION ${schema}.renew SET transaction_read_only = on`);
+  // As on a primary that becomes a standby.
+  await server.query(`CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE 'read-only' USING ERRCODE = 'read_only_sql_transaction'; END $$`);
+  await server.query(`CREATE TRIGGER refuse BEFORE UPDATE ON ${schema}.lock
+    EXECUTE FUNCTION ${schema}.refuse()`);
   const later = {
     ...REFUSED,
     retryable: true,
     message: expect.stringMatching(/accepts no writes/),
   };
   expect(await failureOf(store.renew([claim]))).toMatchObject(later);
-  await server.query(`ALTER FUNCTION ${schema}.renew RESET ALL`);
-  await server.query(`ALTER FUNCTION ${schema}.renew SET search_path = pg_catalog, pg_temp`);
+  await server.query(`DROP TRIGGER refuse ON ${schema}.lock`);
   expect(await store.renew([claim])).toMatchObject([{ state: 'held' }]);
 });
 

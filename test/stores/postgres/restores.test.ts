@@ -3,10 +3,10 @@ import type { StoreError } from 'holdfast';
 import { expect, test, vi } from 'vitest';
 import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+import { type Login, type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { until } from '../../servers/until.ts';
 import { Bed, claimOf, type StoreOptions } from './bed.ts';
-import { asked, Caller } from './routines.ts';
+import { asked, callerOf } from './caller.ts';
 
 // Servers start and stop many at a time, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 });
@@ -17,9 +17,12 @@ const MAX_TTL = '10m';
 async function claim(
   bed: Bed,
   server: PostgresServer,
-  { database = 'postgres', ...options }: StoreOptions & { readonly database?: string } = {},
+  { database = 'postgres', user = 'postgres', ...options }: StoreOptions & Login = {},
 ): Promise<ClaimStatus | undefined> {
-  const store = bed.store({ url: server.urlOf({ database }) }, { maxTtl: MAX_TTL, ...options });
+  const store = bed.store(
+    { url: server.urlOf({ database, user }) },
+    { maxTtl: MAX_TTL, ...options },
+  );
   let statuses: readonly ClaimStatus[] = [];
   // A machine that is busy may not connect in time.
   await until('was asked', async () => {
@@ -45,7 +48,7 @@ async function used(bed: Bed): Promise<PostgresServer> {
   return server;
 }
 
-const EMPTIED = ['store', 'witness', 'resource', 'claim', 'grave', 'kept', 'sweeping']
+const EMPTIED = ['store', 'witness', 'lock', 'kept']
   .map((table) => `TRUNCATE holdfast.${table};`)
   .join('');
 
@@ -87,7 +90,7 @@ test.concurrent.each([
   await using bed = new Bed();
   const server = await used(bed);
   const dump = await server.dump(options);
-  const caller = await Caller.open(server);
+  const caller = callerOf(server);
   const [line] = await caller.claim([asked('lost')]);
   expect(line).toMatch(/^h /);
   await server.query(before);
@@ -142,13 +145,13 @@ test.each(['pg_current_wal_lsn()', 'pg_control_system()'])(
     const superuser = { database: 'made' };
     await server.query(`REVOKE EXECUTE ON FUNCTION ${what} FROM PUBLIC`, [], superuser);
     await bed.migrate({ url: server.urlOf(login) });
-    expect(await claim(bed, server, superuser)).toMatchObject(HELD);
+    expect(await claim(bed, server, login)).toMatchObject(HELD);
     await new Promise((resolve) => setImmediate(resolve));
     expect(heard.codes).toEqual(['HOLDFAST_HIDDEN_HISTORY']);
     await server.stop('fast');
     await server.start();
-    expect(await claim(bed, server, superuser)).toMatchObject(HELD);
+    expect(await claim(bed, server, login)).toMatchObject(HELD);
     await server.restart();
-    expect(await claim(bed, server, superuser)).toMatchObject(WAITS);
+    expect(await claim(bed, server, login)).toMatchObject(WAITS);
   },
 );

@@ -45,7 +45,7 @@ async function blocker(bed: Bed, server: PostgresServer, resource: string): Prom
   await client.connect();
   bed.use({ close: () => client.end() });
   await client.query('BEGIN');
-  await client.query('SELECT FROM holdfast.resource WHERE name = $1 FOR UPDATE', [resource]);
+  await client.query('SELECT FROM holdfast.lock WHERE name = $1 FOR UPDATE', [resource]);
   return client;
 }
 
@@ -203,6 +203,8 @@ describe.each(CLIENTS)('%s', (client) => {
     const server = await bed.server();
     await server.query('CREATE ROLE limited LOGIN');
     await server.query('GRANT USAGE ON SCHEMA holdfast TO limited');
+    const all = 'ON ALL TABLES IN SCHEMA holdfast TO limited';
+    await server.query(`GRANT SELECT, INSERT, UPDATE, DELETE ${all}`);
     for (const setting of [
       ...["statement_timeout = '500ms'", "idle_session_timeout = '300ms'"],
       ...["default_transaction_isolation = 'serializable'", "client_encoding = 'LATIN1'"],

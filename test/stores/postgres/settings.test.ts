@@ -122,7 +122,7 @@ test.each([
   const other = new Client({ connectionString: server.url });
   await other.connect();
   await other.query('BEGIN');
-  await other.query('LOCK holdfast.claim');
+  await other.query('LOCK holdfast.lock');
   const claim = store.claim([claimOf('blocked')]);
   await sleep(500);
   await other.end();

@@ -5,7 +5,7 @@ import { Redis as Redis5 } from 'ioredis5';
 import { createClient, createClientPool } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 import { afterAll, expect, test } from 'vitest';
-import { linkOf, type RedisClient } from '../../../src/stores/redis/client.ts';
+import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../servers/until.ts';
 

@@ -1,7 +1,7 @@
 /** Each package's connections to a cluster, while slots and primaries change their places. */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Link, Reply } from '../../../src/stores/redis/link.ts';
-import { slotOf } from '../../../src/stores/redis/slots.ts';
+import type { Link, Reply } from '../../../src/clients/redis/link.ts';
+import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../servers/until.ts';

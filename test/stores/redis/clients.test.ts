@@ -2,8 +2,8 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, test } from 'vitest';
-import { refusalCode } from '../../../src/stores/redis/errors.ts';
-import type { Link } from '../../../src/stores/redis/link.ts';
+import { refusalCode } from '../../../src/clients/redis/errors.ts';
+import type { Link } from '../../../src/clients/redis/link.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startTls } from '../../servers/tls.ts';

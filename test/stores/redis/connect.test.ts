@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Store } from 'holdfast';
 import { connect, openStore } from 'holdfast/connect';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { parseRedisUrl } from '../../../src/stores/redis/url.ts';
+import { parseRedisUrl } from '../../../src/clients/redis/url.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { startTls } from '../../servers/tls.ts';

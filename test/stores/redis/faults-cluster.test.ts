@@ -2,7 +2,7 @@
 import type { Locks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { describe, expect, test } from 'vitest';
-import { slotOf } from '../../../src/stores/redis/slots.ts';
+import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { MAX_TTL_MS } from '../../methods/faults/bed.ts';
 import { Crowd } from '../../methods/faults/crowd.ts';
 import { Belief, firstGrant, patiently } from '../../methods/faults/scene.ts';

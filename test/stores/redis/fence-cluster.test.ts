@@ -1,7 +1,7 @@
 /** The fence in a cluster: where it is kept, and what moves under it. */
 import type { RedisFenceOptions } from 'holdfast/fence';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { slotOf } from '../../../src/stores/redis/slots.ts';
+import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { until } from '../../servers/until.ts';
 import { type FenceOn, fenceOn, get, set } from './bed.ts';

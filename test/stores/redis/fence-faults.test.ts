@@ -1,6 +1,6 @@
 /** The fence in Redis, over connections that break, hold back, or repeat what they carry. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { linkOf } from '../../../src/stores/redis/client.ts';
+import { linkOf } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';

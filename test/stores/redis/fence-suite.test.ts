@@ -2,7 +2,7 @@
 import type { RedisClient } from 'holdfast/redis';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, describe, test } from 'vitest';
-import { slotOf } from '../../../src/stores/redis/slots.ts';
+import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { fenceOn, get, set } from './bed.ts';

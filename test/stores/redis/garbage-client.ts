@@ -3,8 +3,9 @@
  * `package port`. In a process of its own: an exception that nobody catches must be seen, and what
  * is left open keeps it from ending.
  */
+
+import type { RedisClient } from '../../../src/clients/redis/client.ts';
 import type { StoreError } from '../../../src/contract/errors.ts';
-import type { RedisClient } from '../../../src/stores/redis/client.ts';
 import { Links, packages } from './packages.ts';
 
 /** So many ask at once, each on a connection of its own. */

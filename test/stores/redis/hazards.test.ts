@@ -1,7 +1,7 @@
 /** Each server that may grant is looked at before it does, wherever a cluster leads to. */
 import { redisStore } from 'holdfast/redis';
 import { describe, expect, test } from 'vitest';
-import { slotOf } from '../../../src/stores/redis/slots.ts';
+import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { type Cluster, startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';

@@ -7,8 +7,8 @@ import {
   createCluster as createCluster5,
   createSentinel as createSentinel5,
 } from 'redis5';
-import { linkOf, type RedisClient } from '../../../src/stores/redis/client.ts';
-import type { Link } from '../../../src/stores/redis/link.ts';
+import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
+import type { Link } from '../../../src/clients/redis/link.ts';
 
 export interface Place {
   readonly host: string;

@@ -3,7 +3,7 @@ import type { Store } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Cluster as IoredisCluster } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { slotOf } from '../../../src/stores/redis/slots.ts';
+import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { freePort } from '../../servers/ports.ts';
 import { RedisServer } from '../../servers/redis-server.ts';

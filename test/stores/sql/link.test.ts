@@ -2,14 +2,15 @@
 import { StoreError } from 'holdfast';
 import { expect, onTestFinished, test } from 'vitest';
 import { linkOf, type SqlLink } from '../../../src/stores/sql/link.ts';
-import type { Source } from '../../../src/stores/sql/wire.ts';
+import { SQL_SERVER, type SqlSource } from '../../../src/stores/sql/wire.ts';
 
 type Answer = (lines: readonly string[]) => void;
 
 /** Of each session that was opened, the calls that have no answer yet. */
 function scene(): { readonly link: SqlLink; readonly asked: Map<string, Answer>[] } {
   const asked: Map<string, Answer>[] = [];
-  const source: Source = {
+  const source: SqlSource = {
+    ...SQL_SERVER,
     judge: () => ({
       broken: true,
       error: new StoreError('over', { retryable: true, outcome: 'unknown' }),
@@ -18,7 +19,7 @@ function scene(): { readonly link: SqlLink; readonly asked: Map<string, Answer>[
       const calls = new Map<string, Answer>();
       asked.push(calls);
       return {
-        call: (routine) => new Promise((answer) => calls.set(routine, answer)),
+        call: (statement) => new Promise((answer) => calls.set(statement, answer)),
         ping: async () => {},
         close: () => {},
       };

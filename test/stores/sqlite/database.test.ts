@@ -161,7 +161,7 @@ test('a hand-off costs as much with a thousand waiters as with twenty', async ()
 test('however many have died in front, the next who lives is admitted', async () => {
   let slept = 0;
   const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + slept };
-  const store = open(newFile(), { machine, readWhole: 0 });
+  const store = open(newFile(), { machine, front: 0 });
   const holder = claimOf('job', { ttlMs: 60_000 });
   await hold(store, holder);
   for (let i = 0; i < 50; i++) await store.claim([claimOf('job', { ttlMs: 1_000 })]);
@@ -170,6 +170,19 @@ test('however many have died in front, the next who lives is admitted', async ()
   slept = 2_000_000;
   await store.release([holder]);
   expect(await one(store.renew([last]))).toMatchObject({ state: 'held', waiters: 0 });
+});
+
+test('a release that comes late ends no other claim', async () => {
+  const file = newFile();
+  let slept = 0;
+  const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + slept };
+  const [a, b] = [open(file, { machine }), open(file, { machine })];
+  const [late, next] = [claimOf('job', { ttlMs: 1_000 }), claimOf('job')];
+  await hold(a, late);
+  slept = 2_000_000;
+  await hold(b, next);
+  expect(await a.release([late])).toEqual([false]);
+  expect(await one(b.renew([next]))).toMatchObject({ state: 'held' });
 });
 
 test('a commit of unknown outcome is not hidden by what fails after it', async () => {

@@ -266,13 +266,13 @@ function round(ms: number): number {
 }
 
 test.each([
-  ['read whole', 16],
-  ['asked piece by piece', 0],
-])('queues that are %s: answers and hints are those of memory', async (_, readWhole) => {
+  ['whole', 16],
+  ['from the first waiter on', 0],
+])('queues that are read %s: answers and hints are those of memory', async (_, front) => {
   let ms = 1_000;
   let us = 0;
   const machine = { ...thisMachine, nowUs: () => ms * 1000 + ++us };
-  const sqlite = open(newFile(), { machine, readWhole });
+  const sqlite = open(newFile(), { machine, front });
   const memory = memoryStore({ clock: { ...systemClock(), now: () => ms } });
   let runs = 0;
 

@@ -1,6 +1,6 @@
 /** Two different names never share a lock, whatever SQLite and its bindings think of text. */
 import { expect, test } from 'vitest';
-import { fromText, toText } from '../../../src/stores/name-text.ts';
+import { fromText, toText } from '../../../src/clients/sql/name-text.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { claimOf, connect, newFile, one, open } from './bed.ts';
 

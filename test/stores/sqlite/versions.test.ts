@@ -50,19 +50,24 @@ test('the version before, which knows nothing of records, goes on beside this on
   client.write(() => joinFile(client, { machine: thisMachine, layouts: LAYOUTS.slice(0, 1) }));
   const before = new Queues({
     ...{ statements: prepareAll(client), machine: thisMachine, address: 'a', lost: new Set() },
-    ...{ maxWaiters: 10, readWhole: 16 },
+    ...{ maxWaiters: 10, front: 16 },
   });
   const [mine, theirs] = [claimOf('mine'), claimOf('theirs')];
-  const [first] = client.write(() => before.claim([theirs]));
+  const step = <T>(work: () => T): T =>
+    client.write(() => {
+      before.steps.begin();
+      return work();
+    });
+  const [first] = step(() => before.claim([theirs]));
 
   const store = open(file);
   await hold(store, mine);
   expect(await store.keep(mine, { text: 'done', ms: 60_000 })).toBe(true);
   // It has entered by the version before, and holds for both.
   expect(await store.keep(theirs, { text: 'done', ms: 60_000 })).toBe(true);
-  expect(client.write(() => before.renew([theirs]))).toMatchObject([first]);
-  client.write(() => before.sweep());
-  expect(client.write(() => before.release([theirs, mine], 0))).toEqual([true, true]);
+  expect(step(() => before.renew([theirs]))).toMatchObject([first]);
+  step(() => before.sweep());
+  expect(step(() => before.release([theirs, mine], 0))).toEqual([true, true]);
   for (const resource of ['mine', 'theirs']) {
     expect(await store.recall(resource)).toMatchObject({ text: 'done' });
   }

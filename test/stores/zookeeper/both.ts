@@ -2,8 +2,8 @@
 import { createLocks, type Lease, type Locks } from 'holdfast';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { expect } from 'vitest';
-import { failedWith } from '../../../src/stores/zookeeper/errors.ts';
-import type { ZookeeperSession } from '../../../src/stores/zookeeper/zookeeper-session.ts';
+import { failedWith } from '../../../src/clients/zookeeper/errors.ts';
+import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import { patiently } from '../../methods/faults/scene.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Store } from '../../../src/contract/store.ts';
-import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
-import { Tree } from '../../../src/stores/zookeeper/tree.ts';
+import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { differ } from '../../methods/differential/differ.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';

@@ -7,7 +7,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock, type Timer } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/tree.ts';
+import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';

@@ -6,7 +6,7 @@ import {
   zookeeperClient,
   zookeeperStore,
 } from 'holdfast/zookeeper';
-import type { Stat } from '../../../src/stores/zookeeper/requests.ts';
+import type { Stat } from '../../../src/clients/zookeeper/wire/requests.ts';
 import {
   Bed as AnyBed,
   LONG_TTL_MS,

@@ -1,9 +1,9 @@
 /** The fence in ZooKeeper, where a server lags behind the others. */
 import { zookeeperFence } from 'holdfast/fence';
 import { expect, onTestFinished, test } from 'vitest';
+import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
-import { startSession } from './sessions.ts';
 
 /** It outlives what a machine that stands still does to its connection. */
 const sessionTimeout = '60s';

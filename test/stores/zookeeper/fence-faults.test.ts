@@ -2,15 +2,15 @@
 import { isLockError } from 'holdfast';
 import { type ZookeeperEntry, type ZookeeperNodes, zookeeperFence } from 'holdfast/fence';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type {
   MultiStep,
   ZookeeperSession,
-} from '../../../src/stores/zookeeper/zookeeper-session.ts';
+} from '../../../src/clients/zookeeper/zookeeper-session.ts';
+import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
-import { startSession } from './sessions.ts';
 
 let server: ZookeeperServer;
 beforeAll(async () => {

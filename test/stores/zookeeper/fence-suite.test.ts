@@ -2,8 +2,8 @@
 import { zookeeperFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, test } from 'vitest';
-import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
-import { nodeName } from '../../../src/stores/zookeeper/names.ts';
+import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
+import { nodeName } from '../../../src/clients/zookeeper/paths.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 
 const server = await startZookeeper();

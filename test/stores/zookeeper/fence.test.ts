@@ -11,13 +11,13 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type {
   MultiStep,
   ZookeeperSession,
-} from '../../../src/stores/zookeeper/zookeeper-session.ts';
+} from '../../../src/clients/zookeeper/zookeeper-session.ts';
+import { startSession } from '../../clients/zookeeper/sessions.ts';
 import {
   javaProgram,
   startZookeeper,
   type ZookeeperServer,
 } from '../../servers/zookeeper-server.ts';
-import { startSession } from './sessions.ts';
 
 let server: ZookeeperServer;
 beforeAll(async () => {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Lock, Member } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { zookeeperClient } from '../../../src/stores/zookeeper/client.ts';
+import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import { sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { until } from '../../servers/until.ts';

@@ -3,14 +3,14 @@ import type { Store } from 'holdfast';
 import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { MAX_ANSWER } from '../../../src/stores/zookeeper/frames.ts';
-import { Tree } from '../../../src/stores/zookeeper/tree.ts';
+import { MAX_ANSWER } from '../../../src/clients/zookeeper/wire/jute.ts';
+import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
+import { heardFrom } from '../../clients/zookeeper/sessions.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
-import { heardFrom } from './sessions.ts';
 
 let server: ZookeeperServer;
 

@@ -4,7 +4,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/tree.ts';
+import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';

@@ -13,10 +13,10 @@ import {
   zookeeperStore,
 } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { findProgram } from '../../servers/programs.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
-import { startSession } from './sessions.ts';
 
 const page = readFileSync('docs/stores/zookeeper.md', 'utf8');
 const [, commands = ''] = /^```sh\n(hash=[\s\S]*?)^```$/m.exec(page) ?? [];

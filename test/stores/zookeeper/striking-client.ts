@@ -1,7 +1,7 @@
 /** A client of which single requests can be made to fail, to get no answer, or to wait. */
 
 import type { ZookeeperClient, ZookeeperSession } from 'holdfast/zookeeper';
-import { connectionLoss } from '../../../src/stores/zookeeper/errors.ts';
+import { connectionLoss } from '../../../src/clients/zookeeper/errors.ts';
 
 /**
  * `unsent`: it fails before anything was sent. `lost`: it is not sent, and nobody can know.

@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const at = (file: string) => ({ file: `src/stores/etcd/${file}.ts` });
+const client = (file: string) => ({ file: `src/clients/etcd/${file}.ts` });
 
 /** What a queue of keys with shared leases can get wrong. */
 export const ETCD_FAULTS: readonly Fault[] = [
@@ -14,12 +15,12 @@ export const ETCD_FAULTS: readonly Fault[] = [
   {
     ...at('leases'),
     name: 'etcd: a new claim gets a lease of any age',
-    find: 'lease && (lease.age(now) < YOUNG || (await lease.confirm()))',
-    replace: 'lease',
+    find: 'lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm())',
+    replace: 'lease !== undefined',
     why: 'a claim is granted with too little life left, and may be lost before its first heartbeat',
   },
   {
-    ...at('entering'),
+    ...at('verbs/claim'),
     name: 'etcd: a claim is not compared with the mark of its lease',
     find: "      { target: 'mod', is: '=', key: lease.markKey, to: this.#mark },\n",
     replace: '',
@@ -40,28 +41,28 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'a lock is lost although nothing is wrong',
   },
   {
-    ...at('entering'),
+    ...at('verbs/claim'),
     name: 'etcd: a claim that misses the mark of its lease is taken for refused',
     find: 'if (mark !== this.#mark) {',
     replace: 'if (mark < this.#mark) {',
     why: 'a claim fails although nobody stands in its way',
   },
   {
-    ...at('queue-watch'),
+    ...at('following'),
     name: 'etcd: the note of any hold tells how this one ended',
     find: 'if (last && noted?.token !== last.number) void',
     replace: 'if (last && !noted) void',
     why: 'a successor is told of a release where there is unfinished work',
   },
   {
-    ...at('entering'),
+    ...at('verbs/claim'),
     name: 'etcd: a claim does not look for its tombstone',
-    find: "      { target: 'version', is: '=', key: grave, to: 0n },\n",
+    find: "      { target: 'version', is: '=', key: tombstone, to: 0n },\n",
     replace: '',
     why: 'a late copy of a claim that was released holds until its TTL ends',
   },
   {
-    ...at('entering'),
+    ...at('verbs/claim'),
     name: 'etcd: a try compares nothing with the queue',
     find: 'queue ? absent : [...absent, this.#undisturbed()]',
     replace: 'absent',
@@ -75,7 +76,7 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'the store deletes what its holder may still count on',
   },
   {
-    ...at('queue-watch'),
+    ...at('following'),
     name: 'etcd: whoever left without a note has released',
     find: "leftMs > 0 ? 'released' : 'expired'",
     replace: "leftMs >= 0 ? 'released' : 'expired'",
@@ -89,59 +90,59 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'they have one revision, and so one token and no order',
   },
   {
-    ...at('changing'),
+    ...at('verbs/change'),
     name: 'etcd: an eviction with its TTL stays on the lease of its holder',
     find: 'const lease = await leases.ending(ttlMs);',
     replace: 'const { lease } = place;',
     why: 'whoever keeps its lease alive holds for ever what was taken away',
   },
   {
-    ...at('queue-watch'),
+    ...at('following'),
     name: 'etcd: what came before a queue was read is told after it',
     find: 'if (step.revision > this.#readAt) this.#take(step);',
     replace: 'this.#take(step);',
     why: 'a holder hears of a waiter that has left, and who has gone stands in the queue again',
   },
   {
-    ...at('queue-watch'),
+    ...at('following'),
     name: 'etcd: who waits hears nothing more when the server has forgotten a part',
     find: 'lost: () => this.#restart(watcher),',
     replace: 'lost: () => {},',
     why: 'a waiter learns of its turn from a heartbeat, seconds late',
   },
   {
-    ...at('keys'),
+    ...at('layout'),
     name: 'etcd: what stands below a name belongs to it',
     find: " && key.lastIndexOf('/') === length",
     replace: '',
     why: 'a lock waits for locks of other names',
   },
   {
-    ...at('renewing'),
+    ...at('verbs/renew'),
     name: 'etcd: a heartbeat that comes too late counts',
     find: 'if (own && own.until <= now) late.add(own.lease);\n    else if (own)',
     replace: 'if (own)',
     why: 'it is answered with a hold while the key may be deleted',
   },
   {
-    ...at('keeping'),
+    ...at('verbs/keep'),
     name: 'etcd: a record is written whatever has become of the claim',
     find: 'await client.txn({ compare, success: [operation] })',
     replace: 'await client.txn({ success: [operation] })',
     why: 'who stalled overwrites what the next one says',
   },
   {
-    ...at('keeping'),
+    ...at('verbs/keep'),
     name: 'etcd: a waiter may keep a record',
     find: 'if (!place || place.sealed || index >= view.admitted) return undefined;',
     replace: 'if (!place || place.sealed) return undefined;',
     why: 'work is taken for done by somebody who has not done it',
   },
   {
-    ...at('keeping'),
+    ...at('leases'),
     name: 'etcd: a record is put on a lease that has too little left',
-    find: 'lent !== undefined && lent.until >= this.#parts.clock.now() + wanted',
-    replace: 'lent !== undefined',
+    find: 'suits: async ({ deadline }) => deadline - this.#parts.clock.now() >= ms,',
+    replace: 'suits: async () => true,',
     why: 'it is forgotten too early, and the work is done again',
   },
   {
@@ -173,14 +174,21 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'a successor is told of a release where there is unfinished work',
   },
   {
-    ...at('rpc-stream'),
+    ...at('own-claim'),
+    name: 'etcd: a claim that was admitted once counts as admitted for ever',
+    find: 'return super.see(view);',
+    replace: 'return this.held && !view.holds(this.id) ? false : super.see(view);',
+    why: 'one that is over is made again behind others, and holds beside them',
+  },
+  {
+    ...client('rpc-stream'),
     name: 'etcd: a stream is reset in the course of an event',
     find: 'setImmediate(() => this.#http.close(constants.NGHTTP2_CANCEL));',
     replace: 'this.#http.close(constants.NGHTTP2_CANCEL);',
     why: 'on Node 20, a server without a leader may send the process into an endless loop',
   },
   {
-    ...at('channel'),
+    ...client('channel'),
     name: 'etcd: a session is destroyed in the course of an event',
     find: '    this.#socket.destroy();',
     replace: '    this.#session.destroy();\n    this.#socket.destroy();',

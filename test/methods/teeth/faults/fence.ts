@@ -80,8 +80,8 @@ export const FENCE_FAULTS: readonly Fault[] = [
   {
     ...etcd,
     name: 'in etcd, the fence is raised without a look at who entered meanwhile',
-    find: '...{ compare: [unchanged], success',
-    replace: '...{ success',
+    find: 'compare: [unchanged],\n        success',
+    replace: 'success',
     why: 'an older holder lowers the fence, and writes',
   },
   {

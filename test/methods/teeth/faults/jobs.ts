@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 const once = { file: 'src/jobs/once/once.ts' };
 const records = { file: 'src/jobs/records.ts' };
 const refresh = { file: 'src/jobs/refresh/refresh.ts' };
-const memory = { file: 'src/stores/memory/memory-store.ts' };
+const queue = { file: 'src/queue/queue.ts' };
 
 /** Work that is done once, and what one loads for all. */
 export const JOB_FAULTS: readonly Fault[] = [
@@ -124,10 +124,10 @@ export const JOB_FAULTS: readonly Fault[] = [
     why: 'it hangs for ever',
   },
   {
-    ...memory,
+    ...queue,
     name: 'memory keeps records for claims that are not held',
-    find: 'if (held) this.#records.keep(',
-    replace: 'this.#records.keep(',
+    find: 'if (holds) this.#record =',
+    replace: 'this.#record =',
     why: 'a late attempt overwrites what its successor has recorded',
   },
 ];

@@ -1,72 +1,71 @@
 import type { Fault } from '../fault.ts';
 
 const memory = { file: 'src/stores/memory/memory-store.ts' };
-const queue = { file: 'src/stores/memory/claim-queue.ts' };
+const queue = { file: 'src/queue/queue.ts' };
+const claims = { file: 'src/queue/claims.ts' };
 const admission = { file: 'src/contract/admission.ts' };
 
-/** A store that breaks the contract: the one in memory. */
+/** A store that breaks the contract: the one in memory, and the queue that it stands on. */
 export const MEMORY_FAULTS: readonly Fault[] = [
   {
-    ...memory,
+    ...queue,
     name: 'a release does not look who holds',
-    find: 'const entry = this.#live(queue, claim.id);\n    if (!entry || claim.unanswered)',
-    replace: `const holder = queue?.describe(this.#clock.now()).holders[0]?.number ?? 0n;
-    const entry = this.#live(queue, claim.id) ?? queue?.numbered(holder);
+    find: 'const entry = this.#alive(claim.id, now);\n    if (!entry || claim.unanswered)',
+    replace: `const entry =
+      this.#alive(claim.id, now) ?? [...this.#claims].find(({ admitted }) => admitted);
     if (!entry || claim.unanswered)`,
     why: 'a late release frees the lock of somebody else',
   },
   {
-    ...memory,
+    ...queue,
     name: 'a heartbeat does not look who holds',
-    find: `const entry = this.#live(queue, claim.id);
-    if (!queue || !entry) return this.#missing(claim.id);
-    if (!entry.sealed)`,
-    replace: `const holder = queue?.describe(this.#clock.now()).holders[0]?.number ?? 0n;
-    const entry = this.#live(queue, claim.id) ?? queue?.numbered(holder);
-    if (!queue || !entry) return this.#missing(claim.id);
-    if (!entry.sealed)`,
+    find: `const entry = this.#alive(claim.id, now);
+    if (!entry) return this.#missing`,
+    replace: `const entry =
+      this.#alive(claim.id, now) ?? [...this.#claims].find(({ admitted }) => admitted);
+    if (!entry) return this.#missing`,
     why: 'whoever lost the lock is told that it has it',
   },
   {
-    ...memory,
+    ...queue,
     name: 'a heartbeat makes a missing claim anew',
-    find: 'if (!queue || !entry) return this.#missing(claim.id);\n    if (!entry.sealed)',
-    replace: 'if (!queue || !entry) return this.#enter(claim);\n    if (!entry.sealed)',
+    find: 'if (!entry) return this.#missing(claim.id, now);',
+    replace: 'if (!entry) return this.enter(claim, now, { number: 1n, maxWaiters: 10_000 });',
     why: "whoever lost the lock takes it again, and its work goes on over another's",
   },
   {
-    ...memory,
+    ...queue,
     name: 'an evicted claim may renew',
-    find: 'if (!entry.sealed) entry.expiresAt = this.#clock.now() + claim.ttlMs;',
-    replace: 'entry.expiresAt = this.#clock.now() + claim.ttlMs;',
+    find: 'if (entry.sealed) return;\n    entry.expiresAt',
+    replace: 'entry.expiresAt',
     why: 'an eviction never takes effect while the holder is alive',
   },
   {
-    ...queue,
+    ...claims,
     name: 'an evicted holder is not told',
     find: 'if (entry.sealed) return entry.sealed;',
     replace: '',
     why: 'work goes on until the lock is taken from it',
   },
   {
-    ...memory,
+    ...queue,
     name: 'tombstones are not looked at',
     find: 'if (buried) return buried;',
     replace: '',
     why: 'a late copy of a claim takes the lock for nobody',
   },
   {
-    ...memory,
+    ...queue,
     name: 'a release leaves no tombstone',
-    find: 'if (!entry || claim.unanswered) this.#tombstones.bury(claim, UNKNOWN);',
+    find: 'if (!entry || claim.unanswered) this.#bury(claim, UNKNOWN, now);',
     replace: '',
     why: 'a late copy of a claim takes the lock for nobody',
   },
   {
-    ...memory,
+    ...queue,
     name: 'a store without memory grants at once',
-    find: 'const open = now >= this.#quarantinedUntil;',
-    replace: 'const open = now >= 0;',
+    find: 'this.#claims.settle(now, now >= this.#closedUntil, settling);',
+    replace: 'this.#claims.settle(now, now >= 0, settling);',
     why: 'two holders after a store was restarted',
   },
   {
@@ -77,10 +76,10 @@ export const MEMORY_FAULTS: readonly Fault[] = [
     why: 'a fence refuses everybody, or lets in who is old',
   },
   {
-    ...queue,
+    ...claims,
     name: 'whoever fits is admitted, first in line or not',
     find: `for (let first = this.#next(now); first; first = this.#next(now)) {
-      if (!open || admissible([...this.#holders, first]) === 0) break;`,
+      if (!(open || first.trusts) || admissible([...this.#holders, first]) === 0) break;`,
     replace: `for (const first of this.#waiters) {
       if (first.expiresAt <= now || !open) continue;
       if (admissible([...this.#holders, first]) === 0) continue;`,
@@ -101,45 +100,59 @@ export const MEMORY_FAULTS: readonly Fault[] = [
     why: 'a writer beside readers, and more permits in use than there are',
   },
   {
-    ...queue,
+    ...claims,
     name: 'a dead holder stays',
     find: 'if (holder.expiresAt > now) continue;',
     replace: 'if (now > 0) continue;',
     why: 'a crash locks everybody out for ever',
   },
   {
-    ...queue,
+    ...claims,
+    name: 'waiters that are left out of a part are not counted',
+    find: 'return this.#waiters.size + this.#leftOut;',
+    replace: 'return this.#waiters.size;',
+    why: 'a queue in a file is never full',
+  },
+  {
+    ...claims,
     name: 'the new first waiter is not told',
-    find: 'first.first = true;\n    if (first !== entering) this.#tell(first);',
+    find: 'first.first = true;\n    if (first !== entering) this.told.push(first);',
     replace: 'first.first = true;',
     why: 'a dead holder is noticed late',
   },
   {
-    ...queue,
+    ...claims,
     name: 'the admitted are not told',
-    find: 'first.takeover = takeover;\n      if (first !== entering) this.#tell(first);',
+    find: 'first.takeover = takeover;\n      if (first !== entering) this.told.push(first);',
     replace: 'first.takeover = takeover;',
     why: 'every hand-off takes a third of a TTL',
   },
   {
-    ...memory,
+    ...queue,
     name: 'holders do not hear of their first waiter',
-    find: 'if (queue.waiting === 1) queue.tellHolders();',
+    find: 'if (!entry.admitted && claims.waiting === 1) claims.tellHolders();',
     replace: '',
     why: 'a process keeps the lock among its own tasks while others wait',
   },
   {
-    ...queue,
+    ...claims,
     name: 'nobody learns how an idle lock was left',
     find: "this.#holders.size > 0 || takeover?.reason === 'released' ? undefined : takeover;",
     replace: 'undefined;',
     why: 'unfinished work of a crashed holder is not recovered',
   },
   {
-    ...memory,
+    ...queue,
     name: 'a refused try stays in the queue',
-    find: 'queue.remove(entry);\n    this.#settle(queue);\n    if (!claim.queue)',
-    replace: 'if (!claim.queue)',
+    find: 'claims.remove(entry);\n    // A claim that',
+    replace: '// A claim that',
     why: 'the lock is granted to a try that was told no',
+  },
+  {
+    file: 'src/stores/memory/idle-queues.ts',
+    name: 'a look for old endings buries the dead of locks in use',
+    find: 'const idle = queue?.size === 0 ? queue : undefined;',
+    replace: 'const idle = queue;',
+    why: 'the next holder does not learn how the last hold ended',
   },
 ];

@@ -1,70 +1,75 @@
 import type { Fault } from '../fault.ts';
 
-const schema = { file: 'src/stores/mysql/schema.sql' };
+const history = { file: 'src/stores/mysql/history.ts' };
+const opening = { file: 'src/stores/mysql/opening.ts' };
 const source = { file: 'src/stores/mysql/source.ts' };
-const migration = { file: 'src/stores/mysql/migration.ts' };
+const schema = { file: 'src/stores/mysql/schema.sql' };
+const bell = { file: 'src/stores/mysql/bell.ts' };
 
-/** What can go wrong around the procedures: rights, sessions, copies of the data, migrations. */
+/** What can go wrong around the statements: sessions, lost data, copies of it, migrations. */
 export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
   {
-    ...schema,
-    name: 'mysql: what a verb is made of runs as whoever migrated',
-    find: `_how VARCHAR(8) CHARSET ascii, _by BIGINT, INOUT _rings LONGTEXT CHARSET ascii
-) SQL SECURITY INVOKER`,
-    replace: `_how VARCHAR(8) CHARSET ascii, _by BIGINT, INOUT _rings LONGTEXT CHARSET ascii
-) SQL SECURITY DEFINER`,
-    why: 'whoever may take locks says what time it is, and takes what others hold',
+    ...history,
+    name: 'mysql: the history is not looked at',
+    find: `s.history = \${literal(known.history)} AND`,
+    replace: `s.history <> '' AND`,
+    why: 'after a loss of data two hold the same lock',
   },
   {
-    ...schema,
-    name: 'mysql: the time is what a session says it is',
-    find: `  SET timestamp = DEFAULT;
-  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-  START TRANSACTION READ WRITE;
-  IF CAST(`,
-    replace: `  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-  START TRANSACTION READ WRITE;
-  IF CAST(`,
-    why: 'whoever may take locks says what time it is, and takes what others hold',
+    ...history,
+    name: 'mysql: another server counts as no loss',
+    find: `(wasFast === '1' || fast === '1' || dataOf(before) !== dataOf(history))`,
+    replace: `(wasFast === '1' || fast === '1')`,
+    why: 'after a fail-over two hold what only the old primary had granted',
   },
   {
-    ...schema,
-    name: 'mysql: whoever has a named lock is rung',
-    find: "IF _channel REGEXP '^holdfast[_][0-9a-f]{16}$' THEN",
-    replace: 'IF TRUE THEN',
-    why: 'whoever may take locks interrupts sessions of everybody else',
+    ...history,
+    name: 'mysql: only what was recorded tells that commits are not waited for',
+    find: `(wasFast === '1' || fast === '1' ||`,
+    replace: `(wasFast === '1' ||`,
+    why: 'after a crash that lost the record, too, two hold what was not on disk',
   },
   {
-    ...schema,
+    ...history,
+    name: 'mysql: a loss is waited out for the longest claim of who finds it',
+    find: `\`GREATEST(max_ttl, \${maxTtlMs * 1000})\``,
+    replace: `\`\${maxTtlMs * 1000}\``,
+    why: 'a program with longer claims still believes when the next holder comes',
+  },
+  {
+    ...history,
+    name: 'mysql: a server that is read-only is not refused',
+    find: `\`CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')\``,
+    replace: `'TRUE'`,
+    why: 'a primary that was set aside goes on granting to whoever may do everything',
+  },
+  {
+    ...history,
     name: 'mysql: a copy that is put back is not noticed',
-    find: 't.table_schema, UNIX_TIMESTAMP(t.create_time),',
-    replace: 't.table_schema,',
+    find: `DATABASE(), \${bornOf(store)},`,
+    replace: 'DATABASE(),',
     why: 'what was granted since the copy was made is granted again',
   },
   {
-    ...schema,
+    ...history,
     name: 'mysql: sessions look but once whose data it is',
-    find: 'IF NOT @holdfast_asked <=> UTC_TIMESTAMP() + 0 THEN',
-    replace: 'IF @holdfast_history IS NULL THEN',
+    find: 'return performance.now() >= seenAt + LOOK_MS;',
+    replace: 'return seenAt === 0;',
     why: 'programs that run on grant what a copy that was put back does not know of',
   },
   {
-    ...schema,
+    ...history,
     name: 'mysql: a restart is not noticed',
-    find: 'SELECT UNIX_TIMESTAMP() - CAST(g.variable_value AS SIGNED),',
-    replace: 'SELECT 1,',
+    find: `UNIX_TIMESTAMP(SYSDATE()) - \${UPTIME},`,
+    replace: '1,',
     why: 'after a crash that lost commits two hold the same lock',
   },
   {
-    ...schema,
-    name: 'mysql: to evict goes on where no row could be locked',
-    find: `  IF _number IS NULL THEN
-    CALL holdfast_missing(_id, _now, _open_at, _line);
-    COMMIT;`,
-    replace: `  IF FALSE THEN
-    CALL holdfast_missing(_id, _now, _open_at, _line);
-    COMMIT;`,
-    why: 'waiters are counted that have gone, and a free lock is refused for ever',
+    ...opening,
+    name: 'mysql: who waits for a lock waits as long as it takes',
+    find: 'innodb_lock_wait_timeout = 1,',
+    replace: 'innodb_lock_wait_timeout = 50,',
+    why: 'one stopped session keeps everybody’s claims from the server',
   },
   {
     ...source,
@@ -74,31 +79,31 @@ export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
     why: 'without autocommit nobody who waits hears of anything',
   },
   {
-    ...migration,
-    name: 'mysql: to migrate again replaces what is as wanted',
-    find: 'else if (there.get(name) !== hash)',
-    replace: 'else if (there.get(name) !== 0)',
-    why: 'each program that starts makes all the others stumble',
+    ...schema,
+    name: 'mysql: a crowd of layout 1 is not waited for',
+    find: 'COALESCE((SELECT MAX(c.expires) FROM holdfast_claim c), 0)',
+    replace: '0',
+    why: 'after an update two hold the same lock',
   },
   {
-    ...migration,
-    name: 'mysql: a procedure that is there is not brought up to date',
-    find: 'else if (there.get(name) !== hash)',
-    replace: 'else if (!there.has(name))',
-    why: 'a mended package leaves the fault in the database',
+    ...schema,
+    name: 'mysql: a hold of layout 1 is not taken along',
+    find: 'WHERE r.id IS NOT NULL AND r.expires > MICROS',
+    replace: 'WHERE FALSE',
+    why: 'after an update two hold the same lock',
   },
   {
-    file: 'src/stores/mysql/mariadb-connection.ts',
+    file: 'src/clients/mysql/mariadb-connection.ts',
     name: 'mysql: a pool of mariadb that lends no connection is waited for without a word',
     find: 'const LOAN_MS = 500;',
     replace: 'const LOAN_MS = 3_600_000;',
     why: 'a program that waits for its own transaction does not learn it',
   },
   {
-    file: 'src/stores/mysql/bell.ts',
+    ...bell,
     name: 'mysql: named locks are asked for wherever a proxy reads',
-    find: "export const ON_PRIMARY = 'FOR UPDATE';",
-    replace: "export const ON_PRIMARY = '';",
+    find: `export const ON_PRIMARY = 'FOR UPDATE';`,
+    replace: `export const ON_PRIMARY = '';`,
     why: 'behind a proxy that reads from replicas no waiter is woken',
   },
 ];

@@ -1,170 +1,180 @@
 import type { Fault } from '../fault.ts';
 
-const schema = { file: 'src/stores/mysql/schema.sql' };
+const fragments = { file: 'src/stores/mysql/fragments.ts' };
+const holding = { file: 'src/stores/mysql/holding.ts' };
+const statements = { file: 'src/stores/mysql/statements.ts' };
+const verbs = { file: 'src/stores/mysql/verbs.ts' };
 const bell = { file: 'src/stores/mysql/bell.ts' };
-const errors = { file: 'src/stores/mysql/errors.ts' };
+const failures = { file: 'src/clients/sql/failures.ts' };
 const source = { file: 'src/stores/mysql/source.ts' };
 
-/** What the procedures of MySQL can get wrong, and who calls them and is rung by them. */
+/** What the statements of MySQL can get wrong, and who sends them and is rung by them. */
 export const MYSQL_FAULTS: readonly Fault[] = [
   {
-    ...schema,
+    ...fragments,
     name: 'mysql: the time is that before the wait for the lock',
-    find: `    CALL holdfast_micros(_now);
-    WHILE _i < JSON_LENGTH(_claims) DO
-      IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
-        SELECT CAST(`,
-    replace: `    WHILE _i < JSON_LENGTH(_claims) DO
-      IF JSON_EXTRACT(_answers, CONCAT('$."', _i + 1, '"')) IS NULL THEN
-        SELECT CAST(`,
+    find: `micros('SYSDATE(6)')`,
+    replace: `micros('UTC_TIMESTAMP(6)')`,
     why: 'whoever waited for a lock of the database is taken to live in the past',
   },
   {
-    ...schema,
-    name: 'mysql: nobody looks for tombstones',
-    find: 'IF _graves > _now THEN',
-    replace: 'IF FALSE THEN',
+    ...holding,
+    name: 'mysql: a claim that comes alone does not look for tombstones',
+    find: `\`IF(id IS NULL AND state IS NULL, \${value}, \${other})\``,
+    replace: `\`IF(id IS NULL, \${value}, \${other})\``,
     why: 'a late copy of a claim that was released holds until its TTL ends',
   },
   {
-    ...schema,
-    name: 'mysql: a release that overtakes its claim leaves no tombstone',
-    find: 'IF _number IS NULL OR _unanswered THEN',
-    replace: 'IF _number IS NOT NULL AND _unanswered THEN',
-    why: 'the claim comes after all, and holds until its TTL ends',
-  },
-  {
-    ...schema,
-    name: 'mysql: a batch waits for one row while it has others',
-    find: 'FOR UPDATE /*!80000 OF r */ SKIP LOCKED',
-    replace: 'FOR UPDATE /*!80000 OF r */',
-    why: 'a row that somebody keeps locked costs leases that have nothing to do with it',
-  },
-  {
-    ...schema,
-    name: 'mysql: a heartbeat revives what is dead',
-    find: 'IF(holdfast_resource.id = c.id AND expires > _now, _call, done_by)',
-    replace: 'IF(holdfast_resource.id = c.id, _call, done_by)',
-    why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
-  },
-  {
-    ...schema,
-    name: 'mysql: anybody releases',
-    find: 'IF(holdfast_resource.id = c.id AND expires > _now AND NOT c.unanswered',
-    replace: 'IF(holdfast_resource.id IS NOT NULL AND expires > _now AND NOT c.unanswered',
-    why: 'a late release takes the lock from another holder',
-  },
-  {
-    ...schema,
-    name: 'mysql: whoever asks first is let in past those who wait',
-    find: 'SET _admitted = (_now >= _open_at OR _trusts) AND _waiters = 0\n',
-    replace: 'SET _admitted = _now >= _open_at\n',
-    why: 'a writer waits for ever while readers come and go',
-  },
-  {
-    ...schema,
-    name: 'mysql: who waits is not counted',
-    find: 'waiters = _waiters + IF(_admitted, 0, 1)',
-    replace: 'waiters = _waiters',
-    why: 'a queue has no bound, and others are let in past it',
-  },
-  {
-    ...schema,
+    ...holding,
     name: 'mysql: what is swept away leaves no number behind',
-    find: 's.open_at, s.highest,',
-    replace: 's.open_at, 0,',
+    find: `const FIRST = 'GREATEST(t.now, s.highest + 1)';`,
+    replace: `const FIRST = 'GREATEST(t.now, 1)';`,
     why: 'when the clock goes back, a later holder has a smaller token',
   },
   {
-    ...schema,
-    name: 'mysql: the witness is not looked at',
-    find: 's.history = @holdfast_history AND',
-    replace: 's.history = s.history AND',
-    why: 'after a loss of data two hold the same lock',
-  },
-  {
-    ...schema,
-    name: 'mysql: another server counts as no loss',
-    find: "OR SUBSTRING(_before, LOCATE(' ', _before))",
-    replace: "AND '' = SUBSTRING(_before, LOCATE(' ', _before))",
-    why: 'after a fail-over two hold what only the old primary had granted',
-  },
-  {
-    ...schema,
-    name: 'mysql: only what was recorded tells that commits are not waited for',
-    find: 'IF _was_fast OR _fast\n',
-    replace: 'IF _was_fast\n',
-    why: 'after a crash that lost the record, too, two hold what was not on disk',
-  },
-  {
-    ...schema,
-    name: 'mysql: a loss is waited out for the longest claim of who finds it',
-    find: "SET _max_ttl = GREATEST(_max_ttl, JSON_EXTRACT(_settings, '$.maxTtl') * 1000),",
-    replace: "SET _max_ttl = JSON_EXTRACT(_settings, '$.maxTtl') * 1000,",
-    why: 'a program with longer claims still believes when the next holder comes',
-  },
-  {
-    ...schema,
-    name: 'mysql: who waits for a lock waits as long as it takes',
-    find: 'SET SESSION innodb_lock_wait_timeout = _patience;',
-    replace: 'SET SESSION innodb_lock_wait_timeout = 10;',
-    why: 'one stopped session keeps everybody’s heartbeats from the server',
-  },
-  {
-    ...schema,
-    name: 'mysql: a server that is read-only is not refused',
-    find: "IF CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF') THEN",
-    replace: 'IF FALSE THEN',
-    why: 'a primary that was set aside goes on granting to whoever may do everything',
-  },
-  {
-    ...schema,
-    name: 'mysql: a claim that comes alone does not look for tombstones',
-    find: 'AND ended IS NULL AND graves <= _now;',
-    replace: 'AND ended IS NULL;',
-    why: 'a late copy of a claim that was released holds until its TTL ends',
-  },
-  {
-    ...schema,
-    name: 'mysql: a release that comes alone is anybody’s',
-    find: 'SET id = NULL WHERE name = _name AND id = _id AND expires > _now;',
-    replace: 'SET id = NULL WHERE name = _name AND id IS NOT NULL AND expires > _now;',
-    why: 'a late release takes the lock from another holder',
-  },
-  {
-    ...schema,
+    ...holding,
     name: 'mysql: the short way into a queue passes by a dead holder',
-    find: `IF NOT _present
-    AND LEAST(_expires, COALESCE(_first, _expires), COALESCE(_before, _expires)) > _now THEN`,
-    replace: 'IF NOT _present THEN',
+    find: `\`until > \${NOW} AND \${lives(1)} AND COALESCE(tail, until) > \${NOW}`,
+    replace: '`TRUE',
     why: 'whoever comes does not let in who has waited for that death',
   },
   {
-    ...schema,
+    ...holding,
+    name: 'mysql: who waits is not counted',
+    find: `waiters = waiters + (step = 'w')`,
+    replace: 'waiters = waiters',
+    why: 'a queue has no bound, and others are let in past it',
+  },
+  {
+    ...holding,
+    name: 'mysql: a heartbeat revives what is dead',
+    find: `AND state IS NULL AND until > \${NOW}
+  AND \${lives(1)} AND \${WRITABLE}\`;`,
+    replace: `AND state IS NULL AND \${lives(1)} AND \${WRITABLE}\`;`,
+    why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
+  },
+  {
+    ...holding,
+    name: 'mysql: a heartbeat waits for its row',
+    find: `FOR UPDATE NOWAIT;
+UPDATE`,
+    replace: `FOR UPDATE;
+UPDATE`,
+    why: 'one row that stays locked keeps the heartbeats of other leases from the server',
+  },
+  {
+    ...holding,
+    name: 'mysql: a release that comes alone is anybody’s',
+    find: `AND id = \${literal(id)} AND waiters = 0`,
+    replace: 'AND id IS NOT NULL AND waiters = 0',
+    why: 'a late release takes the lock from another holder',
+  },
+  {
+    ...holding,
+    name: 'mysql: anybody releases',
+    find: `AND id = \${literal(id)} AND state IS NULL AND until > \${NOW}
+  AND \${lives(1)} AND \${lives(2)}`,
+    replace: `AND state IS NULL AND until > \${NOW}
+  AND \${lives(1)} AND \${lives(2)}`,
+    why: 'a late release takes the lock from another holder',
+  },
+  {
+    ...holding,
     name: 'mysql: the short way out of a queue lets in the dead',
-    find: 'IF _expires <= _now OR _next_expires <= _now OR',
-    replace: 'IF',
+    find: `AND \${lives(1)} AND \${lives(2)} AND \${WRITABLE}`,
+    replace: `AND \${WRITABLE}`,
     why: 'everybody waits until somebody finds that who holds has long been dead',
   },
   {
-    ...schema,
+    ...holding,
     name: 'mysql: who is let in is rung, and finds no news',
-    find: 'SET admitted = TRUE, ended = _ended, ended_by = _ended_by, news = _news',
-    replace: 'SET admitted = TRUE, ended = _ended, ended_by = _ended_by',
+    find: `told = \${next(toldOf('tag'))},`,
+    replace: 'told = NULL,',
     why: 'every hand-off waits for a heartbeat',
   },
   {
-    ...schema,
+    ...holding,
+    name: 'mysql: whoever comes is let in before a loss is waited out',
+    find: `AND \${intact(known)} AND s.open_at <= t.now`,
+    replace: `AND \${intact(known)}`,
+    why: 'after a loss of data two hold the same lock',
+  },
+  {
+    ...statements,
+    name: 'mysql: a batch waits for one row while it has others',
+    find: `rows.length > 1 ? 'SKIP LOCKED' : 'NOWAIT'`,
+    replace: `rows.length > 1 ? '' : 'NOWAIT'`,
+    why: 'a row that somebody keeps locked costs leases that have nothing to do with it',
+  },
+  {
+    ...statements,
+    name: 'mysql: a row that has moved is written over',
+    find: 'rows.map(({ name, rev, ...columns }) => {',
+    replace: `rows.map(({ name, rev: read, ...columns }) => {
+    const rev = read === 0 ? 0 : 'rev';`,
+    why: 'two programs let in two holders at once',
+  },
+  {
+    ...statements,
+    name: 'mysql: a row that was made meanwhile is made anew',
+    find: `\`INSERT IGNORE INTO \${lock} (name, rev,`,
+    replace: `\`REPLACE INTO \${lock} (name, rev,`,
+    why: 'of two who find a lock that is new both hold it',
+  },
+  {
+    ...statements,
     name: 'mysql: who was evicted is not told',
-    find: 'UPDATE holdfast_grave SET address = _address, tag = _tag, news = _news WHERE id = _id;',
-    replace: '',
+    find: `told.length === 0 ? 'DO 0'`,
+    replace: `told.length >= 0 ? 'DO 0'`,
     why: 'somebody evicted goes on until the next heartbeat, beside the next holder',
+  },
+  {
+    ...statements,
+    name: 'mysql: a waiter may keep a record',
+    find: `\`id = \${literal(id)} AND until > \${NOW}\``,
+    replace: `\`until > \${NOW}\``,
+    why: 'work is taken for done by somebody who has not done it',
+  },
+  {
+    ...statements,
+    name: 'mysql: records that are over stay',
+    find: `\${forget(kept, 2)};`,
+    replace: 'DO 0;',
+    why: 'the table grows for ever',
+  },
+  {
+    ...statements,
+    name: 'mysql: a sweep takes what is held',
+    find: `AND until < \${long} - IF(waiters > 0, @holdfast_ttl, 0) AND last`,
+    replace: 'AND last',
+    why: 'somebody else takes a lock that is held',
+  },
+  {
+    ...statements,
+    name: 'mysql: a sweep takes a crowd whose holder has just died',
+    find: ' - IF(waiters > 0, @holdfast_ttl, 0)',
+    replace: '',
+    why: 'those who wait lose their places, and a later one comes before them',
+  },
+  {
+    ...verbs,
+    name: 'mysql: a row that could not be had counts as a wait',
+    find: 'takenIn(Number(done?.[0] ?? 0))',
+    replace: 'takenIn(Number(done?.[0]))',
+    why: 'a claim that is in no queue waits for ever',
+  },
+  {
+    ...verbs,
+    name: 'mysql: whoever loses a deadlock is told so at once',
+    find: 'numberOf(error) !== DEADLOCK || tries <= 1',
+    replace: 'numberOf(error) !== DEADLOCK || tries > 0',
+    why: 'a transaction of somebody else makes a program fail that could go on',
   },
   {
     ...bell,
     name: 'mysql: a commit that took long is not looked for',
-    find: 'look(now - BACK, WAIT_S)',
-    replace: 'look(now, WAIT_S)',
+    find: 'undefined : now - BACK',
+    replace: 'undefined : now',
     why: 'on a busy server a hand-off waits for a heartbeat',
   },
   {
@@ -175,47 +185,28 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     why: 'a new connection for every hand-off',
   },
   {
-    ...errors,
+    ...failures,
     name: 'mysql: a lock that was not got in time leaves it open what happened',
-    find: "      retryable: true,\n      advice:\n        'could not lock a row",
-    replace:
-      "      retryable: true,\n      outcome: 'unknown',\n      advice:\n" +
-      "        'could not lock a row",
+    find: `reason: 'lock-timeout',`,
+    replace: `reason: 'lock-timeout', outcome: 'unknown',`,
     why: 'a try that has surely failed is looked after as if it held',
   },
   {
-    ...errors,
+    ...failures,
     name: 'mysql: a call that was stopped has surely not happened',
-    find: "outcome: 'unknown',\n  advice: 'stopped the call",
-    replace: "advice: 'stopped the call",
+    find: `...OVER,
+    retryable: true,
+    advice: 'stopped the call`,
+    replace: `broken: true,
+    retryable: true,
+    advice: 'stopped the call`,
     why: 'a claim that was committed all the same holds until its TTL ends',
   },
   {
     ...source,
-    name: 'mysql: whoever loses a deadlock is told so at once',
-    find: 'numberOf(error) !== DEADLOCK || tries <= 1',
-    replace: 'numberOf(error) !== DEADLOCK || tries > 0',
-    why: 'a transaction of somebody else makes a program fail that could go on',
-  },
-  {
-    ...source,
     name: 'mysql: NULL of GET_LOCK counts as the lock',
-    find: "if (held !== '1')",
-    replace: "if (held === '0')",
+    find: `if (held !== '1')`,
+    replace: `if (held === '0')`,
     why: 'the bell rings for nobody, and every hand-off waits for a heartbeat',
-  },
-  {
-    ...schema,
-    name: 'mysql: a waiter may keep a record',
-    find: 'WHERE c.id = _id AND c.resource = _name AND c.admitted = TRUE AND c.expires > _now',
-    replace: 'WHERE c.id = _id AND c.resource = _name AND c.expires > _now',
-    why: 'work is taken for done by somebody who has not done it',
-  },
-  {
-    ...schema,
-    name: 'mysql: records that are over stay',
-    find: '  CALL holdfast_forget(_now, 2);\n',
-    replace: '',
-    why: 'the table grows for ever',
   },
 ];

@@ -14,8 +14,8 @@ const places = { file: 'src/stores/redis/places.ts' };
 const store = { file: 'src/stores/redis/redis-store.ts' };
 const change = { file: 'src/stores/redis/lua/change.lua' };
 const clock = { file: 'src/stores/redis/lua/clock.lua' };
-const clusterLink = { file: 'src/stores/redis/cluster-link.ts' };
-const connection = { file: 'src/stores/redis/connection.ts' };
+const clusterLink = { file: 'src/clients/redis/cluster-link.ts' };
+const silence = { file: 'src/clients/silence.ts' };
 const hazards = { file: 'src/stores/redis/hazards.ts' };
 const wakes = { file: 'src/stores/wakes.ts' };
 const runner = { file: 'src/stores/redis/script-runner.ts' };
@@ -269,10 +269,10 @@ export const REDIS_FAULTS: readonly Fault[] = [
     why: 'a holder that was evicted takes it for a loss by accident',
   },
   {
-    ...connection,
+    ...silence,
     name: 'Redis: a dead connection is kept',
-    find: 'const silent = owed && this.#answered === answered &&',
-    replace: 'const silent = false && owed &&',
+    find: 'else this.#tooLong();',
+    replace: '',
     why: 'every lease of a process is lost, until the kernel gives the connection up',
   },
   {

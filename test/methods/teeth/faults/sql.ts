@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 const row = { file: 'src/database-locks/row-lock.ts' };
 const version = { file: 'src/database-locks/version.ts' };
 const name = { file: 'src/database-locks/transaction-lock.ts' };
-const connection = { file: 'src/database-locks/connection.ts' };
+const connection = { file: 'src/clients/sql/connection.ts' };
 const entering = { file: 'src/fences/sql/entering.ts' };
 
 /** Locks and fences inside of the caller's own transaction. */

@@ -2,12 +2,12 @@ import type { Fault } from '../fault.ts';
 
 const client = { file: 'src/stores/sqlite/client.ts' };
 const queues = { file: 'src/stores/sqlite/queues.ts' };
+const part = { file: 'src/stores/sqlite/queue-part.ts' };
 const records = { file: 'src/stores/sqlite/records.ts' };
-const rows = { file: 'src/stores/sqlite/rows.ts' };
-const short = { file: 'src/stores/sqlite/short-queue.ts' };
-const long = { file: 'src/stores/sqlite/long-queue.ts' };
 const statements = { file: 'src/stores/sqlite/statements.ts' };
+const steps = { file: 'src/stores/sqlite/steps.ts' };
 const store = { file: 'src/stores/sqlite/sqlite-store.ts' };
+const database = { file: 'src/stores/sqlite/lock-database.ts' };
 const wakes = { file: 'src/stores/sqlite/wakes.ts' };
 const wakeFile = { file: 'src/stores/sqlite/wake-file.ts' };
 
@@ -26,20 +26,6 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     find: "this.#database.exec('ROLLBACK');",
     replace: "this.#database.exec('COMMIT');",
     why: 'half a step stays: a claim that its process knows nothing of',
-  },
-  {
-    ...rows,
-    name: 'the dead are alive',
-    find: 'return row && row.expires > now ? row : undefined;',
-    replace: 'return row ?? undefined;',
-    why: 'a heartbeat revives a claim that another has succeeded',
-  },
-  {
-    ...rows,
-    name: 'expiry is compared the wrong way round',
-    find: 'if (row.expires <= now) {\n        dead.push(row);',
-    replace: 'if (row.expires > now) {\n        dead.push(row);',
-    why: 'holders are buried alive',
   },
   {
     ...statements,
@@ -97,79 +83,84 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     why: 'a late release frees the lock of somebody else',
   },
   {
-    ...queues,
-    name: 'a newcomer overtakes those who wait',
-    find: 'const fits = !first && used',
-    replace: 'const fits = used',
-    why: 'writers starve behind readers, and large claims behind small ones',
-  },
-  {
-    ...rows,
-    name: 'whoever fits overtakes in the file',
-    find: 'if (use.used > use.lim) break;',
-    replace: `if (use.used > use.lim) {
-        use = { used, lim };
-        continue;
-      }`,
-    why: 'writers starve behind readers, and large claims behind small ones',
-  },
-  {
-    ...queues,
+    ...part,
     name: 'a queue ahead of the clock is not continued from its end',
-    find: 'Math.max(this.#base + now, this.rows.of(resource).last() + 1)',
-    replace: 'this.#base + now',
+    find: 'const last = claims.at(-1)?.number ?? 0n;',
+    replace: 'const last = 0n;',
     why: 'tokens go back, and newcomers overtake',
   },
   {
-    ...queues,
+    ...steps,
     name: 'the base is read once',
-    find: 'if (entered.size < claims.length) this.#readBase();',
-    replace: 'if (entered.size < claims.length && this.#base === 0) this.#readBase();',
+    find: 'this.base = part.base;',
+    replace: 'this.base ||= part.base;',
     why: 'tokens go back when another process has begun a new series',
   },
   {
-    ...rows,
+    ...steps,
     name: 'two steps have the same time',
-    find: 'while (this.#now <= before);',
-    replace: 'while (this.#now < 0 * before);',
+    find: 'while (this.now <= before);',
+    replace: 'while (this.now < 0 * before);',
     why: 'two claims have the same place',
   },
   {
-    ...short,
-    name: 'the dead count as holders in short queues',
-    find: 'return this.#alive(now).filter((row) => row.admitted);',
-    replace: 'return this.#rows.filter((row) => row.admitted);',
-    why: 'a crash locks everybody out',
+    ...part,
+    name: 'what was read of a queue is always enough',
+    find: 'return !edge || (this.queue.find(edge.id) === edge && !edge.admitted);',
+    replace: 'return !edge || !edge.admitted || edge.admitted;',
+    why: 'many dead waiters in front stop a queue, or let in a claim far behind',
   },
   {
-    ...long,
-    name: 'only the first page of a long queue is read',
-    find: 'if (rows.length < size) return;',
-    replace: 'return;',
-    why: 'many dead waiters in front stop a queue',
+    ...part,
+    name: 'a dead holder leaves the file before a claim has learned of it',
+    find: 'if (left && queue.unfinished?.token !== entry.number) {',
+    replace: 'if (left) {',
+    why: 'nobody recovers the work that it left',
+  },
+  {
+    ...part,
+    name: 'a claim is looked for only where it was',
+    find: 'if (missing.every((id) => found.has(id))) return behind;',
+    replace: 'if (found.size > 0) return behind;',
+    why: 'a claim that has come again by another process is told that it is gone',
+  },
+  {
+    ...part,
+    name: 'what a step changes is not compared with what was read',
+    find: 'if (!isAsRead(row, changing)) sql.change',
+    replace: 'if (row.length === 0) sql.change',
+    why: 'no claim is ever admitted',
+  },
+  {
+    ...statements,
+    name: 'a waiter far back does not watch the claim before it',
+    find: 'WHERE resource = ? AND seq < named.seq AND expires > ?)',
+    replace: 'WHERE resource = ? AND seq < 0 * named.seq AND expires > ?)',
+    why: 'it asks when claims die that are not before it, and not when the one before it does',
   },
   {
     ...store,
     name: 'wake-ups come before the commit',
-    find: `const result = client.write(() => work(queues, records));
-      this.#wakes.tell(queues.rows.told);
+    find: `        return work(queues, records);
+      });
+      this.#wakes.tell(queues.steps.told);
       return result;`,
-    replace: `return client.write(() => {
-        const result = work(queues, records);
-        this.#wakes.tell(queues.rows.told);
-        return result;
-      });`,
+    replace: `        const done = work(queues, records);
+        this.#wakes.tell(queues.steps.told);
+        return done;
+      });
+      return result;`,
     why: 'whoever is woken finds the old state, and sleeps on',
   },
   {
-    ...store,
+    ...database,
     name: 'a file that was replaced goes unnoticed',
     find: 'return identityOf(this.#opened.client.file) !== this.#opened.identity;',
     replace: "return this.#opened.identity === '';",
     why: 'two holders, each in a file of its own',
   },
   {
-    ...store,
+    ...database,
     name: "the program's own database is closed",
     find: 'if (!this.#parts.database) this.#opened?.client.close();',
     replace: 'this.#opened?.client.close();',
@@ -178,7 +169,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...wakes,
     name: 'an evicted claim that is gone is not woken',
-    find: 'if (missing.size > 0) this.#wakeMissing(missing);',
+    find: 'if (missing.length > 0) this.#wakeMissing(new Set(missing));',
     replace: '',
     why: 'a holder that was evicted at once works on for a third of a TTL',
   },
@@ -234,24 +225,22 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...queues,
     name: 'SQLite: whoever waits keeps something',
-    find: 'return row?.admitted === 1 && !row.sealed;',
-    replace: 'return row !== undefined && !row.sealed;',
+    find: "queue.keep(claim, now, { text: '', ms: 0 }),",
+    replace: "queue.beat(claim, now).state !== 'gone',",
     why: 'work is taken for done while somebody else does it',
   },
   {
     ...queues,
     name: 'SQLite: who was evicted keeps something',
-    find: 'return row?.admitted === 1 && !row.sealed;',
-    replace: 'return row?.admitted === 1;',
+    find: "queue.keep(claim, now, { text: '', ms: 0 }),",
+    replace: 'now > 0 && queue.find(claim.id)?.admitted === true,',
     why: 'an operator stops an attempt, and it succeeds all the same',
   },
   {
     ...store,
     name: 'a record is kept in a file that is gone',
-    find: `    if (this.#isReplaced()) {
-      if (this.#parts.database) return false;`,
-    replace: `    if (this.#parts.file === '') {
-      if (this.#parts.database) return false;`,
+    find: 'if (!this.#database.checkNow()) return false;',
+    replace: "if (this.#parts.file === '') return false;",
     why: 'work is taken for recorded, and done again',
   },
 ];

@@ -2,9 +2,9 @@
 import { etcdStore } from 'holdfast/etcd';
 import { conformance } from 'holdfast/testkit';
 import { afterAll, test } from 'vitest';
-import { etcdClient } from '../../../../src/stores/etcd/etcd-client.ts';
+import { etcdClient } from '../../../../src/clients/etcd/etcd-client.ts';
 import { EtcdStore } from '../../../../src/stores/etcd/etcd-store.ts';
-import { KeySpace } from '../../../../src/stores/etcd/keys.ts';
+import { KeySpace } from '../../../../src/stores/etcd/layout.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { type EtcdOptions, startEtcd } from '../../../servers/etcd-server.ts';
 
@@ -19,7 +19,7 @@ export async function suite(options?: EtcdOptions): Promise<void> {
     create({ maxWaiters = 10_000 }) {
       // The server's leases go on as they are; what this process believes of them leaps.
       const clock = movableClock();
-      const client = () => etcdClient(address, { readable: keys.grave('') });
+      const client = () => etcdClient(address, { readable: keys.tombstone('') });
       return {
         connect: () => new EtcdStore({ client: client(), keys, clock, maxWaiters }),
         leap: (ms) => clock.move(ms),

@@ -57,7 +57,7 @@ export function suite({ server, client, deaf, close }: Place, given: PostgresOpt
     const first = postgresStore(client, options);
     await first.inspect('a');
     await first.close?.();
-    const tables = ['resource', 'claim', 'grave', 'witness'].map((table) => `${schema}.${table}`);
+    const tables = ['lock', 'witness'].map((table) => `${schema}.${table}`);
     return {
       connect: () => opened(client, options),
       trusting: () => opened(client, { ...options, afterDataLoss: 'trust' }),

@@ -8,7 +8,7 @@ export function storeWith(file: string, parts: Partial<SqliteParts> = {}): Sqlit
   return new SqliteStore({
     file,
     maxWaiters: 10_000,
-    readWhole: 16,
+    front: 16,
     busyMs: 5_000,
     trustFileSystem: false,
     machine: thisMachine,

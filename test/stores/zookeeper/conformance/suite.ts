@@ -2,7 +2,7 @@
 import { conformance } from 'holdfast/testkit';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, test } from 'vitest';
-import { Tree } from '../../../../src/stores/zookeeper/tree.ts';
+import { Tree } from '../../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../../src/stores/zookeeper/zookeeper-store.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { startZookeeper, type ZookeeperServerOptions } from '../../../servers/zookeeper-server.ts';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { ZookeeperClient } from '../../../../src/stores/zookeeper/client.ts';
+import type { ZookeeperClient } from '../../../../src/clients/zookeeper/client.ts';
+import type { ZookeeperSession } from '../../../../src/clients/zookeeper/zookeeper-session.ts';
 import type { KeptSession } from '../../../../src/stores/zookeeper/kept-session.ts';
-import type { OwnClaim } from '../../../../src/stores/zookeeper/own-claim.ts';
+import { Tree } from '../../../../src/stores/zookeeper/layout.ts';
+import type { ZookeeperClaim } from '../../../../src/stores/zookeeper/own-claim.ts';
 import { Sessions } from '../../../../src/stores/zookeeper/sessions.ts';
-import { Tree } from '../../../../src/stores/zookeeper/tree.ts';
-import type { ZookeeperSession } from '../../../../src/stores/zookeeper/zookeeper-session.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 /** A session as far as its life goes: it has all that was asked for. */
@@ -52,10 +52,10 @@ interface Played {
   readonly sessions: Sessions;
   readonly lives: readonly Life[];
   /** What had to be cleared away, again and again as long as it is there. */
-  readonly cleared: readonly OwnClaim[];
+  readonly cleared: readonly ZookeeperClaim[];
   /** What was over with its session. */
-  readonly dropped: readonly OwnClaim[];
-  readonly claimOn: (kept: KeptSession, ttlMs: number) => OwnClaim;
+  readonly dropped: readonly ZookeeperClaim[];
+  readonly claimOn: (kept: KeptSession, ttlMs: number) => ZookeeperClaim;
 }
 
 function played(): Played {
@@ -67,18 +67,18 @@ function played(): Played {
     return life as unknown as ZookeeperSession;
   };
   const client: ZookeeperClient = { start };
-  const cleared: OwnClaim[] = [];
-  const dropped: OwnClaim[] = [];
+  const cleared: ZookeeperClaim[] = [];
+  const dropped: ZookeeperClaim[] = [];
   const sessions = new Sessions({
     ...{ client, tree: new Tree(''), clock, alarm: () => {} },
-    clear: async (own: OwnClaim) => void cleared.push(own),
-    drop: (own: OwnClaim) => {
+    clear: async (own: ZookeeperClaim) => void cleared.push(own),
+    drop: (own: ZookeeperClaim) => {
       dropped.push(own);
       own.kept.remove(own);
     },
   });
-  const claimOn = (kept: KeptSession, ttlMs: number): OwnClaim => {
-    const own = { kept, until: clock.now() + ttlMs } as OwnClaim;
+  const claimOn = (kept: KeptSession, ttlMs: number): ZookeeperClaim => {
+    const own = { kept, until: clock.now() + ttlMs } as ZookeeperClaim;
     kept.add(own);
     return own;
   };

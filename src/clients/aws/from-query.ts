@@ -1,0 +1,20 @@
+/** What the query of a URL says of a client of AWS; the environment says all else. */
+import { UsageError } from '../../base/errors.ts';
+
+export interface AwsSettings {
+  readonly region?: string;
+  readonly endpoint?: string;
+  /** Of S3: the bucket is in the path, for services that are not Amazon's. */
+  readonly forcePathStyle?: boolean;
+}
+
+const NAMES = ['region', 'endpoint', 'forcePathStyle'];
+
+/** @throws UsageError */
+export function awsSettings(query: string): AwsSettings {
+  const given = [...new URLSearchParams(query)];
+  const unknown = given.find(([name]) => !NAMES.includes(name));
+  if (unknown) throw new UsageError(`The URL has ${NAMES.join(', ')}, and no '${unknown[0]}'.`);
+  const { forcePathStyle, ...texts } = Object.fromEntries(given);
+  return { ...texts, ...(forcePathStyle === 'true' && { forcePathStyle: true }) };
+}

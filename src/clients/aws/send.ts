@@ -1,0 +1,71 @@
+/** Requests through the user's client of AWS, with the clock that its replies tell. */
+import { UnsupportedError } from '../../contract/errors.ts';
+
+/** `DynamoDBClient`, `S3Client` and their like, of the SDK for JavaScript 3. */
+export interface AwsClient {
+  send(...command: never[]): unknown;
+}
+
+/** One of our own, to be closed by us. */
+export interface OwnAwsClient extends AwsClient {
+  destroy(): void;
+}
+
+/** The part of a command that is used. */
+interface Command {
+  readonly middlewareStack: {
+    add(middleware: (next: Next) => Next, place: { step: 'deserialize'; priority: 'low' }): void;
+  };
+}
+
+type Next = (args: never) => Promise<{ readonly response?: unknown }>;
+
+interface Timed {
+  /** The `Date` of the reply, in epoch ms. */
+  readonly nowMs?: number;
+}
+
+export interface Reply<Output> extends Timed {
+  readonly output: Output;
+}
+
+/** @throws what the client throws. */
+export async function sendTimed<Output>(
+  client: AwsClient,
+  command: object,
+): Promise<Reply<Output>> {
+  let timed: Timed = {};
+  // The last before the connection: it sees each reply as it came.
+  const look = (next: Next): Next => {
+    return async (args) => {
+      const result = await next(args);
+      timed = timeIn(result.response);
+      return result;
+    };
+  };
+  (command as Command).middlewareStack.add(look, { step: 'deserialize', priority: 'low' });
+  const output = (await client.send(command as never)) as Output;
+  return { output, ...timed };
+}
+
+/** What the reply tells in which the client found this error. */
+export function timeOfError(error: unknown): Timed {
+  return timeIn((error as { readonly $response?: unknown } | undefined)?.$response);
+}
+
+function timeIn(response: unknown): Timed {
+  const { headers } = (response ?? {}) as { readonly headers?: Readonly<Record<string, string>> };
+  const nowMs = Date.parse(headers?.date ?? '');
+  return Number.isNaN(nowMs) ? {} : { nowMs };
+}
+
+/** What to say where a package of AWS's is not installed. */
+export function notInstalled(name: string): (cause: unknown) => never {
+  return (cause) => {
+    const error = new UnsupportedError(
+      'client',
+      `The package ${name} is needed, and not installed.`,
+    );
+    throw Object.assign(error, { cause });
+  };
+}

@@ -1,0 +1,37 @@
+/** Why there is no connection, by an error's code, or by words of its message where it has none. */
+
+export interface Meaning {
+  readonly retryable: boolean;
+  /** Continues "The … server". */
+  readonly advice: string;
+}
+
+export type Breaks = readonly (readonly [sign: RegExp, Meaning])[];
+
+/** In any protocol. */
+const BREAKS: Breaks = [
+  [/ECONNREFUSED/, { retryable: true, advice: 'is not running: nothing listens at that address' }],
+  [/ENOENT/, { retryable: true, advice: 'is not running: its socket file is missing' }],
+  [
+    /ENOTFOUND|EAI_AGAIN/,
+    { retryable: true, advice: 'could not be found: its host name is not known' },
+  ],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i,
+    { retryable: true, advice: 'cannot be reached. Look at the network and at firewalls' },
+  ],
+  [
+    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version|EPROTO|\bSSL\b|_NO_SSL|tlsv1/i,
+    {
+      retryable: false,
+      advice: "and the client do not agree on TLS. Check the client's options for it",
+    },
+  ],
+];
+
+const BROKEN: Meaning = { retryable: true, advice: 'broke the connection' };
+
+/** `own` are signs of this protocol. */
+export function breakOf(said: string, own: Breaks = []): Meaning {
+  return [...own, ...BREAKS].find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
+}

@@ -1,0 +1,164 @@
+/**
+ * Unary requests, and lasting streams.
+ *
+ * A request has three seconds in all. It goes to another server only if the first has surely not
+ * carried it out: it did not leave, or the server has no leader, although every request demands
+ * one. It is sent again with a new token only when it was refused for the old one.
+ */
+import { afterInput } from '../../base/event-loop.ts';
+import type { Channel, Request } from './channel.ts';
+import type { Channels } from './channels.ts';
+import { isLeaderless, isTokenOld, NoAnswer, Refusal, storeError } from './errors.ts';
+import type { Received, RpcStream } from './rpc-stream.ts';
+import { authenticateRequest, authenticateResponse } from './wire/messages.ts';
+import { decode, encode, type Message } from './wire/protobuf.ts';
+
+/** A lock has no use for a later reply; a healthy server replies within one second. */
+export const DEADLINE_MS = 3000;
+
+export interface Method<Q, A> {
+  readonly path: string;
+  readonly request: Message<Q>;
+  /** @throws MalformedError */
+  readonly read: (answer: Buffer) => A;
+}
+
+export interface User {
+  readonly name: string;
+  readonly password: string;
+}
+
+const AUTHENTICATE: Method<User, string> = {
+  path: '/etcdserverpb.Auth/Authenticate',
+  request: authenticateRequest,
+  read: (answer) => decode(authenticateResponse, answer).token,
+};
+
+const WITH_LEADER = { hasleader: 'true' };
+
+interface Attempt {
+  readonly channel: Channel;
+  readonly token: string | undefined;
+}
+
+export class Calls {
+  readonly #channels: Channels;
+  readonly #user: User | undefined;
+  /** Empty: the server knows no users. */
+  #token: string | undefined;
+  #renewing: Promise<string> | undefined;
+
+  constructor(channels: Channels, user: User | undefined) {
+    this.#channels = channels;
+    this.#user = user;
+  }
+
+  /** Rejects with a StoreError. */
+  async call<Q, A>(method: Method<Q, A>, request: Q): Promise<A> {
+    const message = encode(method.request, request);
+    const end = performance.now() + DEADLINE_MS;
+    // One address may stand for several servers.
+    let moves = this.#channels.endpoints;
+    let tokens = this.#user ? 1 : 0;
+    for (;;) {
+      let attempt: Attempt | undefined;
+      try {
+        attempt = this.#ready() ?? (await before(end, this.#attempt(end)));
+        const { path } = method;
+        const metadata = { ...WITH_LEADER, ...metadataOf(attempt.token) };
+        const answer = attempt.channel.call({ path, metadata }, message, left(end));
+        return read(method, await answer);
+      } catch (error) {
+        if (attempt && isTokenOld(error) && tokens-- > 0) this.forget(attempt.token);
+        else if (!attempt || !isElsewhere(error) || moves-- <= 0) throw storeError(error);
+        else attempt.channel.retire('another server may be better');
+      }
+    }
+  }
+
+  /** Resolves when the stream is there; `received` gets its end. Rejects as calls do. */
+  async stream(path: string, received: Received): Promise<RpcStream | undefined> {
+    const end = performance.now() + DEADLINE_MS;
+    const { channel, token } = this.#ready() ?? (await this.#attempt(end));
+    const request: Request = { path, metadata: { ...WITH_LEADER, ...metadataOf(token) } };
+    const ended = (error: Refusal | NoAnswer | undefined): void => {
+      if (isTokenOld(error)) this.forget(token);
+      else if (isLeaderless(error)) channel.retire('it has no leader');
+      received.ended(error);
+    };
+    return channel.stream(request, { ...received, ended });
+  }
+
+  /** The next request gets another. */
+  forget(token: string | undefined = this.#token): void {
+    if (this.#token === token) this.#token = undefined;
+  }
+
+  #ready(): Attempt | undefined {
+    const { current: channel } = this.#channels;
+    if (channel === undefined) return undefined;
+    if (this.#user === undefined) return { channel, token: undefined };
+    return this.#token === undefined ? undefined : { channel, token: this.#token };
+  }
+
+  async #attempt(end: number): Promise<Attempt> {
+    const channel = await this.#channels.get();
+    if (this.#user === undefined) return { channel, token: undefined };
+    if (this.#token === undefined) {
+      this.#renewing ??= this.#authenticate(channel, this.#user, left(end)).finally(() => {
+        this.#renewing = undefined;
+      });
+      this.#token = await this.#renewing;
+    }
+    return { channel, token: this.#token };
+  }
+
+  async #authenticate(channel: Channel, user: User, ms: number): Promise<string> {
+    const { path, request } = AUTHENTICATE;
+    try {
+      const message = await channel.call(
+        { path, metadata: WITH_LEADER },
+        encode(request, user),
+        ms,
+      );
+      return read(AUTHENTICATE, message);
+    } catch (error) {
+      if (error instanceof Refusal && /authentication is not enabled/.test(error.message))
+        return '';
+      if (isLeaderless(error)) channel.retire('it has no leader');
+      // The request itself has not left.
+      throw error instanceof NoAnswer ? new NoAnswer(false, error) : error;
+    }
+  }
+}
+
+/** It was not carried out, and another server may be able to. */
+function isElsewhere(error: unknown): boolean {
+  return isLeaderless(error) || (error instanceof NoAnswer && !error.sent);
+}
+
+function metadataOf(token: string | undefined): Record<string, string> {
+  return token ? { token } : {};
+}
+
+function left(end: number): number {
+  return Math.max(1, Math.ceil(end - performance.now()));
+}
+
+/** No connection by then: nothing was sent. */
+function before<T>(end: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new NoAnswer(false, `no connection within ${DEADLINE_MS} ms`));
+    const timer = setTimeout(() => afterInput(late), left(end));
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** The request was carried out, but the reply is unreadable. */
+function read<Q, A>(method: Method<Q, A>, answer: Buffer): A {
+  try {
+    return method.read(answer);
+  } catch (error) {
+    throw new NoAnswer(true, error);
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * What etcd's refusals, and broken connections, mean for a lock.
+ *
+ * Most refusals come before a request is proposed to the cluster, or from carrying it out as a
+ * whole, which then did nothing. Refusals that report a timeout in the cluster say nothing about
+ * the outcome, and neither does a connection that breaks under a sent request. A request with an
+ * unknown refusal may have happened.
+ */
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { type Breaks, breakOf } from '../breaks.ts';
+import { copyOf, describe, withoutSecrets } from '../causes.ts';
+
+/** The gRPC status codes used here. */
+export const Status = {
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  outOfRange: 11,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** The server refused a request. */
+export class Refusal extends Error {
+  override readonly name = 'EtcdRefusal';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** No reply came. */
+export class NoAnswer extends Error {
+  override readonly name = 'EtcdNoAnswer';
+  /** False: the request has surely not been carried out. */
+  readonly sent: boolean;
+
+  constructor(sent: boolean, cause: unknown) {
+    super(describe(cause), { cause });
+    this.sent = sent;
+  }
+}
+
+interface Meaning {
+  readonly retryable: boolean;
+  readonly outcome: 'failed' | 'unknown';
+  readonly advice: string;
+}
+
+const refused = (retryable: boolean, advice: string): Meaning => ({
+  retryable,
+  advice,
+  outcome: 'failed',
+});
+const unclear = (advice: string): Meaning => ({ retryable: true, outcome: 'unknown', advice });
+
+const NO_LEADER = 'etcdserver: no leader';
+const LEASE_GONE = 'etcdserver: requested lease not found';
+const FULL = 'etcdserver: mvcc: database space exceeded';
+
+const TOO_LARGE = refused(
+  false,
+  'does not accept requests of this size. Look at its --max-request-bytes',
+);
+
+/** By how a message begins. */
+const refusals: readonly (readonly [starts: string, Meaning])[] = [
+  [NO_LEADER, refused(true, 'has no leader, or is cut off from it')],
+  ['raft proposal dropped', refused(true, 'has no leader')],
+  ['etcdserver: not leader', refused(true, 'is no longer the leader')],
+  ['etcdserver: too many requests', refused(true, 'is too busy')],
+  [LEASE_GONE, refused(true, 'does not know the lease (any more)')],
+  ['etcdserver: leader changed', unclear('has changed its leader meanwhile')],
+  ['etcdserver: request timed out', unclear('waited too long for the other servers')],
+  ['etcdserver: server stopped', unclear('was stopped')],
+  [
+    FULL,
+    refused(
+      true,
+      'has used up its quota. Compact and defragment it, then clear the alarm with etcdctl',
+    ),
+  ],
+  ['etcdserver: corrupt cluster', refused(false, 'has found its data corrupt')],
+  [
+    'etcdserver: permission denied',
+    refused(
+      false,
+      'does not permit this user to do that. docs/stores/etcd.md has the role that is needed',
+    ),
+  ],
+  [
+    'etcdserver: authentication failed',
+    refused(false, 'does not know this user name and password. Check those that it was given'),
+  ],
+  [
+    'etcdserver: user name is empty',
+    refused(false, 'requires a user name and password. Put them into the address'),
+  ],
+  ['etcdserver: invalid auth token', refused(true, 'does not know the token of this user')],
+  ['etcdserver: revision of auth store is old', refused(true, 'has new users or roles')],
+  ['etcdserver: request is too large', TOO_LARGE],
+  ['grpc: received message larger than max', TOO_LARGE],
+  [
+    'etcdserver: too many operations in txn request',
+    refused(false, 'does not accept so many operations at once. Look at its --max-txn-ops'),
+  ],
+];
+
+const REFUSED = refused(false, 'refused');
+
+/** Other replies, by gRPC status; those of any other status say nothing. */
+const states = new Map<number, Meaning>([
+  [Status.invalidArgument, REFUSED],
+  [Status.notFound, REFUSED],
+  [Status.permissionDenied, REFUSED],
+  [Status.failedPrecondition, REFUSED],
+  [Status.outOfRange, REFUSED],
+  [Status.unimplemented, refused(false, 'is not etcd, or is older than 3.4')],
+  [Status.unauthenticated, refused(true, 'does not know the token of this user')],
+  [Status.resourceExhausted, refused(true, 'has no room for this request')],
+  [Status.deadlineExceeded, unclear('took too long')],
+  [Status.unavailable, unclear('is not available')],
+]);
+const FAILED = unclear('failed');
+
+/** What no etcd sends. */
+const FOREIGN: Breaks = [
+  [
+    /ERR_HTTP2_ERROR|MalformedError|not of etcd/,
+    { retryable: false, advice: 'sent a reply that is not from etcd' },
+  ],
+];
+
+/** A refusal or a broken connection, as a `StoreError` that says what to do. */
+export function storeError(error: unknown): StoreError {
+  if (isLockError(error, 'STORE')) return error as StoreError;
+  if (error instanceof Refusal) return ofRefusal(error);
+  const said = error instanceof NoAnswer ? withoutSecrets(error.message) : describe(error);
+  const sent = !(error instanceof NoAnswer) || error.sent;
+  const { retryable, advice } = breakOf(said, FOREIGN);
+  return new StoreError(`The etcd server ${advice} (${said}).`, {
+    cause: copyOf('EtcdNoAnswer', said),
+    retryable,
+    outcome: sent ? 'unknown' : 'failed',
+  });
+}
+
+function ofRefusal({ name, status, message }: Refusal): StoreError {
+  const said = withoutSecrets(message) || `gRPC state ${status}`;
+  const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
+  const { retryable, outcome, advice } = known ?? states.get(status) ?? FAILED;
+  return new StoreError(`The etcd server ${advice} (${said}).`, {
+    cause: copyOf(name, said),
+    retryable,
+    outcome,
+  });
+}
+
+/** The server's error for a dead lease, without asking it. */
+export function leaseGone(): StoreError {
+  return storeError(new Refusal(Status.notFound, LEASE_GONE));
+}
+
+/** True if a request failed because its lease is gone. */
+export function isLeaseGone(error: unknown): boolean {
+  return saidBy(error).startsWith(LEASE_GONE);
+}
+
+/** True if there is no room for a put; deletions are still possible. */
+export function isFull(error: unknown): boolean {
+  return saidBy(error).startsWith(FULL);
+}
+
+/** True if this server cannot serve, but others may. */
+export function isLeaderless(error: unknown): boolean {
+  return /^(etcdserver: no leader|raft proposal dropped)/.test(saidBy(error));
+}
+
+/** True if another token may help; the request was surely not carried out. */
+export function isTokenOld(error: unknown): boolean {
+  return /^etcdserver: (invalid auth token|revision of auth store|user name is empty)/.test(
+    saidBy(error),
+  );
+}
+
+function saidBy(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  if (!isLockError(error, 'STORE')) return '';
+  const { cause } = error;
+  return cause instanceof Error && cause.name === 'EtcdRefusal' ? cause.message : '';
+}
+
+export function closedError(): StoreError {
+  const message = 'The connection of the locks to etcd is closed.';
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}

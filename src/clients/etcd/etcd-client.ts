@@ -1,0 +1,95 @@
+/** The client for etcd that needs no package. */
+import { type EtcdAddress, readAddress } from './address.ts';
+import { Calls, type Method } from './calls.ts';
+import { Channels } from './channels.ts';
+import type { EtcdClient, Reply } from './client.ts';
+import { isLeaseGone } from './errors.ts';
+import { KeepAlives } from './keep-alives.ts';
+import { Watches } from './watches.ts';
+import {
+  grantRequest,
+  type Lease,
+  leaseRequest,
+  readLease,
+  type TxnRequest,
+  txnRequest,
+} from './wire/messages.ts';
+import { readReply, readTerm, txnRequestOf } from './wire/transactions.ts';
+
+const TXN: Method<TxnRequest, Reply> = {
+  path: '/etcdserverpb.KV/Txn',
+  request: txnRequest,
+  read: readReply,
+};
+const TERM: Method<TxnRequest, bigint> = { ...TXN, read: readTerm };
+const GRANT: Method<{ ttl: bigint }, Lease> = {
+  path: '/etcdserverpb.Lease/LeaseGrant',
+  request: grantRequest,
+  read: readLease,
+};
+const OF_LEASE = { request: leaseRequest, read: readLease };
+const REVOKE: Method<{ id: bigint }, Lease> = {
+  path: '/etcdserverpb.Lease/LeaseRevoke',
+  ...OF_LEASE,
+};
+const TIME_TO_LIVE: Method<{ id: bigint }, Lease> = {
+  path: '/etcdserverpb.Lease/LeaseTimeToLive',
+  ...OF_LEASE,
+};
+
+export interface EtcdClientOptions {
+  /**
+   * A key that the user may read, even if it is missing: reading it confirms that leases were kept
+   * alive. Default: one of the default prefix of locks.
+   */
+  readonly readable?: string;
+}
+
+/**
+ * Connects with its first request, to any of the servers.
+ *
+ * @example
+ * import { etcdClient } from 'holdfast/etcd';
+ *
+ * const etcd = etcdClient('http://127.0.0.1:2379');
+ * await etcd.txn({ success: [{ put: { key: 'colour', value: 'blue' } }] });
+ * etcd.close();
+ *
+ * @throws UsageError if the address is malformed.
+ */
+export function etcdClient(
+  address: string | readonly string[] | EtcdAddress,
+  { readable: key = 'holdfast/' }: EtcdClientOptions = {},
+): EtcdClient {
+  const { endpoints, user } = readAddress(address);
+  const channels = new Channels(endpoints);
+  const calls = new Calls(channels, user);
+  const nothing = txnRequestOf({ success: [{ range: { key, countOnly: true } }] });
+  const keepAlives = new KeepAlives(calls, () => calls.call(TERM, nothing));
+  const watches = new Watches(calls);
+  return {
+    txn: (txn) => calls.call(TXN, txnRequestOf(txn)),
+    grant: async (ttlMs) => {
+      const { id, ttl } = await calls.call(GRANT, { ttl: BigInt(Math.ceil(ttlMs / 1000)) });
+      return { id, ttlMs: msOf(ttl) };
+    },
+    keepAlive: async (lease) => msOf(await keepAlives.keepAlive(lease)),
+    revoke: async (id) => {
+      await calls.call(REVOKE, { id }).catch((error: unknown) => {
+        if (!isLeaseGone(error)) throw error;
+      });
+    },
+    timeToLive: async (id) => msOf((await calls.call(TIME_TO_LIVE, { id })).ttl),
+    watch: (watcher) => watches.watch(watcher),
+    close: () => {
+      watches.close();
+      keepAlives.close();
+      channels.close();
+    },
+  };
+}
+
+/** It is -1 for a dead lease. */
+function msOf(seconds: bigint): number {
+  return Math.max(0, Number(seconds) * 1000);
+}

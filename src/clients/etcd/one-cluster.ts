@@ -1,0 +1,64 @@
+/**
+ * A client as one of its users sees it, for whom it reaches one cluster until that user has closed.
+ *
+ * Refuses any cluster but the first, and one that has lost its data: its revisions, and so tokens,
+ * were given out before. An etcd that starts again without its data may have the same name as
+ * before, so the revision is checked as well: that of a later reply is never smaller.
+ */
+import { StoreError } from '../../contract/errors.ts';
+import type { EtcdClient, Reply, Txn, Watcher } from './client.ts';
+import { closedError } from './errors.ts';
+
+export class OneCluster implements EtcdClient {
+  readonly #client: EtcdClient;
+  readonly #owned: boolean;
+  #closed = false;
+  #cluster: bigint | undefined;
+  #revision = 0n;
+
+  /** `owned`: closed with it. */
+  constructor(client: EtcdClient, owned: boolean) {
+    this.#client = client;
+    this.#owned = owned;
+  }
+
+  /** Known after the first reply. */
+  get cluster(): bigint | undefined {
+    return this.#cluster;
+  }
+
+  async txn(txn: Txn): Promise<Reply> {
+    const before = this.#revision;
+    const reply = await this.#open().txn(txn);
+    this.#cluster ??= reply.cluster;
+    if (reply.cluster !== this.#cluster || reply.revision < before) throw otherHistory();
+    if (reply.revision > this.#revision) this.#revision = reply.revision;
+    return reply;
+  }
+
+  grant: EtcdClient['grant'] = async (ttlMs) => this.#open().grant(ttlMs);
+  keepAlive: EtcdClient['keepAlive'] = async (lease) => this.#open().keepAlive(lease);
+  revoke: EtcdClient['revoke'] = async (lease) => this.#open().revoke(lease);
+  timeToLive: EtcdClient['timeToLive'] = async (lease) => this.#open().timeToLive(lease);
+
+  watch(watcher: Watcher): Disposable {
+    return this.#closed ? { [Symbol.dispose]: () => {} } : this.#client.watch(watcher);
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#owned) this.#client.close();
+  }
+
+  #open(): EtcdClient {
+    if (this.#closed) throw closedError();
+    return this.#client;
+  }
+}
+
+function otherHistory(): StoreError {
+  const message =
+    'The etcd at this address is not the one seen before, or has lost its data. Stop all ' +
+    'programs that use its locks before you start any of them again.';
+  return new StoreError(message, { retryable: false, outcome: 'unknown' });
+}

@@ -1,0 +1,160 @@
+/**
+ * All watches, over one stream.
+ *
+ * Invariant: each watch gets every change from its first revision on, in order, those of one
+ * revision together, each once. The server sends a revision whole, and revisions in order; each
+ * watch keeps the next revision to report, requests it again after an interruption at any point,
+ * and drops everything before it. A server that is behind the others sends nothing until it has
+ * caught up. If the server has lost (compacted) changes, or its revisions are those of another
+ * cluster, the watch is lost, and reports that.
+ * What would break it: a revision in parts, which a server sends only on request; replies to watch
+ * requests in another order than the requests.
+ */
+import type { Calls } from './calls.ts';
+import type { Change, Watcher } from './client.ts';
+import { LastingStream } from './lasting-stream.ts';
+import type { RpcStream } from './rpc-stream.ts';
+import { type WatchResponse, watchRequest, watchResponse } from './wire/messages.ts';
+import { decode, encode } from './wire/protobuf.ts';
+import { MalformedError } from './wire/wire-format.ts';
+
+/** How often a watch may be refused; the first time, perhaps for an old token. */
+const MAX_REFUSALS = 2;
+
+interface Watch {
+  readonly watcher: Watcher;
+  /** The first revision to report; undefined: what comes after the start. */
+  next: bigint | undefined;
+  /** On the current stream. */
+  id: bigint | undefined;
+  cluster: bigint | undefined;
+  started: boolean;
+  refusals: number;
+}
+
+export class Watches {
+  readonly #calls: Calls;
+  readonly #stream: LastingStream;
+  readonly #all = new Set<Watch>();
+  readonly #byId = new Map<bigint, Watch>();
+  /** Requested, in the order of the replies; includes those that have ended meanwhile. */
+  #asked: Watch[] = [];
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+    this.#stream = new LastingStream(calls, {
+      path: '/etcdserverpb.Watch/Watch',
+      wanted: () => this.#all.size > 0,
+      opened: (stream) => {
+        for (const watch of this.#all) this.#ask(stream, watch);
+      },
+      message: (bytes) => this.#take(decode(watchResponse, bytes)),
+      ended: () => {
+        this.#asked = [];
+        this.#byId.clear();
+        for (const watch of this.#all) watch.id = undefined;
+      },
+    });
+  }
+
+  watch(watcher: Watcher): Disposable {
+    const watch: Watch = {
+      watcher,
+      next: watcher.from,
+      id: undefined,
+      cluster: undefined,
+      started: false,
+      refusals: 0,
+    };
+    this.#all.add(watch);
+    const { current } = this.#stream;
+    if (current) this.#ask(current, watch);
+    else this.#stream.open();
+    return { [Symbol.dispose]: () => this.#end(watch) };
+  }
+
+  close(): void {
+    this.#all.clear();
+    this.#stream.close();
+  }
+
+  #ask(stream: RpcStream, watch: Watch): void {
+    const { key, end } = watch.watcher;
+    const range = end === undefined ? {} : { end };
+    this.#asked.push(watch);
+    stream.expect(true);
+    stream.write(encode(watchRequest, { create: { key, ...range, from: watch.next ?? 0n } }));
+  }
+
+  #end(watch: Watch): void {
+    if (!this.#all.delete(watch)) return;
+    if (watch.id !== undefined) this.#cancel(watch.id);
+    if (this.#all.size === 0) this.#stream.current?.expect(false);
+  }
+
+  #cancel(id: bigint): void {
+    this.#byId.delete(id);
+    this.#stream.current?.write(encode(watchRequest, { cancel: { id } }));
+  }
+
+  #lose(watch: Watch): void {
+    this.#end(watch);
+    watch.watcher.lost();
+  }
+
+  #take(response: WatchResponse): void {
+    if (response.created) return this.#created(response);
+    const watch = this.#byId.get(response.id);
+    if (watch === undefined) return;
+    if (!response.canceled) return this.#tell(watch, response);
+    this.#byId.delete(response.id);
+    watch.id = undefined;
+    if (response.compactRevision > 0n) this.#lose(watch);
+    else this.#refused(watch, response.reason);
+  }
+
+  #created({ id, canceled, reason, header }: WatchResponse): void {
+    const watch = this.#asked.shift();
+    if (watch === undefined) throw new MalformedError('a watch was created without a request');
+    const there = this.#all.has(watch);
+    if (canceled) return there ? this.#refused(watch, reason) : undefined;
+    if (header === undefined) throw new MalformedError('a watch has no header');
+    if (!there) return this.#cancel(id);
+    watch.id = id;
+    watch.refusals = 0;
+    this.#byId.set(id, watch);
+    watch.cluster ??= header.cluster;
+    if (watch.cluster !== header.cluster) return this.#lose(watch);
+    watch.next ??= header.revision + 1n;
+    if (watch.started) return;
+    watch.started = true;
+    watch.watcher.started(max(header.revision, watch.next - 1n));
+  }
+
+  #tell(watch: Watch, { events }: WatchResponse): void {
+    let batch: Change[] = [];
+    for (const [n, { type, kv }] of events.entries()) {
+      if (kv === undefined) throw new MalformedError('an event is about no key');
+      const revision = kv.modRevision;
+      if (watch.next !== undefined && revision < watch.next) continue;
+      batch.push({ deleted: type === 1, kv });
+      if (events[n + 1]?.kv?.modRevision === revision) continue;
+      watch.next = revision + 1n;
+      watch.watcher.changed(batch, revision);
+      if (!this.#all.has(watch)) return;
+      batch = [];
+    }
+  }
+
+  /** Only says that the watch is not permitted, even if the token is too old. */
+  #refused(watch: Watch, reason: string): void {
+    watch.refusals++;
+    if (watch.refusals >= MAX_REFUSALS) return this.#lose(watch);
+    this.#calls.forget();
+    this.#stream.restart(`a watch was refused: ${reason}`);
+  }
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

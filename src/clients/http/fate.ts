@@ -1,0 +1,62 @@
+/** What became of a request over HTTP, by what its client throws. */
+
+/**
+ * The outcome of a request. `refused`: the condition does not hold. `missing`: there is no object.
+ * `later`: not carried out, but may be when sent again. `never`: nor will it be. `unsupported`: the
+ * service knows no such requests.
+ */
+export type Fate = 'refused' | 'missing' | 'later' | 'never' | 'unsupported' | 'unknown';
+
+const FATES: Readonly<Record<number, Fate>> = {
+  404: 'missing',
+  410: 'missing',
+  412: 'refused',
+  // S3: another request for this object was under way. Too many requests.
+  409: 'later',
+  429: 'later',
+  // Also from services that know the request, but not its condition.
+  501: 'unsupported',
+  // Too slow: it may have been carried out.
+  408: 'unknown',
+};
+
+export function fateOf(error: unknown): Fate {
+  const status = statusOf(error);
+  return FATES[status] ?? (status >= 400 && status < 500 ? 'never' : 'unknown');
+}
+
+/** Clients also keep other values under these names: text, or numbers of their own. */
+function statusOf(error: unknown): number {
+  if (typeof error !== 'object' || error === null) return Number.NaN;
+  const { status, statusCode, code, $metadata, response } = error as Record<string, unknown>;
+  const { httpStatusCode } = ($metadata ?? {}) as Record<string, unknown>;
+  const answered = (response ?? {}) as Record<string, unknown>;
+  const all = [status, statusCode, code, httpStatusCode, answered.status, answered.statusCode];
+  return all.map(numberIn).find((one) => one >= 100 && one < 600) ?? Number.NaN;
+}
+
+function numberIn(value: unknown): number {
+  return typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN;
+}
+
+/** No connection came about, or the client had nothing to sign the request with. */
+const UNSENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Credentials/;
+
+/** Looks through at most this many nested errors. */
+const DEPTH = 4;
+
+/** Whether the request has surely not been sent. */
+export function isUnsent(error: unknown): boolean {
+  let at = error as { code?: unknown; name?: unknown; cause?: unknown } | null | undefined;
+  for (let depth = 0; depth < DEPTH && typeof at === 'object' && at !== null; depth++) {
+    if (UNSENT.test(`${String(at.code)} ${String(at.name)}`)) return true;
+    at = at.cause as typeof at;
+  }
+  return false;
+}
+
+/** Whether a client of AWS sent the request more than once: an earlier copy may have arrived. */
+export function isRepeated(error: unknown): boolean {
+  const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: number } };
+  return ($metadata?.attempts ?? 1) > 1;
+}

@@ -1,0 +1,278 @@
+/**
+ * One connection to a server, kept up, on which each request is written at most once.
+ *
+ * Client packages keep requests for a connection that they do not have and write them when there is
+ * one, however late, or write again what a broken connection left unanswered. That could make a
+ * claim that core has long given up. So their queues, resends and reconnecting are off, and this
+ * file replaces them:
+ * - a request waits for a connection for a second at most, and for its turn as long as its caller
+ *   allows; then it fails without having left. Requests keep their order, so that a release never
+ *   overtakes its claim;
+ * - when a connection breaks, the requests written on it have an unknown outcome and are never
+ *   written again; tombstones take care of a copy that the network holds back;
+ * - the next request asks for a new connection, after a pause that grows up to a second, because a
+ *   lease has only its TTL. A connection that listens is replaced at once;
+ * - a connection that owes a reply and has given none for a few seconds is dropped (silence.ts);
+ * - so is one whose server says that it is no primary (any more): the next one goes where the
+ *   address leads by then.
+ * What would break it: a client that writes a request twice, or after its promise was rejected; or
+ * taking our own pause for the server's silence.
+ */
+import { isLockError } from '../base/errors.ts';
+import { afterInput } from '../base/event-loop.ts';
+import { StoreError } from '../contract/errors.ts';
+import { Opening } from './opening.ts';
+import { Silence } from './silence.ts';
+import { isLasting, type Judgement, type Source, type Wire } from './wire.ts';
+
+/** How long a request waits for a connection, and in all for its turn. */
+const CONNECT_MS = 1000;
+const LONGEST_TURN_MS = 10_000;
+/** A listening connection is silent by nature; only a ping shows that nothing can come any more. */
+const PING_MS = 5000;
+/** The pause before the next ping, where the server has refused the last for lasting reasons. */
+const REFUSED_MS = 60_000;
+
+interface Request<W> {
+  /** Writes it; never rejects. */
+  readonly run: (wire: W) => void;
+  readonly fail: (error: StoreError) => void;
+  readonly quietMs: number;
+  /** Runs until the request has its turn. */
+  timer?: NodeJS.Timeout;
+}
+
+export interface RequestTerms {
+  /** The request is written within so many ms, or fails. */
+  readonly withinMs?: number | undefined;
+  /** The server may reply to nothing for so many ms. */
+  readonly quietMs?: number;
+}
+
+export interface Listener {
+  readonly channel: string;
+  readonly received: (message: string) => void;
+  /** Called when it listens again after an interruption, which may have lost messages. */
+  readonly resumed: () => void;
+}
+
+export class KeptConnection<W extends Wire> {
+  readonly #source: Source<W>;
+  readonly #opening: Opening<W>;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<Request<W>>();
+  /** The requests on the open wire that have no reply. */
+  readonly #written = new Set<Request<W>>();
+  readonly #silence: Silence;
+  #wire: W | undefined;
+  #connecting = false;
+  #failure: StoreError | undefined;
+  #listener: Listener | undefined;
+  #pinging: NodeJS.Timeout | undefined;
+
+  constructor(source: Source<W>) {
+    this.#source = source;
+    const silent = (): void => this.#wire && this.drop(this.#wire, this.#silent());
+    this.#silence = new Silence(source.silenceMs, silent);
+    this.#opening = new Opening(source, {
+      closing: this.#closing.signal,
+      heard: (message) => this.#listener?.received(message),
+      ready: (wire) => this.#resume(wire),
+    });
+  }
+
+  /** The open wire. */
+  get wire(): W | undefined {
+    return this.#wire;
+  }
+
+  /** True if nothing is under way, and a request would be written at once. */
+  get idle(): boolean {
+    return this.#wire !== undefined && this.#written.size === 0;
+  }
+
+  /**
+   * Writes a request on the wire, now or later, and settles with its reply.
+   * @throws StoreError
+   */
+  ask<T>(
+    write: (wire: W) => Promise<T>,
+    { withinMs = LONGEST_TURN_MS, quietMs = 0 }: RequestTerms = {},
+  ): Promise<T> {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    if (withinMs <= 0) return Promise.reject(this.#notYet());
+    return new Promise((resolve, reject) => {
+      const request: Request<W> = {
+        run: (wire) => {
+          write(wire).then(
+            (reply) => {
+              resolve(reply);
+              if (this.#settled(request)) this.#next();
+            },
+            (cause) => this.#failed(wire, request, cause),
+          );
+        },
+        fail: reject,
+        quietMs,
+      };
+      if (this.#wire && this.#hasRoom()) this.#run(this.#wire, request);
+      else this.#line(request, withinMs);
+    });
+  }
+
+  /** Resolves when no message can be missed; later connections listen from their start. */
+  async listen(listener: Listener): Promise<void> {
+    await this.ask(async (wire) => wire.listen?.(listener.channel));
+    this.#listener = listener;
+    this.#ping(PING_MS);
+  }
+
+  /** Ends the wire, if it is the open one: a reply, or the client, shows that it is of no use. */
+  drop(wire: W, cause: unknown): void {
+    if (this.#wire !== wire) return;
+    this.#wire = undefined;
+    this.#silence.end();
+    wire.close();
+    const written = [...this.#written];
+    this.#written.clear();
+    const { message, cause: known, retryable } = this.#judge(cause, 'call').error;
+    const lost = new StoreError(message, { cause: known, retryable, outcome: 'unknown' });
+    for (const request of written) request.fail(lost);
+    if (this.#listener) this.#ping(0);
+    this.#next();
+  }
+
+  /** Rejects all requests that wait or have no reply yet, and later ones. */
+  close(reason: StoreError = closed(this.#source.server)): void {
+    clearTimeout(this.#pinging);
+    this.#listener = undefined;
+    this.#closing.abort(reason);
+    this.#failWaiting(reason);
+    if (this.#wire) this.drop(this.#wire, reason);
+  }
+
+  #hasRoom(): boolean {
+    return this.#written.size < this.#source.atOnce;
+  }
+
+  #run(wire: W, request: Request<W>): void {
+    this.#written.add(request);
+    this.#silence.asked(request.quietMs);
+    request.run(wire);
+  }
+
+  /** False if the request has been failed since. */
+  #settled(request: Request<W>): boolean {
+    const first = this.#written.delete(request);
+    if (first) this.#silence.replied();
+    return first;
+  }
+
+  #failed(wire: W, request: Request<W>, cause: unknown): void {
+    if (!this.#settled(request)) return;
+    const { error, broken } = this.#judge(cause, 'call');
+    request.fail(error);
+    if (broken) this.drop(wire, cause);
+    else this.#next();
+  }
+
+  #line(request: Request<W>, withinMs: number): void {
+    const late = (): void => {
+      if (this.#waiting.delete(request)) request.fail(this.#failure ?? this.#notYet());
+    };
+    const longer = withinMs - CONNECT_MS;
+    const connected = (): void => {
+      if (this.#wire && longer > 0) request.timer = setTimeout(() => afterInput(late), longer);
+      else afterInput(late);
+    };
+    request.timer = setTimeout(connected, Math.min(withinMs, CONNECT_MS));
+    this.#waiting.add(request);
+    this.#next();
+  }
+
+  /** In one go, so that no new request overtakes those that wait. */
+  #next(): void {
+    for (const request of this.#waiting) {
+      if (!this.#wire) {
+        if (!this.#connecting) void this.#connect();
+        return;
+      }
+      if (!this.#hasRoom()) return;
+      this.#waiting.delete(request);
+      clearTimeout(request.timer);
+      this.#run(this.#wire, request);
+    }
+  }
+
+  #failWaiting(error: StoreError): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const request of waiting) {
+      clearTimeout(request.timer);
+      request.fail(error);
+    }
+  }
+
+  /** Never rejects. */
+  async #connect(): Promise<void> {
+    this.#connecting = true;
+    try {
+      const { wire, over } = await this.#opening.next();
+      // It may be over before any request had it.
+      const signal = this.#closing.signal.aborted ? this.#closing.signal : over;
+      if (signal.aborted) {
+        wire.close();
+        throw signal.reason;
+      }
+      over.addEventListener('abort', () => this.drop(wire, over.reason));
+      this.#wire = wire;
+      this.#failure = undefined;
+    } catch (cause) {
+      this.#failure = this.#judge(cause, 'open').error;
+      this.#failWaiting(this.#failure);
+    }
+    this.#connecting = false;
+    this.#next();
+  }
+
+  /** Makes a new wire listen as the last one did. */
+  async #resume(wire: W): Promise<void> {
+    const listener = this.#listener;
+    if (!listener || !wire.listen) return;
+    await wire.listen(listener.channel);
+    listener.resumed();
+  }
+
+  /** Runs from the first success until closed. */
+  #ping(ms: number): void {
+    clearTimeout(this.#pinging);
+    if (this.#closing.signal.aborted) return;
+    this.#pinging = setTimeout(() => {
+      this.ask((wire) => wire.ping()).then(
+        () => this.#ping(PING_MS),
+        (error: unknown) => this.#ping(isLasting(error) ? REFUSED_MS : 0),
+      );
+    }, ms).unref();
+  }
+
+  #judge(cause: unknown, during: 'open' | 'call'): Judgement {
+    if (isLockError(cause, 'STORE')) return { error: cause as StoreError, broken: false };
+    return this.#source.judge(cause, during);
+  }
+
+  #notYet(): StoreError {
+    const message = `The request could not be sent to ${this.#source.server} in time.`;
+    return new StoreError(message, { retryable: true, outcome: 'failed' });
+  }
+
+  #silent(): Error {
+    const { server, silenceMs } = this.#source;
+    const message = `No reply came from ${server} within ${silenceMs} ms.`;
+    return new StoreError(message, { retryable: true, outcome: 'unknown' });
+  }
+}
+
+export function closed(server: string): StoreError {
+  const message = `The connection of the locks to ${server} is closed.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}

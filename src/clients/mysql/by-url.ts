@@ -1,0 +1,45 @@
+/** A client for what a MySQL or MariaDB URL names, of whichever package is installed. */
+import { UnsupportedError } from '../../contract/errors.ts';
+import type { SqlDatabase } from '../sql/clients.ts';
+import { UrlForm } from '../url-form.ts';
+import type { MysqlClient } from './client.ts';
+
+const FORM = new UrlForm('The MySQL URL', 'mysql://user:password@host:3306/database');
+
+/** An idle pool keeps the program from ending, so it has to be ended. */
+export type ClientByUrl = MysqlClient & SqlDatabase & { end(): unknown };
+
+/** The query apart from the rest. @throws UsageError */
+export function splitUrl(rest: string): { readonly place: string; readonly query: string } {
+  const [, place, query = ''] = /^(\/\/[^/?#]+\/[^/?#]+)(?:\?([^#]*))?$/.exec(rest) ?? [];
+  if (place === undefined) throw FORM.malformed('it does not fit the form');
+  return { place, query };
+}
+
+/**
+ * It connects when it is used. Each product's own client is tried first; both speak to either.
+ * @param url from the slashes on.
+ * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
+ */
+export async function clientByUrl(scheme: string, url: string): Promise<ClientByUrl> {
+  const makers = [withMysql2, withMariadb];
+  if (scheme === 'mariadb') makers.reverse();
+  for (const make of makers) {
+    const client = await make(url);
+    if (client) return client;
+  }
+  const message = 'A MySQL URL needs a client: run `npm install mysql2` or `npm install mariadb`.';
+  throw new UnsupportedError('store', message);
+}
+
+async function withMysql2(url: string): Promise<ClientByUrl | undefined> {
+  const mysql2 = await import('mysql2').catch(() => undefined);
+  return mysql2 && FORM.reading(() => mysql2.default.createPool(`mysql:${url}`).promise());
+}
+
+/** The pool connects only when it is asked to. */
+async function withMariadb(url: string): Promise<ClientByUrl | undefined> {
+  const mariadb = await import('mariadb').catch(() => undefined);
+  const pool = `${url}${url.includes('?') ? '&' : '?'}minimumIdle=0`;
+  return mariadb && FORM.reading(() => mariadb.default.createPool(`mariadb:${pool}`));
+}

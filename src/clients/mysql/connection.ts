@@ -1,0 +1,87 @@
+/** What the store needs of a connection of either client package. */
+import type { WireTerms } from '../wire.ts';
+
+export type Row = readonly (string | null)[];
+
+export interface Connection {
+  /**
+   * One round trip, of one or several statements; resolves with the rows of all, as texts. A
+   * statement without rows gives one of two words: the number of the insert, and how many rows it
+   * has changed. `told` gets each value of a row as it comes, while the call may go on.
+   */
+  query(text: string, told?: (value: string | null) => void): Promise<readonly Row[]>;
+  /** Says goodbye if it can, and closes soon. */
+  end(): void;
+}
+
+/** Connects like the user's client; gives up when the signal aborts. */
+export type Connect = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<Connection>;
+
+/** How long a goodbye may take, in ms. */
+const GOODBYE_MS = 1000;
+
+/**
+ * Ends the connection after `goodbye`, which the client sends when all earlier requests have their
+ * replies. A broken connection may have no socket any more.
+ */
+export function hangUp(socket: { destroy(): unknown } | undefined, goodbye: () => void): void {
+  try {
+    goodbye();
+  } catch {
+    // The connection is broken already.
+  }
+  setTimeout(() => socket?.destroy(), GOODBYE_MS).unref();
+}
+
+/** Does the first work of a new connection, and ends it if that fails, or the signal aborts. */
+export async function first<T>(
+  { end }: Connection,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await work();
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** The rows of all results of a client. */
+export function rowsIn(results: unknown): readonly Row[] {
+  if (!Array.isArray(results)) return [changeIn(results as Change)];
+  const all = results as readonly unknown[];
+  // Rows are arrays themselves, but only the elements of a result are arrays as well.
+  const several = all.some((each) => !isRow(each));
+  return several ? all.flatMap((result) => rowsIn(result)) : (all as readonly Row[]);
+}
+
+function isRow(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && !Array.isArray(value[0]);
+}
+
+interface Change {
+  readonly insertId: number | bigint;
+  readonly affectedRows: number;
+}
+
+function changeIn({ insertId, affectedRows }: Change): Row {
+  return [String(insertId), String(affectedRows)];
+}
+
+/** Returns the value, after passing it to `told`. */
+export function tellOf(value: string | null, told?: (value: string | null) => void): string | null {
+  told?.(value);
+  return value;
+}
+
+/**
+ * A text as the server reads it in any mode and character set of the session, from any client:
+ * nothing in it needs escapes.
+ */
+export function literal(text: string): string {
+  return text === '' ? "''" : `_utf8mb4 0x${Buffer.from(text).toString('hex')}`;
+}

@@ -1,0 +1,166 @@
+/**
+ * Connections of `mariadb`, version 3.
+ *
+ * Its pools and connections rightly keep their settings private, because of the password. But the
+ * emitter inside them is `this` of its listeners, and shows the settings that it was made with. The
+ * store borrows a connection from a pool for that, once, with the first verb, and returns it at
+ * once. Keeping two of the pool's connections would be simpler and wrong: it may have no more than
+ * one. A program that has this one in a transaction, and waits for a lock in it, waits for itself:
+ * so an error and a warning report a pool that lends none. The request stays until one is free.
+ * What would break it: a version that hides that as well. The store notices before it sends
+ * anything.
+ */
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { abortable, limited } from '../abortable.ts';
+import { Warnings } from '../sql/warnings.ts';
+import { type Connect, type Connection, hangUp, rowsIn, tellOf } from './connection.ts';
+
+/** As much of a `Pool` or `Connection` of either flavour as identifies it. */
+export interface MariadbClient {
+  query(...args: never[]): unknown;
+  execute(...args: never[]): unknown;
+  batch(...args: never[]): unknown;
+}
+
+type Callback = (error: unknown, session: Borrowed) => void;
+
+interface Pool {
+  getConnection(done: Callback): Promise<Borrowed> | undefined;
+}
+
+interface Borrowed {
+  on(event: string, listener: (this: unknown) => void): unknown;
+  removeListener(event: string, listener: () => void): unknown;
+  release?(): unknown;
+}
+
+interface Base {
+  readonly opts: Readonly<Record<string, unknown>>;
+  readonly constructor: unknown;
+  readonly socket?: { destroy(): unknown };
+  connect(): Promise<unknown>;
+  on(event: 'error' | 'end', listener: (said: unknown) => void): unknown;
+  query(query: object, resolve: (results: unknown) => void, reject: (e: unknown) => void): void;
+  end(query: object, resolve: () => void, reject: () => void): void;
+}
+
+interface Column {
+  string(): string | null;
+}
+
+/** Overrides what the program has set for its own queries. */
+const AS_TEXT = {
+  rowsAsArray: true,
+  nestTables: false,
+  namedPlaceholders: false,
+  metaAsArray: false,
+  insertIdAsNumber: false,
+  checkDuplicate: false,
+  typeCast: (column: Column) => column.string(),
+};
+
+/** How long a pool may take to lend a connection, in ms. Making one takes less. */
+const LOAN_MS = 500;
+
+export function mariadbConnect(client: object): Connect {
+  let known: Promise<Base> | undefined;
+  const warnings = new Warnings();
+  return async ({ signal, lost }) => {
+    known ??= baseOf(client).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    const like = await lent(known, signal).catch((error: unknown) => {
+      if (isLockError(error, 'STORE')) warnings.tell('HOLDFAST_POOL_EXHAUSTED', error.message);
+      throw error;
+    });
+    const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
+    base.on('error', lost);
+    base.on('end', () => lost(new Error('Connection lost')));
+    try {
+      await abortable(signal, base.connect());
+    } catch (error) {
+      base.socket?.destroy();
+      throw error;
+    }
+    return connectionOf(base);
+  };
+}
+
+function connectionOf(base: Base): Connection {
+  return {
+    query: (sql, told) =>
+      new Promise((resolve, reject) => {
+        const done = (results: unknown): void => resolve(rowsIn(results));
+        const typeCast = (column: Column): string | null => tellOf(column.string(), told);
+        base.query({ sql, opts: { ...AS_TEXT, ...(told && { typeCast }) } }, done, reject);
+      }),
+    end: () => {
+      const nothing = (): void => {};
+      hangUp(base.socket, () => base.end({}, nothing, nothing));
+    },
+  };
+}
+
+function lent(known: Promise<Base>, signal: AbortSignal): Promise<Base> {
+  return limited(LOAN_MS, [signal], (within) => abortable(within, known)).catch((error) => {
+    throw signal.aborted || !isLate(error) ? error : exhausted();
+  });
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError';
+}
+
+function exhausted(): StoreError {
+  const message =
+    'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
+    ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
+    ' another pool.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}
+
+async function baseOf(client: object): Promise<Base> {
+  if (!('getConnection' in client)) return baseUnder(client as Borrowed);
+  const borrowed = await new Promise<Borrowed>((resolve, reject) => {
+    // One of the two flavours takes a callback, and the other returns a promise.
+    const promised = (client as Pool).getConnection((error, session) =>
+      error ? reject(error) : resolve(session),
+    );
+    promised?.then(resolve, reject);
+  });
+  try {
+    return baseUnder(borrowed);
+  } finally {
+    borrowed.release?.();
+  }
+}
+
+function baseUnder(wrapped: Borrowed): Base {
+  let base: unknown;
+  const tell = function (this: unknown): void {
+    base = this;
+  };
+  const nothing = (): void => {};
+  // An emitter emits `newListener` for each new listener.
+  wrapped.on('newListener', tell);
+  wrapped.on('holdfast', nothing);
+  wrapped.removeListener('newListener', tell);
+  wrapped.removeListener('holdfast', nothing);
+  const { opts } = (base ?? {}) as Partial<Base>;
+  if (typeof opts === 'object' && opts !== null && 'host' in opts) return base as Base;
+  const message = 'This version of the package mariadb does not show how it connects.';
+  throw new UsageError(`${message} Give the locks a client of mysql2.`);
+}
+
+/** Options are an emitter, too, whose listeners belong to their own connection. */
+function ownOptions({ _events, _eventsCount, _maxListeners, ...opts }: Base['opts']): object {
+  return {
+    ...opts,
+    multipleStatements: true,
+    pipelining: false,
+    keepAliveDelay: 10_000,
+    queryTimeout: 0,
+  };
+}

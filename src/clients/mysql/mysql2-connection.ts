@@ -1,0 +1,144 @@
+/**
+ * Connections of `mysql2`, version 3.
+ *
+ * Each is made like those of the user's pool or connection: the same address, TLS, user and
+ * password, but one statement at a time, and Unicode. The promise flavour wraps the one with
+ * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
+ * matter how many copies of the package there are.
+ */
+import { abortable } from '../abortable.ts';
+import { type Connect, hangUp, rowsIn, tellOf } from './connection.ts';
+
+/** As much of a `Pool` or `Connection` of either flavour as identifies it. */
+export interface Mysql2Client {
+  query(...args: never[]): unknown;
+  execute(...args: never[]): unknown;
+  format(...args: never[]): string;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+type Callback<T> = (error: unknown, result: T) => void;
+
+interface Session {
+  readonly stream: { destroy(): unknown; once(event: 'close', listener: () => void): unknown };
+  query(query: object, done: Callback<unknown>): unknown;
+  on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
+  end(): unknown;
+  destroy(): unknown;
+}
+
+interface Opened {
+  readonly session: Session;
+  /** Says goodbye. */
+  readonly end: () => void;
+}
+
+interface Pool {
+  getConnection(done: Callback<Session>): unknown;
+  end(done: () => void): unknown;
+}
+
+interface Core {
+  readonly config: Config & { readonly connectionConfig?: Config };
+  readonly constructor: unknown;
+  readonly _pool?: Core;
+}
+
+/** Statements after a semicolon: what the store sends has no text of anybody's that could end. */
+const MULTI_STATEMENTS = 0x1_00_00;
+
+/** `utf8mb4_unicode_ci`, which has the same number in MySQL and MariaDB. */
+const UTF8MB4 = 224;
+
+interface Field {
+  string(): string | null;
+}
+
+/** Overrides what the program has set for its own queries. */
+const AS_TEXT = {
+  rowsAsArray: true,
+  nestTables: false,
+  namedPlaceholders: false,
+  typeCast: (field: Field) => field.string(),
+};
+
+/** The object with the settings. */
+export function coreOf(client: object): Core | undefined {
+  const { pool, connection } = client as { readonly pool?: object; readonly connection?: object };
+  const inner = (pool ?? connection ?? client) as Partial<Core>;
+  const core = inner._pool ?? inner;
+  return typeof core.config === 'object' && core.config !== null ? (core as Core) : undefined;
+}
+
+export function mysql2Connect(core: Core): Connect {
+  return async ({ signal, lost }) => {
+    const { connectionConfig } = core.config;
+    const { session, end } = await (connectionConfig
+      ? throughPool(core, connectionConfig, signal)
+      : alone(core, signal));
+    session.on('error', lost);
+    session.stream.once('close', () => lost(new Error('Connection lost')));
+    return {
+      query: (sql, told) =>
+        new Promise((resolve, reject) => {
+          const typeCast = (field: Field): string | null => tellOf(field.string(), told);
+          session.query({ sql, ...AS_TEXT, ...(told && { typeCast }) }, (error, results) =>
+            error ? reject(error) : resolve(rowsIn(results)),
+          );
+        }),
+      end: () => hangUp(session, end),
+    };
+  };
+}
+
+/** A pool does not show how it makes a connection, so this makes a pool of one. */
+async function throughPool(core: Core, config: Config, signal: AbortSignal): Promise<Opened> {
+  const own = {
+    ...core.config,
+    connectionConfig: ownConfig(config),
+    connectionLimit: 1,
+    maxIdle: 1,
+  };
+  const pool = new (core.constructor as new (options: object) => Pool)({ config: own });
+  const opening = new Promise<Session>((resolve, reject) => {
+    pool.getConnection((error, session) => (error ? reject(error) : resolve(session)));
+  });
+  const end = (): void => void pool.end(() => {});
+  try {
+    return { session: await abortable(signal, opening), end };
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+async function alone(core: Core, signal: AbortSignal): Promise<Opened> {
+  const Session = core.constructor as new (options: object) => Session;
+  const session = new Session({ config: ownConfig(core.config) });
+  const opening = new Promise<Session>((resolve, reject) => {
+    session.on('connect', () => resolve(session));
+    session.on('error', reject);
+  });
+  try {
+    await abortable(signal, opening);
+    return { session, end: () => void session.end() };
+  } catch (error) {
+    session.destroy();
+    throw error;
+  }
+}
+
+function ownConfig(config: Config): object {
+  const copy = Object.create(
+    Object.getPrototypeOf(config),
+    Object.getOwnPropertyDescriptors(config),
+  ) as object;
+  return Object.assign(copy, {
+    multipleStatements: true,
+    charsetNumber: UTF8MB4,
+    namedPlaceholders: false,
+    clientFlags: Number(config.clientFlags) | MULTI_STATEMENTS,
+    enableKeepAlive: true,
+    pool: undefined,
+  });
+}

@@ -1,0 +1,118 @@
+/** Objects in a bucket of S3, through the user's client. */
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import type { AwsSettings } from '../aws/from-query.ts';
+import {
+  type AwsClient,
+  notInstalled,
+  type OwnAwsClient,
+  type Reply,
+  sendTimed,
+} from '../aws/send.ts';
+import type { ConditionalPut, ObjectAccess, StoredObject } from './access.ts';
+
+export interface S3ObjectsOptions {
+  readonly bucket: string;
+  /** What the keys of all objects begin with; default none. */
+  readonly prefix?: string;
+}
+
+/** S3 has keys of so many bytes of UTF-8. */
+const MAX_KEY_BYTES = 1024;
+
+/**
+ * The objects of a bucket, for `objectFence` and `objectStore`; `@aws-sdk/client-s3` is imported
+ * with the first request.
+ *
+ * @example
+ * import { S3Client } from '@aws-sdk/client-s3';
+ * import { s3Objects } from 'holdfast/objects';
+ *
+ * const objects = s3Objects(new S3Client(), { bucket: 'plans' });
+ *
+ * @throws UsageError
+ */
+export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectAccess {
+  const { bucket, prefix = '' } = readOptions(options, ['bucket', 'prefix'], 's3Objects');
+  if (typeof client?.send !== 'function') throw new UsageError('s3Objects takes an S3Client.');
+  if (typeof bucket !== 'string' || bucket === '') throw new UsageError('bucket must be a name.');
+  if (typeof prefix !== 'string') throw new UsageError('prefix must be text.');
+
+  async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut): Promise<Put> {
+    const { PutObjectCommand } = await sdk();
+    const command = new PutObjectCommand({
+      Bucket: bucket,
+      Key: placeOf(prefix, key),
+      Body: text,
+      ContentType: 'application/json',
+      IfMatch: ifMatch,
+      IfNoneMatch: ifNoneMatch,
+    });
+    const { output, ...timed } = await sendTimed<{ readonly ETag?: string }>(client, command);
+    return { ...(output.ETag !== undefined && { etag: output.ETag }), ...timed };
+  }
+
+  return {
+    async get(key) {
+      const { GetObjectCommand } = await sdk();
+      const command = new GetObjectCommand({ Bucket: bucket, Key: placeOf(prefix, key) });
+      return found(await sendTimed<GetOutput>(client, command));
+    },
+    async put(put) {
+      return (await putTimed(put)).etag;
+    },
+    putTimed,
+    async *list(beginning) {
+      const { ListObjectsV2Command } = await sdk();
+      let token: string | undefined;
+      do {
+        const command: object = new ListObjectsV2Command({
+          Bucket: bucket,
+          Prefix: prefix + beginning,
+          ContinuationToken: token,
+        });
+        const { output } = await sendTimed<ListOutput>(client, command);
+        for (const { Key = '' } of output.Contents ?? []) yield Key.slice(prefix.length);
+        token = output.NextContinuationToken;
+      } while (token !== undefined);
+    },
+  };
+}
+
+interface Put {
+  readonly etag?: string;
+  readonly nowMs?: number;
+}
+
+interface GetOutput {
+  readonly Body?: { transformToString(): Promise<string> };
+  readonly ETag?: string;
+}
+
+interface ListOutput {
+  readonly Contents?: readonly { readonly Key?: string }[];
+  readonly NextContinuationToken?: string;
+}
+
+async function found({ output, ...timed }: Reply<GetOutput>): Promise<StoredObject> {
+  const text = (await output.Body?.transformToString()) ?? '';
+  return { text, etag: output.ETag ?? '', ...timed };
+}
+
+function placeOf(prefix: string, key: string): string {
+  const place = prefix + key;
+  const bytes = Buffer.byteLength(place);
+  if (bytes <= MAX_KEY_BYTES) return place;
+  const message = `The key of an object has ${bytes} bytes of UTF-8; S3 allows ${MAX_KEY_BYTES}.`;
+  throw new UsageError(message);
+}
+
+/** A client with what the environment tells the SDK. @throws UnsupportedError */
+export async function s3Client(settings: AwsSettings): Promise<OwnAwsClient> {
+  const { S3Client } = await sdk();
+  return new S3Client(settings);
+}
+
+function sdk() {
+  return import('@aws-sdk/client-s3').catch(notInstalled('@aws-sdk/client-s3'));
+}

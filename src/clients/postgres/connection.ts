@@ -1,0 +1,46 @@
+/** What the store needs of a connection of either client package. */
+import type { WireTerms } from '../wire.ts';
+
+export interface Statement {
+  readonly text: string;
+  /** For `$1` and so on; only of a statement with a name. */
+  readonly values?: readonly string[];
+  /** The server keeps it prepared under this name, as long as the connection lives. */
+  readonly name?: string;
+}
+
+export type Row = readonly (string | null)[];
+
+export interface Connection {
+  /**
+   * Of several statements in one text, those of the last that returns any. One round trip, except
+   * when a named statement is first used; resolves with the rows, as texts.
+   */
+  query(statement: Statement): Promise<readonly Row[]>;
+  /**
+   * The process of the server, as named when the connection began; known after the first statement.
+   * A pooler makes up a number.
+   */
+  readonly pid: number | undefined;
+  /** From then on, messages to this channel arrive. */
+  listen(channel: string): Promise<unknown>;
+  /** Says goodbye if it can, and closes soon. */
+  end(): void;
+}
+
+/** Connects like the user's client; gives up when the signal aborts. */
+export type Connect = (terms: WireTerms) => Promise<Connection>;
+
+/** How long a goodbye may take, in ms; a server that cannot be reached takes none. */
+const GOODBYE_MS = 1000;
+
+interface Ends {
+  destroy(): unknown;
+  destroySoon?(): unknown;
+}
+
+/** Ends the connection once its written data is on its way. */
+export function hangUp(socket: Ends): void {
+  if (socket.destroySoon) socket.destroySoon();
+  setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+}

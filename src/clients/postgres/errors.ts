@@ -1,0 +1,45 @@
+/** What errors of PostgreSQL and its clients mean to a store. */
+import { failureOf } from '../sql/failures.ts';
+import { type Database, type DatabaseErrors, judgeAs } from '../sql/judge.ts';
+import type { Judgement } from '../wire.ts';
+
+export const POSTGRES: Database = {
+  name: 'PostgreSQL',
+  scheme: 'postgres',
+  place: 'schema',
+  option: 'schema',
+};
+
+const ERRORS: DatabaseErrors = {
+  ...POSTGRES,
+  failureOf: (error) => {
+    const state = stateOf(error);
+    return state === undefined ? undefined : failureOf(state);
+  },
+  breaks: [
+    [
+      /password must be a string|SASL|Unknown authenticationOk/i,
+      {
+        retryable: false,
+        advice: 'needs a password, or a different one. Check that of the client',
+      },
+    ],
+  ],
+};
+
+export function judge(error: unknown, during: 'open' | 'call'): Judgement {
+  return judgeAs(ERRORS, error, during);
+}
+
+/** True if the server has replied that it refuses the statement, and goes on. */
+export function isReply(error: unknown): boolean {
+  const failure = ERRORS.failureOf(error);
+  return failure !== undefined && failure.broken !== true;
+}
+
+/** The SQLSTATE, if this is a reply of the server: errors of the system have no severity. */
+function stateOf(error: unknown): string | undefined {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  const answered = typeof severity === 'string' && typeof code === 'string';
+  return answered && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}

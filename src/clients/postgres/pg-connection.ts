@@ -1,0 +1,129 @@
+/**
+ * Connections of `pg`, version 8.
+ *
+ * Each is a client made like those of the pool: the same address, TLS, user and password, also
+ * where that is a function, but without settings that would end it while idle, or settle a
+ * statement before the server does. A connection string wins over other options, so those are set
+ * on what the package made of all of them.
+ */
+import { abortable } from '../abortable.ts';
+import { type Connect, type Connection, hangUp, type Row, type Statement } from './connection.ts';
+
+/** As much of a `Pool` as is used. */
+export interface PgPool {
+  readonly options: object;
+  readonly totalCount: number;
+  readonly ended: boolean;
+  connect(): Promise<unknown>;
+}
+
+/** As much of a `Client` as is used. */
+export interface PgClient {
+  readonly connection: object;
+  readonly host: string;
+  connect(): Promise<unknown>;
+  getTransactionStatus?(): string | null;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+interface Socket {
+  destroy(error?: Error): unknown;
+}
+
+interface Result {
+  readonly rows: readonly Row[];
+}
+
+interface Session {
+  readonly connectionParameters: Record<string, unknown>;
+  readonly connection: { readonly stream: Socket };
+  readonly processID: number | null;
+  binary: boolean;
+  connect(): Promise<unknown>;
+  /** Of several statements in one text, there are several results. */
+  query(query: object): Promise<Result | readonly Result[]>;
+  on(event: string, listener: (said: unknown) => void): unknown;
+  end(): Promise<unknown>;
+}
+
+type NewSession = new (config: object) => Session;
+
+const OWN = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  // The session has a time-out of its own for connecting.
+  connectionTimeoutMillis: 0,
+  pipeline: false,
+};
+
+const OWN_PARAMETERS = {
+  application_name: 'holdfast',
+  // With the first two, a statement could fail here and still take effect on the server.
+  query_timeout: 0,
+  statement_timeout: 0,
+  lock_timeout: 0,
+  idle_in_transaction_session_timeout: 0,
+};
+
+/** All values as the server writes them, whatever parsers the program has registered. */
+const AS_TEXT = {
+  getTypeParser:
+    () =>
+    (text: string): string =>
+      text,
+};
+
+export function pgConnect(client: PgPool | PgClient): Connect {
+  const config = configOf(client);
+  const { Client = client.constructor } = client as { readonly Client?: unknown };
+  return async ({ signal, lost, heard }) => {
+    const session = new (Client as NewSession)(config);
+    Object.assign(session.connectionParameters, OWN_PARAMETERS);
+    session.binary = false;
+    session.on('error', lost);
+    session.on('end', () => lost(new Error('Connection terminated')));
+    session.on('notification', (said) => heard((said as { payload?: string }).payload ?? ''));
+    try {
+      await abortable(signal, session.connect());
+    } catch (error) {
+      session.connection.stream.destroy();
+      throw error;
+    }
+    return connectionOf(session);
+  };
+}
+
+function connectionOf(session: Session): Connection {
+  return {
+    query({ text, values = [], name }: Statement) {
+      const query = { text, values: [...values], rowMode: 'array', types: AS_TEXT };
+      const asked = session.query(name === undefined ? query : { ...query, name });
+      return asked.then(rowsOf);
+    },
+    get pid() {
+      return session.processID ?? undefined;
+    },
+    listen: (channel) => session.query({ text: `LISTEN "${channel}"` }),
+    end() {
+      session.end().catch(() => {});
+      hangUp(session.connection.stream);
+    },
+  };
+}
+
+function rowsOf(result: Result | readonly Result[]): readonly Row[] {
+  const results: readonly Result[] = 'rows' in result ? [result] : result;
+  return results.findLast(({ rows }) => rows.length > 0)?.rows ?? [];
+}
+
+/** A copy of a pool's options lacks the password, which the pool hides. */
+function configOf(client: PgPool | PgClient): Config {
+  if ('options' in client) {
+    const { password } = client.options as Config;
+    return { ...client.options, ...(password !== undefined && { password }), ...OWN };
+  }
+  const { connectionParameters } = client as unknown as { readonly connectionParameters: Config };
+  const { password } = connectionParameters;
+  return { ...connectionParameters, password, ...OWN };
+}

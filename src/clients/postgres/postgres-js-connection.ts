@@ -1,0 +1,176 @@
+/**
+ * Connections of `postgres` (postgres.js), version 3.
+ *
+ * An instance does not show the function that made it, so this file loads the package again, which
+ * the program has loaded by then. Each connection is an instance of its own, made with the parsed
+ * options of the user's instance; it makes no second connection, because the store asks nothing of
+ * it once the first is lost. This file makes the socket, because the package's own could not be
+ * closed on a network that does not reply.
+ * A statement that is not prepared would take two round trips, one to ask for the types of its
+ * values, so one without a name has none, and goes as a simple query.
+ */
+import { once } from 'node:events';
+import { connect as dial, type Socket } from 'node:net';
+import { StoreError } from '../../contract/errors.ts';
+import { type Connect, type Connection, hangUp, type Row, type Statement } from './connection.ts';
+
+/** As much of an instance as is used. */
+export interface PostgresJs {
+  readonly options: object;
+  readonly parameters: object;
+  unsafe(text: string): PromiseLike<unknown>;
+  reserve(): PromiseLike<unknown>;
+  end(): Promise<unknown>;
+}
+
+interface Options {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path?: string | false | undefined;
+  readonly connection?: object;
+  readonly socket?: ((options: object) => unknown) | undefined;
+}
+
+interface Result extends ReadonlyArray<Row> {
+  readonly state?: { readonly pid: number | null };
+}
+
+interface Instance {
+  unsafe(
+    text: string,
+    values: readonly string[],
+    options: object,
+  ): { values(): PromiseLike<Result | readonly Result[]> };
+  end(options: { readonly timeout: number }): Promise<unknown>;
+}
+
+type NewInstance = (options: object) => Instance;
+
+const OWN = {
+  max: 1,
+  idle_timeout: null,
+  max_lifetime: null,
+  // The session has a time-out of its own for connecting.
+  connect_timeout: 0,
+  keep_alive: 10,
+  backoff: 0,
+  fetch_types: false,
+  prepare: true,
+  // The store itself checks for a primary when the connection is open.
+  target_session_attrs: null,
+  no_subscribe: true,
+  debug: false,
+  onnotice: () => {},
+  onparameter: undefined,
+  types: {},
+};
+
+export function postgresJsConnect({ options }: PostgresJs): Connect {
+  const given = options as Options;
+  let attempts = 0;
+  return async ({ signal, lost, heard }) => {
+    const postgres = await load();
+    // Another host each time: one may be gone, or a standby.
+    const nth = attempts++ % Math.max(1, given.host.length);
+    const place = { host: given.host[nth], port: given.port[nth], path: given.path };
+    const socket = socketOf(place, given.socket, signal);
+    const instance = postgres({
+      ...given,
+      ...OWN,
+      // The package changes these as it goes, so they must not be those of the user's instance.
+      parsers: {},
+      serializers: {},
+      parameters: {},
+      shared: { retries: 0, typeArrayMap: {} },
+      transform: { undefined: undefined, column: {}, value: {}, row: {} },
+      host: [place.host],
+      port: [place.port],
+      socket: socket.open,
+      connection: { ...given.connection, application_name: 'holdfast' },
+      onclose: () => lost(new Error('Connection terminated')),
+      onnotify: (_: string, message: string) => heard(message),
+    });
+    return connectionOf(instance, socket);
+  };
+}
+
+/** The instance connects with its first statement. */
+function connectionOf(instance: Instance, socket: OwnSocket): Connection {
+  let pid: number | undefined;
+  const query = async (statement: Statement): Promise<Result> => {
+    const result = await ask(instance, statement);
+    pid ??= result.state?.pid ?? undefined;
+    return result;
+  };
+  return {
+    query,
+    get pid() {
+      return pid;
+    },
+    listen: (channel) => query({ text: `LISTEN "${channel}"` }),
+    end() {
+      instance.end({ timeout: 0 }).catch(() => {});
+      socket.close();
+    },
+  };
+}
+
+async function ask(instance: Instance, { text, values = [], name }: Statement): Promise<Result> {
+  const options = name === undefined ? { simple: true } : { prepare: true };
+  const result = await instance.unsafe(text, values, options).values();
+  if ('command' in result) return result as Result;
+  const results = result as readonly Result[];
+  return (results.findLast((rows) => rows.length > 0) ?? results.at(-1)) as Result;
+}
+
+interface Place {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly path?: string | false | undefined;
+}
+
+interface OwnSocket {
+  open(options: object): Promise<Socket>;
+  close(): void;
+}
+
+function socketOf(place: Place, make: Options['socket'], signal: AbortSignal): OwnSocket {
+  let opened: Socket | undefined;
+  let closed = false;
+  return {
+    async open(options) {
+      // The package would connect anew where it should give up.
+      if (opened || closed) throw new Error('Connection terminated');
+      opened = make ? ((await make(options)) as Socket) : await dialled(place, signal);
+      if (closed) opened.destroy();
+      return opened;
+    },
+    close() {
+      closed = true;
+      if (opened) hangUp(opened);
+    },
+  };
+}
+
+async function dialled({ host, port, path }: Place, signal: AbortSignal): Promise<Socket> {
+  const socket = dial({ ...(path ? { path } : { host, port: Number(port) }), noDelay: true });
+  try {
+    await once(socket, 'connect', { signal });
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  // The package takes this name for the one that a certificate must be for.
+  return Object.assign(socket, { host });
+}
+
+async function load(): Promise<NewInstance> {
+  try {
+    // Users of `pg` make bundles where this package is missing.
+    const { default: postgres } = await import(/* webpackIgnore: true */ 'postgres');
+    return postgres as unknown as NewInstance;
+  } catch (cause) {
+    const message = 'The package postgres cannot be loaded, although a client of it is used.';
+    throw new StoreError(message, { cause, retryable: false, outcome: 'failed' });
+  }
+}

@@ -1,0 +1,45 @@
+/** Refuses what is no client of Redis, or none that could be used. */
+import { UsageError } from '../../base/errors.ts';
+import { has, notAClient, over, refuseText } from '../members.ts';
+
+const EXPECTED = {
+  what: 'A Redis client',
+  clients:
+    'a Redis or Cluster of ioredis, or what createClient, createCluster or createSentinel of the' +
+    ' package redis gives',
+};
+
+/** @throws UsageError */
+export function checkClient(client: unknown): void {
+  refuseText(client, EXPECTED);
+  if (!has(client, 'connect', 'on')) throw notAClient(client, EXPECTED);
+  if ('isCluster' in client) {
+    if (!has(client, 'duplicate', 'disconnect', client.isCluster === true ? 'nodes' : 'call')) {
+      throw notAClient(client, EXPECTED);
+    }
+    return checkIoredis(client);
+  }
+  const sentinel = has(client, '_execute', 'getSentinelNode');
+  if (!has(client, 'destroy', sentinel ? 'use' : 'duplicate', 'sendCommand'))
+    throw notAClient(client, EXPECTED);
+  checkNodeRedis(client);
+}
+
+function checkIoredis({ mode, status }: Readonly<Record<string, unknown>>): void {
+  if (status === 'end') throw over('is closed');
+  if (mode === 'subscriber' || mode === 'monitor') {
+    throw new UsageError(`The client is in ${mode} mode: give one that sends commands.`);
+  }
+}
+
+function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
+  const { isOpen, socketEpoch, isPubSubActive, options } = client;
+  // A client that never connected is not open either, but not closed for good.
+  if (isOpen === false && Number(socketEpoch ?? 0) > 0) throw over('is closed');
+  // With RESP3, a client that listens can send commands as well. Version 6, which has key prefixes,
+  // uses RESP3 by default.
+  const { RESP = '_keyPrefix' in client ? 3 : 2 } = (options ?? {}) as { RESP?: unknown };
+  if (isPubSubActive === true && RESP !== 3) {
+    throw new UsageError('The client is in subscriber mode: give one that sends commands.');
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What the store needs of a client, whichever package it comes from.
+ *
+ * Clients are told apart by their members, never by `instanceof`: a program may have two copies of
+ * a package. The store sends no commands through them; their `duplicate` makes its connections.
+ */
+
+import { checkClient } from './check-client.ts';
+import { ClusterLink } from './cluster-link.ts';
+import { Connection, greeted, type RedisSource, Subscriptions } from './connection.ts';
+import {
+  type IoredisClient,
+  type IoredisCluster,
+  ioredisDiscover,
+  ioredisSource,
+} from './ioredis-link.ts';
+import type { Greeting, Link } from './link.ts';
+import {
+  type NodeRedisClient,
+  type NodeRedisCluster,
+  type NodeRedisSentinel,
+  nodeRedisDiscover,
+  nodeRedisSentinelSource,
+  nodeRedisSource,
+} from './node-redis-link.ts';
+
+/** Clients of `ioredis` (5.4 and newer) and of node-redis, the package `redis` (5 and newer). */
+export type RedisClient =
+  | IoredisClient
+  | IoredisCluster
+  | NodeRedisClient
+  | NodeRedisCluster
+  | NodeRedisSentinel;
+
+/**
+ * Opens no connection yet: the first command does.
+ * @throws UsageError if it is no client of these packages, or cannot be duplicated.
+ */
+export function linkOf(client: RedisClient, greeting: Greeting = async () => {}): Link {
+  checkClient(client);
+  if ('isCluster' in client) {
+    if (!('nodes' in client)) return singleLink(ioredisSource(client), greeting);
+    return new ClusterLink(ioredisDiscover(client), greeting);
+  }
+  if ('getSentinelNode' in client) return singleLink(nodeRedisSentinelSource(client), greeting);
+  if ('nodeClient' in client) return new ClusterLink(nodeRedisDiscover(client), greeting);
+  return singleLink(nodeRedisSource(client), greeting);
+}
+
+function singleLink(source: RedisSource, greeting: Greeting): Link {
+  const connection = new Connection(greeted(source, (ask) => greeting(ask, { cluster: false })));
+  const subscriptions = new Subscriptions();
+  return {
+    cluster: false,
+    send: (_, command) => connection.send(command),
+    sendAll: (_, commands) => connection.sendAll(commands),
+    lowestSlot: async () => 0,
+    primaries: async () => [(command) => connection.send(command)],
+    listen: (channel, received, resumed) =>
+      subscriptions.start(source, { channel, received, resumed }),
+    close: async () => {
+      connection.close();
+      subscriptions.close();
+    },
+  };
+}

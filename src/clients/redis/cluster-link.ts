@@ -1,0 +1,256 @@
+/**
+ * Connections to the primaries of a cluster.
+ *
+ * The client package finds the slots; the connections are our own, one to a primary, so that
+ * `Connection`'s rules hold for them and commands keep their order. A server that replies MOVED,
+ * ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so it may be written again
+ * elsewhere: for a second at most, then the reply stands. While a slot is handed to another server,
+ * both servers carry out its commands. Both then load a script; a WAIT, which counts the writes
+ * before it on its own connection, would count the wrong server's writes, and is refused.
+ * What would break it: a client that follows MOVED for a single command of a row.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limited } from '../abortable.ts';
+import { closed } from '../kept-connection.ts';
+import { Connection, greeted, REDIS, type RedisSource, Subscriptions } from './connection.ts';
+import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
+import type { Greeting, Link, Refusal, Reply } from './link.ts';
+import { slotOf } from './slots.ts';
+
+/** The cluster's own view, at one moment, of where its slots are. */
+export interface Topology {
+  /** The address of the primary of each slot. */
+  readonly slots: readonly (string | undefined)[];
+  /** How to reach a server, by an address of `slots` or of a redirection. */
+  at(address: string): RedisSource;
+}
+
+/** Asks the cluster; rejects with the client package's reason. */
+export type Discover = (signal: AbortSignal) => Promise<Topology>;
+
+/** How long a command is sent elsewhere or again, or waits for the cluster to be found. */
+const PATIENCE_MS = 1000;
+/** The pause between two tries while the servers rearrange slots. */
+const PAUSE_MS = 50;
+/** How long an attempt to find the cluster may take. */
+const ATTEMPT_MS = 5000;
+
+type Commands = readonly (readonly string[])[];
+type Answer = Reply | Refusal;
+
+export class ClusterLink implements Link {
+  readonly cluster = true;
+  readonly #discover: Discover;
+  readonly #greeting: Greeting;
+  readonly #closing = new AbortController();
+  readonly #connections = new Map<string, Connection>();
+  readonly #subscriptions = new Subscriptions();
+  /** The servers that slots were lately being handed to. */
+  readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
+  #topology: Topology | undefined;
+  #discovering: Promise<Topology> | undefined;
+  #failedAt = 0;
+  #turn = Math.floor(Math.random() * 1000);
+
+  constructor(discover: Discover, greeting: Greeting) {
+    this.#discover = discover;
+    this.#greeting = greeting;
+  }
+
+  async send(key: string, command: readonly string[]): Promise<Reply> {
+    await this.#passingOn(slotOf(key), command);
+    const [answer = null] = await this.sendAll(key, [command]);
+    if (isRefusal(answer)) throw refused(answer.refusal);
+    return answer;
+  }
+
+  async sendAll(key: string, commands: Commands): Promise<Answer[]> {
+    const slot = slotOf(key);
+    const connection = this.#primary(slot) ?? (await this.#found(slot));
+    const answers = await connection.sendAll(commands);
+    return answers.some(isRedirection) ? this.#follow(slot, commands, answers) : answers;
+  }
+
+  async lowestSlot(key: string): Promise<number> {
+    const { slots } = this.#topology ?? (await this.#soon());
+    const slot = slotOf(key);
+    const address = slots[slot];
+    return address === undefined ? slot : slots.indexOf(address);
+  }
+
+  async primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]> {
+    const topology = this.#topology ?? (await this.#soon());
+    return addresses(topology).map((address) => {
+      const connection = this.#to(address, topology);
+      return (command) => connection.send(command);
+    });
+  }
+
+  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void> {
+    const source: RedisSource = {
+      ...REDIS,
+      open: async (terms) => {
+        const topology = this.#topology ?? (await this.#soon());
+        const all = addresses(topology);
+        // A different server each time, since the last one may be gone.
+        const address = all[this.#turn++ % all.length] ?? '';
+        return this.#source(address, topology).open(terms);
+      },
+    };
+    return this.#subscriptions.start(source, { channel, received, resumed });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(closed(REDIS.server));
+    for (const connection of this.#connections.values()) connection.close();
+    this.#subscriptions.close();
+  }
+
+  #primary(slot: number): Connection | undefined {
+    const address = this.#topology?.slots[slot];
+    return address === undefined ? undefined : this.#connections.get(address);
+  }
+
+  async #found(slot: number): Promise<Connection> {
+    let topology = this.#topology ?? (await this.#soon());
+    if (topology.slots[slot] === undefined) topology = await this.#soon();
+    const address = topology.slots[slot];
+    if (address === undefined) throw refused('CLUSTERDOWN Hash slot not served');
+    return this.#to(address, topology);
+  }
+
+  #to(address: string, topology: Topology): Connection {
+    let connection = this.#connections.get(address);
+    if (!connection) {
+      const source = this.#source(address, topology);
+      const greet = this.#greeting;
+      connection = new Connection(greeted(source, (ask) => greet(ask, { cluster: true })));
+      if (this.#closing.signal.aborted) connection.close();
+      else this.#connections.set(address, connection);
+    }
+    return connection;
+  }
+
+  /** Looks for a successor whenever this server is lost or not found. */
+  #source(address: string, topology: Topology): RedisSource {
+    const { open } = topology.at(address);
+    let first = true;
+    const look = (): void => {
+      this.#refresh().catch(() => {});
+    };
+    return {
+      ...REDIS,
+      open: async (terms) => {
+        if (!first) look();
+        first = false;
+        try {
+          return await open(terms);
+        } catch (error) {
+          look();
+          throw error;
+        }
+      },
+    };
+  }
+
+  async #follow(slot: number, commands: Commands, first: Answer[]): Promise<Answer[]> {
+    const answers = [...first];
+    const moved = first.findIndex(isRedirection);
+    const deadline = performance.now() + PATIENCE_MS;
+    while (performance.now() < deadline && !this.#closing.signal.aborted) {
+      const cause = answers.find(isRedirection);
+      if (cause === undefined) break;
+      const again = commands.flatMap((_, i) => (sameCode(answers[i], cause) ? [i] : []));
+      const [code, , address = ''] = cause.refusal.split(' ');
+      if (code === 'TRYAGAIN' || code === 'CLUSTERDOWN') await sleep(PAUSE_MS);
+      if (code === 'MOVED' || code === 'CLUSTERDOWN') await this.#soon().catch(() => {});
+      const asking = code === 'ASK' && this.#topology;
+      if (asking) this.#heirs.set(slot, { address, until: performance.now() + PATIENCE_MS });
+      const connection = asking ? this.#to(address, asking) : await this.#found(slot);
+      const row = again.map((i) => commands[i] ?? []);
+      const sent = asking ? row.flatMap((command) => [['ASKING'], command]) : row;
+      const got = await connection.sendAll(sent);
+      for (const [n, i] of again.entries()) answers[i] = got[asking ? 2 * n + 1 : n] ?? null;
+    }
+    return answers.map((answer, i) => (i > moved && isWait(commands[i]) ? UNCOUNTED : answer));
+  }
+
+  /** Handles commands without a key, while their slot is being handed over. */
+  async #passingOn(slot: number, command: readonly string[]): Promise<void> {
+    const heir = this.#heirs.get(slot);
+    if (!heir || !this.#topology) return;
+    if (performance.now() > heir.until) this.#heirs.delete(slot);
+    else if (isWait(command)) throw refused(UNCOUNTED.refusal);
+    else if (command[0] === 'SCRIPT') await this.#to(heir.address, this.#topology).send(command);
+  }
+
+  /** A fresh topology, for a caller that cannot go on without one. */
+  async #soon(): Promise<Topology> {
+    const patience = new AbortController();
+    try {
+      return await Promise.race([
+        this.#refresh(),
+        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
+          throw new Error('connect ETIMEDOUT');
+        }),
+      ]);
+    } catch (error) {
+      throw connectionError(error, false);
+    } finally {
+      patience.abort();
+    }
+  }
+
+  #refresh(): Promise<Topology> {
+    this.#discovering ??= this.#look().finally(() => {
+      this.#discovering = undefined;
+    });
+    return this.#discovering;
+  }
+
+  async #look(): Promise<Topology> {
+    const closing = this.#closing.signal;
+    const rest = this.#failedAt + PAUSE_MS - performance.now();
+    if (rest > 0) await sleep(rest, undefined, { signal: closing });
+    closing.throwIfAborted();
+    try {
+      const topology = await limited(ATTEMPT_MS, [closing], this.#discover);
+      this.#topology = topology;
+      this.#forget(new Set(topology.slots));
+      return topology;
+    } catch (error) {
+      this.#failedAt = performance.now();
+      throw error;
+    }
+  }
+
+  #forget(wanted: ReadonlySet<string | undefined>): void {
+    for (const [address, connection] of this.#connections) {
+      if (wanted.has(address)) continue;
+      this.#connections.delete(address);
+      // A caller that asks again reaches the successor.
+      connection.close(refused('CLUSTERDOWN The server has left the cluster'));
+    }
+  }
+}
+
+const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN']);
+
+function isRedirection(answer: Answer): answer is Refusal {
+  return isRefusal(answer) && REDIRECTIONS.has(refusalCode(answer.refusal) ?? '');
+}
+
+function sameCode(answer: Answer | undefined, { refusal }: Refusal): boolean {
+  if (answer === undefined || !isRefusal(answer)) return false;
+  return refusalCode(answer.refusal) === refusalCode(refusal);
+}
+
+const UNCOUNTED: Refusal = { refusal: 'TRYAGAIN What WAIT would count was sent elsewhere' };
+
+function isWait(command: readonly string[] | undefined): boolean {
+  return command?.[0]?.startsWith('WAIT') ?? false;
+}
+
+function addresses({ slots }: Topology): string[] {
+  return [...new Set(slots)].filter((address) => address !== undefined);
+}

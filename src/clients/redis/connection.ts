@@ -1,0 +1,129 @@
+/**
+ * Commands over a kept-up connection, each written at most once (kept-connection.ts), and messages
+ * over connections of their own, because one that listens may send no other commands.
+ */
+import type { StoreError } from '../../contract/errors.ts';
+import { abortable, limited } from '../abortable.ts';
+import { KeptConnection, type Listener } from '../kept-connection.ts';
+import type { Source, Wire } from '../wire.ts';
+import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
+import type { Refusal, Reply } from './link.ts';
+import { replyOf } from './replies.ts';
+
+export interface RedisWire extends Wire {
+  /** Writes the command in this turn, after those before it; settles with the package's reply. */
+  send(command: readonly string[]): Promise<unknown>;
+  /** Commands sent by `work` may be written together. */
+  together(work: () => void): void;
+  listen(channel: string): Promise<unknown>;
+}
+
+export type RedisSource = Source<RedisWire>;
+
+/** The common part of all sources. */
+export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
+  server: 'the Redis server',
+  // A heartbeat that is lost must not cost the next one as well, which is written meanwhile.
+  silenceMs: 2000,
+  atOnce: Number.POSITIVE_INFINITY,
+  judge,
+};
+
+export class Connection {
+  readonly #kept: KeptConnection<RedisWire>;
+
+  constructor(source: RedisSource) {
+    this.#kept = new KeptConnection(source);
+  }
+
+  send(command: readonly string[]): Promise<Reply> {
+    const terms = { quietMs: waitOf(command) };
+    return this.#kept.ask(async (wire) => replyOf(await wire.send(command)), terms);
+  }
+
+  async sendAll(commands: readonly (readonly string[])[]): Promise<(Reply | Refusal)[]> {
+    let used: RedisWire | undefined;
+    const terms = { quietMs: Math.max(0, ...commands.map(waitOf)) };
+    const answers = await this.#kept.ask((wire) => {
+      used = wire;
+      return sendTogether(wire, commands);
+    }, terms);
+    const replica = answers.find(isFromReplica);
+    if (used && replica) this.#kept.drop(used, refused(replica.refusal));
+    return answers;
+  }
+
+  close(reason?: StoreError): void {
+    this.#kept.close(reason);
+  }
+}
+
+async function sendTogether(
+  wire: RedisWire,
+  commands: readonly (readonly string[])[],
+): Promise<(Reply | Refusal)[]> {
+  let answers: Promise<Reply | Refusal>[] = [];
+  wire.together(() => {
+    answers = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
+  });
+  return Promise.all(answers);
+}
+
+function refusalOrThrow(error: unknown): Refusal {
+  const refusal = refusalIn(error);
+  if (refusal === undefined) throw error;
+  return { refusal };
+}
+
+function isFromReplica(answer: Reply | Refusal): answer is Refusal {
+  return isRefusal(answer) && refusalCode(answer.refusal) === 'READONLY';
+}
+
+/** The server replies to nothing on this connection until the replicas are there. */
+function waitOf([name, , ms]: readonly string[]): number {
+  return name === 'WAIT' ? Number(ms) : 0;
+}
+
+/** The same source, but `greet` questions the server of a wire before it is handed out. */
+export function greeted(
+  source: RedisSource,
+  greet: (ask: (command: readonly string[]) => Promise<Reply>) => Promise<void>,
+): RedisSource {
+  return {
+    ...source,
+    open: async (terms) => {
+      const wire = await source.open(terms);
+      try {
+        const ask = async (command: readonly string[]) => replyOf(await wire.send(command));
+        // As long as a connection may be silent, since a server that stands still may be replaced.
+        await limited(source.silenceMs, [terms.signal], (signal) => abortable(signal, greet(ask)));
+        return wire;
+      } catch (error) {
+        wire.close();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The connections of a link that listen, each to one channel for as long as the process lives. */
+export class Subscriptions {
+  readonly #all = new Set<KeptConnection<RedisWire>>();
+
+  /** A subscription that could not begin leaves nothing behind. */
+  async start(source: RedisSource, listener: Listener): Promise<void> {
+    const connection = new KeptConnection(source);
+    this.#all.add(connection);
+    try {
+      await connection.listen(listener);
+    } catch (error) {
+      this.#all.delete(connection);
+      connection.close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const connection of this.#all) connection.close();
+  }
+}

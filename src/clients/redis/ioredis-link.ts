@@ -1,0 +1,155 @@
+/**
+ * Connections of `ioredis`, version 5 and 6.
+ *
+ * A duplicate has all settings of the user's client (address, Sentinels, TLS, user, database, name)
+ * except those that would write a command late, twice or changed: see `kept-connection.ts`.
+ */
+import { abortable } from '../abortable.ts';
+import type { WireTerms } from '../wire.ts';
+import type { Discover } from './cluster-link.ts';
+import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { type PlaceMap, placeOf } from './place-of.ts';
+
+/** As much of a `Redis` of ioredis as is used. */
+export interface IoredisClient {
+  readonly isCluster: boolean;
+  readonly status: string;
+  readonly mode: string;
+  readonly options: object;
+  duplicate(options?: object): IoredisClient;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  call(command: string, args: string[]): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
+  readonly stream: { cork(): void; uncork(): void; destroy(): unknown } | null | undefined;
+}
+
+interface IoredisOptions {
+  readonly retryStrategy?: ((times: number) => unknown) | null;
+}
+
+const OVERRIDES = {
+  lazyConnect: true,
+  // Version 5 would take commands before the server has accepted the password.
+  enableReadyCheck: true,
+  // Only a `KeptConnection` keeps commands, resends or reconnects.
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  autoResubscribe: false,
+  retryStrategy: null,
+  reconnectOnError: null,
+  maxRetriesPerRequest: null,
+  // Keys are given in full, commands go one by one, replies come as in RESP2.
+  keyPrefix: '',
+  enableAutoPipelining: false,
+  stringNumbers: false,
+  replyMapping: 'legacy',
+  readOnly: false,
+  monitor: false,
+  scripts: undefined,
+  himportFieldsets: undefined,
+  // Core and `KeptConnection` have their own.
+  commandTimeout: undefined,
+  socketTimeout: undefined,
+};
+
+export function ioredisSource(client: IoredisClient, overrides: object = {}): RedisSource {
+  const { retryStrategy } = client.options as IoredisOptions;
+  const options = { ...OVERRIDES, ...overrides };
+  return {
+    ...REDIS,
+    open: (terms) => openWire(client.duplicate(options), terms),
+    pause: (failures) => {
+      const pause = retryStrategy?.(failures);
+      return typeof pause === 'number' ? pause : Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWire> {
+  const { signal, lost, heard } = terms;
+  let cause: unknown;
+  const close = (): void => {
+    redis.disconnect();
+    redis.stream?.destroy();
+  };
+  redis.on('error', (error) => {
+    cause ??= error;
+    lost(error);
+  });
+  redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
+  try {
+    await abortable(signal, redis.connect());
+  } catch (error) {
+    close();
+    throw cause ?? error;
+  }
+  return {
+    send: ([name = '', ...args]) => redis.call(name, args),
+    together: (work) => {
+      redis.stream?.cork();
+      work();
+      redis.stream?.uncork();
+    },
+    listen: (channel) => {
+      redis.on('message', (_, message) => heard(String(message)));
+      return redis.subscribe(channel);
+    },
+    ping: () => redis.call('PING', []),
+    close,
+  };
+}
+
+/** As much of a `Cluster` of ioredis as is used. */
+export interface IoredisCluster {
+  readonly isCluster: boolean;
+  readonly status: string;
+  readonly options: object;
+  readonly slots: string[][];
+  duplicate(nodes?: [], options?: object): IoredisCluster;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  nodes(role?: 'all' | 'master'): IoredisClient[];
+  on(event: string, listener: (first: unknown) => void): unknown;
+}
+
+const CLUSTER_OVERRIDES = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  enableReadyCheck: false,
+  enableAutoPipelining: false,
+  clusterRetryStrategy: () => null,
+  slotsRefreshInterval: undefined,
+  shardedSubscribers: false,
+  scaleReads: 'master',
+  scripts: undefined,
+  himportFieldsets: undefined,
+};
+
+/** Asks the cluster where its slots are, through a short-lived duplicate. */
+export function ioredisDiscover(client: IoredisCluster): Discover {
+  const { natMap } = client.options as { readonly natMap?: PlaceMap | null };
+  return async (signal) => {
+    const cluster = client.duplicate([], CLUSTER_OVERRIDES);
+    let cause: unknown;
+    const keep = (error: unknown): void => {
+      cause ??= error;
+    };
+    cluster.on('error', keep);
+    cluster.on('node error', keep);
+    try {
+      await abortable(signal, cluster.connect());
+      const [node] = cluster.nodes('master');
+      if (!node) throw new Error('None of startup nodes is available');
+      return {
+        slots: cluster.slots.map(([primary]) => primary),
+        at: (address) => ioredisSource(node, placeOf(address, natMap)),
+      };
+    } catch (error) {
+      throw cause ?? error;
+    } finally {
+      cluster.disconnect();
+    }
+  };
+}

@@ -1,0 +1,39 @@
+import type { Ear } from '../wire.ts';
+
+/** As in RESP2; `null` where there is nothing. */
+export type Reply = string | number | null | readonly Reply[];
+
+/** An error reply of the server, as opposed to an error of the connection. */
+export interface Refusal {
+  readonly refusal: string;
+}
+
+/** Connections to one server, to the primary that Sentinel names, or to a cluster. */
+export interface Link {
+  /** True if all keys of a command must be of one slot, and each slot has a server. */
+  readonly cluster: boolean;
+  /**
+   * Sends a command to the server of this key, on a connection of our own. The client never sends
+   * it again once it may have been carried out.
+   * @throws StoreError, also for what the server refuses.
+   */
+  send(key: string, command: readonly string[]): Promise<Reply>;
+  /** Several commands, one right after the other on one connection; each with its own outcome. */
+  sendAll(key: string, commands: readonly (readonly string[])[]): Promise<(Reply | Refusal)[]>;
+  /** In a cluster: the lowest slot of the server that has this key. */
+  lowestSlot(key: string): Promise<number>;
+  /** The same command to every primary, as for SCAN: one sender for each. */
+  primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]>;
+  /** On a connection of its own. */
+  listen: Ear['listen'];
+  close(): Promise<void>;
+}
+
+/**
+ * Questions the server of a new connection, before anything else is written on it; if this rejects,
+ * the connection is not used.
+ */
+export type Greeting = (
+  ask: (command: readonly string[]) => Promise<Reply>,
+  at: { readonly cluster: boolean },
+) => Promise<void>;

@@ -1,0 +1,205 @@
+/**
+ * Connections of node-redis (the package `redis`), version 5 and 6.
+ *
+ * A duplicate has all settings of the user's client (address, TLS, user, database, name) except
+ * those that would write a command late, twice or changed: see `kept-connection.ts`. When the
+ * connection breaks, node-redis rejects the commands in flight; without its offline queue, also
+ * those that it has not written yet. Its time-out for commands, which version 6 has by default,
+ * makes a signal for each command and costs more than half of the throughput.
+ */
+import { abortable } from '../abortable.ts';
+import type { WireTerms } from '../wire.ts';
+import type { Discover } from './cluster-link.ts';
+import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { type Place, type PlaceMap, placeOf } from './place-of.ts';
+
+/** As much of a `createClient()` of node-redis as is used. */
+export interface NodeRedisClient {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  readonly options?: object;
+  duplicate(overrides?: object): NodeRedisClient;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  sendCommand(args: readonly string[]): Promise<unknown>;
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  on(event: string, listener: (first: unknown) => void): unknown;
+}
+
+interface NodeRedisOptions {
+  readonly socket?: {
+    readonly reconnectStrategy?:
+      | number
+      | false
+      | ((failures: number, cause: unknown) => number | false | Error);
+  };
+}
+
+/** The type mark of a double in RESP3, which is a text in RESP2. */
+const DOUBLE = ','.charCodeAt(0);
+
+const OVERRIDES = {
+  disableOfflineQueue: true,
+  commandsQueueMaxLength: undefined,
+  commandOptions: { timeout: undefined, typeMapping: { [DOUBLE]: String } },
+  keyPrefix: undefined,
+  readonly: false,
+  clientSideCache: undefined,
+  emitInvalidate: false,
+  himportRegistry: undefined,
+};
+
+export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> = {}): RedisSource {
+  const { socket } = (client.options ?? {}) as NodeRedisOptions;
+  const strategy = socket?.reconnectStrategy;
+  return {
+    ...REDIS,
+    open: (terms) => {
+      const abort = new AbortController();
+      const own = { ...socket, ...place, reconnectStrategy: false, signal: abort.signal };
+      return openWire(client.duplicate({ ...OVERRIDES, socket: own }), abort, terms);
+    },
+    ...(strategy !== undefined && {
+      pause: (failures, cause) => {
+        const pause = typeof strategy === 'function' ? strategy(failures, cause) : strategy;
+        return typeof pause === 'number' ? pause : Number.POSITIVE_INFINITY;
+      },
+    }),
+  };
+}
+
+async function openWire(
+  client: NodeRedisClient,
+  abort: AbortController,
+  { signal, lost, heard }: WireTerms,
+): Promise<RedisWire> {
+  const close = (): void => {
+    // `destroy` does not reach a socket that is still connecting.
+    abort.abort();
+    // Version 5 throws for a client that is closed already.
+    if (client.isOpen) client.destroy();
+  };
+  client.on('error', lost);
+  try {
+    await abortable(signal, client.connect());
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    send: (command) => client.sendCommand(command),
+    // node-redis writes the commands of one turn together anyway.
+    together: (work) => work(),
+    listen: (channel) => client.subscribe(channel, heard),
+    ping: () => client.sendCommand(['PING']),
+    close,
+  };
+}
+
+/** As much of a `createSentinel()` of node-redis as is used. */
+export interface NodeRedisSentinel {
+  readonly isOpen: boolean;
+  /** Version 5 has none. */
+  duplicate?(overrides?: object): NodeRedisSentinel;
+  connect(): Promise<unknown>;
+  destroy(): Promise<unknown>;
+  getSentinelNode(): unknown;
+  _execute<T>(readonly: boolean, work: (client: NodeRedisClient) => Promise<T>): Promise<T>;
+  on(event: string, listener: (first: unknown) => void): unknown;
+}
+
+/** One try, as `KeptConnection` makes its own; one connection, and none to replicas. */
+const SENTINEL_OVERRIDES = {
+  maxCommandRediscovers: 0,
+  scanInterval: 0,
+  masterPoolSize: 1,
+  replicaPoolSize: 0,
+  reserveClient: false,
+  clientSideCache: undefined,
+};
+
+/**
+ * The Sentinel client of node-redis writes a command again when the connection broke. So the store
+ * only asks it for the primary, and opens a plain connection there itself. Version 5 has no
+ * duplicate: there the store asks the user's own client, which has to be connected.
+ */
+export function nodeRedisSentinelSource(client: NodeRedisSentinel): RedisSource {
+  return {
+    ...REDIS,
+    open: async (terms) => {
+      const primary = await (client.duplicate
+        ? askOnce(client.duplicate(SENTINEL_OVERRIDES), terms.signal)
+        : primaryOf(client, terms.signal));
+      return nodeRedisSource(primary).open(terms);
+    },
+  };
+}
+
+async function askOnce(sentinel: NodeRedisSentinel, signal: AbortSignal): Promise<NodeRedisClient> {
+  let cause: unknown;
+  sentinel.on('error', (error) => {
+    cause ??= error;
+  });
+  try {
+    await abortable(signal, sentinel.connect());
+    return await primaryOf(sentinel, signal);
+  } catch (error) {
+    throw cause ?? error;
+  } finally {
+    sentinel.destroy().catch(() => {});
+  }
+}
+
+async function primaryOf(client: NodeRedisSentinel, signal: AbortSignal): Promise<NodeRedisClient> {
+  if (!client.isOpen) throw new Error('The Sentinel client is not connected');
+  const asked = client._execute(false, async (primary) => primary);
+  return abortable(signal, asked);
+}
+
+/** As much of a `createCluster()` of node-redis as is used. */
+export interface NodeRedisCluster {
+  readonly isOpen: boolean;
+  readonly slots: readonly { readonly master: { readonly address: string } }[];
+  readonly masters: readonly NodeRedisNode[];
+  readonly _options: object;
+  duplicate(overrides?: object): NodeRedisCluster;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  nodeClient(node: NodeRedisNode): Promise<NodeRedisClient> | NodeRedisClient;
+  on(event: string, listener: (first: unknown) => void): unknown;
+}
+
+/** An argument of `nodeClient`, known to node-redis alone. */
+type NodeRedisNode = { readonly address: string };
+
+const CLUSTER_OVERRIDES = {
+  minimizeConnections: true,
+  useReplicas: false,
+  clientSideCache: undefined,
+};
+
+/** Asks the cluster where its slots are, through a short-lived duplicate. */
+export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
+  const { nodeAddressMap } = client._options as { readonly nodeAddressMap?: PlaceMap };
+  return async (signal) => {
+    const cluster = client.duplicate(CLUSTER_OVERRIDES);
+    let cause: unknown;
+    cluster.on('error', (error) => {
+      cause ??= error;
+    });
+    try {
+      await abortable(signal, cluster.connect());
+      // The first client to connect shows how all servers are reached.
+      const nodes = cluster.masters.map((master) => cluster.nodeClient(master));
+      const node = await abortable(signal, Promise.any(nodes));
+      return {
+        slots: Array.from(cluster.slots, (shard) => shard?.master.address),
+        at: (address) => nodeRedisSource(node, placeOf(address, nodeAddressMap)),
+      };
+    } catch (error) {
+      throw cause ?? error;
+    } finally {
+      cluster.destroy();
+    }
+  };
+}

@@ -1,0 +1,122 @@
+/** Typed errors of those that clients throw at statements of the user's. */
+import { isLockError, LockError, type LockErrorOptions, UsageError } from '../../base/errors.ts';
+import { failureOf, type TransactionFailure } from './failures.ts';
+import type { Dialect } from './sql.ts';
+
+export type { TransactionFailure } from './failures.ts';
+
+/** A statement on the caller's own connection failed; in a transaction: roll it back. */
+export class TransactionError extends LockError {
+  readonly reason: TransactionFailure;
+  /** The whole transaction may succeed when it is run again. */
+  readonly retryable: boolean;
+  /** `unknown`: outside of a transaction, it may have been carried out. */
+  readonly outcome: 'failed' | 'unknown';
+
+  constructor(
+    message: string,
+    options: LockErrorOptions & {
+      readonly reason: TransactionFailure;
+      readonly retryable: boolean;
+      readonly outcome?: 'failed' | 'unknown';
+    },
+  ) {
+    super('TRANSACTION', message, options);
+    this.reason = options.reason;
+    this.retryable = options.retryable;
+    this.outcome = options.outcome ?? 'failed';
+  }
+}
+
+type Kind = TransactionFailure | 'usage';
+
+/** Codes of clients and Node for a broken connection. */
+const BROKEN =
+  /^(ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
+const BROKEN_TEXT = /connection (terminated|ended|closed)|not queryable|client was closed/i;
+
+const RETRYABLE = new Set<Kind>([
+  ...(['deadlock', 'lock-timeout', 'serialization', 'cancelled', 'connection'] as const),
+]);
+
+const TEXT: Readonly<Record<Exclude<Kind, 'usage'>, string>> = {
+  deadlock: 'The database rolled this transaction back to break a deadlock',
+  'lock-timeout': 'Another transaction held the lock for too long',
+  serialization: 'Another transaction has changed the data since this one began to read',
+  aborted: 'An earlier statement of this transaction failed, so it can only be rolled back',
+  cancelled: 'The statement was cancelled',
+  connection: 'The connection broke',
+  missing: 'There is no such row',
+  refused: 'The database refused the statement',
+};
+
+/**
+ * The typed error for a client's, which another library's may wrap.
+ * @param lost the outcome of a statement whose connection broke.
+ */
+export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unknown'): LockError {
+  if (isLockError(error)) return error;
+  const { kind, said } = kindOf(error, dialect);
+  if (kind === 'usage') return new UsageError(`The database says: ${said}`, { cause: error });
+  return new TransactionError(`${TEXT[kind]}: ${said}`, {
+    reason: kind,
+    retryable: RETRYABLE.has(kind),
+    outcome: kind === 'connection' ? lost : 'failed',
+    cause: error,
+  });
+}
+
+/**
+ * Whether a whole transaction that failed with this may succeed when it is run again, from its
+ * BEGIN on. It takes errors of Holdfast, and of clients at your own statements: at SERIALIZABLE
+ * even COMMIT fails so. False for a client's broken connection: COMMIT may have succeeded.
+ *
+ * @example
+ * import { isRetryable } from 'holdfast/sql';
+ *
+ * const sellOne = () => sql.begin((tx) => tx`update stock set n = n - 1 where sku = ${sku}`);
+ * await sellOne().catch((error) => (isRetryable(error) ? sellOne() : Promise.reject(error)));
+ */
+export function isRetryable(error: unknown): boolean {
+  if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).retryable;
+  if (isLockError(error)) return false;
+  return (['postgres', 'mysql'] as const).some((dialect) => {
+    const { kind } = kindOf(error, dialect);
+    return kind !== 'connection' && RETRYABLE.has(kind);
+  });
+}
+
+interface Thrown {
+  readonly code?: unknown;
+  readonly errno?: unknown;
+  readonly fatal?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Looks through at most this many nested errors. */
+const DEPTH = 4;
+
+function kindOf(error: unknown, dialect: Dialect): { readonly kind: Kind; readonly said: string } {
+  let thrown = error as Thrown | null | undefined;
+  let said = messageOf(thrown);
+  for (let depth = 0; depth < DEPTH && typeof thrown === 'object' && thrown !== null; depth++) {
+    const kind = kindAt(thrown, dialect);
+    said = messageOf(thrown);
+    if (kind) return { kind, said };
+    thrown = thrown.cause as Thrown | undefined;
+  }
+  return { kind: 'refused', said };
+}
+
+function kindAt(thrown: Thrown, dialect: Dialect): Kind | undefined {
+  const code = String(thrown.code ?? '');
+  const { reason } = failureOf(dialect === 'postgres' ? code : Number(thrown.errno));
+  if (reason) return reason;
+  if (BROKEN.test(code) || thrown.fatal === true) return 'connection';
+  return BROKEN_TEXT.test(messageOf(thrown)) ? 'connection' : undefined;
+}
+
+function messageOf(thrown: Thrown | null | undefined): string {
+  return typeof thrown?.message === 'string' ? thrown.message : String(thrown);
+}

@@ -1,0 +1,88 @@
+/**
+ * What a database's refusals and a client's connection errors mean to a store.
+ *
+ * Each call is one transaction, so what the server refuses has not happened; only where it ends the
+ * session or stops a call half-way, or the connection breaks, it may have committed before. A cause
+ * is a copy of code and message: clients put statements and their values into their errors, and
+ * those contain claim ids.
+ */
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { type Breaks, breakOf } from '../breaks.ts';
+import { copyOf, describe, type Reading } from '../causes.ts';
+import type { Judgement } from '../wire.ts';
+import { type Failure, MIGRATE, PAGE } from './failures.ts';
+
+/** One of the products. */
+export interface Database {
+  readonly name: 'PostgreSQL' | 'MySQL';
+  /** Its scheme in a URL, and the name of its page. */
+  readonly scheme: 'postgres' | 'mysql';
+  /** Where tables are, and what distinguishes those of several programs. */
+  readonly place: string;
+  readonly option: string;
+}
+
+export interface DatabaseErrors extends Database {
+  /** What the server's reply means; undefined if this is no reply of the server. */
+  failureOf(error: unknown): Failure | undefined;
+  readonly breaks?: Breaks;
+  readonly reading?: Reading;
+}
+
+const blocked = new WeakSet<StoreError>();
+
+/** Marks an error: a row was locked for too long, and nothing happened. */
+export function markBlocked(error: StoreError): void {
+  blocked.add(error);
+}
+
+export function isBlocked(error: unknown): boolean {
+  return typeof error === 'object' && blocked.has(error as StoreError);
+}
+
+export function judgeAs(
+  database: DatabaseErrors,
+  error: unknown,
+  during: 'open' | 'call',
+): Judgement {
+  if (isLockError(error)) return { error: error as StoreError, broken: false };
+  const failure = database.failureOf(error);
+  const said = describe(error, database.reading);
+  const found = failure ?? breakOf(said, database.breaks);
+  const unknown = !failure || failure.outcome === 'unknown';
+  const advice = found.advice
+    .replace(MIGRATE, migrate(database))
+    .replace(PAGE, `docs/stores/${database.scheme}.md`);
+  const judged = new StoreError(`The ${database.name} server ${advice} (${said}).`, {
+    cause: copyOf(error instanceof Error ? error.name : 'Error', said),
+    // A server that has worked before will most likely work again.
+    retryable: found.retryable || (!failure && during === 'call'),
+    outcome: unknown && during === 'call' ? 'unknown' : 'failed',
+  });
+  if (failure?.reason === 'lock-timeout') markBlocked(judged);
+  return { error: judged, broken: !failure || failure.broken === true };
+}
+
+/** The error of a server on which locks are impossible. */
+export function impossible({ name }: Database, why: string): StoreError {
+  return failed(`The ${name} server cannot keep locks: ${why}.`);
+}
+
+/** The error of tables that are not those of this version. */
+export function anotherLayout(database: Database, found: string, known: number): StoreError {
+  const newer = 'newer; install the version of Holdfast that made it';
+  const advice = Number(found) > known ? newer : migrate(database);
+  return failed(`The layout of the tables is ${found}, not ${known}: the server ${advice}.`);
+}
+
+function migrate({ scheme, place, option }: Database): string {
+  return (
+    `has no tables of Holdfast in this ${place}, or older ones. Run` +
+    ` \`npx holdfast migrate --store ${scheme}://…\` with the same database and ${option}`
+  );
+}
+
+function failed(message: string): StoreError {
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}

@@ -1,0 +1,61 @@
+/**
+ * What a kept-up connection needs of a protocol: how to open, ping, listen and close, and what an
+ * error means.
+ */
+import { isLockError } from '../base/errors.ts';
+import type { StoreError } from '../contract/errors.ts';
+
+/** One connection of a client package. It never reconnects. */
+export interface Wire {
+  /** Undefined if the server's messages do not come over this wire. */
+  readonly listen?: ((channel: string) => Promise<unknown>) | undefined;
+  /** Sends the smallest request that the server replies to. */
+  ping(): Promise<unknown>;
+  /** Ends it at once, whatever the network does. */
+  close(): void;
+}
+
+export interface WireTerms {
+  /** Gives up connecting. */
+  readonly signal: AbortSignal;
+  /** To be called when the wire breaks. */
+  readonly lost: (cause: unknown) => void;
+  /** To be called with each message. */
+  readonly heard: (message: string) => void;
+}
+
+/** How to reach a server. */
+export interface Source<W extends Wire> {
+  /** Names the server in messages, such as `the database`. */
+  readonly server: string;
+  /** A server that owes a reply and has given none for so long, in ms, is taken for dead. */
+  readonly silenceMs: number;
+  /** How many requests may be under way at once. */
+  readonly atOnce: number;
+  /** A wire to a server that is fit for use; rejects with the reason if it is not. */
+  open(terms: WireTerms): Promise<W>;
+  /** The meaning of an error of `open`, or of a request that may have been carried out. */
+  judge(error: unknown, during: 'open' | 'call'): Judgement;
+  /** The pause before the next try to connect, in ms, after so many failures in a row. */
+  pause?(failures: number, cause: unknown): number;
+}
+
+export interface Judgement {
+  readonly error: StoreError;
+  /** The wire is of no more use. */
+  readonly broken: boolean;
+}
+
+/** Messages of a server to this process. */
+export interface Ear {
+  /**
+   * Listens to one channel. `received` gets each message; `resumed` is called when it listens again
+   * after an interruption, which may have lost messages.
+   */
+  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
+}
+
+/** True if the error will not pass by itself. */
+export function isLasting(error: unknown): boolean {
+  return isLockError(error, 'STORE') && !(error as StoreError).retryable;
+}

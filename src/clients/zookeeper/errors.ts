@@ -1,0 +1,139 @@
+/**
+ * What ZooKeeper's error codes and broken connections mean for a lock.
+ *
+ * A server's refusal is a reply: the request has not happened. If the connection ends or a deadline
+ * passes, a request that was written may have happened; one that was never written has failed. No
+ * message repeats data or credentials; paths are names, not secrets.
+ */
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { copyOf, describe } from '../causes.ts';
+
+/** The number in the reply, ZooKeeper's name for it, whether to retry, and what the server did. */
+const REFUSALS = [
+  [-1, 'SYSTEMERROR', 'later', 'failed inside. Look at its log', 'unknown'],
+  [-2, 'RUNTIMEINCONSISTENCY', 'later', 'did nothing: a step before this one failed'],
+  [-3, 'DATAINCONSISTENCY', 'never', 'found its data inconsistent. Look at its log', 'unknown'],
+  [-4, 'CONNECTIONLOSS', 'later', 'lost the connection to its leader', 'unknown'],
+  [-5, 'MARSHALLINGERROR', 'never', 'could not read the request'],
+  [-6, 'UNIMPLEMENTED', 'never', 'does not know this request: 3.6 or newer is needed'],
+  [-7, 'OPERATIONTIMEOUT', 'later', 'took too long', 'unknown'],
+  [-8, 'BADARGUMENTS', 'never', 'does not take these arguments'],
+  [-100, 'APIERROR', 'never', 'does not take this request'],
+  [-101, 'NONODE', 'later', 'has no such node'],
+  [-102, 'NOAUTH', 'never', 'does not permit that. Check auth and the ACL of the node'],
+  [-103, 'BADVERSION', 'later', 'has another version of the node'],
+  [-108, 'NOCHILDRENFOREPHEMERALS', 'never', 'does not let an ephemeral node have children'],
+  [-110, 'NODEEXISTS', 'later', 'has that node already'],
+  [-111, 'NOTEMPTY', 'later', 'does not delete a node that has children'],
+  [-112, 'SESSIONEXPIRED', 'later', 'has ended the session'],
+  [-114, 'INVALIDACL', 'never', 'does not take this ACL. Check auth and acl'],
+  [-115, 'AUTHFAILED', 'never', 'does not take these credentials'],
+  [-118, 'SESSIONMOVED', 'later', 'has seen the session move to another server'],
+  [-119, 'NOTREADONLY', 'later', 'is cut off from the others, and read-only'],
+  [-122, 'REQUESTTIMEOUT', 'later', 'took too long', 'unknown'],
+  [-125, 'QUOTAEXCEEDED', 'never', 'has a quota on this path, which is used up'],
+  [-127, 'THROTTLEDOP', 'later', 'has too much to do'],
+] as const;
+const UNKNOWN_NUMBER = 'refused, for a reason that is not known here';
+const UNKNOWN = [0, 'UNKNOWN', 'never', UNKNOWN_NUMBER, 'unknown'] as const;
+
+/**
+ * Why a request failed, by ZooKeeper's own names; three are this client's: `GARBAGE`, the reply is
+ * unreadable; `TOOLONG`, the request exceeds the servers' limit, or its reply this client's;
+ * `UNKNOWN`, a number that it does not know.
+ */
+export type Reason = (typeof REFUSALS)[number][1] | 'GARBAGE' | 'TOOLONG' | 'UNKNOWN';
+
+interface FailureOptions {
+  readonly retryable: boolean;
+  readonly outcome: 'failed' | 'unknown';
+  readonly cause?: unknown;
+  /** Of a `multi`: which of its steps was refused. */
+  readonly step?: number | undefined;
+}
+
+/** A request to ZooKeeper failed. */
+export class RequestError extends StoreError {
+  readonly reason: Reason;
+  /** Of a `multi`: which of its steps was refused, from 0 on. */
+  readonly step: number | undefined;
+
+  constructor(reason: Reason, message: string, { step, ...options }: FailureOptions) {
+    super(message, options);
+    this.reason = reason;
+    this.step = step;
+  }
+}
+
+/** Whether a request failed for this reason. */
+export function failedWith(error: unknown, reason: Reason): error is RequestError {
+  return isLockError(error, 'STORE') && (error as Partial<RequestError>).reason === reason;
+}
+
+/** A server's refusal. `about` is the path of the request. */
+export function refused(code: number, about: string, step?: number): RequestError {
+  const known = REFUSALS.find(([number]) => number === code) ?? UNKNOWN;
+  const [, reason, retry, advice, outcome = 'failed'] = known;
+  const where = about === '' ? '' : ` at ${JSON.stringify(about)}`;
+  const text = `The ZooKeeper server ${advice} (${reason} ${code}${where}).`;
+  return new RequestError(reason, text, { retryable: retry === 'later', outcome, step });
+}
+
+/** The connection ended, or there was none in time. */
+export function connectionLoss(why: unknown, written: boolean): RequestError {
+  const said = describe(why);
+  const garbage = why instanceof Error && why.name === 'GarbageError';
+  const wrongTls = /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version|EPROTO/i.test(said);
+  const advice = wrongTls ? '. Check tls, the port and the certificates' : '';
+  return new RequestError(
+    garbage ? 'GARBAGE' : 'CONNECTIONLOSS',
+    `No connection to a ZooKeeper server: ${said}${advice}.`,
+    {
+      cause: copyOf(why instanceof Error ? why.name : 'Error', said),
+      retryable: written || !wrongTls,
+      outcome: written ? 'unknown' : 'failed',
+    },
+  );
+}
+
+/** The deadline passed; `why` is the last trouble with the connection. */
+export function tooLate(ms: number, written: boolean, why: unknown): RequestError {
+  const also = why === undefined ? '' : `; before that: ${describe(why)}`;
+  return new RequestError('OPERATIONTIMEOUT', `ZooKeeper did not answer in ${ms} ms${also}.`, {
+    retryable: true,
+    outcome: written ? 'unknown' : 'failed',
+  });
+}
+
+/** Requests sent after bad credentials were ignored; earlier ones may have been done. */
+export function authFailed(written: boolean): RequestError {
+  const { reason, message, retryable } = refused(-115, '');
+  return new RequestError(reason, message, { retryable, outcome: written ? 'unknown' : 'failed' });
+}
+
+/** The session is over. */
+export function sessionExpired(by: 'server' | 'clock', written: boolean): RequestError {
+  const why = by === 'server' ? 'the server ended it' : 'no server answered for its whole timeout';
+  return new RequestError('SESSIONEXPIRED', `The ZooKeeper session is over: ${why}.`, {
+    retryable: true,
+    outcome: written ? 'unknown' : 'failed',
+  });
+}
+
+/** More than servers accept (`jute.maxbuffer`). */
+export function tooLong(bytes: number, max: number): RequestError {
+  const text = `The request has ${bytes} bytes; ZooKeeper takes at most ${max} (jute.maxbuffer).`;
+  return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
+}
+
+/** The reply exceeds this client's limit. */
+export function answerTooLong(answer: {
+  readonly bytes: number;
+  readonly max: number;
+  readonly about: string;
+}): RequestError {
+  const { bytes, max, about } = answer;
+  const text = `The answer about ${JSON.stringify(about)} has ${bytes} bytes; the limit is ${max}.`;
+  return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
+}

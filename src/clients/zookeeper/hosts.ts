@@ -1,0 +1,98 @@
+/**
+ * Which server to try next: all addresses of all hosts, in random order, so that clients spread
+ * over the servers. After all have failed comes a pause, which doubles each time and has a random
+ * length, so that a restarted server does not meet all its clients at one moment.
+ */
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
+import type { Address } from './address.ts';
+
+/** One IP address, and the host name that it came from, for checking certificates. */
+export interface Place {
+  readonly ip: string;
+  readonly port: number;
+  readonly host: string;
+}
+
+/** The limits of an attempt to connect, whatever the session. */
+const MIN_ATTEMPT_MS = 250;
+const MAX_ATTEMPT_MS = 4000;
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 1000;
+
+export class Hosts {
+  readonly #addresses: readonly Address[];
+  readonly #clock: Clock;
+  #places: Place[] = [];
+  #rounds = 0;
+
+  constructor(addresses: readonly Address[], clock: Clock) {
+    this.#addresses = addresses;
+    this.#clock = clock;
+  }
+
+  /** The number of servers, as far as is known. */
+  get size(): number {
+    return this.#addresses.length;
+  }
+
+  /** How long an attempt may take, so that a session with this timeout has time for each server. */
+  attemptMs(timeoutMs: number): number {
+    return Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, timeoutMs / (this.size + 1)));
+  }
+
+  /** The last server given has replied: the next pauses begin with the shortest again. */
+  worked(): void {
+    this.#rounds = 0;
+  }
+
+  /** @throws an error if no name can be resolved; the next call tries again, after a pause. */
+  async next(signal: AbortSignal): Promise<Place> {
+    if (this.#places.length === 0) {
+      if (this.#rounds > 0) await this.#pause(signal);
+      this.#rounds += 1;
+      this.#places = shuffled(await this.#resolve(), this.#clock);
+    }
+    return this.#places.pop() as Place;
+  }
+
+  async #resolve(): Promise<Place[]> {
+    const found = await Promise.allSettled(this.#addresses.map(placesOf));
+    const places = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    if (places.length > 0) return places;
+    throw new AggregateError(
+      found.map((one) => (one.status === 'rejected' ? one.reason : undefined)),
+      '',
+    );
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
+    const ms = longest * (0.5 + this.#clock.random() / 2);
+    return new Promise((resolve) => {
+      const go = (): void => {
+        this.#clock.clearTimeout(timer);
+        signal.removeEventListener('abort', go);
+        resolve();
+      };
+      const timer = this.#clock.setTimeout(go, ms);
+      timer.unref();
+      signal.addEventListener('abort', go, { once: true });
+    });
+  }
+}
+
+async function placesOf({ host, port }: Address): Promise<Place[]> {
+  if (isIP(host)) return [{ ip: host, port, host }];
+  const found = await lookup(host, { all: true });
+  return found.map(({ address }) => ({ ip: address, port, host }));
+}
+
+function shuffled<T>(values: T[], clock: Clock): T[] {
+  for (let n = values.length - 1; n > 0; n -= 1) {
+    const other = Math.floor(clock.random() * (n + 1));
+    [values[n], values[other]] = [values[other] as T, values[n] as T];
+  }
+  return values;
+}

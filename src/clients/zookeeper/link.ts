@@ -1,0 +1,236 @@
+/**
+ * One connection to one server, from its first request to its end.
+ *
+ * A server answers the requests of a connection in their order, so each reply must be for the
+ * oldest open request; anything else ends the connection, because nothing on it can be trusted
+ * then. A half-read reply ends with it. A request counts as written once it is given to the socket:
+ * whether it arrived is unknown. Requests of one turn leave in one piece.
+ */
+import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import { afterInput } from '../../base/event-loop.ts';
+import { Frames } from '../frames.ts';
+import { answerTooLong, connectionLoss, refused } from './errors.ts';
+import type { Place } from './hosts.ts';
+import type { Exchange } from './wire/exchange.ts';
+import {
+  GarbageError,
+  HEAD,
+  JuteReader,
+  JuteWriter,
+  LongFrameError,
+  MAX_ANSWER,
+} from './wire/jute.ts';
+import { OPCODE } from './wire/requests.ts';
+
+/** Replies outside the queue of requests have fixed numbers. */
+const XID = { event: -1, ping: -2, auth: -4, watches: -8 } as const;
+const MAX_XID = 2 ** 31 - 1;
+
+const PING = new JuteWriter().int(XID.ping).int(OPCODE.ping).frame();
+
+export interface LinkTerms {
+  readonly place: Place;
+  readonly tls: ConnectionOptions | undefined;
+  readonly clock: Clock;
+  /** The first request, and how long its reply may take. */
+  readonly hello: Buffer;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Events in this order: any number of replies and events, then the end. */
+export interface LinkEvents {
+  /** A request sent at `sentAt` was answered. */
+  heard(sentAt: number): void;
+  /** `code` is 0 for success. Called before the reply settles the exchange. */
+  replied(exchange: Exchange, zxid: bigint, code: number): void;
+  event(body: JuteReader): void;
+  ended(error: Error): void;
+}
+
+export class Link {
+  /** The reply to the first request. */
+  readonly hello: Promise<JuteReader>;
+  heardAt: number;
+  sentAt: number;
+  readonly #clock: Clock;
+  readonly #socket: Socket;
+  readonly #frames = new Frames(HEAD);
+  readonly #pings: number[] = [];
+  readonly #auths: Exchange[] = [];
+  #waiting: Exchange[] = [];
+  #answered = 0;
+  #outbox: Buffer[] = [];
+  #xid = 0;
+  #events: LinkEvents | undefined;
+  #ended: Error | undefined;
+  #greet: (answer: JuteReader) => void = () => {};
+  #refuse: (error: Error) => void = () => {};
+
+  constructor({ place, tls, clock, hello, limitMs, signal }: LinkTerms) {
+    this.#clock = clock;
+    this.heardAt = clock.now();
+    this.sentAt = this.heardAt;
+    this.hello = new Promise((resolve, reject) => {
+      this.#greet = resolve;
+      this.#refuse = reject;
+    });
+    // No unhandled rejection if no caller awaits it.
+    this.hello.catch(() => {});
+    this.#socket = socketTo(place, tls);
+    this.#socket.unref();
+    this.#socket.once(tls ? 'secureConnect' : 'connect', () => this.#socket.write(hello));
+    this.#socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    this.#socket.on('error', (error) => this.end(error));
+    this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
+    let greeted = false;
+    const late = (): void => {
+      if (!greeted) this.end(new Error(`no answer in ${Math.round(limitMs)} ms`));
+    };
+    const timer = clock.setTimeout(() => afterInput(late, clock), limitMs);
+    timer.unref();
+    const abort = (): void => this.end(new Error('no longer wanted'));
+    signal.addEventListener('abort', abort, { once: true });
+    const stop = (): void => {
+      greeted = true;
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    };
+    this.hello.then(stop, stop);
+    if (signal.aborted) abort();
+  }
+
+  /** Why it ended. */
+  get ended(): Error | undefined {
+    return this.#ended;
+  }
+
+  /** When the oldest unanswered request was sent; undefined: all are answered. */
+  get waitingSince(): number | undefined {
+    const oldest = [this.#waiting[this.#answered]?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
+    const times = oldest.filter((sentAt) => sentAt !== undefined);
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  /** After the first reply: where the others go. */
+  serve(events: LinkEvents): void {
+    this.#events = events;
+  }
+
+  send(exchange: Exchange): void {
+    if (exchange.request.opcode === OPCODE.auth) {
+      exchange.number(XID.auth);
+      this.#auths.push(exchange);
+    } else {
+      this.#xid = this.#xid === MAX_XID ? 1 : this.#xid + 1;
+      exchange.number(this.#xid);
+      this.#waiting.push(exchange);
+    }
+    exchange.sentAt = this.#clock.now();
+    this.write(exchange.frame);
+  }
+
+  ping(): void {
+    this.#pings.push(this.#clock.now());
+    this.write(PING);
+  }
+
+  /** A frame whose reply is not reported. */
+  write(frame: Buffer): void {
+    this.sentAt = this.#clock.now();
+    if (this.#ended) return;
+    if (this.#outbox.push(frame) === 1) queueMicrotask(() => this.#flush());
+  }
+
+  /** Ends the connection; unanswered requests fail with `fate`. */
+  end(error: Error, fate: Error = connectionLoss(error, true)): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    this.#socket.destroy();
+    this.#refuse(error);
+    this.#events?.ended(error);
+    const open = [...this.#waiting.slice(this.#answered), ...this.#auths];
+    this.#waiting = [];
+    this.#answered = 0;
+    for (const exchange of open) exchange.fail(fate);
+  }
+
+  #flush(): void {
+    const frames = this.#outbox;
+    this.#outbox = [];
+    if (this.#ended) return;
+    const [first] = frames;
+    this.#socket.write(frames.length === 1 && first ? first : Buffer.concat(frames));
+  }
+
+  #take(chunk: Buffer): void {
+    this.heardAt = this.#clock.now();
+    try {
+      for (const frame of this.#frames.add(chunk)) {
+        if (this.#ended) return;
+        const reader = new JuteReader(frame);
+        if (this.#events) this.#reply(reader, this.#events);
+        else this.#greet(reader);
+      }
+    } catch (error) {
+      if (error instanceof LongFrameError) this.#refuseLong(error);
+      this.end(error as Error);
+    }
+  }
+
+  /** Fails the request for good: a retry would get the same reply. */
+  #refuseLong({ bytes, xid }: LongFrameError): void {
+    const exchange = this.#waiting[this.#answered];
+    if (exchange?.xid !== xid) return;
+    exchange.fail(answerTooLong({ bytes, max: MAX_ANSWER, about: exchange.request.path }));
+  }
+
+  #reply(body: JuteReader, events: LinkEvents): void {
+    const xid = body.int();
+    const zxid = body.long();
+    const code = body.int();
+    if (xid === XID.event) events.event(body);
+    else if (xid === XID.ping) this.#heard(this.#pings.shift(), events);
+    else if (xid === XID.auth) this.#answer(this.#auths.shift(), { body, zxid, code }, events);
+    else if (xid !== XID.watches) this.#answer(this.#oldest(xid), { body, zxid, code }, events);
+    else if (code !== 0) throw refused(code, '');
+  }
+
+  #answer(
+    exchange: Exchange | undefined,
+    { body, zxid, code }: { body: JuteReader; zxid: bigint; code: number },
+    events: LinkEvents,
+  ): void {
+    this.#heard(exchange?.sentAt, events);
+    if (exchange === undefined) return;
+    events.replied(exchange, zxid, code);
+    if (code === 0) exchange.take(body);
+    else exchange.fail(refused(code, exchange.request.path));
+  }
+
+  #heard(sentAt: number | undefined, events: LinkEvents): void {
+    if (sentAt === undefined) throw new GarbageError('a reply without a request');
+    events.heard(sentAt);
+  }
+
+  #oldest(xid: number): Exchange {
+    const exchange = this.#waiting[this.#answered];
+    if (exchange?.xid !== xid) throw new GarbageError(`the reply ${xid} is not the next`);
+    this.#answered += 1;
+    // Shifting one by one would move all others each time.
+    if (this.#answered > 64 && this.#answered * 2 > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#answered);
+      this.#answered = 0;
+    }
+    return exchange;
+  }
+}
+
+function socketTo({ ip, port, host }: Place, tls: ConnectionOptions | undefined): Socket {
+  if (tls === undefined) return connect({ host: ip, port, noDelay: true });
+  const servername = host === ip ? {} : { servername: host };
+  const socket = connectTls({ ...servername, ...tls, host: ip, port });
+  return socket.setNoDelay(true);
+}

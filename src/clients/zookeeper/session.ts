@@ -1,0 +1,294 @@
+/**
+ * One session, over as many connections as it takes.
+ * Nodes and watches belong to a session, and so does each request: it is sent in the session that
+ * it was made in, or not at all. An ended session stays ended; another is a new one, so that no
+ * request that was meant for the old one can reach it.
+ *
+ * It is `connected`; `suspended` at once when its connection ends, while its nodes live on at the
+ * servers; `reconnected` when a server has taken it over again; `expired` when a server says so, or
+ * when our own clock has counted its whole timeout since the last answered request was sent. A
+ * server counts from later than that, so it is never reported alive for longer than it is, unless
+ * the server that replies has itself lost its leader: see Confirmations.
+ *
+ * Each server gets the last transaction seen: one that lags behind refuses the connection, so reads
+ * never go back in time. Only a pending request keeps the process alive.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { isLockError } from '../../base/errors.ts';
+import { afterInput } from '../../base/event-loop.ts';
+import { ClosedError } from '../../contract/errors.ts';
+import type { Auth, Destination } from './address.ts';
+import { Confirmations } from './confirmations.ts';
+import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from './errors.ts';
+import { Hosts } from './hosts.ts';
+import { Link } from './link.ts';
+import { Vigil } from './vigil.ts';
+import { Changes, type SessionListener, Watches, type Watching } from './watches.ts';
+import { Exchange, type Greeting, helloOf, readGreeting } from './wire/exchange.ts';
+import { authenticate, closeSession, type Request } from './wire/requests.ts';
+
+export type SessionState = 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed';
+
+export interface Asking {
+  /** How long its reply may take, in ms, waiting for a connection included. */
+  readonly timeoutMs?: number | undefined;
+  readonly watching?: Watching | undefined;
+}
+
+/** Replies of the leader, which committed them as it does any write, success or not. */
+const COMMITTED = new Set([0, -101, -103, -110, -111]);
+const SESSION_EXPIRED = -112;
+const AUTH_FAILED = -115;
+const SESSION_MOVED = -118;
+
+/** How long an orderly end may take, in ms. */
+const CLOSE_MS = 2000;
+
+export class Session {
+  protected readonly watches: Watches;
+  readonly #destination: Destination;
+  readonly #clock: Clock;
+  readonly #hosts: Hosts;
+  readonly #auths: Auth[];
+  readonly #changes = new Changes();
+  readonly #over = new AbortController();
+  #state: SessionState = 'connecting';
+  #greeting: Greeting | undefined;
+  #confirmations: Confirmations | undefined;
+  #vigil: Vigil | undefined;
+  #lastZxid = 0n;
+  #link: Link | undefined;
+  #queue: Exchange[] = [];
+  #trouble: unknown;
+  #closed: Promise<void> | undefined;
+  #why: (written: boolean) => Error = (written) => connectionLoss(this.#trouble, written);
+
+  constructor(destination: Destination, clock: Clock) {
+    this.#destination = destination;
+    this.watches = new Watches(destination.chroot);
+    this.#clock = clock;
+    this.#hosts = new Hosts(destination.addresses, clock);
+    this.#auths = [...destination.auths];
+    void this.#run();
+  }
+
+  get state(): SessionState {
+    if (this.#vigil?.late) this.#expire('clock');
+    return this.#state;
+  }
+
+  /** 0 before the first connection. No other session has the same. */
+  get id(): bigint {
+    return this.#greeting?.sessionId ?? 0n;
+  }
+
+  /** As granted by the servers; before the first connection, as requested. */
+  get timeoutMs(): number {
+    return this.#greeting?.timeoutMs ?? this.#destination.sessionTimeoutMs;
+  }
+
+  /** The clock of these times, in ms; they are -Infinity before the first connection. */
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** When the last request that was answered was sent, also by a follower without a leader. */
+  get contactAt(): number {
+    return this.#vigil?.contactAt ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** When the last write that the leader committed was sent. */
+  get confirmedAt(): number {
+    return this.#confirmations?.confirmedAt ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** The leader keeps the session until this time and its timeout, at least. */
+  get touchedAt(): number {
+    return this.#confirmations?.touchedAt ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Returns how to stop it. */
+  listen(listener: SessionListener): () => void {
+    return this.#changes.listen(listener);
+  }
+
+  /**
+   * Sends it over this connection or, before there is one, over the next.
+   * @throws RequestError, ClosedError
+   */
+  protected ask<T>(request: Request<T>, asking: Asking = {}): Promise<T> {
+    if (this.#closed) return Promise.reject(new ClosedError('This ZooKeeper session is closed'));
+    return this.#ask(request, asking);
+  }
+
+  /** Adds an identity to the session. */
+  authenticate(auth: Auth): Promise<void> {
+    this.#auths.push(auth);
+    // The next connection sends all of them anyway.
+    return this.#link ? this.ask(authenticate(auth)) : Promise.resolve();
+  }
+
+  /** Leaves it alone: its nodes stay until its timeout has gone. */
+  abandon(): void {
+    this.#closed ??= Promise.resolve();
+    this.#finish('closed', () => new ClosedError('This ZooKeeper session is abandoned'));
+  }
+
+  /** Ends the session at the servers, if one is reached within two seconds. Never rejects. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#greeting && !this.#over.signal.aborted) {
+      const timeoutMs = Math.min(CLOSE_MS, this.timeoutMs);
+      await this.#ask(closeSession(), { timeoutMs }).catch(() => {});
+    }
+    this.#finish('closed', () => new ClosedError('This ZooKeeper session is closed'));
+  }
+
+  #ask<T>(request: Request<T>, { timeoutMs = this.timeoutMs, watching }: Asking): Promise<T> {
+    // A process that stood still for too long must not go on with a session that has ended.
+    if (this.#vigil?.late) this.#expire('clock');
+    if (this.#over.signal.aborted) return Promise.reject(this.#why(false));
+    let exchange: Exchange<T>;
+    try {
+      exchange = new Exchange(request, watching);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const late = (): void => exchange.fail(tooLate(timeoutMs, exchange.written, this.#trouble));
+    const timer = this.#clock.setTimeout(() => afterInput(late, this.#clock), timeoutMs);
+    const stop = (): void => this.#clock.clearTimeout(timer);
+    exchange.answer.then(stop, stop);
+    if (this.#link) this.#link.send(exchange as Exchange);
+    else this.#queue.push(exchange as Exchange);
+    return exchange.answer;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      try {
+        await this.#visit();
+      } catch (error) {
+        this.#trouble = error;
+      }
+    }
+  }
+
+  /** Tries one server, and stays with it until the connection ends. */
+  async #visit(): Promise<void> {
+    const { signal } = this.#over;
+    const place = await this.#hosts.next(signal);
+    if (signal.aborted) return;
+    const [clock, sentAt] = [this.#clock, this.#clock.now()];
+    const { tls } = this.#destination;
+    const hello = helloOf(this.#greeting, { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs });
+    const limitMs = this.#hosts.attemptMs(this.timeoutMs);
+    const link = new Link({ place, clock, signal, tls, hello, limitMs });
+    const greeting = readGreeting(await link.hello);
+    if (signal.aborted) link.end(new Error('no longer wanted'));
+    if (link.ended) throw link.ended;
+    const another = this.id !== 0n && greeting.sessionId !== this.id;
+    if (greeting.timeoutMs <= 0 || greeting.sessionId === 0n || another) {
+      link.end(new Error('the session has expired'));
+      return this.#expire('server');
+    }
+    await this.#serve(link, greeting, sentAt);
+  }
+
+  /** Settles when the connection ends. */
+  #serve(link: Link, greeting: Greeting, sentAt: number): Promise<void> {
+    const again = this.#greeting !== undefined;
+    this.#greeting = greeting;
+    this.#vigil ??= new Vigil(greeting.timeoutMs, sentAt, {
+      clock: this.#clock,
+      choice: this.#hosts.size > 1,
+      expired: () => this.#expire('clock'),
+    });
+    this.#confirmations ??= new Confirmations(greeting.timeoutMs, sentAt);
+    this.#confirmations.connected(sentAt);
+    this.#vigil.heard(sentAt);
+    this.#link = link;
+    this.#state = 'connected';
+    return new Promise((resolve) => {
+      link.serve({
+        heard: (at) => this.#heard(at),
+        replied: (exchange, zxid, code) => this.#replied(exchange, zxid, code),
+        event: (body) => this.watches.take(body),
+        ended: (error) => {
+          this.#suspend(link, error);
+          resolve();
+        },
+      });
+      this.#sendAll(link);
+      this.#vigil?.watch(link);
+      this.#changes.tell({ to: again ? 'reconnected' : 'connected' });
+    });
+  }
+
+  #heard(sentAt: number): void {
+    this.#vigil?.heard(sentAt);
+    this.#confirmations?.heard(sentAt, this.#clock.now());
+  }
+
+  /** Sends identities, then watches, then queued requests. */
+  #sendAll(link: Link): void {
+    for (const auth of this.#auths) {
+      const exchange = new Exchange(authenticate(auth), undefined);
+      exchange.answer.catch(() => {});
+      link.send(exchange as Exchange);
+    }
+    for (const frame of this.watches.frames(this.#lastZxid)) link.write(frame);
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const exchange of queue) if (!exchange.settled) link.send(exchange);
+  }
+
+  #replied(exchange: Exchange, zxid: bigint, code: number): void {
+    this.#hosts.worked();
+    if (zxid > this.#lastZxid) this.#lastZxid = zxid;
+    const { request, watching, sentAt = 0 } = exchange;
+    if (request.writes && COMMITTED.has(code)) {
+      this.#confirmations?.committed(sentAt, this.#clock.now());
+    }
+    if (watching && !exchange.settled) this.watches.keep(request.path, watching, code);
+    if (code === SESSION_EXPIRED) this.#expire('server');
+    else if (code === SESSION_MOVED) this.#link?.end(refused(code, ''));
+    else if (code === AUTH_FAILED) this.#finish('closed', authFailed);
+  }
+
+  #suspend(link: Link, cause: Error): void {
+    if (this.#link !== link) return;
+    this.#link = undefined;
+    this.#trouble = cause;
+    this.#vigil?.watch(undefined);
+    if (this.#over.signal.aborted) return;
+    this.#state = 'suspended';
+    this.#changes.tell({ to: 'suspended', cause });
+  }
+
+  #expire(by: 'server' | 'clock'): void {
+    this.#finish('expired', (written) => sessionExpired(by, written), by);
+  }
+
+  #finish(
+    to: 'expired' | 'closed',
+    why: (written: boolean) => Error,
+    by?: 'server' | 'clock',
+  ): void {
+    if (this.#over.signal.aborted) return;
+    this.#state = to;
+    this.#why = why;
+    this.#vigil?.end();
+    this.#over.abort();
+    const cause = why(true);
+    this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
+    for (const exchange of this.#queue.splice(0)) exchange.fail(why(false));
+    this.watches.expire();
+    const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
+    this.#changes.tell({ to, ...refusal, ...(by && { by }) });
+  }
+}

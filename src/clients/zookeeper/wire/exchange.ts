@@ -1,0 +1,107 @@
+import { isLockError } from '../../../base/errors.ts';
+import { connectionLoss, tooLong } from '../errors.ts';
+import type { Watching } from '../watches.ts';
+import { type JuteReader, JuteWriter } from './jute.ts';
+import type { Request } from './requests.ts';
+
+/** Servers cut off clients that send more, in bytes (`jute.maxbuffer`). */
+const MAX_REQUEST = 0xfffff;
+
+/** Position of the request's number in its frame. */
+const XID_AT = 4;
+
+/** One request and its outcome, settled once. */
+export class Exchange<T = unknown> {
+  readonly request: Request<T>;
+  readonly watching: Watching | undefined;
+  readonly frame: Buffer;
+  readonly answer: Promise<T>;
+  /** Undefined until it is written. */
+  sentAt: number | undefined;
+  xid = 0;
+  settled = false;
+  #resolve: (value: T) => void = () => {};
+  #reject: (error: Error) => void = () => {};
+
+  /** @throws RequestError if it is longer than servers take. */
+  constructor(request: Request<T>, watching: Watching | undefined) {
+    this.request = request;
+    this.watching = watching;
+    const out = new JuteWriter().int(0).int(request.opcode);
+    request.write(out);
+    this.frame = out.frame();
+    const length = this.frame.length - 4;
+    if (length > MAX_REQUEST) throw tooLong(length, MAX_REQUEST);
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  get written(): boolean {
+    return this.sentAt !== undefined;
+  }
+
+  number(xid: number): void {
+    this.xid = xid;
+    this.frame.writeInt32BE(xid, XID_AT);
+  }
+
+  /** The body of a successful reply. An unreadable one fails the request, and throws. */
+  take(body: JuteReader): void {
+    try {
+      this.#settle(this.request.read(body));
+    } catch (error) {
+      // A refused step of a multi is a well-formed reply.
+      if (!isLockError(error)) {
+        this.fail(connectionLoss(error, true));
+        throw error;
+      }
+      this.fail(error);
+    }
+  }
+
+  fail(error: Error): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.#reject(error);
+  }
+
+  #settle(value: T): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.#resolve(value);
+  }
+}
+
+/** A server's first reply. */
+export interface Greeting {
+  readonly sessionId: bigint;
+  /** With the id, it takes over the session. */
+  readonly password: Buffer;
+  /** The timeout granted. 0: the session has expired. */
+  readonly timeoutMs: number;
+}
+
+/** The first request of a connection. Without a session, it asks for a new one. */
+export function helloOf(
+  session: Greeting | undefined,
+  terms: { readonly lastZxid: bigint; readonly timeoutMs: number },
+): Buffer {
+  const { sessionId = 0n, password = Buffer.alloc(16) } = session ?? {};
+  return new JuteWriter()
+    .int(0)
+    .long(terms.lastZxid)
+    .int(terms.timeoutMs)
+    .long(sessionId)
+    .bytes(password)
+    .flag(false)
+    .frame();
+}
+
+/** Its reply, which has one more flag since 3.4. */
+export function readGreeting(answer: JuteReader): Greeting {
+  answer.int();
+  const timeoutMs = answer.int();
+  return { timeoutMs, sessionId: answer.long(), password: answer.bytes() };
+}

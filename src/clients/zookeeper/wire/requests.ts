@@ -1,0 +1,282 @@
+/** The requests of ZooKeeper, as bytes. Paths are those of the server. */
+
+import type { Acl, Auth } from '../address.ts';
+import { refused } from '../errors.ts';
+import { GarbageError, type JuteReader, type JuteWriter } from './jute.ts';
+
+/** Numbers of requests, as the protocol has them. */
+export const OPCODE = {
+  create: 1,
+  delete: 2,
+  exists: 3,
+  getData: 4,
+  setData: 5,
+  getAcl: 6,
+  setAcl: 7,
+  sync: 9,
+  ping: 11,
+  getChildren: 12,
+  check: 13,
+  multi: 14,
+  create2: 15,
+  createContainer: 19,
+  auth: 100,
+  setWatches: 101,
+  closeSession: -11,
+} as const;
+
+export interface Request<T> {
+  readonly opcode: number;
+  /** For messages. */
+  readonly path: string;
+  /** Whether a majority commits it, even if it is refused. */
+  readonly writes: boolean;
+  write(out: JuteWriter): void;
+  read(answer: JuteReader): T;
+}
+
+/** A node's facts. Ids of transactions grow with every write; times are the server's, epoch ms. */
+export interface Stat {
+  /** The transaction that created it. */
+  readonly czxid: bigint;
+  /** The last one that changed its data. */
+  readonly mzxid: bigint;
+  readonly ctimeMs: number;
+  readonly mtimeMs: number;
+  readonly version: number;
+  readonly cversion: number;
+  readonly aversion: number;
+  /** The session that it ends with; 0 if it is not ephemeral. */
+  readonly session: bigint;
+  readonly dataLength: number;
+  readonly numChildren: number;
+  /** The last transaction that changed its list of children. */
+  readonly pzxid: bigint;
+}
+
+export type NodeKind =
+  | 'persistent'
+  | 'persistent-sequential'
+  | 'ephemeral'
+  | 'ephemeral-sequential'
+  | 'container';
+
+export interface CreateTerms {
+  readonly path: string;
+  readonly data: Uint8Array;
+  readonly acl: readonly Acl[];
+  readonly kind: NodeKind;
+}
+
+export interface Created {
+  /** With the number that the server added to a sequential node. */
+  readonly path: string;
+  readonly stat: Stat;
+}
+
+/** One step of a `multi`. */
+export type Step =
+  | ({ readonly step: 'create' } & CreateTerms)
+  | { readonly step: 'delete'; readonly path: string; readonly version: number }
+  | {
+      readonly step: 'set';
+      readonly path: string;
+      readonly data: Uint8Array;
+      readonly version: number;
+    }
+  | { readonly step: 'check'; readonly path: string; readonly version: number };
+
+/** A step's result: the path of a created node, the facts of one that was set, or nothing. */
+export type StepAnswer = Pick<Created, 'path'> | Stat | undefined;
+
+const FLAGS: Readonly<Record<NodeKind, number>> = {
+  persistent: 0,
+  ephemeral: 1,
+  'persistent-sequential': 2,
+  'ephemeral-sequential': 3,
+  container: 4,
+};
+
+export function create(terms: CreateTerms): Request<Created> {
+  const opcode = terms.kind === 'container' ? OPCODE.createContainer : OPCODE.create2;
+  const write = (out: JuteWriter): void => writeCreate(out, terms);
+  return { opcode, path: terms.path, writes: true, write, read: readCreated };
+}
+
+export function remove(path: string, version: number): Request<void> {
+  return writing(OPCODE.delete, path, (out) => out.text(path).int(version), nothing);
+}
+
+export function exists(path: string, watch: boolean): Request<Stat> {
+  return reading(OPCODE.exists, path, (out) => out.text(path).flag(watch), readStat);
+}
+
+export interface NodeData {
+  readonly data: Buffer;
+  readonly stat: Stat;
+}
+
+export function getData(path: string, watch: boolean): Request<NodeData> {
+  return reading(
+    OPCODE.getData,
+    path,
+    (out) => out.text(path).flag(watch),
+    (answer) => ({ data: answer.bytes(), stat: readStat(answer) }),
+  );
+}
+
+export function setData(path: string, data: Uint8Array, version: number): Request<Stat> {
+  return writing(OPCODE.setData, path, (out) => out.text(path).bytes(data).int(version), readStat);
+}
+
+export interface NodeChildren {
+  /** Names, in no order. */
+  readonly children: readonly string[];
+  readonly stat: Stat;
+}
+
+export function getChildren(path: string, watch: boolean): Request<NodeChildren> {
+  return reading(
+    OPCODE.getChildren,
+    path,
+    (out) => out.text(path).flag(watch),
+    (answer) => ({ children: answer.list(() => answer.text()), stat: readStat(answer) }),
+  );
+}
+
+/** The server catches up with the leader before it answers later requests. */
+export function sync(path: string): Request<void> {
+  return reading(OPCODE.sync, path, (out) => out.text(path), nothing);
+}
+
+export interface NodeAcl {
+  readonly acl: readonly Acl[];
+  readonly stat: Stat;
+}
+
+export function getAcl(path: string): Request<NodeAcl> {
+  return reading(
+    OPCODE.getAcl,
+    path,
+    (out) => out.text(path),
+    (answer) => ({ acl: answer.list(() => readAcl(answer)), stat: readStat(answer) }),
+  );
+}
+
+export function setAcl(path: string, acl: readonly Acl[], version: number): Request<Stat> {
+  const write = (out: JuteWriter): unknown => writeAcl(out.text(path), acl).int(version);
+  return writing(OPCODE.setAcl, path, write, readStat);
+}
+
+/** Adds an identity to the session. */
+export function authenticate({ scheme, auth }: Auth): Request<void> {
+  const bytes = typeof auth === 'string' ? Buffer.from(auth) : auth;
+  return reading(OPCODE.auth, '', (out) => out.int(0).text(scheme).bytes(bytes), nothing);
+}
+
+export function closeSession(): Request<void> {
+  return writing(OPCODE.closeSession, '', () => {}, nothing);
+}
+
+/** All steps happen or none; the error names the first refused step. */
+export function multi(steps: readonly Step[]): Request<readonly StepAnswer[]> {
+  const write = (out: JuteWriter): void => {
+    for (const step of steps) {
+      out.int(opcodeOf(step)).flag(false).int(-1);
+      writeStep(out, step);
+    }
+    out.int(-1).flag(true).int(-1);
+  };
+  const read = (answer: JuteReader): StepAnswer[] => readSteps(answer, steps);
+  return { opcode: OPCODE.multi, path: steps[0]?.path ?? '', writes: true, write, read };
+}
+
+function opcodeOf(step: Step): number {
+  if (step.step === 'check') return OPCODE.check;
+  if (step.step === 'delete') return OPCODE.delete;
+  if (step.step === 'set') return OPCODE.setData;
+  return step.kind === 'container' ? OPCODE.createContainer : OPCODE.create2;
+}
+
+function writeStep(out: JuteWriter, step: Step): void {
+  if (step.step === 'create') writeCreate(out, step);
+  else if (step.step === 'set') out.text(step.path).bytes(step.data).int(step.version);
+  else out.text(step.path).int(step.version);
+}
+
+function readSteps(answer: JuteReader, steps: readonly Step[]): StepAnswer[] {
+  const answers: StepAnswer[] = [];
+  const errors: number[] = [];
+  for (;;) {
+    const opcode = answer.int();
+    const done = answer.flag();
+    answer.int();
+    if (done) break;
+    if (opcode === OPCODE.create) answers.push({ path: answer.text() });
+    // Other server versions send more.
+    else if (opcode === OPCODE.create2) answers.push({ path: readCreated(answer).path });
+    else if (opcode === OPCODE.setData) answers.push(readStat(answer));
+    else if (opcode === OPCODE.delete || opcode === OPCODE.check) answers.push(undefined);
+    else if (opcode === -1) errors.push(answer.int());
+    else throw new GarbageError(`a step of kind ${opcode}`);
+  }
+  if (answers.length + errors.length !== steps.length) throw new GarbageError('steps are missing');
+  if (errors.length === 0) return answers;
+  // Codes are 0 before the refused step, and -2, not tried, after it.
+  const at = errors.findIndex((code) => code !== 0 && code !== -2);
+  throw refused(errors[at] ?? -2, steps[at]?.path ?? '', at);
+}
+
+function writeCreate(out: JuteWriter, { path, data, acl, kind }: CreateTerms): void {
+  writeAcl(out.text(path).bytes(data), acl).int(FLAGS[kind]);
+}
+
+function writeAcl(out: JuteWriter, acl: readonly Acl[]): JuteWriter {
+  return out.list(acl, ({ perms, scheme, id }) => out.int(perms).text(scheme).text(id));
+}
+
+function readAcl(answer: JuteReader): Acl {
+  return { perms: answer.int(), scheme: answer.text(), id: answer.text() };
+}
+
+function readCreated(answer: JuteReader): Created {
+  return { path: answer.text(), stat: readStat(answer) };
+}
+
+function readStat(answer: JuteReader): Stat {
+  return {
+    czxid: answer.long(),
+    mzxid: answer.long(),
+    ctimeMs: Number(answer.long()),
+    mtimeMs: Number(answer.long()),
+    version: answer.int(),
+    cversion: answer.int(),
+    aversion: answer.int(),
+    session: answer.long(),
+    dataLength: answer.int(),
+    numChildren: answer.int(),
+    pzxid: answer.long(),
+  };
+}
+
+type Write = (out: JuteWriter) => unknown;
+
+function reading<T>(
+  opcode: number,
+  path: string,
+  write: Write,
+  read: (answer: JuteReader) => T,
+): Request<T> {
+  return { opcode, path, writes: false, write: (out) => void write(out), read };
+}
+
+function writing<T>(
+  opcode: number,
+  path: string,
+  write: Write,
+  read: (answer: JuteReader) => T,
+): Request<T> {
+  return { ...reading(opcode, path, write, read), writes: true };
+}
+
+function nothing(): void {}

@@ -1,0 +1,191 @@
+import { Fifo } from '../base/fifo.ts';
+import { admissible, limitOf, sameQueue } from '../contract/admission.ts';
+import type { ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
+import type { Entry } from './entry.ts';
+import type { QueueState } from './state.ts';
+
+/** What has just happened to a queue: how a hold ended, or which claim enters. */
+export interface Settling {
+  readonly ended?: Takeover | undefined;
+  readonly entering?: Entry | undefined;
+}
+
+/**
+ * The claims on one resource: holders, then waiters, each in order of arrival. No step costs more
+ * when more wait: it looks for dead claims among the holders and at the front, where they block
+ * others, and finds those further back when their turn comes.
+ */
+export class Claims {
+  readonly #holders = new Fifo<Entry>();
+  readonly #waiters = new Fifo<Entry>();
+  readonly #byId = new Map<string, Entry>();
+  /** How many waiters are not here, in a part of a queue. */
+  #leftOut = 0;
+  /** The greatest number that was given so far. */
+  last: bigint;
+  /** The greatest number admitted so far. */
+  greatest: bigint;
+  /** How the last hold ended, as long as no claim has taken over the work that it left. */
+  unfinished: Takeover | undefined;
+  /** To be notified: admitted, first in line, evicted, or holders with their first waiter. */
+  told: Entry[] = [];
+  /** By so many ms it may be later than `now`: lives are counted from then, and end by `now`. */
+  lead = 0;
+
+  constructor({ last = 0n, greatest = 0n, unfinished, claims = [] }: QueueState) {
+    this.last = last;
+    this.greatest = greatest;
+    this.unfinished = unfinished;
+    for (const entry of claims) this.push(entry);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get waiting(): number {
+    return this.#waiters.size + this.#leftOut;
+  }
+
+  find(id: string): Entry | undefined {
+    return this.#byId.get(id);
+  }
+
+  *[Symbol.iterator](): Generator<Entry, void, void> {
+    yield* this.#holders;
+    yield* this.#waiters;
+  }
+
+  /** A live claim that cannot share a queue with this kind. */
+  misfit(kind: Kind, now: number): Entry | undefined {
+    for (const entry of this) {
+      if (entry.expiresAt <= now) continue;
+      return sameQueue(entry.kind, kind) ? undefined : entry;
+    }
+    return undefined;
+  }
+
+  push(entry: Entry): void {
+    this.#byId.set(entry.id, entry);
+    const { ahead = 0 } = entry;
+    this.#leftOut = Math.max(this.#leftOut, ahead - this.#waiters.size);
+    (entry.admitted ? this.#holders : this.#waiters).push(entry);
+  }
+
+  remove(entry: Entry): void {
+    this.#byId.delete(entry.id);
+    (entry.admitted ? this.#holders : this.#waiters).remove(entry);
+  }
+
+  /** A waiter keeps its number until it is admitted. */
+  raise(holder: Entry, number: bigint): void {
+    if (number > holder.number) holder.number = number;
+    if (number > this.greatest) this.greatest = number;
+    if (number > this.last) this.last = number;
+  }
+
+  /**
+   * Buries the dead, admits the waiters that fit if `open`, and notifies exactly the admitted and
+   * the new first waiter, but not `entering`, whose status is the reply.
+   */
+  settle(now: number, open: boolean, { ended, entering }: Settling): void {
+    let takeover = ended ?? this.unfinished;
+    for (const holder of this.#holders) {
+      if (holder.expiresAt > now) continue;
+      this.remove(holder);
+      takeover = { reason: endOf(holder), token: holder.number };
+    }
+    for (let first = this.#next(now); first; first = this.#next(now)) {
+      if (!(open || first.trusts) || admissible([...this.#holders, first]) === 0) break;
+      this.#waiters.remove(first);
+      this.#holders.push(first);
+      first.admitted = true;
+      if (first.number <= this.greatest) first.number = ++this.last;
+      this.greatest = first.number;
+      first.takeover = takeover;
+      if (first !== entering) this.told.push(first);
+    }
+    this.unfinished =
+      this.#holders.size > 0 || takeover?.reason === 'released' ? undefined : takeover;
+    const { first } = this.#waiters;
+    if (!first || first.first) return;
+    first.first = true;
+    if (first !== entering) this.told.push(first);
+  }
+
+  /** Notifies the holders that the first waiter has come. */
+  tellHolders(): void {
+    this.told.push(...this.#holders);
+  }
+
+  statusOf(entry: Entry, now: number, closedMs: number): ClaimStatus {
+    if (entry.sealed) return entry.sealed;
+    const leftMs = entry.expiresAt - now - this.lead;
+    const inForce = limitOf([...this.#holders, entry]);
+    const limit = inForce < entry.limit ? inForce : undefined;
+    if (entry.admitted) {
+      const { number: token, takeover } = entry;
+      return { state: 'held', token, leftMs, waiters: this.waiting, takeover, limit };
+    }
+    const closed = closedMs > 0 && !entry.trusts;
+    const why = closed ? 'data-loss' : 'queue';
+    // Also removes dead claims before this one, which must not count.
+    const diesInMs = this.#watchedUntil(entry, now) - now - this.lead;
+    const retryInMs = closed ? closedMs : Math.max(diesInMs, this.lead / 4);
+    return { state: 'waiting', leftMs, why, ahead: this.#ahead(entry), retryInMs, limit };
+  }
+
+  describe(now: number): Omit<Queue, 'resource'> {
+    const all = [...this].filter((entry) => entry.expiresAt > now);
+    const members = (admitted: boolean): Member[] =>
+      all
+        .filter((entry) => entry.admitted === admitted)
+        .map((entry) => memberOf(entry, now + this.lead));
+    const limit = all.length > 0 ? limitOf(all) : undefined;
+    return { limit, holders: members(true), waiters: members(false) };
+  }
+
+  /** The first live waiter; removes the dead ones before it. */
+  #next(now: number): Entry | undefined {
+    let { first } = this.#waiters;
+    while (first && first.expiresAt <= now) {
+      this.remove(first);
+      first = this.#waiters.first;
+    }
+    return first;
+  }
+
+  /** Exact at the front, where it matters; further back all other waiters, without counting. */
+  #ahead(entry: Entry): number {
+    let ahead = this.#holders.size;
+    let each = entry;
+    for (let i = 0; each.ahead === undefined && each.previous && i < COUNTED; i++, ahead++) {
+      each = each.previous;
+    }
+    if (each.ahead !== undefined) return ahead + each.ahead;
+    return each.previous ? this.#holders.size + this.waiting - 1 : ahead;
+  }
+
+  /**
+   * The first waiter waits for the earliest death of a holder, others for that of the claim before;
+   * asking about a dead claim would never end, so it is removed.
+   */
+  #watchedUntil(entry: Entry, now: number): number {
+    while (entry.previous && entry.previous.expiresAt <= now) this.remove(entry.previous);
+    if (entry.previous) return entry.previous.expiresAt;
+    return Math.min(...[...this.#holders].map((holder) => holder.expiresAt));
+  }
+}
+
+/** How far `ahead` is counted. */
+const COUNTED = 100;
+
+function endOf(entry: Entry): Takeover['reason'] {
+  if (entry.sealed?.why === 'evicted') return 'evicted';
+  return entry.sealed ? 'released' : 'expired';
+}
+
+function memberOf(entry: Entry, now: number): Member {
+  const { number, kind, permits, ttlMs, holder, expiresAt } = entry;
+  return { number, kind, permits, ttlMs, leftMs: Math.max(expiresAt - now, 0), holder };
+}

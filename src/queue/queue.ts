@@ -1,0 +1,299 @@
+/**
+ * The queue of claims on one resource: all verbs of the contract as steps on a plain value.
+ *
+ * Invariant: claims are in order of arrival, the admitted ones in front, and every step ends by
+ * settling them: dead claims are out of the way and all claims that fit are admitted. A step looks
+ * at no clock and waits for nothing: time comes in as a number, and who is to be notified is left
+ * in `told`. So a store has only to make steps one at a time, each on the queue that the step
+ * before left: in memory, in a transaction, or by writing a text on the condition that it is still
+ * the one that was read. Numbers count arrivals, and admission goes in that order, so tokens grow
+ * from holder to holder. A dead holder is looked for only when a step touches its queue, so that
+ * the next claim learns how the hold before it ended.
+ * What would break it: a step on a queue that another step has left behind, or a `now` that is
+ * later than the time by which a holder counts its lease.
+ */
+import type { Kept } from '../contract/records.ts';
+import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
+import { Claims, type Settling } from './claims.ts';
+import { type Entry, entryOf, UNKNOWN } from './entry.ts';
+import { fromJson, type QueueJson, toJson } from './json.ts';
+import type { KeptUntil, QueueState, Tombstone } from './state.ts';
+
+/** How a claim enters. */
+export interface Entering {
+  /** A new claim gets a number from this on. */
+  readonly number: bigint;
+  readonly maxWaiters: number;
+  /** Default false: it waits while the queue is closed. */
+  readonly trusts?: boolean;
+}
+
+/**
+ * The claims on one resource, for stores in JavaScript: enter, beat and the other verbs, each a
+ * step that changes it and returns the reply. It has no clock and does no input or output.
+ *
+ * @example
+ * import { ClaimQueue } from 'holdfast/store';
+ *
+ * const queue = new ClaimQueue();
+ * const text = JSON.stringify(queue);
+ * const again = ClaimQueue.from(JSON.parse(text));
+ * console.log(again.size); // 0
+ */
+export class ClaimQueue {
+  readonly #claims: Claims;
+  readonly #tombstones: Map<string, Tombstone>;
+  readonly #closedUntil: number;
+  #record: KeptUntil | undefined;
+
+  constructor(state: QueueState = {}) {
+    const { tombstones, record, closedUntil = Number.NEGATIVE_INFINITY } = state;
+    this.#claims = new Claims(state);
+    this.#tombstones = new Map(tombstones);
+    this.#record = record;
+    this.#closedUntil = closedUntil;
+  }
+
+  /** @throws StoreError unless it is what `toJSON` returned. */
+  static from(json: unknown): ClaimQueue {
+    return new ClaimQueue(fromJson(json));
+  }
+
+  /**
+   * By so many ms it may be later than the `now` of the next steps: lives are counted from then,
+   * and end by `now`. 0 at first; no part of the state.
+   */
+  set lead(ms: number) {
+    this.#claims.lead = ms;
+  }
+
+  /** The claim with this id, dead or alive. */
+  find(id: string): Entry | undefined {
+    return this.#claims.find(id);
+  }
+
+  /** What a claim that has left would be told; undefined where nothing is known of it. */
+  farewell(id: string, now: number): GoneStatus | undefined {
+    const tombstone = this.#tombstones.get(id);
+    return tombstone && tombstone.until > now ? tombstone.status : undefined;
+  }
+
+  /** The claims in order, dead ones at the back included. */
+  get claims(): Iterable<Entry> {
+    return this.#claims;
+  }
+
+  /** How many claims are in it, dead ones at the back included. */
+  get size(): number {
+    return this.#claims.size;
+  }
+
+  /** The greatest number that was given so far. */
+  get last(): bigint {
+    return this.#claims.last;
+  }
+
+  get unfinished(): Takeover | undefined {
+    return this.#claims.unfinished;
+  }
+
+  /** True if a new queue that starts after `last` would do in its place. */
+  get isBlank(): boolean {
+    return this.size === 0 && !this.unfinished && !this.#record && this.#tombstones.size === 0;
+  }
+
+  /** The claims that the steps since the last call concern, and whose status was no reply. */
+  takeTold(): readonly Entry[] {
+    const { told } = this.#claims;
+    if (told.length > 0) this.#claims.told = [];
+    return told;
+  }
+
+  /** All of it, for `JSON.stringify` and `ClaimQueue.from`. */
+  toJSON(): QueueJson {
+    return toJson(this.state);
+  }
+
+  /** What it is made of; changes with the next step. */
+  get state(): Required<Omit<QueueState, 'lead'>> {
+    const { last, greatest, unfinished } = this.#claims;
+    const kept = { tombstones: this.#tombstones, record: this.#record };
+    const closedUntil = this.#closedUntil;
+    return { last, greatest, unfinished, claims: this.#claims, ...kept, closedUntil };
+  }
+
+  /** A new claim gets a number from `number` on. */
+  enter(claim: Claim, now: number, { number, maxWaiters, trusts = false }: Entering): ClaimStatus {
+    const claims = this.#claims;
+    const buried = this.farewell(claim.id, now);
+    if (buried) return buried;
+    const own = claims.find(claim.id);
+    if (own && own.expiresAt > now) {
+      this.#settle(now, { entering: own });
+      return this.statusOf(own, now);
+    }
+    if (own) claims.remove(own);
+    const misfit = claims.misfit(claim.kind, now);
+    if (misfit) {
+      this.#settle(now);
+      return { state: 'gone', why: 'mismatch', detail: `its queue holds ${misfit.kind} claims` };
+    }
+    const { last } = claims;
+    claims.last = number > last ? number : last + 1n;
+    const entry = entryOf(claim, claims.last, now + this.#claims.lead + claim.ttlMs);
+    entry.trusts = trusts;
+    claims.push(entry);
+    this.#settle(now, { entering: entry });
+    if (entry.admitted || (claim.queue && claims.waiting <= maxWaiters)) {
+      if (!entry.admitted && claims.waiting === 1) claims.tellHolders();
+      return this.statusOf(entry, now);
+    }
+    claims.remove(entry);
+    // A claim that is refused leaves no trace, and so nothing to be written.
+    if (claims.last === entry.number) claims.last = last;
+    this.#settle(now);
+    if (!claim.queue) return { state: 'gone', why: 'refused' };
+    return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
+  }
+
+  /** Gives the claim its TTL again, unless it is to end. */
+  beat(claim: Claim, now: number): ClaimStatus {
+    return this.#living(claim, now, (entry) => this.#live(entry, now, claim.ttlMs));
+  }
+
+  /** True if it was there. With `afterMs`, a holder ends that much later. */
+  leave(claim: Claim, now: number, afterMs = 0): boolean {
+    const entry = this.#alive(claim.id, now);
+    if (!entry || claim.unanswered) this.#bury(claim, UNKNOWN, now);
+    if (!entry) return false;
+    if (afterMs <= 0 || !entry.admitted) this.#remove(entry, now);
+    else {
+      this.#live(entry, now, afterMs);
+      entry.sealed ??= UNKNOWN;
+    }
+    return true;
+  }
+
+  /** Turns a write claim that holds into a read claim. */
+  downgrade(claim: Claim, now: number): ClaimStatus {
+    return this.#living(claim, now, (entry) => {
+      if (entry.kind !== 'write' || !entry.admitted) return;
+      entry.kind = 'read';
+      entry.permits = 1;
+      this.#settle(now);
+    });
+  }
+
+  /** Gives a claim that holds at least this number. */
+  raise(claim: Claim, now: number, number: bigint): ClaimStatus {
+    return this.#living(claim, now, (entry) => {
+      if (entry.admitted) this.#claims.raise(entry, number);
+    });
+  }
+
+  /** Ends the claim with this number with its life, or `atOnce`; false if there is none. */
+  evict(
+    number: bigint,
+    now: number,
+    { reason, atOnce }: { readonly reason: string; readonly atOnce: boolean },
+  ): boolean {
+    this.#settle(now);
+    for (const entry of this.#claims) {
+      if (entry.number !== number) continue;
+      const sealed: GoneStatus = { state: 'gone', why: 'evicted', detail: reason };
+      entry.sealed = sealed;
+      this.#claims.told.push(entry);
+      if (!atOnce && entry.admitted) return true;
+      this.#bury(entry, sealed, now);
+      this.#remove(entry, now);
+      return true;
+    }
+    return false;
+  }
+
+  /** Keeps a record for so long from now, if the claim holds; 0 ms forgets it. */
+  keep(
+    claim: Claim,
+    now: number,
+    { text, ms }: { readonly text: string; readonly ms: number },
+  ): boolean {
+    const holds = this.#living(claim, now, () => {}).state === 'held';
+    if (holds) this.#record = ms > 0 ? { text, until: now + ms } : undefined;
+    return holds;
+  }
+
+  recall(now: number): Kept | undefined {
+    if (!this.#record || this.#record.until <= now) return undefined;
+    return { text: this.#record.text, leftMs: this.#record.until - now };
+  }
+
+  /** Live claims only. */
+  describe(resource: string, now: number): Queue {
+    this.#settle(now);
+    return { resource, ...this.#claims.describe(now) };
+  }
+
+  /** Settles, and drops what has ended: tombstones, and the record. */
+  tidy(now: number): void {
+    this.#settle(now);
+    if (!this.recall(now)) this.#record = undefined;
+    for (const [id, { until }] of this.#tombstones) if (until <= now) this.#tombstones.delete(id);
+  }
+
+  /** Forgets how the last hold ended. */
+  forgetEnding(): void {
+    this.#claims.unfinished = undefined;
+  }
+
+  statusOf(entry: Entry, now: number): ClaimStatus {
+    return this.#claims.statusOf(entry, now, this.#closedUntil - now);
+  }
+
+  /** Applies `act` to the claim if it lives, and returns its status. */
+  #living(claim: Claim, now: number, act: (entry: Entry) => void): ClaimStatus {
+    const entry = this.#alive(claim.id, now);
+    if (!entry) return this.#missing(claim.id, now);
+    act(entry);
+    return this.statusOf(entry, now);
+  }
+
+  /** A waiter that died far back may still be in the queue, but counts as gone. */
+  #alive(id: string, now: number): Entry | undefined {
+    this.#settle(now);
+    const entry = this.#claims.find(id);
+    return entry && entry.expiresAt > now ? entry : undefined;
+  }
+
+  #live(entry: Entry, now: number, lifeMs: number): void {
+    if (entry.sealed) return;
+    entry.expiresAt = now + this.#claims.lead + lifeMs;
+    entry.lifeMs = lifeMs;
+    entry.beat++;
+  }
+
+  #missing(id: string, now: number): ClaimStatus {
+    const why = now < this.#closedUntil ? 'store-reset' : 'expired';
+    return this.farewell(id, now) ?? { state: 'gone', why };
+  }
+
+  #remove(entry: Entry, now: number): void {
+    this.#claims.remove(entry);
+    const reason = entry.sealed?.why === 'evicted' ? 'evicted' : 'released';
+    const ended: Takeover = { reason, token: entry.number };
+    this.#settle(now, entry.admitted ? { ended } : NOTHING);
+  }
+
+  #bury({ id, ttlMs }: Pick<Claim, 'id' | 'ttlMs'>, status: GoneStatus, now: number): void {
+    for (const [other, { until }] of this.#tombstones) {
+      if (until > now) break;
+      this.#tombstones.delete(other);
+    }
+    this.#tombstones.set(id, { status, until: now + this.#claims.lead + ttlMs });
+  }
+
+  #settle(now: number, settling: Settling = NOTHING): void {
+    this.#claims.settle(now, now >= this.#closedUntil, settling);
+  }
+}
+
+const NOTHING: Settling = {};

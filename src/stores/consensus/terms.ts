@@ -1,0 +1,52 @@
+/** What the text of a claim says of it, as JSON. A text that is no such is another program's. */
+import type { GoneStatus, Holder } from '../../contract/store.ts';
+
+/** Why a claim takes no more heartbeats. */
+export interface Seal {
+  readonly sealed: 'unknown' | 'evicted';
+  readonly detail?: string | undefined;
+  /** For how long it stays, in ms; default its ttl. */
+  readonly lasts?: number | undefined;
+}
+
+export interface Terms extends Partial<Seal> {
+  readonly ttl: number;
+  readonly holder: Holder;
+}
+
+/** A claim as far as its text tells of it. */
+export interface Life {
+  /** Undefined: not known. */
+  readonly ttlMs: number | undefined;
+  /** For how long it stays without heartbeats; undefined: not known. */
+  readonly lastsMs: number | undefined;
+  readonly holder: Holder;
+  readonly sealed: GoneStatus | undefined;
+}
+
+/** Undefined unless the text has a holder, and these as numbers. */
+export function termsIn<T extends Terms>(
+  text: string,
+  numbers: readonly (keyof T)[],
+): T | undefined {
+  try {
+    const terms = JSON.parse(text) as T | null;
+    const whole = numbers.every((name) => Number.isFinite(terms?.[name]));
+    return whole && typeof terms?.holder?.host === 'string' ? terms : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function lifeOf({ ttl, holder, sealed, detail, lasts = ttl }: Terms): Life {
+  const gone: GoneStatus | undefined = sealed && {
+    state: 'gone',
+    why: sealed,
+    ...(detail !== undefined && { detail }),
+  };
+  return { ttlMs: ttl, lastsMs: lasts, holder, sealed: gone };
+}
+
+export function foreignLife(holder: Holder): Life {
+  return { ttlMs: undefined, lastsMs: undefined, holder, sealed: undefined };
+}

@@ -1,0 +1,133 @@
+/**
+ * Documents in the key-value store of Consul, over its HTTP interface.
+ *
+ * A version is the `ModifyIndex` of a key, which the cluster's log gives to no other write. Writes
+ * are transactions of one check-and-set, which reply with the new index; reads ask the leader
+ * (`consistent`). Nothing is sent twice. The clock is no server's: each program may ask an agent of
+ * its own machine, so none is told.
+ */
+import { UsageError } from '../../base/errors.ts';
+import { readOptions, text as textOption } from '../../base/options.ts';
+import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
+import { failureOf } from '../../clients/http/failure.ts';
+import { ASCII_KEYS } from '../../clients/http/keys.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { Documents } from '../document/documents.ts';
+import { blocking } from './blocking.ts';
+
+export interface ConsulOptions {
+  /** The secret of an ACL token that may read and write keys below `prefix`. */
+  readonly token?: string;
+  /** What all keys begin with; default `holdfast/`. */
+  readonly prefix?: string;
+  /** Default: the agent's. */
+  readonly datacenter?: string;
+  /** Of the authority that signed the agent's certificate, in PEM; default: those Node knows. */
+  readonly ca?: string;
+}
+
+/** Consul stores values of so many bytes (`kv_max_value_size`). */
+const MAX_TEXT_BYTES = 512 * 1024;
+
+interface Entry {
+  readonly Value: string | null;
+  readonly ModifyIndex: number;
+}
+
+/** @param url of an agent, such as `http://127.0.0.1:8500`. @throws UsageError */
+export function consulDocuments(url: string, options: ConsulOptions = {}): Documents {
+  const known = ['token', 'prefix', 'datacenter', 'ca'];
+  const { token, prefix = 'holdfast/', datacenter, ca } = textsOf(options, known);
+  const client = new HttpClient({ url: addressOf(url), ca });
+  const headers: Record<string, string> = token === undefined ? {} : { 'x-consul-token': token };
+  const inDatacenter = datacenter === undefined ? '' : `&dc=${encodeURIComponent(datacenter)}`;
+
+  async function ask(request: HttpRequest): Promise<HttpReply> {
+    const path = request.path + inDatacenter;
+    return client.ask({ ...request, path, headers }).catch((error: unknown) => {
+      throw failureOf('Consul', error);
+    });
+  }
+
+  const pathOf = (key: string, query: string): string =>
+    `/v1/kv/${encodeURIComponent(prefix + ASCII_KEYS.keyOf(key))}?${query}`;
+
+  /** Undefined: the condition did not hold. */
+  async function change(step: object): Promise<{ readonly ModifyIndex?: number } | undefined> {
+    const body = JSON.stringify([{ KV: step }]);
+    const reply = await ask({ path: '/v1/txn?', method: 'PUT', body });
+    if (reply.status === 409 && /index is stale/.test(reply.text)) return undefined;
+    const { Results } = read<{ Results?: readonly { KV?: object }[] | null }>(reply, 200);
+    return Results?.[0]?.KV ?? {};
+  }
+
+  return {
+    name: 'consul',
+    async get(key) {
+      const reply = await ask({ path: pathOf(key, 'consistent') });
+      if (reply.status === 404) return {};
+      const [entry] = read<readonly Entry[]>(reply, 200);
+      if (!entry) throw unexpected(reply);
+      const text = Buffer.from(entry.Value ?? '', 'base64').toString();
+      return { text, version: String(entry.ModifyIndex) };
+    },
+    async put(key, text, onto) {
+      checkLength(text);
+      const Value = Buffer.from(text).toString('base64');
+      const Key = prefix + ASCII_KEYS.keyOf(key);
+      const done = await change({ Verb: 'cas', Key, Value, Index: Number(onto ?? 0) });
+      if (!done) return 'other';
+      return done.ModifyIndex === undefined ? {} : { version: String(done.ModifyIndex) };
+    },
+    async remove(key, version) {
+      await change({
+        Verb: 'delete-cas',
+        Key: prefix + ASCII_KEYS.keyOf(key),
+        Index: Number(version),
+      });
+    },
+    async *list(beginning) {
+      const start = encodeURIComponent(prefix + ASCII_KEYS.beginningOf(beginning));
+      const reply = await ask({ path: `/v1/kv/${start}?keys&consistent` });
+      if (reply.status === 404) return;
+      for (const key of read<readonly string[]>(reply, 200)) {
+        const name = ASCII_KEYS.nameOf(key.slice(prefix.length));
+        if (name?.startsWith(beginning)) yield name;
+      }
+    },
+    watch: (key, changed) =>
+      blocking((query, rest) => ask({ ...rest, path: pathOf(key, query) }), changed),
+    close: async () => client.close(),
+  };
+}
+
+function textsOf(options: ConsulOptions, known: readonly string[]): ConsulOptions {
+  const given = readOptions(options, known, 'consulStore');
+  for (const [name, value] of Object.entries(given)) textOption(value as string, name);
+  return given;
+}
+
+function addressOf(url: string): URL {
+  if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url);
+  throw new UsageError("Consul's address must be a URL such as 'http://127.0.0.1:8500'.");
+}
+
+function checkLength(text: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_TEXT_BYTES) return;
+  throw new UsageError(`A key of Consul holds ${MAX_TEXT_BYTES} bytes, and this has ${bytes}.`);
+}
+
+/** @throws StoreError */
+function read<T>(reply: HttpReply, status: number): T {
+  if (reply.status !== status) throw unexpected(reply);
+  try {
+    return JSON.parse(reply.text) as T;
+  } catch {
+    throw unexpected(reply);
+  }
+}
+
+function unexpected({ status, text }: HttpReply): StoreError {
+  return failureOf('Consul', Object.assign(new Error(`HTTP ${status}: ${text}`), { status }));
+}

@@ -1,0 +1,13 @@
+import type { DocumentStoreOptions } from './index.ts';
+
+/** The options of `documentStore`, and those of its documents, which refuse unknown ones. */
+export function apart<T extends DocumentStoreOptions>(
+  options: T,
+): readonly [DocumentStoreOptions, Omit<T, keyof DocumentStoreOptions>] {
+  const { maxWaiters, clock, ...own } = Object(options) as T;
+  const common = {
+    ...(maxWaiters !== undefined && { maxWaiters }),
+    ...(clock !== undefined && { clock }),
+  };
+  return [common, own];
+}

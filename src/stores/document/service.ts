@@ -1,0 +1,81 @@
+import type { Clock } from '../../base/clock.ts';
+import { isLockError } from '../../base/errors.ts';
+import { StoreError, toStoreError } from '../../contract/errors.ts';
+import type { Documents } from './documents.ts';
+import type { Life } from './life.ts';
+
+/** A text and its version; neither, if there is none. */
+export interface Found {
+  readonly text: string | undefined;
+  readonly version: string | undefined;
+}
+
+/** What became of a write; `unknown`: there was no reply, and a copy of it may still arrive. */
+export type Wrote = { readonly version: string | undefined } | 'other' | 'unknown';
+
+/** The service, within a time, and with the time that it tells. */
+export class Service {
+  readonly #documents: Documents;
+  readonly #clock: Clock;
+  readonly #life: Life;
+
+  constructor(documents: Documents, clock: Clock, life: Life) {
+    this.#documents = documents;
+    this.#clock = clock;
+    this.#life = life;
+  }
+
+  /** @throws StoreError */
+  async get(key: string, limitMs: number): Promise<Found> {
+    const sentAt = this.#clock.now();
+    try {
+      const reply = await this.#within(limitMs, this.#documents.get(key));
+      this.#life.saw(reply.nowMs, sentAt);
+      return { text: reply.text, version: reply.version };
+    } catch (cause) {
+      const { message, retryable } = toStoreError(cause);
+      throw new StoreError(message, { cause, retryable, outcome: 'failed' });
+    }
+  }
+
+  /** @throws StoreError if nothing was written and never will be. */
+  async put(
+    key: string,
+    text: string,
+    { onto, limitMs }: { readonly onto: string | undefined; readonly limitMs: number },
+  ): Promise<Wrote> {
+    const sentAt = this.#clock.now();
+    try {
+      const reply = await this.#within(limitMs, this.#documents.put(key, text, onto));
+      if (reply === 'other') return 'other';
+      this.#life.saw(reply.nowMs, sentAt);
+      return { version: reply.version };
+    } catch (error) {
+      if (isLockError(error, 'STORE') && (error as StoreError).outcome === 'failed') throw error;
+      return 'unknown';
+    }
+  }
+
+  /** Never rejects; tried again by another process, or never. */
+  async remove(key: string, version: string): Promise<void> {
+    try {
+      await this.#documents.remove?.(key, version);
+    } catch {
+      // It only takes up room.
+    }
+  }
+
+  /** A client may be silent for ever. */
+  #within<T>(limitMs: number, reply: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const late = (): void => {
+        const message = `${this.#documents.name} did not reply within ${Math.round(limitMs)} ms.`;
+        reject(new StoreError(message, { retryable: true, outcome: 'unknown' }));
+      };
+      const timer = this.#clock.setTimeout(late, limitMs);
+      timer.unref();
+      const over = (): void => this.#clock.clearTimeout(timer);
+      reply.then(resolve, reject).finally(over);
+    });
+  }
+}

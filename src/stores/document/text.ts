@@ -1,0 +1,55 @@
+/** A queue as text under its key, and back. */
+import { StoreError } from '../../contract/errors.ts';
+import { ClaimQueue } from '../../queue/queue.ts';
+import type { Life } from './life.ts';
+
+const FORMAT = 1;
+
+export interface Written {
+  readonly queue: ClaimQueue;
+  /** Of the write that this is. */
+  readonly write: string;
+}
+
+/** What stays the same in all texts of a resource. */
+export interface Heading {
+  readonly service: string;
+  readonly resource: string;
+  readonly clock: Life['clock'];
+}
+
+/** No two writes have the same text, because none has the name of another. */
+export function toText({ resource, clock }: Heading, write: string, queue: ClaimQueue): string {
+  return JSON.stringify({ holdfast: FORMAT, resource, clock, write, queue });
+}
+
+/** @throws StoreError unless it is a queue of this resource, in this form. */
+export function fromText(heading: Heading, text: string): Written {
+  const { holdfast, resource, clock, write, queue } = partsOf(text);
+  const at = `The text under '${heading.resource}' in ${heading.service}`;
+  if (typeof holdfast !== 'number' || typeof write !== 'string' || resource !== heading.resource) {
+    throw refused(`${at} is not of this lock. Nothing was changed.`);
+  }
+  if (holdfast > FORMAT) throw refused(`${at} was written by a newer version of holdfast.`);
+  if (clock !== heading.clock) {
+    throw refused(`${at} goes by the clock '${clock}', this program by '${heading.clock}'.`);
+  }
+  try {
+    return { queue: ClaimQueue.from(queue), write };
+  } catch (cause) {
+    throw refused(`${at} is malformed. Nothing was changed.`, cause);
+  }
+}
+
+function refused(message: string, cause?: unknown): StoreError {
+  return new StoreError(message, { cause, retryable: false, outcome: 'failed' });
+}
+
+function partsOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

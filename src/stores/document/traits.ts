@@ -1,0 +1,17 @@
+import type { Traits } from '../../contract/store.ts';
+import type { Life } from './life.ts';
+
+/** Without a common clock, a process that has just come takes a dead holder for a live one. */
+export function traitsOf(clock: Life['clock']): Traits {
+  return {
+    queue: true,
+    permits: true,
+    tokens: 'document',
+    atomicTry: clock === 'service',
+    clock: clock === 'service' ? 'server' : 'process',
+    failover: 'linearizable',
+    reach: 'network',
+    records: true,
+    sequential: true,
+  };
+}

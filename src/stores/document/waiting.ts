@@ -1,0 +1,168 @@
+/**
+ * Waking the claims of this process: at once if one of its own verbs changed them, else when the
+ * service says that the document has changed, or where it does not, by looking.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
+import { ClaimWakes } from '../claim-wakes.ts';
+import { Polling } from '../polling.ts';
+import type { Documents } from './documents.ts';
+
+/** The status of a claim, and whether it knows that it is the first waiter. */
+export interface Standing {
+  readonly status: ClaimStatus;
+  readonly first: boolean;
+}
+
+/** Undefined for a claim that is not there: its next heartbeat says why. */
+type Standings = ReadonlyMap<string, Standing | undefined>;
+
+export interface WaitingParts {
+  readonly documents: Documents;
+  readonly clock: Clock;
+  /** Reads the document of the resource for these claims. */
+  readonly look: (resource: string, ids: ReadonlySet<string>) => Promise<Standings>;
+}
+
+/** A resource whose changes the service tells. */
+interface Followed {
+  readonly watching: Promise<AsyncDisposable>;
+  looking: boolean;
+  again: boolean;
+}
+
+export class Waiting {
+  readonly #parts: WaitingParts;
+  readonly #wakes = new ClaimWakes();
+  readonly #polling: Polling;
+  readonly #followed = new Map<string, Followed>();
+  /** The claims that want to be woken, by resource, with the news that each knows. */
+  readonly #known = new Map<string, Map<string, string>>();
+
+  constructor(parts: WaitingParts) {
+    this.#parts = parts;
+    this.#polling = new Polling({ clock: parts.clock, look: (ids) => this.#lookFor(ids) });
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const { resource, id } = claim;
+    const woken = this.#wakes.subscribe(claim, wake);
+    const known = this.#known.get(resource) ?? new Map<string, string>();
+    this.#known.set(resource, known.set(id, ''));
+    const hears = this.#parts.documents.watch !== undefined;
+    const polled = hears ? undefined : this.#polling.watch(claim, () => {});
+    if (hears) await this.#follow(resource);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await woken[Symbol.asyncDispose]();
+        await polled?.[Symbol.asyncDispose]();
+        if (!this.#wakes.has(claim)) await this.#leave(claim);
+      },
+    };
+  }
+
+  /** Takes what a verb has returned to a claim. */
+  saw(claim: Claim, standing: Standing): void {
+    this.#polling.saw(claim, standing.status);
+    const known = this.#known.get(claim.resource);
+    if (known?.has(claim.id)) known.set(claim.id, newsIn(standing));
+  }
+
+  /** Wakes a claim that a verb of this process has changed. */
+  tell(resource: string, id: string, standing: Standing): void {
+    const claim = { id, resource } as Claim;
+    this.saw(claim, standing);
+    this.#wakes.wake(claim, standing.status);
+  }
+
+  async close(): Promise<void> {
+    this.#polling.close();
+    this.#known.clear();
+    const all = [...this.#followed.values()];
+    this.#followed.clear();
+    await Promise.all(all.map(({ watching }) => end(watching)));
+  }
+
+  /** Resolves when no change can be missed, or when the service cannot tell any. */
+  async #follow(resource: string): Promise<void> {
+    let followed = this.#followed.get(resource);
+    if (!followed) {
+      const changed = (): void => void this.#changed(resource);
+      const watching = (async () => {
+        return (await this.#parts.documents.watch?.(resource, changed)) ?? NONE;
+      })();
+      followed = { watching, looking: false, again: false };
+      this.#followed.set(resource, followed);
+    }
+    // Without it, heartbeats bring the news.
+    await followed.watching.catch(() => {});
+  }
+
+  async #leave({ resource, id }: Claim): Promise<void> {
+    const known = this.#known.get(resource);
+    known?.delete(id);
+    if (!known || known.size > 0) return;
+    this.#known.delete(resource);
+    const followed = this.#followed.get(resource);
+    this.#followed.delete(resource);
+    if (followed) await end(followed.watching);
+  }
+
+  /** One look at a time, and one more for all changes that came meanwhile. Never rejects. */
+  async #changed(resource: string): Promise<void> {
+    const followed = this.#followed.get(resource);
+    if (!followed) return;
+    followed.again = true;
+    if (followed.looking) return;
+    followed.looking = true;
+    while (followed.again) {
+      followed.again = false;
+      await this.#look(resource).catch(() => {});
+    }
+    followed.looking = false;
+  }
+
+  /** Wakes the claims for which there is news. */
+  async #look(resource: string): Promise<Standings> {
+    const known = this.#known.get(resource);
+    if (!known) return new Map();
+    const before = new Map(known);
+    const standings = await this.#parts.look(resource, new Set(before.keys()));
+    for (const [id, old] of before) {
+      const standing = standings.get(id);
+      const news = newsIn(standing);
+      // A verb may have returned something newer meanwhile.
+      if (known.get(id) !== old || news === old) continue;
+      known.set(id, news);
+      if (standing) this.#wakes.wake({ id }, standing.status);
+    }
+    return standings;
+  }
+
+  async #lookFor(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
+    const due = [...this.#known].filter(([, known]) => ids.some((id) => known.has(id)));
+    const looks = due.map(([resource]) => this.#look(resource));
+    const found = new Map<string, ClaimStatus>();
+    for (const standings of await Promise.all(looks)) {
+      for (const [id, standing] of standings) if (standing) found.set(id, standing.status);
+    }
+    return found;
+  }
+}
+
+const NONE: AsyncDisposable = { [Symbol.asyncDispose]: () => Promise.resolve() };
+
+async function end(watching: Promise<AsyncDisposable>): Promise<void> {
+  try {
+    await (await watching)[Symbol.asyncDispose]();
+  } catch {
+    // It never began, or has ended with its connection.
+  }
+}
+
+/** What a claim is woken for, if it changes. */
+function newsIn(standing: Standing | undefined): string {
+  const { status, first } = standing ?? {};
+  if (status?.state === 'held') return `held ${status.waiters > 0}`;
+  return status?.state === 'waiting' ? `waiting ${first}` : 'gone';
+}

@@ -1,0 +1,168 @@
+/**
+ * Documents as items of a DynamoDB table: one item each, with the attributes `key`, `text` and
+ * `version`.
+ *
+ * A version is a random id that each write brings along, so that none comes twice, also not after a
+ * removal. Writes compare it, reads are strongly consistent. The client may send a write again on
+ * its own; if the condition then does not hold, it may be the first copy that changed the item, and
+ * the outcome is told as unknown.
+ * What would break it: a global table that is written in two regions, unless it is one of multi-
+ * Region strong consistency.
+ */
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { randomId } from '../../base/random-id.ts';
+import type { AwsSettings } from '../../clients/aws/from-query.ts';
+import {
+  type AwsClient,
+  notInstalled,
+  type OwnAwsClient,
+  sendTimed,
+} from '../../clients/aws/send.ts';
+import { failureOf } from '../../clients/http/failure.ts';
+import { type Fate, isRepeated } from '../../clients/http/fate.ts';
+import type { Documents } from '../document/documents.ts';
+
+export interface DynamodbOptions {
+  /** Its partition key is `key`, a string; it has no sort key. */
+  readonly table: string;
+}
+
+/** The servers' clocks may differ by so much, and `Date` counts seconds. */
+const SLACK_MS = 2000;
+
+/** By the name of the error; all come with status 400. */
+const LATER: readonly string[] = [
+  'LimitExceededException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ThrottlingException',
+  'TransactionConflictException',
+];
+
+const KEY = { '#key': 'key' };
+
+/** @throws UsageError */
+export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): Documents {
+  const { table } = readOptions(options, ['table'], 'dynamodbStore');
+  if (typeof client?.send !== 'function') {
+    throw new UsageError('dynamodbStore takes a DynamoDBClient.');
+  }
+  if (typeof table !== 'string' || table === '') throw new UsageError('table must be a name.');
+
+  return {
+    name: 'dynamodb',
+    slackMs: SLACK_MS,
+    async get(key) {
+      const { GetItemCommand } = await sdk();
+      const command = new GetItemCommand({
+        TableName: table,
+        Key: { key: { S: key } },
+        ConsistentRead: true,
+      });
+      const { output, ...timed } = await sendTimed<GetOutput>(client, command).catch(fail);
+      const { text, version } = output.Item ?? {};
+      if (text?.S === undefined || version?.S === undefined) return timed;
+      return { text: text.S, version: version.S, ...timed };
+    },
+    async put(key, text, onto) {
+      const { PutItemCommand } = await sdk();
+      const version = randomId();
+      const command = new PutItemCommand({
+        TableName: table,
+        Item: { key: { S: key }, text: { S: text }, version: { S: version } },
+        ...conditionOf(onto),
+      });
+      try {
+        const { output: _, ...timed } = await sendTimed(client, command);
+        return { version, ...timed };
+      } catch (error) {
+        if (isRefused(error) && !isRepeated(error)) return 'other';
+        return fail(error);
+      }
+    },
+    async remove(key, version) {
+      const { DeleteItemCommand } = await sdk();
+      const command = new DeleteItemCommand({
+        TableName: table,
+        Key: { key: { S: key } },
+        ...conditionOf(version),
+      });
+      await sendTimed(client, command).catch((error) => {
+        if (!isRefused(error)) fail(error);
+      });
+    },
+    async *list(prefix) {
+      const { ScanCommand } = await sdk();
+      let start: Item | undefined;
+      do {
+        const command: object = new ScanCommand({
+          TableName: table,
+          ConsistentRead: true,
+          ProjectionExpression: '#key',
+          ExpressionAttributeNames: KEY,
+          ExclusiveStartKey: start,
+          ...(prefix !== '' && {
+            FilterExpression: 'begins_with(#key, :prefix)',
+            ExpressionAttributeValues: { ':prefix': { S: prefix } },
+          }),
+        });
+        const { output } = await sendTimed<ScanOutput>(client, command).catch(fail);
+        for (const { key } of output.Items ?? []) if (key?.S !== undefined) yield key.S;
+        start = output.LastEvaluatedKey;
+      } while (start !== undefined);
+    },
+  };
+}
+
+type Item = Record<string, { readonly S: string }>;
+
+interface GetOutput {
+  readonly Item?: Item;
+}
+
+interface ScanOutput {
+  readonly Items?: readonly Item[];
+  readonly LastEvaluatedKey?: Item;
+}
+
+function conditionOf(onto: string | undefined): object {
+  if (onto === undefined) {
+    const condition = 'attribute_not_exists(#key)';
+    return { ConditionExpression: condition, ExpressionAttributeNames: KEY };
+  }
+  return {
+    ConditionExpression: '#version = :version',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':version': { S: onto } },
+  };
+}
+
+function isRefused(error: unknown): boolean {
+  return nameOf(error) === 'ConditionalCheckFailedException';
+}
+
+function fail(error: unknown): never {
+  if (isLockError(error)) throw error;
+  throw failureOf('DynamoDB', error, fateFrom(nameOf(error)));
+}
+
+function fateFrom(name: string): Fate | undefined {
+  if (LATER.includes(name)) return 'later';
+  if (name === 'ResourceNotFoundException') return 'missing';
+  return undefined;
+}
+
+function nameOf(error: unknown): string {
+  return String((error as { readonly name?: unknown } | undefined)?.name);
+}
+
+/** A client with what the environment tells the SDK. @throws UnsupportedError */
+export async function dynamodbClient(settings: AwsSettings): Promise<OwnAwsClient> {
+  const { DynamoDBClient } = await sdk();
+  return new DynamoDBClient(settings);
+}
+
+function sdk() {
+  return import('@aws-sdk/client-dynamodb').catch(notInstalled('@aws-sdk/client-dynamodb'));
+}

@@ -1,0 +1,25 @@
+import type { AwsClient } from '../../clients/aws/send.ts';
+import type { Store } from '../../contract/store.ts';
+import { apart } from '../document/apart.ts';
+import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import { type DynamodbOptions, dynamodbDocuments } from './documents.ts';
+
+export type { AwsClient } from '../../clients/aws/send.ts';
+
+export interface DynamodbStoreOptions extends DynamodbOptions, DocumentStoreOptions {}
+
+/**
+ * Locks as items of a DynamoDB table, whose partition key is `key`, a string.
+ *
+ * @example
+ * import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+ * import { dynamodbStore } from 'holdfast/dynamodb';
+ *
+ * const store = dynamodbStore(new DynamoDBClient(), { table: 'locks' });
+ *
+ * @throws UsageError
+ */
+export function dynamodbStore(client: AwsClient, options: DynamodbStoreOptions): Store {
+  const [common, own] = apart(options);
+  return documentStore(dynamodbDocuments(client, own), common);
+}

@@ -1,0 +1,21 @@
+/** The store that a URL of DynamoDB names: `dynamodb://table?region=eu-west-1`. */
+import { UsageError } from '../../base/errors.ts';
+import { awsSettings } from '../../clients/aws/from-query.ts';
+import type { Store } from '../../contract/store.ts';
+import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import { splitQuery } from '../url-options.ts';
+import { dynamodbClient, dynamodbDocuments } from './documents.ts';
+
+const OPTIONS = ['maxWaiters'];
+
+/** @throws UsageError, and UnsupportedError if the SDK is not installed. */
+export async function openUrl(_scheme: string, rest: string): Promise<Store> {
+  const [, table, query = ''] = /^\/\/([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
+  if (table === undefined) {
+    throw new UsageError("'dynamodb:' needs a table, as in 'dynamodb://locks?region=eu-west-1'.");
+  }
+  const { options, others } = splitQuery<DocumentStoreOptions>(query, OPTIONS);
+  const client = await dynamodbClient(awsSettings(others));
+  const documents = dynamodbDocuments(client, { table });
+  return documentStore({ ...documents, close: async () => client.destroy() }, options);
+}

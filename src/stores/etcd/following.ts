@@ -1,0 +1,234 @@
+/**
+ * A queue in which claims of this process wait, watched as it changes.
+ *
+ * One watch serves all claims of this process: a departure costs one event for each process that
+ * waits there, whatever the number of its claims, and no request. Invariant: the view is the queue
+ * at one revision, and every change after it comes in order, whole revisions at a time, each once.
+ * It holds because the watch is there before the queue is read, the read is newer than any change
+ * left out, and a watch goes on from the revision where it was interrupted; if the server has
+ * forgotten changes since, the queue is read anew. So a claim that is admitted here is admitted,
+ * unless its own key has gone meanwhile, which the deadline of its lease covers.
+ * A departure is known by its note, which is written in the same transaction; without one, the
+ * claim was released unnoticed or its lease is dead, and the server is asked which. All changes
+ * that follow wait for that reply.
+ * What would break it: changes of one revision that come in parts, a watch that skips some, or a
+ * note that comes in another revision than the departure.
+ */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Change, EtcdClient, Reply } from '../../clients/etcd/client.ts';
+import { admissible } from '../../contract/admission.ts';
+import type { Takeover } from '../../contract/store.ts';
+import type { KeySpace } from './layout.ts';
+import type { EtcdClaim } from './own-claim.ts';
+import { endOf, type Place, placeOf, takeoverIn, type View } from './places.ts';
+import { rangeIn, reading, viewOf } from './reading.ts';
+
+export interface QueueWatchParts {
+  readonly client: EtcdClient;
+  readonly keys: KeySpace;
+  readonly clock: Clock;
+  readonly resource: string;
+  /** The claims of this process in this queue, by their keys. */
+  readonly own: ReadonlyMap<string, EtcdClaim>;
+  /** Wakes it: with news, or to ask. */
+  readonly wake: (own: EtcdClaim, news: boolean) => void;
+}
+
+/** The changes of one revision. */
+interface Step {
+  readonly changes: readonly Change[];
+  readonly revision: bigint;
+}
+
+/** A status that waits longer for this watch is of no use. */
+const PATIENCE_MS = 1000;
+
+export class QueueWatch {
+  readonly #parts: QueueWatchParts;
+  #watcher: Disposable | undefined;
+  /** In order: a key that is written again keeps its place. */
+  readonly #places = new Map<string, Place>();
+  #readAt = 0n;
+  /** Steps that came before the queue was read, or while the server is asked about one. */
+  #pending: Step[] | undefined;
+  #admitted: ReadonlySet<string> = new Set();
+  #ended: Takeover | undefined;
+  readonly #waitingFor = new Map<string, () => void>();
+
+  constructor(parts: QueueWatchParts) {
+    this.#parts = parts;
+  }
+
+  get open(): boolean {
+    return this.#watcher !== undefined;
+  }
+
+  get waiters(): number {
+    return this.#places.size - this.#admitted.size;
+  }
+
+  /** A failure is repaired by the next call. */
+  start(): void {
+    if (this.#watcher) return;
+    const { client, keys, resource } = this.#parts;
+    this.#pending = [];
+    const watcher = client.watch({
+      ...keys.queue(resource),
+      started: () => void this.#look(watcher, (reply) => this.#read(reply)),
+      changed: (changes, revision) => this.#take({ changes, revision }),
+      lost: () => this.#restart(watcher),
+    });
+    this.#watcher = watcher;
+  }
+
+  stop(): void {
+    this.#watcher?.[Symbol.dispose]();
+    this.#watcher = undefined;
+    this.#stopWaiting();
+  }
+
+  /** Its news may have come before it was followed. */
+  join(own: EtcdClaim): void {
+    const late = !own.held || (this.waiters > 0 && !own.crowded);
+    if (late && !this.#pending && this.#admitted.has(own.key)) this.#settle();
+  }
+
+  /** Waits until this watch, too, has seen that the claim is admitted, as a reply has said. */
+  async admitted({ key }: EtcdClaim): Promise<void> {
+    if (!this.#watcher || (this.#admitted.has(key) && !this.#pending)) return;
+    const { clock } = this.#parts;
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(resolve, PATIENCE_MS);
+      this.#waitingFor.set(key, () => {
+        clock.clearTimeout(timer);
+        resolve();
+      });
+    });
+    this.#waitingFor.delete(key);
+  }
+
+  #stopWaiting(): void {
+    for (const done of this.#waitingFor.values()) done();
+  }
+
+  /** Reads first: that fails if watching is not permitted any more. */
+  #restart(watcher: Disposable): void {
+    if (this.#watcher !== watcher) return;
+    this.#pending = [];
+    this.#stopWaiting();
+    void this.#look(watcher, async () => {
+      this.stop();
+      this.start();
+    });
+  }
+
+  /** Never rejects: reads the queue, and calls `act` unless stopped meanwhile. */
+  async #look(watcher: Disposable, act: (reply: Reply) => Promise<void>): Promise<void> {
+    const { client, keys, resource } = this.#parts;
+    try {
+      const reply = await client.txn({ success: [reading(keys, resource)] });
+      if (this.#watcher === watcher) await act(reply);
+    } catch {
+      if (this.#watcher === watcher) this.stop();
+    }
+  }
+
+  async #read({ answers, revision }: Reply): Promise<void> {
+    const { keys, resource, own } = this.#parts;
+    this.#places.clear();
+    for (const kv of rangeIn(answers[0])?.kvs ?? []) {
+      if (keys.isClaim(resource, kv.key)) this.#places.set(kv.key, placeOf(kv));
+    }
+    this.#readAt = revision;
+    for (const key of own.keys()) {
+      const place = this.#places.get(key);
+      if (!place || place.sealed) this.#tell(key, false);
+    }
+    const missed = this.#missed();
+    if (missed) return this.#settleAfter(missed);
+    this.#settle();
+    this.#catchUp();
+  }
+
+  /** A hold that ended between a waiter's claim and this read. */
+  #missed(): Place | undefined {
+    const [first] = this.#places.values();
+    const before = first && this.#parts.own.get(first.id)?.before;
+    return before && !this.#places.has(before.id) ? before : undefined;
+  }
+
+  #take(step: Step): void {
+    if (this.#pending) {
+      this.#pending.push(step);
+      return;
+    }
+    const { keys, resource } = this.#parts;
+    let last: Place | undefined;
+    let noted: Takeover | undefined;
+    for (const { deleted, kv } of step.changes) {
+      if (kv.key === keys.note(resource)) noted = deleted ? undefined : takeoverIn(kv.value);
+      if (!keys.isClaim(resource, kv.key)) continue;
+      const before = this.#places.get(kv.key);
+      const now = deleted ? undefined : placeOf(kv);
+      if (now) this.#places.set(kv.key, now);
+      else this.#places.delete(kv.key);
+      if (!now && this.#admitted.has(kv.key)) last = before ?? last;
+      if (before && (!now || now.sealed)) this.#tell(kv.key, false);
+    }
+    if (last && noted?.token !== last.number) void this.#settleAfter(last);
+    else this.#settle(last && noted);
+  }
+
+  /** Takes the pending steps that are newer than the read. */
+  #catchUp(): void {
+    const pending = this.#pending ?? [];
+    this.#pending = undefined;
+    for (const step of pending) if (step.revision > this.#readAt) this.#take(step);
+  }
+
+  /** A hold ended without a note. */
+  async #settleAfter(last: Place): Promise<void> {
+    this.#pending ??= [];
+    const watcher = this.#watcher;
+    const reason = last.sealed ? endOf(last) : await this.#endOf(last);
+    if (this.#watcher !== watcher) return;
+    this.#settle({ reason, token: last.number });
+    this.#catchUp();
+  }
+
+  /** If the reply is missing, assumes unfinished work. */
+  async #endOf({ lease }: Place): Promise<Takeover['reason']> {
+    const leftMs = await this.#parts.client.timeToLive(lease).catch(() => 0);
+    return leftMs > 0 ? 'released' : 'expired';
+  }
+
+  /** Notifies the claims whose place has changed. */
+  #settle(ended?: Takeover): void {
+    if (ended) this.#ended = ended;
+    const view = this.#front();
+    this.#admitted = new Set(view.places.slice(0, view.admitted).map(({ id }) => id));
+    for (const key of this.#admitted) {
+      const own = this.#parts.own.get(key);
+      if (own && !own.held) own.succeed(this.#ended);
+      if (own?.see(view)) this.#tell(key, true);
+      this.#waitingFor.get(key)?.();
+    }
+    const first = view.places[view.admitted];
+    if (first && this.#parts.own.get(first.id)?.see(view)) this.#tell(first.id, true);
+    if (view.admitted > 0) this.#ended = undefined;
+  }
+
+  /** The holders and the first waiter; the others are not concerned. */
+  #front(): View {
+    const rest = admissible(this.#places.values()) + 1;
+    const front: Place[] = [];
+    for (const place of this.#places.values()) if (front.push(place) === rest) break;
+    return viewOf(front, this.#places.size, this.#ended);
+  }
+
+  #tell(key: string, news: boolean): void {
+    const own = this.#parts.own.get(key);
+    if (own) this.#parts.wake(own, news);
+  }
+}

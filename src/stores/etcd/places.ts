@@ -1,0 +1,74 @@
+/**
+ * Claims as keys, with their terms as values, and notes on how holds ended.
+ *
+ * A place in the order is the create revision, which is the token. A key without terms of ours is a
+ * lock of etcd's `concurrency` package: it has the whole resource, and waits for all before it.
+ */
+import type { KeyValue } from '../../clients/etcd/client.ts';
+import { type Claim, type Kind, MAX_PERMITS, type Takeover } from '../../contract/store.ts';
+import type { Place as AnyPlace, QueueView } from '../consensus/queue-view.ts';
+import { foreignLife, type Life, lifeOf, type Terms, termsIn } from '../consensus/terms.ts';
+
+export interface Place extends AnyPlace, Life {
+  /** Its key. */
+  readonly id: string;
+  /** Place in the order, and token. */
+  readonly number: bigint;
+  readonly lease: bigint;
+}
+
+/** The note is on how the last hold ended. */
+export type View = QueueView<Place, Takeover>;
+
+interface ClaimTerms extends Terms {
+  readonly kind: Kind;
+  readonly permits: number;
+  readonly limit: number;
+}
+
+const NUMBERS = ['permits', 'limit', 'ttl'] as const;
+
+/** The same claim with other terms, or sealed; a foreign one becomes a claim of ours. */
+export function textOf(
+  claim: Pick<Claim | Place, 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>,
+  changes: Partial<ClaimTerms> = {},
+): string {
+  const { kind, permits, limit, ttlMs: ttl = 0, holder } = claim;
+  return JSON.stringify({ kind, permits, limit, ttl, holder, ...changes } satisfies ClaimTerms);
+}
+
+export function placeOf({ key, value, createRevision, lease }: KeyValue): Place {
+  const own = { id: key, number: createRevision, lease, admitted: false };
+  const terms = termsIn<ClaimTerms>(value, NUMBERS);
+  if (terms) {
+    const { kind, permits, limit } = terms;
+    return { ...own, kind, permits, limit, ...lifeOf(terms), foreign: false };
+  }
+  const label = value === '' ? 'a lock of etcd' : value;
+  const life = foreignLife({ host: 'etcd', pid: 0, label, since: 0 });
+  return {
+    ...own,
+    ...life,
+    kind: 'mutex',
+    permits: MAX_PERMITS,
+    limit: MAX_PERMITS,
+    foreign: true,
+  };
+}
+
+export function noteOf({ reason, token }: Takeover): string {
+  return `${reason} ${token}`;
+}
+
+export function takeoverIn(note: string): Takeover | undefined {
+  const [, reason, token] = /^(released|expired|evicted) (\d+)$/.exec(note) ?? [];
+  return reason && token
+    ? { reason: reason as Takeover['reason'], token: BigInt(token) }
+    : undefined;
+}
+
+/** How a departed place's hold ended, unless it was released at once. */
+export function endOf({ sealed }: Place): Takeover['reason'] {
+  if (sealed?.why === 'evicted') return 'evicted';
+  return sealed ? 'released' : 'expired';
+}

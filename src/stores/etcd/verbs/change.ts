@@ -1,0 +1,92 @@
+/** Downgrades and evictions; each compares with what was read. */
+
+import type { Compare, Operation } from '../../../clients/etcd/client.ts';
+import type { Claim, ClaimStatus } from '../../../contract/store.ts';
+import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import { idIn } from '../layout.ts';
+import { NOTE_MS } from '../lease.ts';
+import { noteOf, type Place, textOf } from '../places.ts';
+import { readQueue } from '../reading.ts';
+import type { Parts } from './parts.ts';
+import { standing } from './standing.ts';
+import { burial } from './tombstones.ts';
+
+const BUSY = 'Other requests kept changing the claim.';
+
+export async function downgrade(parts: Parts, claim: Claim): Promise<ClaimStatus | undefined> {
+  const { client, keys, clock } = parts;
+  const key = keys.claim(claim.resource, claim.id);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const sentAt = clock.now();
+    const { view, revision } = await readQueue(client, keys, claim.resource);
+    const index = view.find(key);
+    const place = view.places[index];
+    if (!place) return undefined;
+    const done = place.kind !== 'write' || place.sealed || index >= view.admitted;
+    if (done) return standing(parts, { claim, place, view, sentAt });
+    const value = textOf(place, { kind: 'read', permits: 1 });
+    await client.txn({
+      compare: [unchanged(key, revision)],
+      success: [{ put: { key, value, lease: 'keep' } }],
+    });
+  }
+  throw tooBusy(BUSY);
+}
+
+/** Ends the claim with this number: now, or with its ttl. */
+export async function evict(
+  parts: Parts,
+  resource: string,
+  how: { readonly number: bigint; readonly reason: string; readonly now: boolean },
+): Promise<boolean> {
+  const { client, keys } = parts;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { view, revision } = await readQueue(client, keys, resource);
+    const index = view.places.findIndex(({ number }) => number === how.number);
+    const place = view.places[index];
+    if (!place) return false;
+    const holds = index < view.admitted;
+    if (place.sealed && !how.now) return true;
+    const heard = view.admitted === 1 || view.waiters > 0;
+    const success = await eviction(parts, { ...how, resource, place, holds, heard });
+    const compare = [unchanged(place.id, revision)];
+    const { succeeded } = await client.txn({ compare, success });
+    if (succeeded) return true;
+  }
+  throw tooBusy(BUSY);
+}
+
+interface Eviction {
+  readonly resource: string;
+  readonly place: Place;
+  readonly holds: boolean;
+  /** A claim takes over, now or later. */
+  readonly heard: boolean;
+  readonly reason: string;
+  readonly now: boolean;
+}
+
+async function eviction(
+  { keys, leases, client }: Parts,
+  { resource, place, holds, heard, reason, now }: Eviction,
+): Promise<Operation[]> {
+  const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
+  const { id: key } = place;
+  if (holds && !now) {
+    // A lease without heartbeats, which outlives what the holder may count on.
+    const lease = await leases.ending(ttlMs);
+    return [{ put: { key, lease, value: textOf(place, { sealed: 'evicted', detail: reason }) } }];
+  }
+  const lease = await leases.memo(Math.max(ttlMs, NOTE_MS));
+  const note = { key: keys.note(resource), lease };
+  const ended = noteOf({ reason: 'evicted', token: place.number });
+  return [
+    { delete: { key } },
+    burial(keys.tombstone(idIn(key)), lease, 'evicted', reason),
+    ...(holds && heard ? [{ put: { ...note, value: ended } }] : []),
+  ];
+}
+
+function unchanged(key: string, revision: bigint): Compare {
+  return { target: 'mod', is: '<', key, to: revision + 1n };
+}

@@ -1,0 +1,49 @@
+/** For people: the claims of a resource, and the claimed resources. */
+
+import type { Member, Queue } from '../../../contract/store.ts';
+import { after } from '../layout.ts';
+import type { Place } from '../places.ts';
+import { rangeIn, readQueue } from '../reading.ts';
+import type { Parts } from './parts.ts';
+
+/** Keys per request. */
+const PAGE = 1000;
+
+export async function inspect({ client, keys }: Parts, resource: string): Promise<Queue> {
+  const { view } = await readQueue(client, keys, resource);
+  const leases = [...new Set(view.places.map(({ lease }) => lease))];
+  const lives = new Map(
+    await Promise.all(
+      leases.map(async (lease) => [lease, await client.timeToLive(lease)] as const),
+    ),
+  );
+  return view.shown(
+    resource,
+    view.places.map((place) => memberOf(place, lives.get(place.lease) ?? 0)),
+  );
+}
+
+export async function* list(
+  { client, keys }: Parts,
+  prefix: string,
+): AsyncGenerator<string, void, void> {
+  let { key, end } = keys.beginning(prefix);
+  let last: string | undefined;
+  for (let full = true; full; ) {
+    const range = { key, end, limit: PAGE, keysOnly: true };
+    const { answers } = await client.txn({ success: [{ range }] });
+    const { kvs = [] } = rangeIn(answers[0]) ?? {};
+    for (const kv of kvs) {
+      const resource = keys.resourceOf(kv.key);
+      if (resource !== undefined && resource !== last) yield resource;
+      last = resource ?? last;
+    }
+    full = kvs.length === PAGE;
+    key = after(kvs.at(-1)?.key ?? '');
+  }
+}
+
+function memberOf(place: Place, leftMs: number): Member {
+  const { number, kind, permits, holder, ttlMs = leftMs, lastsMs = leftMs } = place;
+  return { number, kind, permits, ttlMs, leftMs: Math.max(0, Math.min(lastsMs, leftMs)), holder };
+}

@@ -1,0 +1,96 @@
+/**
+ * Records of finished work: each is a key in no queue, on a lease without heartbeats.
+ *
+ * Invariant: only a holder writes a record. Its transaction compares the create revision of the
+ * claim's key, so the claim is still there, and the lease of that key, because a seal puts it on
+ * another one. Whether it is admitted is known before: once it is, it stays so. A late copy finds
+ * the key gone, and writes nothing.
+ * A lease serves many records: it is granted for a tenth more than was asked for, and used as long
+ * as it has enough left. So about a dozen leases live at a time for all records of about one
+ * length, however many those are; each would otherwise cost a timer of the leader, and a write of
+ * its own. A lease of days is one like any other; a new leader gives it its whole life again. So a
+ * record may live longer than was asked for, by a sixth or by that, and never shorter: lengths are
+ * rounded up, and a lease's life counts from before it was granted.
+ * What would break it: a program that ends the leases of others.
+ */
+import type { Compare, Operation } from '../../../clients/etcd/client.ts';
+import { isLeaseGone } from '../../../clients/etcd/errors.ts';
+import type { Kept } from '../../../contract/records.ts';
+import type { Claim } from '../../../contract/store.ts';
+import { firstIn, readQueue } from '../reading.ts';
+import type { Parts } from './parts.ts';
+
+/** A lease lives so much longer, so that later records can share it. */
+const MORE = 1.1;
+/** Tolerance for clock rates. */
+const DRIFT = 1.01;
+
+/** The expected state of a holder's key. */
+interface Hold {
+  readonly number: bigint;
+  readonly lease: bigint;
+}
+
+interface Record {
+  readonly text: string;
+  readonly ms: number;
+}
+
+export async function keep(parts: Parts, claim: Claim, record: Record): Promise<boolean> {
+  const known = knownHold(parts, claim);
+  if (known && (await write(parts, claim, { ...known, ...record }))) return true;
+  // Its key may have changed since.
+  const found = await lookFor(parts, claim);
+  return found !== undefined && write(parts, claim, { ...found, ...record });
+}
+
+export async function recall({ client, keys }: Parts, resource: string): Promise<Kept | undefined> {
+  const { answers } = await client.txn({ success: [{ range: { key: keys.record(resource) } }] });
+  const kv = firstIn(answers[0]);
+  if (!kv) return undefined;
+  // The last second may read as 0.
+  return { text: kv.value, leftMs: Math.max(1, await client.timeToLive(kv.lease)) };
+}
+
+function knownHold({ own: all, clock }: Parts, claim: Claim): Hold | undefined {
+  const own = all.find(claim);
+  if (!own?.held || own.number === 0n || own.until <= clock.now()) return undefined;
+  return { number: own.number, lease: own.lease.id };
+}
+
+async function lookFor(parts: Parts, claim: Claim): Promise<Hold | undefined> {
+  const { client, keys, own, clock } = parts;
+  const { view } = await readQueue(client, keys, claim.resource);
+  const index = view.find(keys.claim(claim.resource, claim.id));
+  const place = view.places[index];
+  if (!place || place.sealed || index >= view.admitted) return undefined;
+  // It was not renewed for its ttl: it is about to be deleted.
+  if ((own.find(claim)?.until ?? Number.POSITIVE_INFINITY) <= clock.now()) return undefined;
+  return { number: place.number, lease: place.lease };
+}
+
+/** False: the claim no longer holds. */
+async function write(
+  { client, keys, leases }: Parts,
+  { resource, id }: Claim,
+  { number, lease, text, ms }: Hold & Record,
+): Promise<boolean> {
+  const key = keys.claim(resource, id);
+  const compare: Compare[] = [
+    { target: 'create', is: '=', key, to: number },
+    { target: 'lease', is: '=', key, to: lease },
+  ];
+  const record = { key: keys.record(resource) };
+  const attempt = async (operation: Operation): Promise<boolean> =>
+    (await client.txn({ compare, success: [operation] })).succeeded;
+  if (ms <= 0) return attempt({ delete: record });
+  for (let again = false; ; again = true) {
+    const memo = await leases.memo(ms * DRIFT, MORE);
+    try {
+      return await attempt({ put: { ...record, value: text, lease: memo } });
+    } catch (error) {
+      if (again || !isLeaseGone(error)) throw error;
+      leases.forgetMemos();
+    }
+  }
+}

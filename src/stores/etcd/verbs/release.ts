@@ -1,0 +1,108 @@
+/**
+ * Claims that leave.
+ *
+ * A key is deleted by its id, so no release can end another claim. A holder with waiters notes in
+ * the same transaction how the hold ended; a note that is older than the hold goes with it. A claim
+ * that was not there, or that was ever unanswered, leaves a tombstone for its TTL. A delayed
+ * release puts the claim on a lease of its own without keep-alives.
+ */
+
+import type { Operation, Txn } from '../../../clients/etcd/client.ts';
+import type { Claim } from '../../../contract/store.ts';
+import { NOTE_MS } from '../lease.ts';
+import { type EtcdClaim, RELEASED } from '../own-claim.ts';
+import { noteOf, textOf } from '../places.ts';
+import { readQueue } from '../reading.ts';
+import { apart, together } from '../together.ts';
+import type { Parts } from './parts.ts';
+import { burial } from './tombstones.ts';
+
+/** Claims of different resources. */
+export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<boolean[]> {
+  const { client, leases } = parts;
+  const leaving = claims.map((claim) => ({ claim, own: parts.own.find(claim) }));
+  const doubted = claims.filter(({ unanswered }) => unanswered);
+  const longest = Math.max(0, ...doubted.map(({ ttlMs }) => ttlMs));
+  const memo = longest > 0 ? await leases.memo(longest) : undefined;
+  const txns = leaving.map((each) => departure(parts, { ...each, memo }));
+  const known = leaving.flatMap(({ own }) => own ?? []);
+  for (const own of known) parts.own.leave(own);
+  const reply = await client.txn(together(txns)).catch((error: unknown) => {
+    for (const own of known) own.until = RELEASED;
+    throw error;
+  });
+  const left = apart(reply, claims.length).map(({ succeeded }) => succeeded);
+  for (const own of known) parts.own.forget(own);
+  const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
+  if (absent.length > 0) await buryAll(parts, absent);
+  return left;
+}
+
+/** The claim ends so much later, even if this process dies first. */
+export async function leaveLater(parts: Parts, claim: Claim, ms: number): Promise<boolean> {
+  const { client, keys, leases } = parts;
+  const { view } = await readQueue(client, keys, claim.resource);
+  const key = keys.claim(claim.resource, claim.id);
+  const index = view.find(key);
+  const place = view.places[index];
+  if (!place || index >= view.admitted) {
+    const [left = false] = await leaveAll(parts, [claim]);
+    return left;
+  }
+  const own = parts.own.find(claim);
+  if (!place.sealed) {
+    const lease = await leases.ending(ms);
+    const value = textOf(place, { sealed: 'unknown', lasts: ms });
+    const same = { target: 'lease', is: '=', key, to: place.lease } as const;
+    const success: Operation[] = [{ put: { key, value, lease } }];
+    if (claim.unanswered) {
+      success.push(burial(keys.tombstone(claim.id), await leases.memo(claim.ttlMs), 'unknown'));
+    }
+    const { succeeded } = await client.txn({ compare: [same], success });
+    if (!succeeded) return leaveLater(parts, claim, ms);
+  }
+  if (own) parts.own.forget(own);
+  return true;
+}
+
+interface Leaving {
+  readonly claim: Claim;
+  readonly own: EtcdClaim | undefined;
+  /** For its tombstone. */
+  readonly memo: bigint | undefined;
+}
+
+function departure(parts: Parts, { claim, own, memo }: Leaving): Txn {
+  const { keys } = parts;
+  const key = keys.claim(claim.resource, claim.id);
+  const burials: Operation[] =
+    claim.unanswered && memo !== undefined
+      ? [burial(keys.tombstone(claim.id), memo, 'unknown')]
+      : [];
+  return {
+    compare: [{ target: 'version', is: '>', key, to: 0n }],
+    success: [{ delete: { key } }, ...note(parts, own), ...burials],
+    failure: burials,
+  };
+}
+
+function note({ keys, leases, own: all }: Parts, own: EtcdClaim | undefined): Operation[] {
+  if (!own?.held) return [];
+  const key = keys.note(own.claim.resource);
+  const contended = (all.watchOf(own.claim.resource)?.waiters ?? 0) > 0;
+  const lease = contended ? leases.memoAtHand(NOTE_MS) : undefined;
+  if (lease !== undefined) {
+    return [{ put: { key, lease, value: noteOf({ reason: 'released', token: own.number }) } }];
+  }
+  return own.noted ? [{ delete: { key } }] : [];
+}
+
+/** They were not there: a copy of their claims may still be on its way. */
+async function buryAll({ client, keys, leases }: Parts, claims: readonly Claim[]): Promise<void> {
+  const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
+  const txns = claims.map((claim): Txn => {
+    const key = keys.claim(claim.resource, claim.id);
+    return { success: [{ delete: { key } }, burial(keys.tombstone(claim.id), lease, 'unknown')] };
+  });
+  await client.txn(together(txns));
+}

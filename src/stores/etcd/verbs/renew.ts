@@ -1,0 +1,120 @@
+/**
+ * Heartbeats keep the leases alive, and look for the keys.
+ *
+ * One alone is not enough: a key may have been deleted while its lease lives on for others.
+ */
+
+import type { KeyValue, Txn } from '../../../clients/etcd/client.ts';
+import type { Claim, ClaimStatus } from '../../../contract/store.ts';
+import { errorStatus } from '../../consensus/outcomes.ts';
+import { grouped } from '../../grouped.ts';
+import type { Lease } from '../lease.ts';
+import { type Place, placeOf, type View } from '../places.ts';
+import { firstIn, reading, readQueue, viewIn } from '../reading.ts';
+import { apart, together } from '../together.ts';
+import type { Parts } from './parts.ts';
+import { standing } from './standing.ts';
+import { epitaph } from './tombstones.ts';
+
+export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+  const sentAt = parts.clock.now();
+  await prolongAll(parts, claims, sentAt);
+  const [looks, lives] = await Promise.all([lookFor(parts, claims), confirmAll(parts, claims)]);
+  const tombstones = await tombstonesOf(
+    parts,
+    claims.filter((_, i) => looks[i] === undefined),
+  );
+  const statuses = claims.map(async (claim, i): Promise<ClaimStatus> => {
+    const look = looks[i];
+    const own = parts.own.find(claim);
+    if (!look) {
+      if (own) parts.own.forget(own);
+      return epitaph(tombstones.get(claim.id));
+    }
+    const life = own && !look.place?.sealed ? lives.get(own.lease) : true;
+    if (life === false) return { state: 'gone', why: 'expired' };
+    if (life !== true) return errorStatus(life);
+    if (!own && look.place && !look.place.sealed) await parts.leases.keepAlive(look.place.lease);
+    return standing(parts, { claim, ...look, sentAt });
+  });
+  return Promise.all(statuses.map((status) => status.catch(errorStatus)));
+}
+
+/** Before their leases are renewed: claims that come too late are deleted then. */
+async function prolongAll(parts: Parts, claims: readonly Claim[], now: number): Promise<void> {
+  const late = new Set<Lease>();
+  for (const claim of claims) {
+    const own = parts.own.find(claim);
+    if (own && own.until <= now) late.add(own.lease);
+    else if (own) own.until = now + claim.ttlMs;
+  }
+  await Promise.all([...late].map((lease) => lease.clear(now)));
+}
+
+interface Look {
+  readonly place: Place | undefined;
+  readonly view: View;
+}
+
+/** Undefined for a claim whose key is missing. */
+async function lookFor(
+  parts: Parts,
+  claims: readonly Claim[],
+): Promise<readonly (Look | undefined)[]> {
+  const { client, keys } = parts;
+  const groups = [...grouped(claims, ({ resource }) => resource)].map(([resource, some]) => {
+    const [{ id, kind } = { id: '', kind: undefined }] = some;
+    const one = some.length === 1;
+    const key = keys.claim(resource, id);
+    const read = reading(keys, resource, one ? kind : undefined);
+    const txn: Txn = { success: one ? [read, { range: { key } }] : [read] };
+    return { resource, kind: one ? kind : undefined, txn };
+  });
+  const reply = await client.txn(together(groups.map(({ txn }) => txn)));
+  const outcomes = apart(reply, groups.length);
+  const looks = new Map<string, Look & { readonly own: Place | undefined }>();
+  for (const [i, { resource, kind }] of groups.entries()) {
+    const answers = outcomes[i]?.answers ?? [];
+    const view =
+      viewIn(answers[0], { keys, resource, kind }) ??
+      (await readQueue(client, keys, resource)).view;
+    const kv = firstIn(answers[1]);
+    looks.set(resource, { view, place: undefined, own: kv && placeOf(kv) });
+  }
+  return claims.map(({ resource, id }) => {
+    const look = looks.get(resource);
+    const key = keys.claim(resource, id);
+    const own = look?.own?.id === key ? look.own : undefined;
+    const place = look?.view.at(key) ?? own;
+    return look && place && { view: look.view, place };
+  });
+}
+
+/** For each lease: whether it lives, or why that is unknown. */
+async function confirmAll(
+  parts: Parts,
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<Lease, unknown>> {
+  const leases = new Set<Lease>();
+  for (const claim of claims) {
+    const own = parts.own.find(claim);
+    if (own) leases.add(own.lease);
+  }
+  const all = [...leases].map(async (lease) => {
+    const life = await lease.confirm().catch((error: unknown) => error);
+    return [lease, life] as const;
+  });
+  return new Map(await Promise.all(all));
+}
+
+async function tombstonesOf(
+  { client, keys }: Parts,
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<string, KeyValue>> {
+  if (claims.length === 0) return new Map();
+  const reply = await client.txn({
+    success: claims.map(({ id }) => ({ range: { key: keys.tombstone(id) } })),
+  });
+  const found = claims.map(({ id }, i) => [id, firstIn(reply.answers[i])] as const);
+  return new Map(found.filter((entry): entry is [string, KeyValue] => entry[1] !== undefined));
+}

@@ -1,0 +1,58 @@
+/** The status of a claim whose key is there, and how its queue is followed. */
+import type { Claim, ClaimStatus } from '../../../contract/store.ts';
+import type { EtcdClaim } from '../own-claim.ts';
+import type { Place, View } from '../places.ts';
+import type { Parts } from './parts.ts';
+
+export interface Found {
+  readonly claim: Claim;
+  /** Undefined: far behind the known ones. */
+  readonly place: Place | undefined;
+  readonly view: View;
+  readonly sentAt: number;
+}
+
+export async function standing(parts: Parts, found: Found): Promise<ClaimStatus> {
+  const { claim, place, view, sentAt } = found;
+  if (place?.sealed) {
+    const own = parts.own.find(claim);
+    if (own) parts.own.forget(own);
+    return place.sealed;
+  }
+  const own = await ownOf(parts, found);
+  if (!own) return { state: 'gone', why: 'expired' };
+  // Its key is there, whatever was deleted a moment ago.
+  own.lease.occupants.set(claim.id, own);
+  const waited = own.known && !own.held;
+  const admitted = view.holds(own.key);
+  if (!admitted) own.before ??= view.places[view.find(own.key) - 1];
+  else if (!own.held) await takeOver(parts, { own, view, waited });
+  own.see(view);
+  parts.own.follow(own, !admitted);
+  return own.status(sentAt);
+}
+
+/** Another connection may have made it, on a lease of another process. */
+async function ownOf(parts: Parts, found: Found): Promise<EtcdClaim | undefined> {
+  const { claim, place } = found;
+  const own = parts.own.find(claim);
+  if (!place || own?.lease.id === place.lease) return own;
+  const at = parts.clock.now();
+  const ms = await parts.client.timeToLive(place.lease);
+  if (own) parts.own.forget(own);
+  return ms > 0 ? parts.own.add(claim, parts.leases.of(place.lease, { ms, at })) : undefined;
+}
+
+/** Sets how the hold before it ended. */
+async function takeOver(
+  parts: Parts,
+  { own, view, waited }: { own: EtcdClaim; view: View; waited: boolean },
+): Promise<void> {
+  const watch = waited ? parts.own.watchOf(own.claim.resource) : undefined;
+  if (watch) return watch.admitted(own);
+  if (waited) return own.succeed(view.note);
+  own.noted = view.note !== undefined;
+  // After a release, or beside other holders, no work is undone.
+  const alone = view.find(own.key) === 0;
+  if (alone && view.note?.reason !== 'released') own.takeover = view.note;
+}

@@ -1,0 +1,18 @@
+/** Tombstones: the status for late copies of claims that have left, as long as they might live. */
+import type { KeyValue, Operation } from '../../../clients/etcd/client.ts';
+import type { GoneReason, GoneStatus } from '../../../contract/store.ts';
+
+export type Ending = Extract<GoneReason, 'unknown' | 'evicted'>;
+
+export function burial(key: string, lease: bigint, why: Ending, detail = ''): Operation {
+  return { put: { key, lease, value: `${why} ${detail}` } };
+}
+
+/** The status that the tombstone has; without one, its life is over. */
+export function epitaph(tombstone: KeyValue | undefined): GoneStatus {
+  if (!tombstone) return { state: 'gone', why: 'expired' };
+  const space = tombstone.value.indexOf(' ');
+  const detail = tombstone.value.slice(space + 1);
+  const why = tombstone.value.slice(0, space) === 'evicted' ? 'evicted' : 'unknown';
+  return { state: 'gone', why, ...(detail !== '' && { detail }) };
+}

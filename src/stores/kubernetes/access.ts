@@ -1,0 +1,89 @@
+/** Where the API server is and how it is asked: given, or as every pod is told. */
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
+
+export interface KubernetesOptions {
+  /** Of the API server; default: that of the cluster in which this program runs. */
+  readonly url?: string;
+  /** Whose leases they are; default: the namespace of the pod, else `default`. */
+  readonly namespace?: string;
+  /** A bearer token, or what returns the current one; default: the pod's, without `url`. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** Of the authority to trust, in PEM; default: the cluster's, without `url`. */
+  readonly ca?: string;
+}
+
+export interface Access {
+  readonly url: URL;
+  readonly namespace: string;
+  readonly ca: string | undefined;
+  headers(): Promise<Readonly<Record<string, string>>>;
+}
+
+const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** The cluster changes a pod's token from time to time; it is read again after this, in ms. */
+const TOKEN_MS = 60_000;
+
+/** Checks what is given; what a pod is told is read by the first request. @throws UsageError */
+export function accessFrom(options: KubernetesOptions): () => Promise<Access> {
+  const known = ['url', 'namespace', 'token', 'ca'];
+  const given = readOptions(options, known, 'kubernetesStore');
+  const { url, token } = given;
+  for (const name of ['url', 'namespace', 'ca'] as const) {
+    if (given[name] !== undefined && typeof given[name] !== 'string') {
+      throw new UsageError(`${name} must be text, not ${show(given[name])}.`);
+    }
+  }
+  if (token !== undefined && typeof token !== 'string' && typeof token !== 'function') {
+    throw new UsageError('token must be text, or a function that returns it.');
+  }
+  const address = url ?? inCluster();
+  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
+    throw new UsageError("url must be the API server's, such as 'https://10.0.0.1:6443'.");
+  }
+  const place = { ...given, url: new URL(address), pod: url === undefined };
+  let access: Promise<Access> | undefined;
+  return () => {
+    access ??= accessOf(place);
+    access.catch(() => {
+      access = undefined;
+    });
+    return access;
+  };
+}
+
+function inCluster(): string {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
+  if (host) return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const message = 'This program does not run in a cluster of Kubernetes: kubernetesStore needs url';
+  throw new UsageError(`${message}, and what the API server asks for: token and ca.`);
+}
+
+type Place = Omit<KubernetesOptions, 'url'> & { readonly url: URL; readonly pod: boolean };
+
+async function accessOf({ url, namespace, token, ca, pod }: Place): Promise<Access> {
+  const read = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
+  const own = pod ? remembered(() => read('token')) : undefined;
+  const current = typeof token === 'string' ? () => token : (token ?? own);
+  return {
+    url,
+    ca: ca ?? (pod ? await read('ca.crt') : undefined),
+    namespace: namespace ?? (pod ? (await read('namespace')).trim() : 'default'),
+    async headers() {
+      if (!current) return {};
+      return { authorization: `Bearer ${(await current()).trim()}` };
+    },
+  };
+}
+
+function remembered(read: () => Promise<string>): () => Promise<string> {
+  let last: { readonly at: number; readonly text: string } | undefined;
+  return async () => {
+    const at = performance.now();
+    if (!last || at - last.at > TOKEN_MS) last = { at, text: await read() };
+    return last.text;
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * Documents as `Lease` objects of a Kubernetes cluster, one each, through its API server.
+ *
+ * The API server compares the resourceVersion of what it is given with that of the object, in one
+ * step of etcd, and its reads are of etcd's quorum. Nothing is sent twice. Other programs that
+ * change such a lease change its version, too, and are found out.
+ */
+import type { IncomingMessage } from 'node:http';
+import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
+import { failureOf } from '../../clients/http/failure.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { Documents } from '../document/documents.ts';
+import { type Feed, SharedWatch } from '../shared-watch.ts';
+import { type Access, accessFrom, type KubernetesOptions } from './access.ts';
+import {
+  conditionOf,
+  keyIn,
+  LABEL,
+  type Lease,
+  leaseName,
+  leaseOf,
+  textIn,
+  versionIn,
+} from './lease.ts';
+
+/** API servers run on several machines, and `Date` counts seconds. */
+const SLACK_MS = 2000;
+
+/** A watch without changes has a sign of life about every minute. */
+const SILENCE_MS = 180_000;
+
+interface Page {
+  readonly items: readonly Lease[];
+  readonly metadata: { readonly continue?: string; readonly resourceVersion: string };
+}
+
+interface Way {
+  readonly client: HttpClient;
+  readonly access: Access;
+  /** Of the leases of the namespace. */
+  readonly path: string;
+}
+
+/**
+ * @param holderIn who holds, by the text of a document.
+ * @throws UsageError
+ */
+export function kubernetesDocuments(
+  options: KubernetesOptions = {},
+  holderIn: (text: string) => string | undefined = () => undefined,
+): Documents {
+  const access = accessFrom(options);
+  let way: Promise<Way> | undefined;
+  const open = (): Promise<Way> => {
+    way ??= access().then((found) => ({
+      access: found,
+      client: new HttpClient(found),
+      path: `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(found.namespace)}/leases`,
+    }));
+    way.catch(() => {
+      way = undefined;
+    });
+    return way;
+  };
+
+  async function ask(place: string, question: Omit<HttpRequest, 'path'> = {}): Promise<HttpReply> {
+    try {
+      const { access, client, path } = await open();
+      const headers = { ...(await access.headers()), 'content-type': 'application/json' };
+      return await client.ask({ ...question, path: path + place, headers });
+    } catch (error) {
+      throw failureOf('The Kubernetes API server', error);
+    }
+  }
+
+  async function page(query: string): Promise<Page> {
+    const selector = `labelSelector=${encodeURIComponent(LABEL)}`;
+    return read<Page>(await ask(`?${selector}${query}`));
+  }
+
+  async function watchAll(): Promise<Feed> {
+    const { resourceVersion } = (await page('&limit=1')).metadata;
+    const { access, client, path } = await open();
+    const query = `watch=1&allowWatchBookmarks=true&labelSelector=${encodeURIComponent(LABEL)}`;
+    const message = await client.open({
+      path: `${path}?${query}&resourceVersion=${resourceVersion}`,
+      headers: await access.headers(),
+      silenceMs: SILENCE_MS,
+    });
+    if (message.statusCode !== 200) {
+      message.destroy();
+      throw unexpected({ status: message.statusCode ?? 0, text: 'watch', headers: {} });
+    }
+    return feedOf(message);
+  }
+
+  const changes = new SharedWatch(() =>
+    watchAll().catch((error: unknown) => {
+      throw failureOf('The Kubernetes API server', error);
+    }),
+  );
+
+  return {
+    name: 'kubernetes',
+    slackMs: SLACK_MS,
+    async get(key) {
+      const reply = await ask(`/${leaseName(key)}`);
+      if (reply.status === 404) return timeIn(reply);
+      const lease = read<Lease>(reply);
+      const text = textIn(lease);
+      return { ...(text !== undefined && { text }), version: versionIn(lease), ...timeIn(reply) };
+    },
+    async put(key, text, onto) {
+      const holder = holderIn(text);
+      const body = leaseOf({ key, text, ...(holder !== undefined && { holder }) }, onto);
+      const reply =
+        onto === undefined
+          ? await ask('', { method: 'POST', body })
+          : await ask(`/${leaseName(key)}`, { method: 'PUT', body });
+      if (reply.status === 409) return 'other';
+      return { version: versionIn(read<Lease>(reply)), ...timeIn(reply) };
+    },
+    async remove(key, version) {
+      const question = { method: 'DELETE', body: conditionOf(version) } as const;
+      const reply = await ask(`/${leaseName(key)}`, question);
+      if (![404, 409].includes(reply.status)) read(reply);
+    },
+    async *list(prefix) {
+      let more = '';
+      do {
+        const { items, metadata } = await page(`&limit=500${more}`);
+        for (const lease of items) {
+          const key = keyIn(lease);
+          if (key?.startsWith(prefix)) yield key;
+        }
+        more = metadata.continue ? `&continue=${encodeURIComponent(metadata.continue)}` : '';
+      } while (more !== '');
+    },
+    watch: (key, changed) => changes.watch(key, changed),
+    async close() {
+      await changes.close();
+      // What never opened is closed.
+      await way?.then(({ client }) => client.close()).catch(() => {});
+    },
+  };
+}
+
+interface Event {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: Lease;
+}
+
+/** One event in a line. */
+function feedOf(message: IncomingMessage): Feed {
+  return {
+    close: async () => void message.destroy(),
+    async *[Symbol.asyncIterator]() {
+      let rest = '';
+      for await (const piece of message.setEncoding('utf8')) {
+        const lines = (rest + piece).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) {
+          const { type, object } = JSON.parse(line) as Event;
+          // Its history is gone: a new watch begins at what is now.
+          if (type === 'ERROR') return;
+          const key = type === 'BOOKMARK' ? undefined : keyIn(object);
+          if (key !== undefined) yield key;
+        }
+      }
+    },
+  };
+}
+
+function timeIn({ headers }: HttpReply): { readonly nowMs?: number } {
+  const nowMs = Date.parse(String(headers.date));
+  return Number.isNaN(nowMs) ? {} : { nowMs };
+}
+
+/** @throws StoreError */
+function read<T>(reply: HttpReply): T {
+  if (reply.status >= 200 && reply.status < 300) return JSON.parse(reply.text) as T;
+  throw unexpected(reply);
+}
+
+function unexpected({ status, text }: HttpReply): StoreError {
+  const [, said = text] = /"message":"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
+  const error = Object.assign(new Error(`HTTP ${status}: ${said}`), { status });
+  return failureOf('The Kubernetes API server', error);
+}

@@ -1,0 +1,82 @@
+/**
+ * A document as a `Lease` object: its text and its key are annotations, and `spec.holderIdentity`
+ * shows people who holds. A version is the object's resourceVersion with its uid: the API server
+ * takes an update of a lease that is not there as its creation, whatever version that names, unless
+ * it names the uid as well.
+ */
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { UsageError } from '../../base/errors.ts';
+
+/** As much of the object as is used. */
+export interface Lease {
+  readonly metadata: {
+    readonly name?: string;
+    readonly resourceVersion?: string;
+    readonly uid?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Annotations and text of all may have so many bytes. */
+const MAX_BYTES = 256 * 1024;
+/** Of a name that people can read; the rest tells it from others. */
+const MAX_SLUG = 60;
+
+const NAME = 'holdfast/name';
+const TEXT = 'holdfast/document';
+export const LABEL = 'app.kubernetes.io/managed-by=holdfast';
+
+/** A name of Kubernetes for any text: what it can say of it, and a hash. */
+export function leaseName(key: string): string {
+  const slug = key
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_SLUG)
+    .replace(/^-|-$/g, '');
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 32);
+  return slug === '' ? `holdfast-${hash}` : `${slug}-${hash}`;
+}
+
+export function textIn({ metadata }: Lease): string | undefined {
+  return metadata.annotations?.[TEXT];
+}
+
+/** The key; undefined for a lease that is none of ours. */
+export function keyIn({ metadata }: Lease): string | undefined {
+  return metadata.annotations?.[NAME];
+}
+
+export function versionIn({ metadata }: Lease): string {
+  return `${metadata.resourceVersion}.${metadata.uid}`;
+}
+
+export function leaseOf(
+  { key, text, holder }: { readonly key: string; readonly text: string; readonly holder?: string },
+  onto: string | undefined,
+): string {
+  const annotations = { [NAME]: key, [TEXT]: text };
+  const bytes = Buffer.byteLength(Object.entries(annotations).flat().join(''));
+  if (bytes > MAX_BYTES) {
+    const message = `The annotations of a Lease hold ${MAX_BYTES} bytes, and these have ${bytes}.`;
+    throw new UsageError(message);
+  }
+  const [label = '', value] = LABEL.split('=');
+  return JSON.stringify({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: leaseName(key), annotations, labels: { [label]: value }, ...part(onto) },
+    spec: { holderIdentity: holder },
+  });
+}
+
+/** What a deletion is conditional on. */
+export function conditionOf(version: string): string {
+  return JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions: part(version) });
+}
+
+function part(version: string | undefined): object {
+  if (version === undefined) return {};
+  const [resourceVersion, uid] = version.split('.');
+  return { resourceVersion, uid };
+}

@@ -1,0 +1,136 @@
+/**
+ * Documents in a collection of MongoDB: `{ _id, text, version }`.
+ *
+ * A version is a random id that each write brings along, so that none comes twice. A write is one
+ * command on one document, whose filter names the version, and is acknowledged by a majority; a
+ * read is linearizable. The driver may send a write again: the server knows it by its number, and
+ * replies as it did to the first copy.
+ * What would break it: a collation of the collection, which takes different names for one.
+ */
+import { isLockError, UsageError } from '../../base/errors.ts';
+import { randomId } from '../../base/random-id.ts';
+import type { Documents } from '../document/documents.ts';
+import { type Feed, SharedWatch } from '../shared-watch.ts';
+import { isDuplicate, storeError } from './errors.ts';
+
+/** The part of a `Collection` of the package `mongodb` that is used. */
+export interface MongoCollection {
+  findOne(...find: never[]): Promise<unknown>;
+  find(...find: never[]): AsyncIterable<unknown>;
+  insertOne(...insert: never[]): Promise<unknown>;
+  updateOne(...update: never[]): Promise<unknown>;
+  deleteOne(...deletion: never[]): Promise<unknown>;
+  watch(...watch: never[]): unknown;
+}
+
+/** A document as it is kept. */
+interface Kept {
+  readonly _id: string;
+  readonly text: string;
+  readonly version: string;
+}
+
+/** How long the servers may take, in ms: core waits for less, and a late write is refused. */
+const PATIENCE_MS = 10_000;
+
+const READ = {
+  readConcern: { level: 'linearizable' },
+  readPreference: 'primary',
+  maxTimeMS: PATIENCE_MS,
+};
+const WRITE = { writeConcern: { w: 'majority', wtimeoutMS: PATIENCE_MS } };
+
+/** Greater than all text that names are made of. */
+const LAST = '\u{10ffff}\u{10ffff}';
+
+/** @throws UsageError */
+export function mongodbDocuments(collection: MongoCollection): Documents {
+  for (const name of ['findOne', 'find', 'insertOne', 'updateOne', 'deleteOne', 'watch'] as const) {
+    if (typeof collection?.[name] !== 'function') {
+      throw new UsageError('mongodbStore takes a collection of the package mongodb.');
+    }
+  }
+  const mongo = collection as unknown as Collection;
+  const changes = new SharedWatch(() => openFeed(mongo));
+
+  return {
+    name: 'mongodb',
+    async get(key) {
+      const found = await mongo.findOne({ _id: key }, READ).catch(fail);
+      return found ? { text: found.text, version: found.version } : {};
+    },
+    async put(key, text, onto) {
+      const version = randomId();
+      try {
+        if (onto === undefined) {
+          await mongo.insertOne({ _id: key, text, version }, WRITE);
+          return { version };
+        }
+        const change = { $set: { text, version } };
+        const { matchedCount } = await mongo.updateOne({ _id: key, version: onto }, change, WRITE);
+        return matchedCount === 1 ? { version } : 'other';
+      } catch (error) {
+        if (onto === undefined && isDuplicate(error)) return 'other';
+        return fail(error);
+      }
+    },
+    async remove(key, version) {
+      await mongo.deleteOne({ _id: key, version }, WRITE).catch(fail);
+    },
+    async *list(prefix) {
+      const range = { _id: { $gte: prefix, $lt: prefix + LAST } };
+      const options = { projection: { _id: 1 }, readPreference: 'primary' };
+      try {
+        for await (const { _id } of mongo.find(range, options)) yield _id;
+      } catch (error) {
+        fail(error);
+      }
+    },
+    watch: (key, changed) => changes.watch(key, changed).catch(fail),
+    close: () => changes.close(),
+  };
+}
+
+/** The methods as they are called. */
+interface Collection {
+  findOne(filter: object, options: object): Promise<Kept | null>;
+  find(filter: object, options: object): AsyncIterable<Kept>;
+  insertOne(document: Kept, options: object): Promise<unknown>;
+  updateOne(filter: object, change: object, options: object): Promise<{ matchedCount: number }>;
+  deleteOne(filter: object, options: object): Promise<unknown>;
+  watch(pipeline: readonly object[]): ChangeStream;
+}
+
+interface ChangeStream {
+  tryNext(): Promise<Change | null>;
+  next(): Promise<Change>;
+  close(): Promise<unknown>;
+  readonly closed: boolean;
+}
+
+interface Change {
+  readonly documentKey?: { readonly _id: string };
+}
+
+/** What a change stream needs to go on after a break, and the key. */
+const PIPELINE = [{ $project: { documentKey: 1 } }];
+
+async function openFeed(mongo: Collection): Promise<Feed> {
+  const stream = mongo.watch(PIPELINE);
+  // The stream is opened by its first request.
+  let first: Change | null = await stream.tryNext();
+  return {
+    close: () => stream.close(),
+    async *[Symbol.asyncIterator]() {
+      while (!stream.closed) {
+        const change: Change = first ?? (await stream.next());
+        first = null;
+        if (change.documentKey) yield change.documentKey._id;
+      }
+    },
+  };
+}
+
+function fail(error: unknown): never {
+  throw isLockError(error) ? error : storeError(error);
+}

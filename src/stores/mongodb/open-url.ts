@@ -1,0 +1,34 @@
+/** The store that a URL of MongoDB names: the client's own, with `collection` in its query. */
+import { UrlForm } from '../../clients/url-form.ts';
+import { UnsupportedError } from '../../contract/errors.ts';
+import type { Store } from '../../contract/store.ts';
+import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import { splitQuery } from '../url-options.ts';
+import { mongodbDocuments } from './documents.ts';
+
+const FORM = new UrlForm('The MongoDB URL', 'mongodb://user:password@host:27017/shop');
+
+const OPTIONS = ['maxWaiters', 'collection'];
+
+type UrlOptions = DocumentStoreOptions & { readonly collection?: string };
+
+/** @throws UsageError, UnsupportedError */
+export async function openUrl(scheme: string, rest: string): Promise<Store> {
+  const [, place, query = ''] = /^(\/\/[^/?#]+\/[^/?#]+)(?:\?([^#]*))?$/.exec(rest) ?? [];
+  if (place === undefined) {
+    throw FORM.malformed('it does not name a database');
+  }
+  const { options, others } = splitQuery<UrlOptions>(query, OPTIONS);
+  const { collection = 'holdfast', ...own } = options;
+  const mongodb = await import('mongodb').catch(() => undefined);
+  if (!mongodb) {
+    throw new UnsupportedError('store', 'A MongoDB URL needs a client: run `npm install mongodb`.');
+  }
+  const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${place}${others}`));
+  const documents = mongodbDocuments(client.db().collection(collection));
+  const close = async (): Promise<void> => {
+    await documents.close?.();
+    await client.close();
+  };
+  return documentStore({ ...documents, close }, own);
+}

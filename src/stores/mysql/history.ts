@@ -1,0 +1,125 @@
+/**
+ * Whether data may have been lost, and that it is known.
+ *
+ * `store` says which history of which data the tables are of: the second in which the server
+ * started, and whose data it is: of which schema, from when on, in which server. The first differs
+ * after a restart; the rest on a replica, and in tables that were made anew from a copy, there or
+ * elsewhere. Nothing of it is kept in memory, so it can neither be replicated nor be missing. No
+ * session outlives its server, so each asks once when that started, and every statement that grants
+ * compares what the session knows with the row. Tables may be made anew while a session stands by:
+ * so its statements look at the birth of the table, once a second. Nothing is told before the
+ * second of the start is over: a server that started again within it would look the same.
+ * Data may be lost if commits are not waited for, or if this is other data than before. That they
+ * were not is itself committed in that way, and may be lost: so it counts as well that they are not
+ * waited for now.
+ * What would break it: to write the history without having compared it.
+ */
+import { type Connection, literal } from '../../clients/mysql/connection.ts';
+import { MYSQL } from '../../clients/mysql/errors.ts';
+import { anotherLayout, impossible } from '../../clients/sql/judge.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { NOW, type Tables } from './fragments.ts';
+
+/** The layout of the tables that these sources know. */
+export const LAYOUT = 2;
+
+const UPTIME = `(SELECT CAST(g.variable_value AS SIGNED)
+  FROM /*!80000 performance_schema.global_status */ /*M!100600 information_schema.global_status */
+    AS g WHERE g.variable_name = 'Uptime')`;
+
+function bornOf(store: string): string {
+  return `(SELECT UNIX_TIMESTAMP(t.create_time) FROM information_schema.tables AS t
+  WHERE t.table_schema = DATABASE() AND t.table_name = '${store}')`;
+}
+
+/** The words, as SQL. */
+export function historyOf(store: string): string {
+  return `CONCAT_WS(' ', UNIX_TIMESTAMP(SYSDATE()) - ${UPTIME}, DATABASE(), ${bornOf(store)},
+  /*!80000 @@server_uuid */ /*M!100600 @@hostname, @@port, @@server_id, @@datadir */)`;
+}
+
+/**
+ * A commit is safe from crashes where it is on disk, in the binary log as well, if there is one:
+ * that decides what a restart commits.
+ */
+const FAST = `(@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
+  OR @@global.log_bin AND @@global.sync_binlog <> 1)`;
+
+/** Also for those who may write where nobody else may. */
+export const WRITABLE = `CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')`;
+
+/** How long the birth of the table needs not be looked at again, in ms. */
+const LOOK_MS = 1000;
+
+/** What a session knows. */
+export interface Known {
+  readonly store: string;
+  readonly maxTtlMs: number;
+  readonly history: string;
+  readonly born: string;
+  /** When the table was last seen to be that one. */
+  seenAt: number;
+}
+
+export function isDue({ seenAt }: Known): boolean {
+  return performance.now() >= seenAt + LOOK_MS;
+}
+
+/** Nothing was lost, and what this program has to say is recorded. `s` is the store. */
+export function intact(known: Known): string {
+  const look = isDue(known) ? ` AND ${bornOf(known.store)} = ${literal(known.born)}` : '';
+  return `s.history = ${literal(known.history)} AND s.max_ttl >= ${known.maxTtlMs * 1000}
+  AND s.fast >= ${FAST} AND ${WRITABLE}${look}`;
+}
+
+/** How often others may be quicker. */
+const TRIES = 10;
+
+/**
+ * Records what this program has to say, and a loss of data.
+ * @throws StoreError for tables of another layout, and what the client throws.
+ */
+export async function settle(
+  connection: Connection,
+  { store }: Tables,
+  maxTtlMs: number,
+): Promise<Known> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const seenAt = performance.now();
+    const [row = []] = await connection.query(`SELECT s.layout, s.max_ttl, s.fast, s.history,
+  ${historyOf(store)}, ${bornOf(store)}, ${FAST}, ${UPTIME}, ${WRITABLE},
+  1000 - MICROSECOND(SYSDATE(6)) DIV 1000
+  FROM ${store} s WHERE s.only_row = TRUE`);
+    const [layout, maxTtl, wasFast, before = '', history, born, fast, ...rest] = row;
+    const [uptime, writable, secondMs] = rest;
+    if (layout !== String(LAYOUT)) throw anotherLayout(MYSQL, String(layout), LAYOUT);
+    if (writable === '0') throw Object.assign(new Error('The server is read-only'), READ_ONLY);
+    if (uptime === null) throw impossible(MYSQL, 'it does not tell when it started');
+    if (uptime === '0') {
+      await new Promise((resolve) => setTimeout(resolve, Number(secondMs)));
+      continue;
+    }
+    const known = { store, maxTtlMs, history: String(history), born: String(born), seenAt };
+    const same = before === history;
+    const isEnough = Number(maxTtl) >= maxTtlMs * 1000 && Number(wasFast) >= Number(fast);
+    if (same && isEnough) return known;
+    const lost = !same && (wasFast === '1' || fast === '1' || dataOf(before) !== dataOf(history));
+    const longest = `GREATEST(max_ttl, ${maxTtlMs * 1000})`;
+    const [[, written] = []] = await connection.query(`UPDATE ${store}
+  SET max_ttl = ${longest}, ${lost ? `open_at = ${NOW} + max_ttl,` : ''}
+    fast = ${same ? 'fast OR ' : ''}${fast}, history = ${literal(known.history)}
+  WHERE only_row = TRUE AND history = ${literal(String(before))} AND fast = ${wasFast}
+    AND max_ttl = ${maxTtl}`);
+    if (written === '1') return known;
+  }
+  const message = 'What is recorded of the server does not stay.';
+  throw new StoreError(message, { retryable: true, outcome: 'failed' });
+}
+
+/** As the server says it. */
+const READ_ONLY = { errno: 1836, sqlState: '25006' };
+
+/** Without the start of the server. */
+function dataOf(history: string | null | undefined): string {
+  return String(history).slice(String(history).indexOf(' '));
+}

@@ -1,0 +1,181 @@
+/** The statements on the tables that read, and that write what `src/queue` has made of it. */
+import { literal, type Row } from '../../clients/mysql/connection.ts';
+import { COLUMNS } from '../sql/row.ts';
+import { BEGAN, HELD_LINE, listOf, NEXT_LINE, NOW, type Tables, wordOf } from './fragments.ts';
+import { intact, type Known, WRITABLE } from './history.ts';
+
+const SET = COLUMNS.filter((name) => name !== 'name' && name !== 'rev');
+
+const READ = ['CONVERT(l.name USING utf8mb4)', ...COLUMNS.slice(1).map((name) => `l.${name}`)];
+
+/** A moment and a row, as the table reads them; a text, for clients read JSON in different ways. */
+function lineOf(moment: string): string {
+  return `CONCAT(JSON_ARRAY(${moment}, ${READ.join(', ')}))`;
+}
+
+/** How long news are found, in µs. */
+const NEWS = 60_000_000;
+
+/** The address of the process of the claim that holds, and what it is told. */
+export function holderOf({ lock }: Tables, name: string): string {
+  return `SELECT CONCAT_WS(' ', tag, SUBSTRING(told, 18), ${HELD_LINE}) FROM ${lock}
+WHERE name = ${literal(name)} AND told IS NOT NULL`;
+}
+
+/** The same of the claim that waits first. */
+export function nextOf({ lock }: Tables, name: string): string {
+  return `SELECT CONCAT_WS(' ', ${wordOf(1, 5)}, SUBSTRING(next_told, 18), ${NEXT_LINE})
+FROM ${lock} WHERE name = ${literal(name)} AND next_told IS NOT NULL AND waiters > 0`;
+}
+
+/** The claim, if it holds. */
+export function heldOf({ lock }: Tables, name: string, id: string): string {
+  return `SELECT CONCAT_WS(' ', id, number, waiters, COALESCE(ended, '-'), COALESCE(ended_by, 0))
+FROM ${lock} WHERE name = ${literal(name)} AND id = ${literal(id)}`;
+}
+
+/** Without what the store knows, where this has to be settled first. */
+export function read({ lock, store }: Tables, names: readonly string[], known: Known): string {
+  return `SELECT ${lineOf('t.now, s.open_at, s.highest')}
+FROM (SELECT ${NOW} AS now LIMIT 1) AS t
+LEFT JOIN ${store} s ON s.only_row = TRUE AND ${intact(known)}
+LEFT JOIN ${lock} l ON l.name IN (${listOf(names)})`;
+}
+
+/**
+ * The same in a transaction of its own, in which others cannot change the rows. Where a program
+ * stands still in it, the server ends its session.
+ */
+export function lockRows(tables: Tables, names: readonly string[], known: Known): string {
+  return `SET SESSION wait_timeout = 2; START TRANSACTION;
+SELECT COUNT(*) INTO @holdfast FROM ${tables.lock} WHERE name IN (${listOf(names)})
+ORDER BY name FOR UPDATE NOWAIT;
+${read(tables, names, known)}`;
+}
+
+export const AFTER_LOCK = 'SET SESSION wait_timeout = DEFAULT';
+
+export interface Write {
+  readonly name: string;
+  readonly rev: number;
+  readonly [column: string]: string | number | null;
+}
+
+export interface News {
+  readonly name: string;
+  readonly address: string;
+  readonly message: string;
+}
+
+/** Three statements for each row: whether it is free, the row, and the news if it was written. */
+const PER_ROW = 3;
+
+/** Writes what is still as it was read, with its news. */
+export function write(
+  { lock, news: table }: Tables,
+  rows: readonly Write[],
+  news: readonly News[],
+): string {
+  const wait = rows.length > 1 ? 'SKIP LOCKED' : 'NOWAIT';
+  const all = rows.map(({ name, rev, ...columns }) => {
+    const key = literal(name);
+    const values = SET.map((column) => written(columns[column] ?? null));
+    const told = news.filter((each) => each.name === name);
+    const set = SET.map((column, n) => `${column} = ${values[n]}`).join(', ');
+    return `SELECT COUNT(*) INTO @holdfast FROM ${lock} WHERE name = ${key} AND rev = ${rev}
+FOR UPDATE ${wait};
+${
+  rev === 0
+    ? `INSERT IGNORE INTO ${lock} (name, rev, ${SET.join(', ')})
+SELECT ${key}, ${NOW}, ${values.join(', ')} FROM DUAL WHERE ${WRITABLE}`
+    : `UPDATE ${lock} SET ${set}, told = NULL, next_told = NULL, rev = rev + 1
+WHERE name = ${key} AND rev = ${rev} AND @holdfast > 0 AND ${WRITABLE}`
+};
+${told.length === 0 ? 'DO 0' : tell(table, told)}`;
+  });
+  return all.join(';\n');
+}
+
+function tell(table: string, news: readonly News[]): string {
+  const rows = news.map(({ address, message }) => {
+    const nth = Math.floor(Math.random() * 2 ** 52);
+    return `SELECT ${NOW} AS at, ${nth} AS nth, ${literal(address)} AS a, ${literal(message)} AS m`;
+  });
+  return `INSERT INTO ${table} (at, nth, address, message)
+SELECT n.at, n.nth, n.a, n.m FROM (${rows.join(' UNION ALL ')}) AS n WHERE ROW_COUNT() > 0`;
+}
+
+/** The names of those that were written, by how many rows each statement has changed. */
+export function writtenIn(rows: readonly Write[], done: readonly Row[]): string[] {
+  return rows.filter((_, n) => done[n * PER_ROW + 1]?.[1] === '1').map(({ name }) => name);
+}
+
+function written(value: string | number | null): string {
+  if (value === null) return 'NULL';
+  return typeof value === 'number' ? String(value) : literal(value);
+}
+
+/**
+ * Under the lock of the row, so that no other claim holds before this is committed: if the claim
+ * holds it plainly, or if the row is still the one in which it was found. Two records that are
+ * over go with each that comes, so that there are never many more than are alive.
+ */
+export function keep({ lock, kept }: Tables, args: readonly string[]): string {
+  const [name = '', id = '', rev, text = '', ms] = args;
+  const key = literal(name);
+  const held = rev === '0' ? `id = ${literal(id)} AND until > ${NOW}` : `rev = ${Number(rev)}`;
+  return `SELECT COUNT(*) INTO @holdfast FROM ${lock}
+WHERE name = ${key} AND ${held} AND ${WRITABLE} FOR UPDATE;
+INSERT INTO ${kept} (name, content, until)
+SELECT ${key}, ${literal(text)}, ${NOW} + ${Number(ms)} * 1000 FROM DUAL WHERE @holdfast > 0
+ON DUPLICATE KEY UPDATE content = VALUES(content), until = VALUES(until);
+${forget(kept, 2)};
+SELECT 'kept' FROM DUAL WHERE @holdfast > 0`;
+}
+
+function forget(kept: string, most: number): string {
+  return `DELETE k FROM (
+  SELECT name FROM ${kept} WHERE until <= ${BEGAN} ORDER BY until LIMIT ${most}
+  FOR UPDATE SKIP LOCKED
+) AS o STRAIGHT_JOIN ${kept} k ON k.name = o.name`;
+}
+
+export function recall({ kept }: Tables, [name = '']: readonly string[]): string {
+  return `SELECT CONCAT(CEIL((k.until - ${NOW}) / 1000), ' ', k.content) FROM ${kept} k
+WHERE k.name = ${literal(name)} AND k.until > ${NOW}`;
+}
+
+/** Rows that have a claim, or may, in the order of their names. */
+export function names({ lock }: Tables, [after = '', most]: readonly string[]): string {
+  return `SELECT ${lineOf(`${NOW}, 0, 0`)} FROM ${lock} l
+WHERE l.name > ${literal(after)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
+ORDER BY l.name LIMIT ${Number(most)}`;
+}
+
+/** What numbers those may have had that are to be swept away; committed before they go. */
+export function raiseHighest({ store }: Tables, [idle]: readonly string[]): string {
+  return `UPDATE ${store} SET highest = GREATEST(highest, ${NOW} - ${Number(idle)})
+WHERE only_row = TRUE`;
+}
+
+/**
+ * A portion of all names after the given one: what was of no use for so long goes. Returns the last
+ * name if there are more. Behind a holder that is dead for so long, nobody has lived for a ttl.
+ */
+export function sweep({ lock, store, news, kept }: Tables, args: readonly string[]): string {
+  const [after = '', most = '', idle] = args;
+  const long = `${BEGAN} - ${Number(idle)}`;
+  return `SELECT highest, max_ttl INTO @holdfast_highest, @holdfast_ttl FROM ${store}
+WHERE only_row = TRUE;
+SELECT MAX(p.name), COUNT(*) INTO @holdfast_last, @holdfast_count FROM (
+  SELECT name FROM ${lock} WHERE name > ${literal(after)} ORDER BY name LIMIT ${Number(most)}
+) AS p;
+DELETE l FROM (
+  SELECT name FROM ${lock} WHERE name > ${literal(after)} AND name <= @holdfast_last
+    AND until < ${long} - IF(waiters > 0, @holdfast_ttl, 0) AND last <= @holdfast_highest
+  FOR UPDATE SKIP LOCKED
+) AS i STRAIGHT_JOIN ${lock} l ON l.name = i.name;
+${forget(kept, Number(most))};
+DELETE FROM ${news} WHERE at < ${BEGAN} - ${NEWS};
+SELECT CONVERT(@holdfast_last USING utf8mb4) FROM DUAL WHERE @holdfast_count = ${Number(most)}`;
+}

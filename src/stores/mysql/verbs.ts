@@ -1,0 +1,224 @@
+/**
+ * What the store asks of its tables, as statements of one session; each request is one round trip.
+ *
+ * Invariant: a reply comes after the commit, and a request that fails leaves no transaction open.
+ * A statement that takes or frees one row waits in line for it, for a second at most, which is the
+ * least that the server can be told; after that, none waits for this row for a while. Heartbeats
+ * never wait for a row, since all of the process share a session. Whoever is concerned is told
+ * after the commit.
+ */
+import type { Connection, Row } from '../../clients/mysql/connection.ts';
+import { numberOf } from '../../clients/mysql/errors.ts';
+import { type Bell, ring } from './bell.ts';
+import type { Tables } from './fragments.ts';
+import { isDue, type Known, settle } from './history.ts';
+import { beat, leaveAny, leaveFree, takeAny, takeFree, takenIn } from './holding.ts';
+import {
+  AFTER_LOCK,
+  heldOf,
+  holderOf,
+  keep,
+  lockRows,
+  type News,
+  names,
+  nextOf,
+  raiseHighest,
+  read,
+  recall,
+  sweep,
+  type Write,
+  write,
+  writtenIn,
+} from './statements.ts';
+
+const TOO_LONG = 1205;
+const DEADLOCK = 1213;
+
+/** The store's own statements cannot wait in a circle; with a purge of the server they might. */
+const TRIES = 3;
+
+/** What the table says of each claim that is to take a row. */
+const TERMS = 10;
+
+/** How long no statement waits for a row that was locked for too long, in ms. */
+const STUCK_MS = 5000;
+const MOST_STUCK = 1000;
+
+/** What all sessions of a process share. */
+export interface Common {
+  readonly tables: Tables;
+  readonly maxTtlMs: number;
+  /** Until when names are asked about only in ways that do not wait. */
+  readonly stuck: Map<string, number>;
+  bell?: Bell | undefined;
+}
+
+type Args = readonly string[];
+
+export class Verbs {
+  readonly #connection: Connection;
+  readonly #common: Common;
+  #known: Known;
+
+  constructor(connection: Connection, common: Common, known: Known) {
+    this.#connection = connection;
+    this.#common = common;
+    this.#known = known;
+  }
+
+  /** Resolves with the first column of the rows; a statement that there is not finds nothing. */
+  async call(statement: string, args: Args): Promise<Args> {
+    const ask = this.#asks[statement];
+    return ask ? ask(args) : [];
+  }
+
+  readonly #asks: Readonly<Record<string, (args: Args) => Promise<Args>>> = {
+    take_free: (args) => this.#take(args, takeFree(this.#tables, args, this.#known)),
+    // Several claims of one lock are one step of the queue.
+    take: async (args) => {
+      const lists = args.slice(0, TERMS).map((list) => JSON.parse(list) as Args);
+      if (lists[0]?.length !== 1) return [];
+      const terms = [...lists.map(([term]) => String(term)), ...args.slice(TERMS)];
+      const [name = '', , , , , , , , queue] = terms;
+      if (queue !== 'true') return this.#take(terms, takeFree(this.#tables, terms, this.#known));
+      const text = takeAny(this.#tables, terms, this.#known);
+      return this.#take(terms, `${text};\n${holderOf(this.#tables, name)}`);
+    },
+    beat: async (lists) => {
+      const claims = lists.map((list) => JSON.parse(list) as Args);
+      if (claims[0]?.length !== 1) return [];
+      const [name = '', id = '', ttl = ''] = claims.map(([value]) => String(value));
+      const text = beat(this.#tables, [name, id, ttl]);
+      const [, done, held] = await this.#query(`${text};\n${heldOf(this.#tables, name, id)}`);
+      return isDone(done) && held ? [String(held[0])] : [];
+    },
+    leave_free: async (args) => {
+      const [name = '', id = ''] = args;
+      const [done] = await this.#inLine(name, leaveFree(this.#tables, args));
+      return isDone(done) ? [id] : [];
+    },
+    leave: async (args) => {
+      const [name = '', id = ''] = args;
+      const text = leaveAny(this.#tables, args, this.#known);
+      const told = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
+      const [done, ...news] = await this.#inLine(name, `${text};\n${told}`);
+      if (!isDone(done)) return [];
+      if (done?.[0] === '2') this.#tell(news);
+      return [id];
+    },
+    read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
+    lock: async ([list = '[]']) => columnOf((await this.#read(lockRows, list)).slice(3)),
+    settle: async () => {
+      const { tables, maxTtlMs } = this.#common;
+      this.#known = await settle(this.#connection, tables, maxTtlMs);
+      return [];
+    },
+    write: (args) => this.#write(args, (text) => this.#transact(text)),
+    write_all: (args) => this.#write(args, (text) => this.#transact(text)),
+    write_locked: (args) =>
+      this.#write(args, (text) => this.#query(`DO 0;\n${text};\nCOMMIT;\n${AFTER_LOCK}`)),
+    rollback: async () => columnOf(await this.#query(`ROLLBACK;\n${AFTER_LOCK}`)),
+    keep: async (args) => columnOf(await this.#transact(keep(this.#tables, args))).slice(4, -1),
+    recall: async (args) => columnOf(await this.#query(recall(this.#tables, args))),
+    names: async (args) => columnOf(await this.#query(names(this.#tables, args))),
+    raise_highest: async (args) => columnOf(await this.#query(raiseHighest(this.#tables, args))),
+    sweep: async (args) => columnOf(await this.#query(sweep(this.#tables, args))).slice(5),
+  };
+
+  get #tables(): Tables {
+    return this.#common.tables;
+  }
+
+  async #take(args: Args, text: string): Promise<Args> {
+    const [name = '', id = ''] = args;
+    const [due, at] = [isDue(this.#known), performance.now()];
+    const [done, ...news] = await this.#inLine(name, text);
+    const taken = takenIn(Number(done?.[0] ?? 0));
+    if (!taken) return [];
+    if (due) this.#known.seenAt = at;
+    const { number, ahead, leftMs } = taken;
+    if (ahead === 1) this.#tell(news);
+    return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} ${name}`];
+  }
+
+  #read(textOf: typeof read, list: string): Promise<readonly Row[]> {
+    return this.#query(textOf(this.#tables, JSON.parse(list) as Args, this.#known));
+  }
+
+  async #write(args: Args, ask: (text: string) => Promise<readonly Row[]>): Promise<Args> {
+    const [rows, news] = args.map((text) => JSON.parse(text)) as [Write[], News[]];
+    const { bell } = this.#common;
+    const [own, others] = [true, false].map((is) =>
+      news.filter(({ address }) => (address === bell?.address) === is),
+    ) as [News[], News[]];
+    const done = await ask(write(this.#tables, rows, others));
+    const written = writtenIn(rows, done.slice(1));
+    const told = (each: News): boolean => written.includes(each.name);
+    for (const { message } of own.filter(told)) bell?.tell(message);
+    for (const address of new Set(others.filter(told).map((each) => each.address))) {
+      this.#ring(address);
+    }
+    return written;
+  }
+
+  /**
+   * Tells the process of the claim that holds, and that of the next if it is this one: another
+   * finds it when it looks, long before that holder can be dead.
+   */
+  #tell([holder, next]: readonly Row[]): void {
+    const { bell } = this.#common;
+    for (const row of [holder, next]) {
+      const [address = '', ...words] = String(row?.[0] ?? '').split(' ');
+      if (address === bell?.address) bell.news(words.join(' '));
+      else if (row === holder && row) this.#ring(address);
+    }
+  }
+
+  /** A connection that breaks says so to the next request as well. */
+  #ring(address: string): void {
+    ring(this.#connection, address).catch(() => {});
+  }
+
+  /** Asks about one row, in line for it, unless that was in vain a moment ago. */
+  async #inLine(name: string, text: string): Promise<readonly Row[]> {
+    const { stuck } = this.#common;
+    if ((stuck.get(name) ?? 0) > performance.now()) return [];
+    try {
+      return await this.#query(text);
+    } catch (error) {
+      if (numberOf(error) === TOO_LONG) {
+        if (stuck.size >= MOST_STUCK) stuck.clear();
+        stuck.set(name, performance.now() + STUCK_MS);
+      }
+      throw error;
+    }
+  }
+
+  async #transact(text: string): Promise<readonly Row[]> {
+    try {
+      return await this.#query(`START TRANSACTION;\n${text};\nCOMMIT`);
+    } catch (error) {
+      await this.#connection.query('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** A deadlock has rolled everything back, so another try does nothing twice. */
+  async #query(text: string, tries = TRIES): Promise<readonly Row[]> {
+    try {
+      return await this.#connection.query(text);
+    } catch (error) {
+      if (numberOf(error) !== DEADLOCK || tries <= 1) throw error;
+      return this.#query(text, tries - 1);
+    }
+  }
+}
+
+/** By the number of the insert. */
+function isDone(row: Row | undefined): boolean {
+  return row !== undefined && row[0] !== '0';
+}
+
+function columnOf(rows: readonly Row[]): string[] {
+  return rows.map(([text]) => String(text));
+}

@@ -1,0 +1,44 @@
+/** What several statements have in common; `l` is the row of a lock. */
+
+/** The tables, with their schema. */
+export interface Tables {
+  readonly lock: string;
+  readonly store: string;
+  readonly witness: string;
+  readonly kept: string;
+}
+
+/** The server's clock, in µs. */
+export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+
+/** The prefix of all channels; the address of a process follows. */
+export const CHANNEL = 'holdfast_';
+
+export function msUntil(time: string): string {
+  return `ceil((${time} - ${NOW}) / 1000.0)`;
+}
+
+/** Tells the process in this tag; the message begins with the name of the claim there. */
+export function notify(tag: string, ...words: readonly string[]): string {
+  const channel = `'${CHANNEL}' || split_part(${tag}, ' ', 1)`;
+  const message = `concat_ws(' ', split_part(${tag}, ' ', 2), ${words.join(', ')})`;
+  return `CASE WHEN ${tag} <> '- -' THEN pg_notify(${channel}, ${message}) END`;
+}
+
+/** A word of a line of the crowd. */
+export function wordOf(line: number, nth: number): string {
+  const crowd = line === 1 ? 'l.crowd' : `split_part(l.crowd, E'\\n', ${line})`;
+  return `split_part(${crowd}, E'\\t', ${nth})`;
+}
+
+/** Whether as many are waiting, and the last of these is dead: only the queue can clear it away. */
+export function lives(line: number): string {
+  const until = `${wordOf(line, 2)}::bigint`;
+  return `CASE WHEN l.waiters < ${line} THEN true ELSE ${until} > ${NOW} END`;
+}
+
+/** Commits are waited for, whatever the session does: the first table of a WITH clause. */
+export const DURABLE = `durable AS MATERIALIZED (SELECT set_config('synchronous_commit',
+  CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+    ELSE current_setting('synchronous_commit') END, true)
+)`;

@@ -1,0 +1,187 @@
+/** All statements on the tables, each one transaction. */
+import { COLUMNS } from '../sql/row.ts';
+import { CHANNEL, DURABLE, NOW, type Tables } from './fragments.ts';
+import { beat, leaveAll, leaveFree, leaveOne, takeAll, takeFree, takeOne } from './holding.ts';
+
+const READ = COLUMNS.map((column) => `l.${column}`).join(', ');
+
+/** What a write sets, as JSON has it. */
+const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer, kind text,
+  permits integer, capacity integer, tag text, holder text, ended text, ended_by bigint,
+  waiters integer, crowd text, tail bigint, state text`;
+const SET = WRITTEN.split(',').map((column) => column.trim().split(' ')[0] ?? '');
+
+export type Statement =
+  | 'take_free'
+  | 'take'
+  | 'take_all'
+  | 'beat'
+  | 'leave_free'
+  | 'leave'
+  | 'leave_all'
+  | 'read'
+  | 'write'
+  | 'write_all'
+  | 'lock'
+  | 'write_locked'
+  | 'rollback'
+  | 'keep'
+  | 'recall'
+  | 'names'
+  | 'raise_highest'
+  | 'sweep';
+
+const STATEMENTS: Readonly<Record<Statement, (tables: Tables) => string>> = {
+  take_free: takeFree,
+  take: takeOne,
+  take_all: takeAll,
+  beat,
+  leave_free: leaveFree,
+  leave: leaveOne,
+  leave_all: leaveAll,
+  read,
+  write: (tables) => write(tables, ''),
+  write_all: (tables) => write(tables, 'SKIP LOCKED'),
+  lock: lockRows,
+  write_locked: (tables) => `${write(tables, '')}; COMMIT`,
+  rollback: () => 'ROLLBACK',
+  keep,
+  recall,
+  names,
+  raise_highest: raiseHighest,
+  sweep,
+};
+
+/** By name; `schema` is quoted. */
+export function statementsOf(schema: string): Readonly<Record<Statement, string>> {
+  const [lock, store, witness, kept] = ['lock', 'store', 'witness', 'kept'].map(
+    (table) => `${schema}.${table}`,
+  ) as [string, string, string, string];
+  const tables = { lock, store, witness, kept };
+  return Object.fromEntries(
+    Object.entries(STATEMENTS).map(([name, textOf]) => [name, textOf(tables)]),
+  ) as Record<Statement, string>;
+}
+
+/** Without what the store knows, where this has to be settled first. */
+function read({ lock, witness }: Tables): string {
+  return `
+SELECT json_build_array(t.now, w.open_at, w.highest, ${READ})
+FROM (SELECT ${NOW} AS now OFFSET 0) AS t
+LEFT JOIN ${witness} w
+  ON w.written = w.xmin AND w.max_ttl >= $2::bigint AND w.fast >= $3::boolean
+LEFT JOIN ${lock} l ON l.name = ANY ($1::text[])`;
+}
+
+/** The same, in line for the rows, which others cannot change before the end of the transaction. */
+function lockRows({ lock, witness }: Tables): string {
+  return `
+WITH l AS MATERIALIZED (
+  SELECT * FROM ${lock} WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE
+)
+SELECT json_build_array(t.now, w.open_at, w.highest, ${READ})
+FROM (SELECT ${NOW} AS now OFFSET 0) AS t
+LEFT JOIN ${witness} w
+  ON w.written = w.xmin AND w.max_ttl >= $2::bigint AND w.fast >= $3::boolean
+LEFT JOIN l ON true`;
+}
+
+/** Writes what is still as it was read, and sends the news of what is written. */
+function write({ lock }: Tables, only: string): string {
+  return `
+WITH asked AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS a (name text, rev bigint, ${WRITTEN})
+), free AS MATERIALIZED (
+  SELECT l.name FROM ${lock} l JOIN asked a ON a.name = l.name AND a.rev = l.rev
+  ORDER BY l.name FOR UPDATE OF l ${only}
+), changed AS (
+  UPDATE ${lock} l SET rev = l.rev + 1, ${SET.map((column) => `${column} = a.${column}`).join(', ')}
+  FROM asked a WHERE l.name = a.name AND l.rev = a.rev AND a.name IN (SELECT name FROM free)
+  RETURNING l.name
+), made AS (
+  INSERT INTO ${lock} AS l (name, rev, ${SET.join(', ')})
+  SELECT a.name, ${NOW}, ${SET.map((column) => `a.${column}`).join(', ')} FROM asked a
+  WHERE a.rev = 0 ORDER BY a.name COLLATE "C"
+  ON CONFLICT DO NOTHING RETURNING l.name
+), done AS MATERIALIZED (SELECT name FROM changed UNION ALL SELECT name FROM made)
+SELECT d.name, (
+  SELECT count(pg_notify('${CHANNEL}' || n.address, n.message)::text)
+  FROM json_to_recordset($2::json) AS n (name text, address text, message text)
+  WHERE n.name = d.name
+) FROM done d`;
+}
+
+/**
+ * Under the lock of the row, so that no other claim holds before this is committed: if the claim
+ * holds it plainly, or if the row is still the one in which it was found. Two records that are
+ * over go with each that comes, so that there are never many more than are alive.
+ */
+function keep({ lock, kept }: Tables): string {
+  return `
+WITH ${DURABLE}, held AS MATERIALIZED (
+  SELECT l.name FROM ${lock} l, durable WHERE l.name = $1::text
+    AND CASE $3::bigint WHEN 0 THEN l.id = $2::text AND l.until > ${NOW} ELSE l.rev = $3::bigint END
+  FOR UPDATE OF l
+), put AS (
+  INSERT INTO ${kept} AS k (name, content, until)
+  SELECT h.name, $4::text, ${NOW} + $5::bigint * 1000 FROM held h
+  ON CONFLICT (name) DO UPDATE SET content = excluded.content, until = excluded.until
+), gone AS (
+  DELETE FROM ${kept} WHERE name <> $1::text AND name IN (${over(kept, '2')})
+)
+SELECT name FROM held`;
+}
+
+function over(kept: string, most: string): string {
+  return `
+    SELECT name FROM ${kept} WHERE until <= ${NOW} ORDER BY until LIMIT ${most}
+    FOR UPDATE SKIP LOCKED
+  `;
+}
+
+function recall({ kept }: Tables): string {
+  return `
+SELECT ceil((k.until - ${NOW}) / 1000.0) || ' ' || k.content
+FROM ${kept} k WHERE k.name = $1::text AND k.until > ${NOW}`;
+}
+
+/** Rows that have a claim, or may, in the order of their names. */
+function names({ lock }: Tables): string {
+  return `
+SELECT json_build_array(${NOW}, 0, 0, ${READ}) FROM ${lock} l
+WHERE l.name > $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
+ORDER BY l.name LIMIT $2::integer`;
+}
+
+/** What numbers those may have had that are to be swept away; committed before they go. */
+function raiseHighest({ store, witness }: Tables): string {
+  return `
+WITH raised AS (
+  UPDATE ${store} SET highest = greatest(highest, ${NOW} - $1::bigint) RETURNING highest
+)
+UPDATE ${witness} w SET highest = r.highest, written = pg_current_xact_id()::xid
+FROM raised r WHERE w.written = w.xmin`;
+}
+
+/**
+ * A portion of all names after the given one: what was of no use for so long goes. Returns the last
+ * name if there are more. Behind a holder that is dead for so long, nobody has lived for a ttl.
+ */
+function sweep({ lock, store, kept }: Tables): string {
+  return `
+WITH seen AS MATERIALIZED (
+  SELECT l.name, l.until FROM ${lock} l WHERE l.name > $1::text ORDER BY l.name LIMIT $2::integer
+), idle AS MATERIALIZED (
+  SELECT l.name FROM ${lock} l, ${store} s
+  WHERE l.name IN (SELECT name FROM seen WHERE until < ${NOW} - $3::bigint)
+    AND l.until < ${NOW} - $3::bigint - CASE WHEN l.waiters > 0 THEN s.max_ttl ELSE 0 END
+    AND l.last <= s.highest
+  FOR UPDATE OF l SKIP LOCKED
+), gone AS (
+  DELETE FROM ${lock} l USING idle i WHERE l.name = i.name
+), forgotten AS (
+  DELETE FROM ${kept} WHERE name IN (${over(kept, '$2::integer')})
+)
+SELECT name FROM (SELECT max(name) AS name, count(*) AS count FROM seen) AS portion
+WHERE count = $2::integer`;
+}

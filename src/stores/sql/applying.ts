@@ -1,0 +1,265 @@
+/**
+ * Steps of queues, each written onto the row that it was made on.
+ *
+ * Invariant: a step takes effect with one write, on the condition that the row is still the one
+ * that was read; else it is made again, on what is there by then. A lock has one such write of
+ * this process under way at a time, with all the steps that waited for the one before, so that a
+ * process competes with others only, and never with itself.
+ * Rows that other sessions keep locked are not waited for by steps on others: a write of several
+ * takes those that are free, and one alone waits, for as long as the server lets it. Where races
+ * are lost again and again, the row is read and written in one transaction, in line for its lock;
+ * the server ends that if this process stands still in it.
+ * What would break it: a reply before the write is known to be done.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { isBlocked } from '../../clients/sql/judge.ts';
+import { toText } from '../../clients/sql/name-text.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Lane } from './link.ts';
+import { lineOf } from './news.ts';
+import { patienceFor, pause } from './patience.ts';
+import {
+  type Columns,
+  type Crowd,
+  columnsOf,
+  crowdOf,
+  type Moment,
+  NO_TAG,
+  type Row,
+} from './row.ts';
+
+/**
+ * Makes a step on this queue, and returns what its verb returns; called again after a lost race.
+ */
+export type Step<T> = (crowd: Crowd, moment: Moment) => T;
+
+export interface Rows {
+  /** The rows of these names that are there. */
+  read(names: readonly string[], terms: Terms): Promise<Found>;
+  /**
+   * Reads and writes in one transaction, in line for the rows; returns the names of those written.
+   */
+  exchange(
+    names: readonly string[],
+    make: (found: Found) => readonly Write[],
+    terms: Terms,
+  ): Promise<readonly string[]>;
+  /** Writes those that are as they were read, and notifies; returns the names of these. */
+  write(writes: readonly Write[], terms: Terms): Promise<readonly string[]>;
+}
+
+export interface Found {
+  readonly moment: Moment;
+  readonly rows: readonly Row[];
+}
+
+export interface Write {
+  readonly name: string;
+  /** The version that was read; 0 if the row is to be made. */
+  readonly rev: number;
+  readonly columns: Columns;
+  readonly news: readonly News[];
+}
+
+export interface News {
+  readonly address: string;
+  readonly message: string;
+}
+
+export interface Terms {
+  readonly lane: Lane;
+  readonly withinMs: number;
+}
+
+/** A step that waits for its turn. */
+interface Task {
+  readonly step: Step<unknown>;
+  readonly ttlMs: number;
+  readonly lane: Lane;
+  readonly since: number;
+  /** When its turn came. */
+  began: number;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** As a share of the ttl: how long others may be quicker. */
+const PER_TTL = 1 / 4;
+/** How often a race is run; after that, this process gets in line for the row. */
+const RACES = 3;
+
+export class Applying {
+  readonly #rows: Rows;
+  readonly #clock: Clock;
+  /** The tasks that wait behind those under way, by the names of rows that are being worked on. */
+  readonly #waiting = new Map<string, Task[]>();
+
+  constructor(rows: Rows, clock: Clock) {
+    this.#rows = rows;
+    this.#clock = clock;
+  }
+
+  /** Makes these steps; each settles by itself. */
+  apply<T>(
+    steps: readonly { readonly resource: string; readonly ttlMs: number; readonly step: Step<T> }[],
+    lane: Lane,
+  ): readonly Promise<T>[] {
+    const own = new Map<string, Task[]>();
+    const since = this.#clock.now();
+    const promises = steps.map(({ resource, ttlMs, step }) => {
+      const name = toText(resource);
+      return new Promise<T>((resolve, reject) => {
+        const task = { step, ttlMs, lane, since, began: since, resolve, reject };
+        const line = own.get(name) ?? this.#waiting.get(name);
+        if (line) line.push(task);
+        else own.set(name, [task]);
+      });
+    });
+    for (const name of own.keys()) this.#waiting.set(name, []);
+    if (own.size > 0) void this.#work(own);
+    return promises;
+  }
+
+  /** Never rejects. */
+  async #work(own: Map<string, Task[]>): Promise<void> {
+    let lost = 0;
+    for (let tries = 0; own.size > 0; tries++) {
+      const names = [...own.keys()];
+      const alone = lost < RACES ? undefined : names[tries % names.length];
+      const asked = alone === undefined ? names : [alone];
+      const done = await this.#round(own, asked, alone !== undefined).catch((error: unknown) => {
+        if (isBlocked(error)) return undefined;
+        for (const name of asked) fail(own.get(name) ?? [], error);
+        return asked;
+      });
+      for (const name of done ?? []) this.#follow(own, name);
+      if (done) lost = done.length < asked.length ? lost + 1 : 0;
+      else await pause(this.#clock, tries + 1);
+      this.#giveUp(own, lost > 0);
+    }
+  }
+
+  /** What waited for this name is next. */
+  #follow(own: Map<string, Task[]>, name: string): void {
+    const next = this.#waiting.get(name) ?? [];
+    if (next.length > 0) {
+      for (const task of next) task.began = this.#clock.now();
+      own.set(name, next);
+      this.#waiting.set(name, []);
+    } else {
+      own.delete(name);
+      this.#waiting.delete(name);
+    }
+  }
+
+  /** Fails the tasks whose rows have been locked for too long; a row that moves is not. */
+  #giveUp(own: Map<string, Task[]>, moves: boolean): void {
+    const now = this.#clock.now();
+    const patience = (ttlMs: number) => (moves ? ttlMs * PER_TTL : patienceFor(ttlMs));
+    for (const [name, tasks] of own) {
+      const late = tasks.filter(({ began, ttlMs }) => now >= began + patience(ttlMs));
+      if (late.length === 0) continue;
+      fail(late, taken());
+      if (late.length === tasks.length) this.#follow(own, name);
+      else
+        own.set(
+          name,
+          tasks.filter((task) => !late.includes(task)),
+        );
+    }
+  }
+
+  /** Returns the names whose tasks are done. With `inLine`, nobody changes the row meanwhile. */
+  async #round(
+    own: ReadonlyMap<string, readonly Task[]>,
+    names: readonly string[],
+    inLine: boolean,
+  ): Promise<readonly string[]> {
+    const tasks = names.flatMap((name) => own.get(name) ?? []);
+    const [{ lane } = { lane: 'claims' as const }] = tasks;
+    const ends = tasks.map(({ since, ttlMs }) => since + ttlMs);
+    const terms = { lane, withinMs: Math.min(...ends) - this.#clock.now() };
+    let made = new Map<string, Made>();
+    const make = ({ moment, rows }: Found): readonly Write[] => {
+      const found = new Map(rows.map((row) => [row.name, row]));
+      made = new Map(
+        names.map((name) => [name, madeOf(name, own.get(name), { row: found.get(name), moment })]),
+      );
+      return [...made.values()].flatMap(({ write }) => write ?? []);
+    };
+    const written = await (inLine
+      ? this.#rows.exchange(names, make, terms)
+      : this.#race(names, make, terms));
+    const done = names.filter((name) => !made.get(name)?.write || written.includes(name));
+    for (const name of done) for (const settle of made.get(name)?.replies ?? []) settle();
+    return done;
+  }
+
+  async #race(
+    names: readonly string[],
+    make: (found: Found) => readonly Write[],
+    terms: Terms,
+  ): Promise<readonly string[]> {
+    const writes = make(await this.#rows.read(names, terms));
+    return writes.length > 0 ? this.#rows.write(writes, terms) : [];
+  }
+}
+
+interface Made {
+  /** Undefined if nothing has changed. */
+  readonly write?: Write | undefined;
+  /** Settle the tasks, once it is written. */
+  readonly replies: readonly (() => void)[];
+}
+
+/** Makes the steps of these tasks on the row. */
+function madeOf(
+  name: string,
+  tasks: readonly Task[] = [],
+  { row, moment }: { readonly row: Row | undefined; readonly moment: Moment },
+): Made {
+  const crowd = crowdOf(row, moment);
+  const before = JSON.stringify(comparable(row));
+  const replies = tasks.map((task) => attempt(task, crowd, moment));
+  const told = crowd.queue.takeTold();
+  const columns = columnsOf(crowd, moment.now);
+  const same = told.length === 0 && JSON.stringify(comparable(columns)) === before;
+  if (same) return { replies };
+  // One message says it, however often the claim was concerned.
+  const news = [...new Set(told)].flatMap((entry): News[] => {
+    const [address = '-', tag] = (crowd.tags.get(entry.id) ?? NO_TAG).split(' ');
+    if (address === '-') return [];
+    const status = crowd.queue.statusOf(entry, moment.now / 1000);
+    return [{ address, message: `${tag} ${lineOf(status)}` }];
+  });
+  return { write: { name, rev: row?.rev ?? 0, columns, news }, replies };
+}
+
+/** What is compared: an empty row says no more than none. */
+function comparable(columns: Columns | undefined): unknown {
+  if (!columns) return null;
+  const { last, id, until, waiters, crowd, state, number, kind, permits } = columns;
+  if (id === null && state === null) return null;
+  return [last, id, state === null && until, waiters, crowd, state, number, kind, permits];
+}
+
+/** An error of a step is its task's own. */
+function attempt({ step, resolve, reject }: Task, crowd: Crowd, moment: Moment): () => void {
+  try {
+    const value = step(crowd, moment) as never;
+    return () => resolve(value);
+  } catch (error) {
+    return () => reject(error);
+  }
+}
+
+function fail(tasks: readonly Task[], error: unknown): void {
+  for (const { reject } of tasks) reject(error);
+}
+
+function taken(): StoreError {
+  const message =
+    'Other sessions kept the row of this lock busy. Look for one that stays idle in a' +
+    ' transaction on the tables of Holdfast.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,74 @@
+/** What the statements take and return: lines of words, and rows as lists in JSON. */
+import { toText } from '../../clients/sql/name-text.ts';
+import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
+import { garbled, KINDS, letterOf } from '../status-lines.ts';
+import type { Found, Write } from './applying.ts';
+import { COLUMNS, type Moment, type Row } from './row.ts';
+
+export interface Asked {
+  readonly claim: Claim;
+  readonly tag: string;
+}
+
+export function textsOf(writes: readonly Write[]): string[] {
+  const rows = writes.map(({ name, rev, columns }) => {
+    return { name, rev, ...columns, kind: columns.kind && letterOf(columns.kind) };
+  });
+  const news = writes.flatMap(({ name, news }) => news.map((each) => ({ name, ...each })));
+  return [JSON.stringify(rows), JSON.stringify(news)];
+}
+
+export function termsOf({ claim, tag }: Asked, nth: number): (string | number | boolean)[] {
+  const { resource, id, kind, permits, limit, ttlMs, holder, queue } = claim;
+  const terms = [toText(resource), id, letterOf(kind), permits, limit, Math.ceil(ttlMs)];
+  return [...terms, JSON.stringify(holder), tag, queue, nth];
+}
+
+/**
+ * Who holds the row, the last number drawn, how many wait, µs until the one before these claims
+ * ends, and the name.
+ */
+export function takenIn(
+  line: string,
+  runs: ReadonlyMap<string, readonly Asked[]>,
+): (readonly [string, ClaimStatus])[] {
+  const [holder = '', last = '', waiters, left] = line.split(' ', 4);
+  const run = runs.get(line.slice([holder, last, waiters, left].join(' ').length + 1));
+  if (!run) throw garbled(line);
+  let retryInMs = Math.max(0, Number(left) / 1000);
+  return run.map(({ claim: { id, ttlMs: leftMs } }, i) => {
+    const behind = run.length - 1 - i;
+    const beforeMs = retryInMs;
+    retryInMs = leftMs;
+    if (id === holder) {
+      const token = BigInt(last) - BigInt(behind);
+      // Of those that came with it, a message tells.
+      return [id, { state: 'held', token, leftMs, waiters: 0 }];
+    }
+    const ahead = Number(waiters) - behind;
+    return [id, { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs: beforeMs }];
+  });
+}
+
+export function heldIn(line: string, ttls: ReadonlyMap<string, number>): [string, ClaimStatus] {
+  const [id = '', number = '', waiters, ended, endedBy = ''] = line.split(' ');
+  const takeover =
+    ended === '-' ? undefined : { reason: ended as Takeover['reason'], token: BigInt(endedBy) };
+  const held = { state: 'held', token: BigInt(number), waiters: Number(waiters) } as const;
+  return [id, { ...held, leftMs: ttls.get(id) ?? 0, ...(takeover && { takeover }) }];
+}
+
+/** Undefined if what the store knows has to be settled first. */
+export function readIn(lines: readonly string[]): Found | undefined {
+  let moment: Moment | undefined;
+  const rows: Row[] = [];
+  for (const line of lines) {
+    const [now, openAt, highest, ...values] = JSON.parse(line) as [number, number | null, number];
+    if (openAt === null) return undefined;
+    moment ??= { now, openAt, highest };
+    const row = Object.fromEntries(COLUMNS.map((column, n) => [column, values[n] ?? null]));
+    const { kind } = row;
+    if (row.name !== null) rows.push({ ...row, kind: KINDS[String(kind)] ?? null } as never);
+  }
+  return moment && { moment, rows };
+}

@@ -1,0 +1,277 @@
+/**
+ * Locks in a table of a database, each in a row of its own: the verbs of the contract as
+ * statements.
+ *
+ * Invariant: each verb is one step of the queue in the row, on the server's clock, in one
+ * transaction, and the reply comes after its commit. Four kinds of steps are statements that
+ * decide by the row alone: to take a free row or to line up behind its holder, to renew the hold,
+ * and to end it. What they leave undone is made here on the queue that was read, and written back
+ * if the row is still the same (`applying.ts`). Of several claims of one lock in a batch, those
+ * that a statement may enter come first, so that they take effect in their order.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { isBlocked } from '../../clients/sql/judge.ts';
+import { fromText, toText } from '../../clients/sql/name-text.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { Kept } from '../../contract/records.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import { Polling } from '../polling.ts';
+import { garbled } from '../status-lines.ts';
+import { Wakes } from '../wakes.ts';
+import { Applying, type Step } from './applying.ts';
+import type { Lane } from './link.ts';
+import { type Crowd, crowdOf, type Moment } from './row.ts';
+import { firsts, runs } from './runs.ts';
+import { Sweeper } from './sweeper.ts';
+import type { Table } from './table.ts';
+
+const TRAITS: Traits = {
+  queue: true,
+  permits: true,
+  tokens: "the server's time, or one more than the last",
+  atomicTry: true,
+  clock: 'server',
+  failover: 'best-effort',
+  reach: 'network',
+  records: true,
+  sequential: true,
+  hintsGrant: true,
+};
+
+export interface RowStoreParts {
+  readonly name: string;
+  readonly lineage: string;
+  readonly table: Table;
+  readonly clock: Clock;
+  readonly maxTtlMs: number;
+  readonly maxWaiters: number;
+  readonly trust: boolean;
+}
+
+/** How many names one question is about. */
+const PAGE = 500;
+
+export class RowStore implements Store {
+  readonly name: string;
+  readonly traits: Traits = TRAITS;
+  readonly lineage: string;
+  readonly maxTtlMs: number;
+  readonly #parts: RowStoreParts;
+  readonly #table: Table;
+  readonly #applying: Applying;
+  readonly #wakes: Wakes;
+  readonly #polling: Polling;
+  readonly #sweeper: Sweeper;
+  /** The claims that are polled, by their ids. */
+  readonly #polled = new Map<string, string>();
+
+  constructor(parts: RowStoreParts) {
+    const { table, clock } = parts;
+    this.#parts = parts;
+    this.#table = table;
+    this.name = parts.name;
+    this.lineage = parts.lineage;
+    this.maxTtlMs = parts.maxTtlMs;
+    this.#applying = new Applying(table, clock);
+    this.#wakes = new Wakes(table.link, table.channel);
+    this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
+    this.#sweeper = new Sweeper(clock, table);
+  }
+
+  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const { maxWaiters, trust } = this.#parts;
+    const asked = runs(claims, maxWaiters).map((claim) => {
+      return { claim, tag: this.#wakes.tagOf(claim) };
+    });
+    const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust }));
+    this.#sweeper.due();
+    return this.#statuses(claims, 'claims', taken, (claim) => ({ queue, tags }, moment) => {
+      const number = BigInt(Math.max(moment.now, moment.highest + 1));
+      const options = { number, maxWaiters, trusts: trust };
+      const status = queue.enter(claim, moment.now / 1000, options);
+      if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
+      return status;
+    });
+  }
+
+  async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const renewed = await this.#quick(() => this.#table.beat(firsts(claims)));
+    return this.#statuses(claims, 'heartbeats', renewed, (claim) => ({ queue }, { now }) => {
+      return queue.beat(claim, now / 1000);
+    });
+  }
+
+  async release(
+    claims: readonly Claim[],
+    after?: { readonly ms: number },
+  ): Promise<readonly boolean[]> {
+    const afterMs = Math.max(0, after?.ms ?? 0);
+    const simple = afterMs > 0 ? [] : firsts(claims).filter((claim) => !claim.unanswered);
+    const left = await this.#quick(() => this.#table.leave(simple));
+    const rest = claims.filter(({ id }) => !left.has(id));
+    const replies = this.#apply(rest, 'releases', (claim) => ({ queue, tags }, { now }) => {
+      const there = queue.leave(claim, now / 1000, afterMs);
+      if (afterMs <= 0) tags.delete(claim.id);
+      return there;
+    }).values();
+    return Promise.all(claims.map(({ id }) => left.has(id) || (replies.next().value ?? false)));
+  }
+
+  async inspect(resource: string): Promise<Queue> {
+    return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
+      queue.describe(resource, now / 1000),
+    );
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const known = this.#table.link.hears();
+    const hears = typeof known === 'boolean' ? known : await known.catch(() => true);
+    if (hears) return this.#wakes.watch(claim, wake);
+    const { id, resource } = claim;
+    this.#polled.set(id, resource);
+    const watching = this.#polling.watch(claim, wake);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#polled.delete(id);
+        await watching[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  async downgrade(claim: Claim): Promise<ClaimStatus> {
+    return this.#one(claim, ({ queue }, { now }) => queue.downgrade(claim, now / 1000));
+  }
+
+  async evict(
+    resource: string,
+    number: bigint,
+    { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
+  ): Promise<boolean> {
+    // Databases take no NUL in a text, and no code compares reasons.
+    const options = { reason: reason.replaceAll('\0', '\ufffd'), atOnce };
+    return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
+      queue.evict(number, now / 1000, options),
+    );
+  }
+
+  async keep(
+    claim: Claim,
+    { text, ms }: { readonly text: string; readonly ms: number },
+  ): Promise<boolean> {
+    const record = { text: toText(text), ms: Math.ceil(ms) };
+    if (await this.#table.keep(claim, 0, record)) return true;
+    for (;;) {
+      // A hold in an odd row is known only here: the record is kept if that row is still the same.
+      const { moment, rows } = await this.#table.read([toText(claim.resource)], within(claim));
+      const [row] = rows;
+      const { queue } = crowdOf(row, moment);
+      if (!row || !queue.keep(claim, moment.now / 1000, { text: '', ms: 0 })) return false;
+      if (await this.#table.keep(claim, row.rev, record)) return true;
+    }
+  }
+
+  recall(resource: string): Promise<Kept | undefined> {
+    return this.#table.recall(resource);
+  }
+
+  async *list(prefix: string): AsyncGenerator<string, void, void> {
+    const text = toText(prefix);
+    if (prefix !== '') {
+      // `names` returns only names after the given one, not the prefix itself.
+      const { holders, waiters } = await this.inspect(prefix);
+      if (holders.length + waiters.length > 0) yield prefix;
+    }
+    for (let after = text, full = true; full; ) {
+      const { moment, rows } = await this.#table.names(after, PAGE);
+      for (const row of rows) {
+        if (!row.name.startsWith(text)) return;
+        after = row.name;
+        const { queue } = crowdOf(row, moment);
+        const { holders, waiters } = queue.describe('', moment.now / 1000);
+        if (holders.length + waiters.length > 0) yield fromText(row.name);
+      }
+      full = rows.length === PAGE;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#polling.close();
+    await this.#table.link.close();
+  }
+
+  /** The statuses that a statement has returned, and for the other claims those of steps. */
+  async #statuses(
+    claims: readonly Claim[],
+    lane: Lane,
+    known: ReadonlyMap<string, ClaimStatus>,
+    stepOf: (claim: Claim) => Step<ClaimStatus>,
+  ): Promise<readonly ClaimStatus[]> {
+    const rest = claims.filter(({ id }) => !known.has(id));
+    const replies = await Promise.allSettled(this.#apply(rest, lane, stepOf));
+    const [first] = replies;
+    // A claim alone is the whole verb.
+    if (first?.status === 'rejected' && claims.length === 1) throw first.reason;
+    const others = replies.map(statusOf).values();
+    return claims.map((claim) => {
+      const status = known.get(claim.id) ?? others.next().value ?? statusOf(undefined);
+      this.#polling.saw(claim, status);
+      return status;
+    });
+  }
+
+  /** Nothing is known of the claims whose rows could not be had. */
+  async #quick<T>(ask: () => Promise<ReadonlyMap<string, T>>): Promise<ReadonlyMap<string, T>> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isBlocked(error)) throw error;
+      return new Map();
+    }
+  }
+
+  #apply<T>(
+    claims: readonly Claim[],
+    lane: Lane,
+    stepOf: (claim: Claim) => Step<T>,
+  ): readonly Promise<T>[] {
+    if (claims.length === 0) return [];
+    const steps = claims.map((claim) => {
+      return { resource: claim.resource, ttlMs: claim.ttlMs, step: stepOf(claim) };
+    });
+    return this.#applying.apply(steps, lane);
+  }
+
+  #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: Step<T>): Promise<T> {
+    const [made] = this.#applying.apply([{ resource, ttlMs, step }], 'claims');
+    return made as Promise<T>;
+  }
+
+  async #look(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
+    const names = new Set(ids.map((id) => toText(this.#polled.get(id) ?? '')));
+    const terms = within({ ttlMs: this.maxTtlMs });
+    const { moment, rows } = await this.#table.read([...names], terms);
+    return new Map(rows.flatMap((row) => living(crowdOf(row, moment), moment, new Set(ids))));
+  }
+}
+
+function living(
+  { queue }: Crowd,
+  { now }: Moment,
+  ids: ReadonlySet<string>,
+): (readonly [string, ClaimStatus])[] {
+  return [...queue.state.claims]
+    .filter(({ id, expiresAt }) => ids.has(id) && expiresAt > now / 1000)
+    .map((entry) => [entry.id, queue.statusOf(entry, now / 1000)]);
+}
+
+function statusOf(reply: PromiseSettledResult<ClaimStatus> | undefined): ClaimStatus {
+  if (reply?.status === 'fulfilled') return reply.value;
+  return { state: 'error', error: reply ? (reply.reason as StoreError) : garbled(reply) };
+}
+
+function within({ ttlMs }: Pick<Claim, 'ttlMs'>): {
+  readonly lane: Lane;
+  readonly withinMs: number;
+} {
+  return { lane: 'claims', withinMs: ttlMs };
+}

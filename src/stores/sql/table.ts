@@ -1,0 +1,199 @@
+/** The statements on the table of locks, with what they take and return. */
+
+import { fromText, toText } from '../../clients/sql/name-text.ts';
+import { StoreError } from '../../contract/errors.ts';
+import type { Kept } from '../../contract/records.ts';
+import type { Claim, ClaimStatus } from '../../contract/store.ts';
+import { grouped } from '../grouped.ts';
+import { garbled } from '../status-lines.ts';
+import type { Found, Rows, Terms, Write } from './applying.ts';
+import { type Asked, heldIn, readIn, takenIn, termsOf, textsOf } from './lines.ts';
+import type { SqlLink } from './link.ts';
+import type { SqlWire } from './wire.ts';
+
+export interface TableParts {
+  readonly link: SqlLink;
+  /** The prefix of the names of all channels. */
+  readonly channel: string;
+  readonly maxTtlMs: number;
+  readonly fast: boolean;
+  /** A list of values, as the database reads one. */
+  readonly listOf: (values: readonly (string | number | boolean)[]) => string;
+}
+
+/** How often a loss of data is recorded for one read. */
+const TRIES = 3;
+
+const MOST_CROWDED = 1000;
+/** How many of the terms of a claim are those of one that would have a free row. */
+const FREE = 8;
+
+const CLAIMS = { lane: 'claims' } as const;
+
+export class Table implements Rows {
+  readonly link: SqlLink;
+  readonly channel: string;
+  readonly #parts: TableParts;
+  /** Names behind whose holder others wait, as far as known. */
+  readonly #crowded = new Set<string>();
+
+  constructor(parts: TableParts) {
+    this.#parts = parts;
+    this.link = parts.link;
+    this.channel = parts.channel;
+  }
+
+  /**
+   * Takes free rows and lines up behind holders; returns what has become of the claims of those
+   * locks for which it did. The claims of a lock are in their order.
+   */
+  async take(
+    asked: readonly Asked[],
+    { maxWaiters, trust }: { readonly maxWaiters: number; readonly trust: boolean },
+  ): Promise<ReadonlyMap<string, ClaimStatus>> {
+    const runs = grouped(asked, ({ claim }) => toText(claim.resource));
+    const [[first, ...others] = [], ...more] = runs.values();
+    if (!first) return new Map();
+    const { maxTtlMs, fast, listOf } = this.#parts;
+    const known = [String(maxTtlMs * 1000), String(fast)];
+    const how = { ...CLAIMS, withinMs: shortest(asked.map(({ claim }) => claim)) };
+    const any = () => {
+      const call = more.length > 0 ? 'take_all' : 'take';
+      const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
+      const lists = transposed(rows).map(listOf);
+      return this.link.call(call, [...lists, trust ? 't' : 'f', ...known, String(maxWaiters)], how);
+    };
+    const free = () =>
+      this.link.call('take_free', [...termsOf(first, 1).slice(0, FREE).map(String), ...known], how);
+    const lone = more.length === 0 && others.length === 0;
+    const lines = await (lone
+      ? this.#crowdless(toText(first.claim.resource), { free, any })
+      : any());
+    return new Map(lines.flatMap((line) => takenIn(line, runs)));
+  }
+
+  /** Tries the quicker statement where nobody is known to wait. */
+  async #crowdless(
+    name: string,
+    ask: Readonly<Record<'free' | 'any', () => Promise<readonly string[]>>>,
+  ): Promise<readonly string[]> {
+    if (!this.#crowded.has(name)) {
+      const lines = await ask.free();
+      if (lines.length > 0) return lines;
+    }
+    const lines = await ask.any();
+    if (isAlone(lines)) this.#crowded.delete(name);
+    else if (this.#crowded.size < MOST_CROWDED) this.#crowded.add(name);
+    return lines;
+  }
+
+  async beat(claims: readonly Claim[]): Promise<ReadonlyMap<string, ClaimStatus>> {
+    if (claims.length === 0) return new Map();
+    const { listOf } = this.#parts;
+    const lists = transposed(claims.map((c) => [toText(c.resource), c.id, Math.ceil(c.ttlMs)]));
+    const terms = { lane: 'heartbeats', withinMs: shortest(claims) } as const;
+    const lines = await this.link.call('beat', lists.map(listOf), terms);
+    const ttls = new Map(claims.map(({ id, ttlMs }) => [id, ttlMs]));
+    return new Map(lines.map((line) => heldIn(line, ttls)));
+  }
+
+  /** Returns the ids of those that held and are gone now. */
+  async leave(claims: readonly Claim[]): Promise<ReadonlyMap<string, true>> {
+    if (claims.length === 0) return new Map();
+    const { listOf } = this.#parts;
+    const lists = transposed(claims.map(({ resource, id }) => [toText(resource), id]));
+    const one = claims.length === 1;
+    const args = lists.map((list) => (one ? String(list[0]) : listOf(list)));
+    const terms = { lane: 'releases', withinMs: shortest(claims) } as const;
+    const ask = (call: string) => () => this.link.call(call, args, terms);
+    const ids = await (one
+      ? this.#crowdless(args[0] ?? '', { free: ask('leave_free'), any: ask('leave') })
+      : ask('leave_all')());
+    return new Map(ids.map((id) => [id, true]));
+  }
+
+  read(names: readonly string[], terms: Terms): Promise<Found> {
+    return this.#settled(terms, async () =>
+      readIn(await this.link.call('read', this.#named(names), terms)),
+    );
+  }
+
+  exchange(
+    names: readonly string[],
+    make: (found: Found) => readonly Write[],
+    terms: Terms,
+  ): Promise<readonly string[]> {
+    const work = async (wire: SqlWire): Promise<readonly string[] | undefined> => {
+      let open = true;
+      try {
+        const found = readIn(await wire.call('lock', this.#named(names)));
+        const writes = found && make(found);
+        if (!writes?.length) return writes && [];
+        const written = await wire.call('write_locked', textsOf(writes));
+        open = false;
+        return written;
+      } finally {
+        if (open) await wire.call('rollback', []).catch(() => {});
+      }
+    };
+    return this.#settled(terms, () => this.link.exchange(work, terms));
+  }
+
+  /** Asks again once a loss of data is recorded, or what this program has to say. */
+  async #settled<T>(terms: Terms, ask: () => Promise<T | undefined>): Promise<T> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const found = await ask();
+      if (found) return found;
+      await this.link.call('settle', [], terms);
+    }
+    const message = 'The database forgets at once what is written about its history.';
+    throw new StoreError(message, { retryable: true, outcome: 'failed' });
+  }
+
+  #named(names: readonly string[]): string[] {
+    const { maxTtlMs, fast, listOf } = this.#parts;
+    return [listOf(names), String(maxTtlMs * 1000), String(fast)];
+  }
+
+  write(writes: readonly Write[], terms: Terms): Promise<readonly string[]> {
+    const call = writes.length === 1 ? 'write' : 'write_all';
+    return this.link.call(call, textsOf(writes), terms);
+  }
+
+  /** With `rev`, if the row is still that; else if the claim holds it plainly. */
+  async keep(
+    { resource, id, ttlMs }: Claim,
+    rev: number,
+    { text, ms }: { readonly text: string; readonly ms: number },
+  ): Promise<boolean> {
+    const args = [toText(resource), id, String(rev), text, String(ms)];
+    const kept = await this.link.call('keep', args, { ...CLAIMS, withinMs: ttlMs });
+    return kept.length > 0;
+  }
+
+  async recall(resource: string): Promise<Kept | undefined> {
+    const [line] = await this.link.call('recall', [toText(resource)], CLAIMS);
+    if (line === undefined) return undefined;
+    const space = line.indexOf(' ');
+    if (!(space > 0)) throw garbled(line);
+    return { text: fromText(line.slice(space + 1)), leftMs: Number(line.slice(0, space)) };
+  }
+
+  async names(after: string, most: number): Promise<Found> {
+    const lines = await this.link.call('names', [after, String(most)], CLAIMS);
+    return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
+  }
+}
+
+/** Of a claim that took the row, and behind which nobody waits. */
+function isAlone([line = '']: readonly string[]): boolean {
+  return line.split(' ', 3)[2] === '0';
+}
+
+function transposed<T>(rows: readonly (readonly T[])[]): T[][] {
+  return (rows[0] ?? []).map((_, n) => rows.map((row) => row[n] as T));
+}
+
+function shortest(claims: readonly Claim[]): number {
+  return Math.min(...claims.map(({ ttlMs }) => ttlMs));
+}

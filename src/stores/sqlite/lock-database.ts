@@ -1,0 +1,180 @@
+/**
+ * The file of the locks: opened by the first step, and given up when another is in its place.
+ *
+ * If it has been replaced or deleted since, which a heartbeat notices, this process's claims were
+ * in a file that no process will see again: they are lost to a store reset, and the next step opens
+ * the new file.
+ * What would break it: a step in a file that is no longer at its path, after that was noticed.
+ */
+import { statSync } from 'node:fs';
+import { isLockError } from '../../base/errors.ts';
+import { ClosedError, StoreError } from '../../contract/errors.ts';
+import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts';
+import { isBusy } from './errors.ts';
+import { refuseNetwork } from './filesystem.ts';
+import { checkLayout, joinFile } from './layout.ts';
+import type { Machine } from './machine.ts';
+import { Queues } from './queues.ts';
+import { joinRecords, Records } from './records.ts';
+import type { Layout } from './schema.ts';
+import { prepareAll } from './statements.ts';
+
+export interface LockDatabaseParts {
+  readonly file: string;
+  /** The program's own object; it is never closed here. */
+  readonly database?: SqliteDatabase | undefined;
+  /** How many waiters of a queue are read at first. */
+  readonly front: number;
+  readonly maxWaiters: number;
+  readonly busyMs: number;
+  readonly trustFileSystem: boolean;
+  readonly machine: Machine;
+  readonly layouts: readonly Layout[];
+}
+
+export interface Opened {
+  readonly client: Client;
+  readonly queues: Queues;
+  readonly records: Records;
+  readonly identity: string;
+  readonly lineage: string;
+}
+
+/** How often a claim checks whether the file is still the same; heartbeats always do. */
+const LOOK_US = 1_000_000;
+
+export class LockDatabase {
+  readonly #parts: LockDatabaseParts;
+  /** Where this process listens. */
+  readonly #address: string;
+  /** Claims of this process that were in a file which is gone. */
+  readonly #lost = new Set<string>();
+  #opening: Promise<Opened> | undefined;
+  #opened: Opened | undefined;
+  #closed = false;
+  #lookedAt = 0;
+
+  constructor(parts: LockDatabaseParts, address: string) {
+    this.#parts = parts;
+    this.#address = address;
+  }
+
+  /** Undefined before the first step, and after the file was given up. */
+  get opened(): Opened | undefined {
+    return this.#opened;
+  }
+
+  /** Opens the file, and repeats the step while it is busy. @throws StoreError, ClosedError */
+  async untilFree<T>(step: (opened: Opened) => T): Promise<T> {
+    if (!this.#opened) await this.#open();
+    return untilFree(this.#parts.file, this.#parts.busyMs, () => {
+      if (this.#opened) return this.#try(this.#opened, step);
+      if (this.#closed) throw new ClosedError('This store is closed');
+      const message = `The lock database ${this.#parts.file} was replaced meanwhile.`;
+      throw new StoreError(message, { retryable: true, outcome: 'failed' });
+    });
+  }
+
+  /**
+   * Gives up a file that was replaced. False if it is the program's own database that no longer has
+   * its file: the claims in it are lost.
+   */
+  checkNow(): boolean {
+    if (!this.#isReplaced()) return true;
+    if (this.#parts.database) return false;
+    this.#reset();
+    return true;
+  }
+
+  /** At most once a second. @throws StoreError if the program's own database lost its file. */
+  checkNowAndThen(): void {
+    const due = this.#parts.machine.nowUs() - this.#lookedAt > LOOK_US;
+    if (!due || this.checkNow()) return;
+    const message = `The lock database ${this.#parts.file} was replaced under the database object.`;
+    throw new StoreError(`${message} Open it again.`, { retryable: false, outcome: 'failed' });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#opening?.catch(() => {});
+    if (!this.#parts.database) this.#opened?.client.close();
+    this.#opened = undefined;
+  }
+
+  /** If a newer version has changed the file meanwhile, that is why the step failed. */
+  #try<T>(opened: Opened, step: (opened: Opened) => T): T {
+    try {
+      return step(opened);
+    } catch (error) {
+      if (!isBusy(error) && !isLockError(error)) this.#refuseNewer(opened);
+      throw error;
+    }
+  }
+
+  #refuseNewer({ client }: Opened): void {
+    try {
+      checkLayout(client, this.#parts.layouts);
+    } catch (error) {
+      // Other trouble with the file does not explain the first error.
+      if (isLockError(error)) throw error;
+    }
+  }
+
+  #open(): Promise<Opened> {
+    if (this.#closed) return Promise.reject(new ClosedError('This store is closed'));
+    this.#opening ??= this.#join().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #join(): Promise<Opened> {
+    const { file, database, busyMs } = this.#parts;
+    if (!this.#parts.trustFileSystem) refuseNetwork(file);
+    const client = database ? new Client(database) : await openClient(file, busyMs);
+    try {
+      const { machine } = this.#parts;
+      const lineage = await untilFree(file, busyMs, () =>
+        client.write(() => {
+          const found = joinFile(client, this.#parts);
+          joinRecords(client, machine);
+          return found;
+        }),
+      );
+      const statements = await untilFree(file, busyMs, () => prepareAll(client));
+      const queues = new Queues({
+        ...this.#parts,
+        statements,
+        address: this.#address,
+        lost: this.#lost,
+      });
+      const records = await untilFree(file, busyMs, () => new Records(client, machine));
+      this.#opened = { client, queues, records, lineage, identity: identityOf(client.file) };
+      return this.#opened;
+    } catch (error) {
+      if (!database) client.close();
+      throw error;
+    }
+  }
+
+  #isReplaced(): boolean {
+    if (!this.#opened) return false;
+    this.#lookedAt = this.#parts.machine.nowUs();
+    return identityOf(this.#opened.client.file) !== this.#opened.identity;
+  }
+
+  /** The next step opens the file that is there now. */
+  #reset(): void {
+    if (!this.#opened) return;
+    const { client, queues } = this.#opened;
+    for (const id of queues.steps.places.keys()) this.#lost.add(id);
+    this.#opened = undefined;
+    client.close();
+  }
+}
+
+/** Which file is at this path; empty if there is none. */
+function identityOf(file: string): string {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats ? `${stats.dev}:${stats.ino}` : '';
+}

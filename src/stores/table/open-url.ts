@@ -1,0 +1,53 @@
+/**
+ * The store that `table+postgres:`, `table+mysql:` or `table+mariadb:` names, and its table: a URL
+ * of that database, with `table` in its query.
+ */
+import * as mysql from '../../clients/mysql/by-url.ts';
+import * as postgres from '../../clients/postgres/by-url.ts';
+import type { SqlDatabase } from '../../clients/sql/clients.ts';
+import { connectionOf } from '../../clients/sql/connection.ts';
+import type { Store } from '../../contract/store.ts';
+import { closingAlso, splitQuery } from '../url-options.ts';
+import { type TableStoreOptions, tableSchema, tableStore } from './index.ts';
+
+const OPTIONS = ['table', 'maxWaiters'];
+
+/** @throws UsageError for a malformed URL, UnsupportedError if no client is installed. */
+export async function openUrl(scheme: string, rest: string): Promise<Store> {
+  const { options, client } = read(scheme, rest);
+  const db = await client();
+  return closingAlso(tableStore(db, options), db);
+}
+
+/** @throws TransactionError and what `openUrl` throws. */
+export async function migrate(scheme: string, rest: string): Promise<void> {
+  const db = await read(scheme, rest).client();
+  const making = connectionOf(db).count(migrationText(scheme, rest));
+  await making.finally(() => db.end());
+}
+
+/** @throws UsageError */
+export function migrationText(scheme: string, rest: string): string {
+  const { dialect, options } = read(scheme, rest);
+  return tableSchema(dialect, options.table);
+}
+
+interface Named {
+  readonly dialect: 'postgres' | 'mysql';
+  readonly options: TableStoreOptions;
+  client(): Promise<SqlDatabase & { end(): unknown }>;
+}
+
+function read(scheme: string, rest: string): Named {
+  const database = scheme.replace('table+', '');
+  const dialect = database.startsWith('postgres') ? 'postgres' : 'mysql';
+  const { place, query } = dialect === 'postgres' ? postgres.splitUrl(rest) : mysql.splitUrl(rest);
+  const { options, others } = splitQuery<TableStoreOptions>(query, OPTIONS);
+  const url = `${place}${others}`;
+  return {
+    dialect,
+    options,
+    client: () =>
+      dialect === 'postgres' ? postgres.clientByUrl(url) : mysql.clientByUrl(database, url),
+  };
+}

@@ -1,0 +1,275 @@
+/**
+ * A queue in which claims of this process stand, followed as far as it concerns them.
+ *
+ * A waiter watches one node: a mutex or a writer the claim right before its own, a reader the
+ * writer before it. Of the waiters for permits, the first watches the list of children, each other
+ * the claim before it. So a departure notifies one process, or the readers that it lets in. That
+ * process lists the queue, and all its claims learn from the list where they stand.
+ * A later waiter for permits must learn that the claim before it was admitted. That claim writes
+ * its own node once, when it is let in with a claim of another process behind it. No such write is
+ * missed, because a waiter reads the node as it starts to watch it.
+ * Invariant: as long as a claim waits, it watches something that will change before its turn, or a
+ * request about it is under way; after a failure, its heartbeat asks anew.
+ * What would break it: a list from another session in which a claim is not there yet. So only a
+ * list from its own session, requested after its node was made, shows that a claim is gone.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { WatchEvent, Watcher } from '../../clients/zookeeper/watches.ts';
+import { MAX_PERMITS } from '../../contract/store.ts';
+import type { Followed } from '../consensus/own-claims.ts';
+import type { KeptSession } from './kept-session.ts';
+import type { ZookeeperClaim } from './own-claim.ts';
+import type { Place, View } from './places.ts';
+import { dataOf, type Note } from './places.ts';
+import { listQueue, readDetails, readNote } from './reading.ts';
+import { takeoverOf } from './takeover.ts';
+
+export interface QueueParts {
+  readonly clock: Clock;
+  /** Of its node. */
+  readonly path: string;
+  /** Wakes it: with news, or to ask. */
+  readonly wake: (own: ZookeeperClaim, news: boolean) => void;
+}
+
+interface Listed {
+  /** The session that listed it. */
+  readonly kept: KeptSession;
+  readonly view: View;
+  readonly note?: Note | undefined;
+}
+
+/** Watches begin after so long a hold; most locks are not held so long. */
+const HOLDS_MS = 10;
+
+export class FollowedQueue implements Followed<ZookeeperClaim> {
+  readonly path: string;
+  readonly claims: Map<string, ZookeeperClaim> = new Map();
+  readonly #parts: QueueParts;
+  readonly #looks = new Map<KeptSession, Promise<View>>();
+  #last: View | undefined;
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+    this.path = parts.path;
+  }
+
+  leave(own: ZookeeperClaim): void {
+    this.claims.delete(own.id);
+    const { awaited, watcher, kept } = own;
+    if (awaited && watcher) kept.session.unwatch(awaited, watcher);
+    // A leaving waiter may be a holder's last; a leaving holder notifies waiters anyway.
+    const some = [...this.claims.values()].find(({ crowded }) => crowded);
+    if (!own.held && some) this.#lookAgain(some);
+  }
+
+  /**
+   * Lists the queue, after all requests made in this session by the end of this step.
+   * @throws StoreError
+   */
+  look(kept: KeptSession): Promise<View> {
+    let look = this.#looks.get(kept);
+    if (!look) {
+      look = Promise.resolve().then(() => {
+        this.#looks.delete(kept);
+        return this.#list(kept);
+      });
+      this.#looks.set(kept, look);
+    }
+    return look;
+  }
+
+  /**
+   * Updates a claim whose node is there with its place, and watches what it waits for.
+   * @throws StoreError
+   */
+  async stand(own: ZookeeperClaim, seen: Pick<Listed, 'view' | 'note'>): Promise<void> {
+    const { view } = seen;
+    const index = view.find(own.id);
+    if (index < view.admitted) {
+      if (!own.held) own.takeover = await takeoverOf(own, { ...seen, path: this.path });
+    } else if (!own.held) own.seen = { view, index };
+    const news = own.see(view);
+    // An entering claim gets a status anyway.
+    if (news && !own.entering) this.#parts.wake(own, true);
+    if (!own.held) return this.#await(own, view);
+    this.#announce(own, view);
+    this.#attend(own);
+  }
+
+  async #list(kept: KeptSession, watch?: Watcher): Promise<View> {
+    const there = [...this.claims.values()].filter((own) => own.path !== undefined);
+    const unclear = there.some((own) => own.kept === kept && this.#needsNote(own));
+    const [view, note] = await Promise.all([
+      listQueue(kept, this.path, { watch, known: this.#last }),
+      unclear ? readNote(kept, this.path) : undefined,
+    ]);
+    this.#last = view;
+    await Promise.all(there.map((own) => this.#learn(own, { kept, view, note })));
+    return view;
+  }
+
+  /** Never rejects: a failure for one claim is left to its own heartbeat. */
+  async #learn(own: ZookeeperClaim, { kept, view, note }: Listed): Promise<void> {
+    if (this.claims.get(own.id) !== own || own.left) return;
+    if (view.find(own.id) < 0) {
+      if (own.kept === kept) this.#parts.wake(own, false);
+      return;
+    }
+    const stands = this.stand(own, { view, note }).catch(() => {});
+    // Another session may be slow to reply.
+    if (own.kept === kept) await stands;
+  }
+
+  /** The claim before it has gone, and a list may not be enough to know how the last hold ended. */
+  #needsNote({ held, awaited, seen }: ZookeeperClaim): boolean {
+    return !held && awaited === undefined && seen !== undefined && seen.index > 1;
+  }
+
+  /** Watches what has to change before it is this claim's turn. */
+  async #await(own: ZookeeperClaim, view: View): Promise<void> {
+    const index = view.find(own.id);
+    const target = targetOf(view, index);
+    const before = view.places[index - 1];
+    if (!before) return;
+    const path = target ? `${this.path}/${target.name}` : this.path;
+    this.#inform(own, before);
+    if (own.awaited === path) return;
+    own.awaited = path;
+    const { name } = before;
+    const changed = (event: WatchEvent): void => {
+      if (own.awaited !== path) return;
+      own.awaited = undefined;
+      if (event.type !== 'expired' && this.claims.has(own.id)) this.#lookAgain(own);
+    };
+    own.watcher = changed;
+    try {
+      if (!target) {
+        const known = own.before?.name === name;
+        const details = known ? undefined : await readDetails(own.kept, `${this.path}/${name}`);
+        if (details) own.before = { ...details, name };
+        await this.#list(own.kept, changed);
+        return;
+      }
+      const details = await readDetails(own.kept, path, changed);
+      const missed = details?.admitted && index > view.admitted;
+      if (details && target === before) own.before = { ...details, name };
+      if (details && !missed) return;
+      own.awaited = undefined;
+      await this.look(own.kept);
+    } catch (error) {
+      if (own.awaited === path) own.awaited = undefined;
+      throw error;
+    }
+  }
+
+  /** This process knows more of its claims than their nodes say. */
+  #inform(own: ZookeeperClaim, before: Place): void {
+    const known = this.claims.get(before.id ?? '');
+    if (!known?.path) return;
+    const lastsMs = known.sealed ? known.leftMs(this.#parts.clock.now()) : known.claim.ttlMs;
+    const { number, version, kept, sealed } = known;
+    const { ttlMs, holder } = known.claim;
+    own.before = {
+      name: before.name,
+      number,
+      version,
+      session: kept.session.id,
+      ttlMs,
+      lastsMs,
+      holder,
+      sealed,
+      admitted: known.held,
+    };
+  }
+
+  /** Never rejects: its heartbeat asks too. */
+  #lookAgain({ kept }: ZookeeperClaim): void {
+    this.look(kept).catch(() => {});
+  }
+
+  /**
+   * The claim right behind this one, of another process, watches only this node, and may now be
+   * admitted or first to wait. Later claims see this in their list.
+   */
+  #announce(own: ZookeeperClaim, view: View): void {
+    const { version, path, kept } = own;
+    if (own.announced || own.sealed || own.claim.kind !== 'permits' || path === undefined) return;
+    own.announced = true;
+    const next = view.places[view.find(own.id) + 1];
+    if (next === undefined || this.claims.has(next.id ?? '')) return;
+    const data = dataOf(own.claim, { admitted: true });
+    kept.session.setData(path, data, { version, ...kept.within }).then(
+      (stat) => {
+        own.version = stat.version;
+      },
+      () => {
+        own.announced = false;
+      },
+    );
+  }
+
+  /** Long holders watch for waiters, and for their own eviction. */
+  #attend(own: ZookeeperClaim): void {
+    if (own.attentive === 'yes') this.#watchCrowd(own);
+    if (own.attentive !== 'no') return;
+    own.attentive = 'soon';
+    const begin = (): void => {
+      if (!this.#stays(own)) return;
+      own.attentive = 'yes';
+      this.#watchNode(own);
+      this.#watchCrowd(own);
+    };
+    this.#parts.clock.setTimeout(begin, HOLDS_MS).unref();
+  }
+
+  #stays(own: ZookeeperClaim): boolean {
+    return this.claims.get(own.id) === own && !own.left && !own.sealed;
+  }
+
+  #watchNode(own: ZookeeperClaim): void {
+    const { path } = own;
+    if (path === undefined) return;
+    const changed = ({ type }: WatchEvent): void => {
+      if (type === 'expired' || own.path !== path || !this.#stays(own)) return;
+      this.#parts.wake(own, false);
+      if (type === 'changed') this.#watchNode(own);
+    };
+    readDetails(own.kept, path, changed).then(
+      (details) => {
+        if (this.#stays(own) && (!details || details.sealed)) this.#parts.wake(own, false);
+      },
+      () => {},
+    );
+  }
+
+  /** Watches the list for a mutex or writer, until it has a waiter. */
+  #watchCrowd(own: ZookeeperClaim): void {
+    const alone = own.claim.kind === 'mutex' || own.claim.kind === 'write';
+    if (!alone || own.crowded || own.crowdWatched) return;
+    own.crowdWatched = true;
+    const changed = ({ type }: WatchEvent): void => {
+      own.crowdWatched = false;
+      own.undisturbed = false;
+      if (type !== 'expired' && this.#stays(own)) this.#watchCrowd(own);
+    };
+    this.#list(own.kept, changed).then(
+      () => {
+        own.undisturbed = own.crowdWatched && !own.crowded;
+      },
+      () => {
+        own.crowdWatched = false;
+        own.undisturbed = false;
+      },
+    );
+  }
+}
+
+/** What the claim at this place waits for; undefined: any departure. */
+function targetOf({ places, admitted }: View, index: number): Place | undefined {
+  const own = places[index];
+  if (own?.kind === 'read') {
+    return places.slice(0, index).findLast(({ permits }) => permits === MAX_PERMITS);
+  }
+  return own?.kind === 'permits' && index === admitted ? undefined : places[index - 1];
+}

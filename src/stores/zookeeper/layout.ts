@@ -1,0 +1,92 @@
+/**
+ * Paths in ZooKeeper: a queue is `<root>/<name>`, a container that the server deletes when it has
+ * been empty for a while. Beside the queues is `<root>/%`, which is no name: its data names the
+ * lineage of tokens, its children are the tombstones of the evicted. Below `<root>/%kept`, no name
+ * either, are the records of finished work, in folders, so that no list is long.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { failedWith } from '../../clients/zookeeper/errors.ts';
+import { nodeName } from '../../clients/zookeeper/paths.ts';
+import type { Within } from '../../clients/zookeeper/protected-create.ts';
+import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
+import { StoreError } from '../../contract/errors.ts';
+
+const FOLDERS = 256;
+
+export class Tree {
+  readonly root: string;
+
+  /** `root` is a path without a slash at its end, or nothing. */
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  get lineage(): string {
+    return `${this.root}/%`;
+  }
+
+  queue(resource: string): string {
+    return `${this.root}/${nodeName(resource)}`;
+  }
+
+  tombstone(uuid: string): string {
+    return `${this.root}/%/${uuid}`;
+  }
+
+  get records(): string {
+    return `${this.root}/%kept`;
+  }
+
+  /** The folder of this record and some others. */
+  recordsBeside(resource: string): string {
+    let sum = 0;
+    for (let i = 0; i < resource.length; i++) sum = (31 * sum + resource.charCodeAt(i)) % FOLDERS;
+    return `${this.records}/${sum}`;
+  }
+
+  record(resource: string): string {
+    return `${this.recordsBeside(resource)}/${nodeName(resource)}`;
+  }
+
+  /** The root and all above it, from the top. */
+  get folders(): readonly string[] {
+    const names = this.root.split('/').slice(1);
+    return names.map((_, i) => `/${names.slice(0, i + 1).join('/')}`);
+  }
+}
+
+/**
+ * Where the tokens of these servers come from: a name that is lost with their data. The first
+ * client makes it, with the root, and it never changes.
+ * @throws StoreError
+ */
+export async function lineageOf(
+  session: ZookeeperSession,
+  tree: Tree,
+  within: Within,
+): Promise<string> {
+  for (;;) {
+    try {
+      const { data } = await session.getData(tree.lineage, within);
+      return `zookeeper:${data.toString()}`;
+    } catch (error) {
+      if (!failedWith(error, 'NONODE')) throw error;
+    }
+    if ((await session.exists('/', within)) === undefined) throw noChroot();
+    const data = Buffer.from(randomBytes(8).toString('hex'));
+    for (const path of [...tree.folders, tree.lineage]) {
+      // Without the right to create, a client gets NOAUTH even if the node exists.
+      if (await session.exists(path, within)) continue;
+      const making = path === tree.lineage ? { data, ...within } : within;
+      await session.create(path, making).catch((error: unknown) => {
+        if (!failedWith(error, 'NODEEXISTS')) throw error;
+      });
+    }
+  }
+}
+
+function noChroot(): StoreError {
+  const message = 'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
+}

@@ -1,0 +1,106 @@
+/** Queues, read from the server. */
+
+import { failedWith } from '../../clients/zookeeper/errors.ts';
+import type { Watcher } from '../../clients/zookeeper/watches.ts';
+import type { NodeChildren } from '../../clients/zookeeper/wire/requests.ts';
+import { QueueView } from '../consensus/queue-view.ts';
+import type { KeptSession } from './kept-session.ts';
+import {
+  type Details,
+  detailsIn,
+  type Note,
+  noteIn,
+  type Place,
+  placeIn,
+  type View,
+} from './places.ts';
+
+/** From here on, the numbers of permits no longer decide the order. */
+const UNSURE = 2 ** 30;
+/** Reads under way at a time. */
+const AT_ONCE = 100;
+
+interface Listing {
+  readonly watch?: Watcher | undefined;
+  /** An earlier view, whose names need not be read again. */
+  readonly known?: View | undefined;
+}
+
+/**
+ * The claims in the queue at this path. A missing queue is empty, and not watched.
+ * @throws StoreError
+ */
+export async function listQueue(
+  kept: KeptSession,
+  path: string,
+  { watch, known }: Listing = {},
+): Promise<View> {
+  let listed: NodeChildren;
+  try {
+    listed = await kept.session.getChildren(path, { ...kept.within, watch });
+  } catch (error) {
+    if (failedWith(error, 'NONODE')) return new QueueView([]);
+    throw error;
+  }
+  const parsed = new Map(known?.places.map((place) => [place.name, place]));
+  const places = listed.children.flatMap((name) => parsed.get(name) ?? placeIn(name) ?? []);
+  const { dataLength: length, version, mzxid, pzxid } = listed.stat;
+  const note = { length, version, latest: mzxid === pzxid };
+  const sure = places.every(({ kind, sequence }) => {
+    return kind !== 'permits' || (sequence >= 0 && sequence < UNSURE);
+  });
+  if (sure) return new QueueView(places.sort(bySequence), { note });
+  // Slower, but it never overflows.
+  const found = await detailed(kept, path, places);
+  found.sort(([, a], [, b]) => (a.number < b.number ? -1 : 1));
+  return new QueueView(
+    found.map(([place]) => place),
+    { note },
+  );
+}
+
+/** A claim that is writer and reader in one place comes first as the writer. */
+function bySequence(a: Place, b: Place): number {
+  return a.sequence - b.sequence || (a.kind === 'write' ? -1 : 1);
+}
+
+/** Places with the data of their nodes, without those that have gone. */
+export async function detailed(
+  kept: KeptSession,
+  path: string,
+  places: readonly Place[],
+): Promise<[Place, Details][]> {
+  const found: [Place, Details][] = [];
+  for (let i = 0; i < places.length; i += AT_ONCE) {
+    const some = places.slice(i, i + AT_ONCE);
+    const all = await Promise.all(some.map(({ name }) => readDetails(kept, `${path}/${name}`)));
+    for (const [n, details] of all.entries()) {
+      if (details) found.push([some[n] as Place, details]);
+    }
+  }
+  return found;
+}
+
+/** A node's data; undefined if it is not there. */
+export async function readDetails(
+  kept: KeptSession,
+  path: string,
+  watch?: Watcher,
+): Promise<Details | undefined> {
+  try {
+    return detailsIn(await kept.session.getData(path, { ...kept.within, watch }));
+  } catch (error) {
+    if (failedWith(error, 'NONODE')) return undefined;
+    throw error;
+  }
+}
+
+/** The queue's note on how a hold ended. */
+export async function readNote(kept: KeptSession, path: string): Promise<Note | undefined> {
+  try {
+    return noteIn((await kept.session.getData(path, kept.within)).data);
+  } catch (error) {
+    if (failedWith(error, 'NONODE')) return undefined;
+    throw error;
+  }
+}

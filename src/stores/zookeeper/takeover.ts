@@ -1,0 +1,71 @@
+/**
+ * How the hold before one's own ended, if work may be undone.
+ *
+ * Invariant: `released` is reported only for a hold known to have ended with a note. A claim that
+ * saw one hold alone before it, and then finds it gone and one note more, need not read the note:
+ * only an evictor, whose note is long, and that hold itself, which takes back an older note and
+ * leaves none, could write meanwhile. Any other claim reads the note, which names the hold.
+ * What would break it: notes by claims that do not hold.
+ */
+import type { Takeover } from '../../contract/store.ts';
+import type { Seen, ZookeeperClaim } from './own-claim.ts';
+import { isEvicted, type Note, type Place, type View } from './places.ts';
+import { readNote } from './reading.ts';
+
+interface Taking {
+  /** Of the queue. */
+  readonly path: string;
+  readonly view: View;
+  /** If it has been read. */
+  readonly note?: Note | undefined;
+}
+
+/** @throws StoreError */
+export async function takeoverOf(
+  own: ZookeeperClaim,
+  { path, view, note }: Taking,
+): Promise<Takeover | undefined> {
+  const { seen, before } = own;
+  // After a release, or beside other holders, no work is undone.
+  if (!seen && (view.find(own.id) > 0 || !isEvicted(view))) return undefined;
+  if (seen && before && notedByOnly(seen, { now: view, name: before.name })) {
+    return { reason: 'released', token: before.number };
+  }
+  const told = note ?? (await readNote(own.kept, path));
+  const ending = told && { reason: told.reason, token: told.token };
+  if (ending?.reason === 'evicted') forgetNote(own, path);
+  if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
+  const there = new Set(view.places.map(({ sequence }) => sequence));
+  const earlier = seen.view.places.slice(0, seen.index);
+  const ended = earlier.filter(({ sequence }) => !there.has(sequence));
+  const last = earlier.at(-1);
+  // A writer that has become a reader has ended nothing.
+  const left = last && !last.foreign && ended.includes(last) && before?.name === last.name;
+  const silent = left && told?.sequence !== last.sequence;
+  const noted = told && ended.some(({ sequence }) => sequence === told.sequence);
+  // An earlier claim's note says nothing of one that may have held alone afterwards.
+  if (noted && (view.note?.latest || !(silent && holdsAlone(last)))) return ending;
+  return silent ? { reason: 'expired', token: before.number } : undefined;
+}
+
+/** `name` is of the claim whose token is known. */
+function notedByOnly(
+  { view, index }: Seen,
+  { now, name }: { readonly now: View; readonly name: string },
+): boolean {
+  const [only] = view.places;
+  if (index !== 1 || only?.name !== name) return false;
+  const gone = !now.places.some(({ sequence }) => sequence === only.sequence);
+  const [was, is] = [view.note?.version ?? 0, now.note?.version ?? 0];
+  const written = is === was + 1 && now.note !== undefined && now.note.length > 0;
+  return gone && written && !isEvicted(now);
+}
+
+function holdsAlone({ permits, limit }: Place): boolean {
+  return permits >= limit;
+}
+
+/** Reports an eviction once; twice if this fails. */
+function forgetNote({ kept }: ZookeeperClaim, path: string): void {
+  kept.session.setData(path, Buffer.alloc(0), kept.within).catch(() => {});
+}

@@ -1,0 +1,117 @@
+/** Downgrades and evictions; each writes only if the claim is still as it was read. */
+
+import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
+import type { ClaimStatus } from '../../../contract/store.ts';
+import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import type { KeptSession } from '../kept-session.ts';
+import type { ZookeeperClaim } from '../own-claim.ts';
+import { asReader, type Details, dataOf, type Place, REVOKE } from '../places.ts';
+import { detailed, listQueue } from '../reading.ts';
+import type { Parts } from './parts.ts';
+import { noted } from './release.ts';
+
+/** Replaces a writer's node by a reader's with the same number. Undefined: ask by a renewal. */
+export async function downgrade(
+  parts: Parts,
+  own: ZookeeperClaim,
+): Promise<ClaimStatus | undefined> {
+  const sentAt = parts.clock.now();
+  const { session, within } = own.kept;
+  const queue = parts.own.queue(own.claim.resource);
+  const view = await queue.look(own.kept);
+  const place = view.at(own.id);
+  if (!place || own.path === undefined || own.sealed || own.left) return undefined;
+  // An earlier attempt may have lost its reply.
+  const path = `${queue.path}/${asReader(place.name)}`;
+  if (place.kind === 'write' && own.held) {
+    const data = dataOf(own.claim, { number: own.number });
+    const steps = [
+      { step: 'delete', path: own.path },
+      { step: 'create', path, data, kind: 'ephemeral' },
+    ] as const;
+    // Set first, so the deletion is no loss; if this fails, heartbeats find the node.
+    own.path = path;
+    await session.multi(steps, within);
+    own.version = 0;
+    own.attentive = 'no';
+    own.undisturbed = false;
+  }
+  await queue.look(own.kept);
+  return own.status(sentAt);
+}
+
+export interface Eviction {
+  readonly number: bigint;
+  readonly reason: string;
+  readonly now: boolean;
+}
+
+/** Ends the claim with this number: now, or with its ttl. */
+export async function evict(parts: Parts, resource: string, how: Eviction): Promise<boolean> {
+  const kept = await parts.sessions.any();
+  const path = parts.tree.queue(resource);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { places, admitted } = await listQueue(kept, path);
+    const all = await detailed(kept, path, places);
+    const found = all.find(([, { number }]) => number === how.number);
+    if (!found) return false;
+    const [place, details] = found;
+    const holds = places.indexOf(place) < admitted;
+    const target = { place, details, path: `${path}/${place.name}`, queue: path };
+    if (holds && !how.now) {
+      if (details.sealed || (await mark(kept, target, how.reason))) return true;
+    } else if (await end(parts, kept, { ...target, holds, reason: how.reason })) return true;
+  }
+  throw tooBusy('Other requests kept changing the claim.');
+}
+
+interface Target {
+  readonly place: Place;
+  readonly details: Details;
+  readonly path: string;
+  readonly queue: string;
+}
+
+/** Its process ends it after its ttl; one of Curator's, when it chooses. */
+async function mark(
+  { session, within }: KeptSession,
+  { place, details, path }: Target,
+  reason: string,
+): Promise<boolean> {
+  const { version, number, ttlMs = 0, holder } = details;
+  const seal = { sealed: 'evicted', detail: reason, lasts: ttlMs, number } as const;
+  const data = place.foreign ? REVOKE : dataOf({ ttlMs, holder }, seal);
+  return unless(session.setData(path, data, { version, ...within }));
+}
+
+async function end(
+  parts: Parts,
+  kept: KeptSession,
+  target: Target & { readonly holds: boolean; readonly reason: string },
+): Promise<boolean> {
+  const { place, details, path, queue, holds, reason } = target;
+  const { number: token, version } = details;
+  const steps: MultiStep[] = [{ step: 'delete', path, version }];
+  if (!place.foreign && place.id !== undefined) {
+    steps.push(parts.tombstones.burial(place.id, reason));
+  }
+  const note = { reason: 'evicted', token, sequence: place.sequence } as const;
+  const ended = holds
+    ? noted(kept, { steps, queue, note })
+    : kept.session.multi(steps, kept.within);
+  if (!(await unless(ended))) return false;
+  void parts.tombstones.sweep(kept);
+  return true;
+}
+
+/** False: it changed after the read. */
+async function unless(request: Promise<unknown>): Promise<boolean> {
+  try {
+    await request;
+    return true;
+  } catch (error) {
+    if (failedWith(error, 'NONODE') || failedWith(error, 'BADVERSION')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * Claims that enter their queues: one round trip makes a node and lists the queue.
+ *
+ * The node's name has the claim's id, and a retry first looks for a node that may have been made
+ * (protected-create.ts), so a claim that is sent twice is one. A try looks first, and makes a node
+ * only if it would be admitted; if another claim was quicker, it leaves again. Until then it blocks
+ * other tries, so concurrent tries, and only those, may fail although nothing is held.
+ */
+
+import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import type { Created } from '../../../clients/zookeeper/wire/requests.ts';
+import { StoreError } from '../../../contract/errors.ts';
+import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
+import type { ZookeeperClaim } from '../own-claim.ts';
+import { baseOf, dataOf, type Place, type View } from '../places.ts';
+import { readDetails } from '../reading.ts';
+import type { Parts } from './parts.ts';
+import { leave } from './release.ts';
+
+const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
+const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
+
+/** At this number, queues that Curator may share are closed: their numbers soon overflow. */
+const LAST_NUMBER = 2 ** 31 - 2 ** 16;
+
+/** @throws StoreError */
+export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
+  const tombstone = parts.tombstones.find(claim);
+  if (tombstone) return tombstone;
+  const known = parts.own.find(claim);
+  if (known) return again(parts, known);
+  const kept = await parts.sessions.lend(claim.ttlMs);
+  // It may have been released meanwhile, or a copy may have entered.
+  const late = parts.tombstones.find(claim);
+  if (late) return late;
+  const twin = parts.own.find(claim);
+  if (twin) return again(parts, twin);
+  return begin(parts, parts.own.add(claim, kept));
+}
+
+/** An earlier request may be under way, carried out or lost. */
+async function again(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+  if (own.left) return UNKNOWN;
+  if (own.entering) return own.entering;
+  if (own.sealed) return ending(parts, own);
+  if (own.kept.over) return lose(parts, own);
+  if (own.path === undefined || !own.entered) return begin(parts, own);
+  const at = parts.clock.now();
+  const queue = parts.own.queue(own.claim.resource);
+  const [details] = await Promise.all([readDetails(own.kept, own.path), queue.look(own.kept)]);
+  if (!details) return miss(parts, own);
+  own.sealed ??= details.sealed;
+  return own.status(at);
+}
+
+function begin(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+  const done = (): void => {
+    own.entering = undefined;
+  };
+  own.entering = makeNode(parts, own);
+  own.entering.then(done, done);
+  return own.entering;
+}
+
+async function makeNode(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+  const { claim, kept } = own;
+  const queue = parts.own.queue(claim.resource);
+  const sentAt = parts.clock.now();
+  if (own.path !== undefined) return settle(parts, own, sentAt);
+  if (!claim.queue && !own.tried) {
+    const view = await queue.look(kept);
+    if (!view.admits(claim)) return forget(parts, own, view.misfit(claim.kind) ?? REFUSED);
+  }
+  // Sent together: the look comes after the create.
+  const [listed, made] = await Promise.allSettled([queue.look(kept), create(parts, own)]);
+  if (made.status === 'rejected') {
+    own.tried ||= (made.reason as Partial<StoreError>).outcome === 'unknown';
+    if (!own.tried) parts.own.forget(own);
+    throw made.reason;
+  }
+  own.path = made.value.path;
+  own.number = made.value.stat.czxid;
+  own.version = made.value.stat.version;
+  const view = listed.status === 'fulfilled' ? listed.value : undefined;
+  return settle(parts, own, sentAt, view);
+}
+
+/** Its node is there; it may have to leave again. */
+async function settle(
+  parts: Parts,
+  own: ZookeeperClaim,
+  sentAt: number,
+  listed?: View,
+): Promise<ClaimStatus> {
+  const { claim, kept } = own;
+  const queue = parts.own.queue(claim.resource);
+  // Its release waits for this, and deletes the node.
+  if (own.left) return UNKNOWN;
+  const seen = listed && listed.find(own.id) >= 0;
+  const view = seen ? listed : await queue.look(kept);
+  const index = view.find(own.id);
+  own.sequence = view.places[index]?.sequence ?? 0;
+  const misfit = view.misfit(claim.kind);
+  if (misfit) return withdraw(parts, own, misfit);
+  if (index < 0) return miss(parts, own);
+  if (overflows(view.places[index])) return startAnew(parts, own);
+  const waits = index >= view.admitted;
+  const { maxWaiters } = parts;
+  if (waits && !claim.queue) return withdraw(parts, own, REFUSED);
+  if (waits && index - view.admitted >= maxWaiters) {
+    const detail = `maxWaiters is ${maxWaiters}`;
+    return withdraw(parts, own, { state: 'gone', why: 'full', detail });
+  }
+  await queue.stand(own, { view });
+  own.entered = true;
+  return own.status(sentAt);
+}
+
+async function create(parts: Parts, own: ZookeeperClaim): Promise<Created> {
+  const { claim, kept, id, tried } = own;
+  const parent = parts.own.queue(claim.resource).path;
+  const terms = { parent, id, name: baseOf(claim), data: dataOf(claim), ...kept.within };
+  for (;;) {
+    try {
+      return await kept.session.createProtected({ ...terms, tried });
+    } catch (error) {
+      if (!failedWith(error, 'NONODE')) throw error;
+      await kept.session.create(parent, { kind: 'container', ...kept.within }).catch((found) => {
+        if (!failedWith(found, 'NODEEXISTS')) throw found;
+      });
+    }
+  }
+}
+
+/** It is there, but must not stay. */
+async function withdraw(
+  parts: Parts,
+  own: ZookeeperClaim,
+  status: GoneStatus,
+): Promise<GoneStatus> {
+  await leave(parts, own);
+  return status;
+}
+
+/** A sealed claim takes no more heartbeats, but may still be evicted. @throws StoreError */
+export async function ending(parts: Parts, own: ZookeeperClaim): Promise<GoneStatus> {
+  if (own.kept.over) return lose(parts, own);
+  if (await readDetails(own.kept, own.path ?? '')) return own.sealed ?? UNKNOWN;
+  return miss(parts, own);
+}
+
+/** Its node has gone. @throws StoreError */
+export async function miss(parts: Parts, own: ZookeeperClaim): Promise<GoneStatus> {
+  const epitaph = await parts.tombstones.epitaph(own.claim, own.kept);
+  const status = epitaph.why === 'evicted' ? epitaph : (own.sealed ?? epitaph);
+  if (own.sealed) parts.tombstones.bury(own.claim, status);
+  return forget(parts, own, status);
+}
+
+/** Its session is over, and its node with it. */
+export function lose(parts: Parts, own: ZookeeperClaim): GoneStatus {
+  return forget(parts, own, own.sealed ?? { state: 'gone', why: 'session' });
+}
+
+function forget(parts: Parts, own: ZookeeperClaim, status: GoneStatus): GoneStatus {
+  parts.own.forget(own);
+  return status;
+}
+
+function overflows(place: Place | undefined): boolean {
+  if (place === undefined || place.kind === 'permits') return false;
+  return place.sequence < 0 || place.sequence > LAST_NUMBER;
+}
+
+/** Numbers begin at 0 again in a new node, for which the queue has to be empty once. */
+async function startAnew(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+  const { claim, kept } = own;
+  await leave(parts, own);
+  const path = parts.tree.queue(claim.resource);
+  try {
+    await kept.session.delete(path, kept.within);
+  } catch (error) {
+    if (failedWith(error, 'NOTEMPTY')) throw nearOverflow();
+    if (!failedWith(error, 'NONODE')) throw error;
+  }
+  return enter(parts, claim);
+}
+
+function nearOverflow(): StoreError {
+  const message =
+    'The numbers of this queue are about to overflow. It starts over once it is empty.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,210 @@
+/**
+ * Claims that leave.
+ *
+ * A node is found by its claim's id, so no release can end another claim. A holder's release notes
+ * in the same step, at the queue's node, how the hold ended. No note means that the holder had no
+ * time to write one, or that its own process deleted it because it was not renewed. A release with
+ * an unknown outcome is tried again until the node is surely gone, or the session is over. A
+ * delayed release stays where it is if its session is sure to live so long without this process;
+ * otherwise it goes to a session of its own.
+ */
+
+import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
+import type { Claim, Takeover } from '../../../contract/store.ts';
+import type { KeptSession } from '../kept-session.ts';
+import type { ZookeeperClaim } from '../own-claim.ts';
+import { dataOf, type Note, noteData, uuidOf } from '../places.ts';
+import { listQueue, readDetails } from '../reading.ts';
+import type { Parts } from './parts.ts';
+
+/** @throws StoreError */
+export async function release(parts: Parts, claim: Claim, afterMs: number): Promise<boolean> {
+  const own = parts.own.find(claim);
+  if (!own) {
+    parts.tombstones.bury(claim);
+    return releaseFromElsewhere(parts, claim);
+  }
+  if (own.entering) {
+    own.left ||= afterMs === 0 || !own.held;
+    await own.entering.catch(() => {});
+  }
+  if (own.kept.over) {
+    parts.own.forget(own);
+    parts.tombstones.bury(claim);
+    return false;
+  }
+  const later = afterMs > 0 && own.held;
+  if (later && (await leaveLater(parts, own, afterMs))) return true;
+  const left = await leave(parts, own);
+  if (!left || claim.unanswered) parts.tombstones.bury(claim);
+  return left;
+}
+
+/** Another store may have made it. */
+async function releaseFromElsewhere({ sessions, tree }: Parts, claim: Claim): Promise<boolean> {
+  const kept = await sessions.any();
+  const path = tree.queue(claim.resource);
+  const view = await listQueue(kept, path);
+  const index = view.find(uuidOf(claim));
+  const place = view.places[index];
+  if (!place) return false;
+  const step = { step: 'delete', path: `${path}/${place.name}` } as const;
+  const details = await readDetails(kept, step.path);
+  if (!details) return false;
+  const note = { reason: 'released', token: details.number, sequence: place.sequence } as const;
+  if (index < view.admitted) await noted(kept, { steps: [step], queue: path, note });
+  else await kept.session.multi([step], kept.within);
+  return true;
+}
+
+/** False: it was not there. @throws StoreError, and tries again in the background */
+export async function leave(parts: Parts, own: ZookeeperClaim): Promise<boolean> {
+  own.left = true;
+  try {
+    const left = await remove(parts, own);
+    parts.own.forget(own);
+    return left;
+  } catch (error) {
+    // Its release ends its remaining time.
+    own.until = Math.min(own.until, parts.clock.now());
+    own.kept.sweepSoon();
+    throw error;
+  }
+}
+
+/**
+ * Deletes a claim that is over: its release failed, or it was not renewed.
+ * @throws StoreError
+ */
+export async function clear(parts: Parts, own: ZookeeperClaim): Promise<void> {
+  own.died ||= !own.left;
+  own.left = true;
+  // A request under way may still make it.
+  await own.entering?.catch(() => {});
+  // It may have been evicted since its last heartbeat.
+  if (own.died && own.path !== undefined) {
+    own.sealed ??= (await readDetails(own.kept, own.path))?.sealed;
+  }
+  await leave(parts, own);
+}
+
+async function remove({ tree }: Parts, own: ZookeeperClaim): Promise<boolean> {
+  const queue = tree.queue(own.claim.resource);
+  if (own.path === undefined && own.tried) await locate(own, queue);
+  const before = own.path;
+  if (before === undefined) return false;
+  if (await removeAt(own, before, queue)) return true;
+  // A downgrade with an unknown outcome may have renamed it.
+  if (own.claim.kind === 'write') await locate(own, queue);
+  const { path } = own;
+  return path !== undefined && path !== before && removeAt(own, path, queue);
+}
+
+async function locate(own: ZookeeperClaim, parent: string): Promise<void> {
+  const { session, within } = own.kept;
+  const found = await session.findProtected({ parent, id: own.id, ...within }).catch(nothing);
+  own.path = found?.path;
+}
+
+async function removeAt(own: ZookeeperClaim, path: string, queue: string): Promise<boolean> {
+  try {
+    const silent = own.died && own.sealed === undefined;
+    if (own.held && !silent) await leaveNote(own, path, queue);
+    else await own.kept.session.delete(path, own.kept.within);
+    return true;
+  } catch (error) {
+    return nothing(error) ?? false;
+  }
+}
+
+async function leaveNote(own: ZookeeperClaim, path: string, queue: string): Promise<void> {
+  const reason: Takeover['reason'] = own.sealed?.why === 'evicted' ? 'evicted' : 'released';
+  const note = { reason, token: own.number, sequence: own.sequence };
+  await noted(own.kept, { steps: [{ step: 'delete', path }], queue, note });
+}
+
+interface Ending {
+  readonly steps: readonly MultiStep[];
+  readonly queue: string;
+  readonly note: Note;
+}
+
+/** Ends a hold and notes how; without the right to write there, it only ends it. */
+export async function noted(
+  { session, within }: KeptSession,
+  { steps, queue, note }: Ending,
+): Promise<void> {
+  try {
+    await session.multi([...steps, { step: 'set', path: queue, data: noteData(note) }], within);
+  } catch (error) {
+    const forbidden = failedWith(error, 'NOAUTH') && error.step === steps.length;
+    if (!forbidden) throw error;
+    await session.multi(steps, within);
+  }
+}
+
+/** Undefined if there is no such node. */
+function nothing(error: unknown): undefined {
+  if (!failedWith(error, 'NONODE')) throw error;
+}
+
+async function leaveLater(parts: Parts, own: ZookeeperClaim, ms: number): Promise<boolean> {
+  if (own.sealed || own.path === undefined) return true;
+  const sentAt = parts.clock.now();
+  const seal = { sealed: 'unknown', lasts: ms, number: own.number } as const;
+  const data = dataOf(own.claim, seal);
+  const { session, within } = own.kept;
+  const { path, version } = own;
+  try {
+    if (own.kept.deadline - sentAt < ms) await move(parts, own, { path, data, ms });
+    else await session.setData(path, data, { version, ...within });
+  } catch (error) {
+    if (failedWith(error, 'BADVERSION')) return sealedBefore(parts, own, ms);
+    nothing(error);
+    return false;
+  }
+  own.sealed = { state: 'gone', why: 'unknown' };
+  own.until = sentAt + ms;
+  own.kept.sweep();
+  return true;
+}
+
+/**
+ * An earlier attempt without a reply marked it; or another process did, perhaps to evict it: then
+ * it keeps that end.
+ */
+async function sealedBefore(parts: Parts, own: ZookeeperClaim, ms: number): Promise<boolean> {
+  const { kept, apart, path = '' } = own;
+  const details = await readDetails(kept, path);
+  if (!details) return false;
+  own.version = details.version;
+  own.sealed = details.sealed;
+  if (details.sealed?.why !== 'unknown') return leaveLater(parts, own, ms);
+  if (apart && details.session === apart.session.id) adopt(own, apart);
+  own.until = parts.clock.now() + ms;
+  own.kept.sweep();
+  return true;
+}
+
+/** To a session that no other claim shares. */
+async function move(
+  parts: Parts,
+  own: ZookeeperClaim,
+  { path, data, ms }: { readonly path: string; readonly data: Buffer; readonly ms: number },
+): Promise<void> {
+  const apart = own.apart ?? (await parts.sessions.apart(ms));
+  own.apart = apart;
+  const steps = [
+    { step: 'delete', path, version: own.version },
+    { step: 'create', path, data, kind: 'ephemeral' },
+  ] as const;
+  await apart.session.multi(steps, apart.within);
+  adopt(own, apart);
+}
+
+function adopt(own: ZookeeperClaim, kept: KeptSession): void {
+  own.kept.remove(own);
+  own.kept = kept;
+  kept.add(own);
+}

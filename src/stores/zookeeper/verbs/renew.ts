@@ -1,0 +1,150 @@
+/**
+ * Heartbeats: the leader looks for the nodes, which confirms their session.
+ *
+ * One write checks all claims of a session, each with its expected version. A claim whose node is
+ * gone, or was marked by another process, is left out, and the others are checked again. A second
+ * write then shows how long the session is sure to live (confirmations.ts).
+ * A watch reports the first waiter behind a lone mutex or writer, so its queue need not be listed.
+ * While the connection is down, nothing is sent: claims get an error at once, as nothing confirms
+ * them.
+ */
+
+import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import { StoreError } from '../../../contract/errors.ts';
+import type { Claim, ClaimStatus } from '../../../contract/store.ts';
+import { errorStatus } from '../../consensus/outcomes.ts';
+import type { KeptSession } from '../kept-session.ts';
+import type { ZookeeperClaim } from '../own-claim.ts';
+import { uuidOf } from '../places.ts';
+import { readDetails } from '../reading.ts';
+import { ending, lose, miss } from './claim.ts';
+import type { Parts } from './parts.ts';
+
+export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+  const sentAt = parts.clock.now();
+  const bySession = new Map<KeptSession, ZookeeperClaim[]>();
+  for (const claim of claims) {
+    const own = parts.own.find(claim);
+    if (!own || own.left || own.sealed || own.path === undefined || own.kept.over) continue;
+    if (own.until <= sentAt) continue;
+    own.until = sentAt + own.claim.ttlMs;
+    const group = bySession.get(own.kept);
+    if (group) group.push(own);
+    else bySession.set(own.kept, [own]);
+  }
+  const beaten = [...bySession].map(([kept, group]) => beat(parts, kept, group));
+  const failures = new Map((await Promise.all(beaten)).flatMap((each) => [...each]));
+  const statuses = claims.map(async (claim) => {
+    const own = parts.own.find(claim);
+    const failure = own && failures.get(own);
+    return failure ?? (own ? standing(parts, own, sentAt) : foreign(parts, claim));
+  });
+  return Promise.all(statuses.map((status) => status.catch(errorStatus)));
+}
+
+/** Statuses of those that could not be confirmed. */
+async function beat(
+  parts: Parts,
+  kept: KeptSession,
+  claims: readonly ZookeeperClaim[],
+): Promise<ReadonlyMap<ZookeeperClaim, ClaimStatus>> {
+  const failures = new Map<ZookeeperClaim, ClaimStatus>();
+  const failAll = (error: unknown): void => {
+    for (const own of claims) {
+      if (!failures.has(own)) failures.set(own, kept.over ? lose(parts, own) : errorStatus(error));
+    }
+  };
+  if (kept.silent) {
+    failAll(disconnected());
+    return failures;
+  }
+  try {
+    for (let rest = [...claims]; rest.length > 0; ) {
+      const odd = await check(kept, rest);
+      if (odd === undefined) break;
+      const own = rest[odd] as ZookeeperClaim;
+      const status = await changed(parts, own);
+      if (status) failures.set(own, status);
+      if (status) rest = rest.filter((each) => each !== own);
+    }
+    await kept.confirm('write');
+  } catch (error) {
+    failAll(error);
+  }
+  return failures;
+}
+
+/** The index of a claim without that node; undefined: all are in order. */
+async function check(
+  { session, within }: KeptSession,
+  claims: readonly ZookeeperClaim[],
+): Promise<number | undefined> {
+  try {
+    await session.multi(
+      claims.map(({ path = '', version }) => ({ step: 'check', path, version })),
+      within,
+    );
+    return undefined;
+  } catch (error) {
+    if (!failedWith(error, 'NONODE') && !failedWith(error, 'BADVERSION')) throw error;
+    return error.step;
+  }
+}
+
+/** Its status if its node is gone or sealed; else undefined. */
+async function changed(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus | undefined> {
+  const queue = parts.own.queue(own.claim.resource);
+  const view = await queue.look(own.kept);
+  const place = view.at(own.id);
+  // A downgrade with an unknown outcome may have renamed it.
+  if (place) own.path = `${queue.path}/${place.name}`;
+  const details = place && (await readDetails(own.kept, own.path ?? ''));
+  if (!details) return miss(parts, own);
+  own.version = details.version;
+  if (!details.sealed) return undefined;
+  own.sealed = details.sealed;
+  return details.sealed;
+}
+
+async function standing(parts: Parts, own: ZookeeperClaim, sentAt: number): Promise<ClaimStatus> {
+  if (own.entering) return own.entering;
+  if (own.sealed) return ending(parts, own);
+  if (own.left) return { state: 'gone', why: 'unknown' };
+  if (own.kept.over) return lose(parts, own);
+  if (own.until <= sentAt) {
+    own.kept.sweep();
+    return { state: 'gone', why: 'expired' };
+  }
+  if (!own.undisturbed) {
+    const view = await parts.own.queue(own.claim.resource).look(own.kept);
+    if (view.find(own.id) < 0) return miss(parts, own);
+  }
+  return own.status(sentAt);
+}
+
+/** The life reported for a claim of another session: it was there a moment ago. */
+const MOMENT_MS = 1;
+
+/** Another process's claim: it is looked at, but not kept alive. */
+async function foreign(parts: Parts, claim: Claim): Promise<ClaimStatus> {
+  const tombstone = parts.tombstones.find(claim);
+  if (tombstone) return tombstone;
+  const kept = await parts.sessions.any();
+  const view = await parts.own.queue(claim.resource).look(kept);
+  const index = view.find(uuidOf(claim));
+  const place = view.places[index];
+  if (!place) return parts.tombstones.epitaph(claim, kept);
+  const path = `${parts.tree.queue(claim.resource)}/${place.name}`;
+  const details = await readDetails(kept, path);
+  if (!details) return { state: 'gone', why: 'expired' };
+  if (details.sealed) return details.sealed;
+  const { waiters } = view;
+  const leftMs = MOMENT_MS;
+  if (index < view.admitted) return { state: 'held', token: details.number, leftMs, waiters };
+  return { state: 'waiting', why: 'queue', leftMs, ahead: index, retryInMs: claim.ttlMs };
+}
+
+function disconnected(): StoreError {
+  const message = 'The connection to ZooKeeper is lost, so nothing confirms its session now.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

@@ -1,0 +1,98 @@
+/**
+ * Tombstones: the status for a late copy of a claim that has left.
+ *
+ * A request belongs to its session and a claim to its process, which looks for its node before it
+ * makes another (protected-create.ts). So this process remembers its own releases in memory for the
+ * ttl. An eviction concerns another process: its tombstone is a node with the reason, until that
+ * process has read it. Later evictions delete those of dead processes.
+ */
+import type { Clock } from '../../../base/clock.ts';
+import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
+import type { Claim, GoneStatus } from '../../../contract/store.ts';
+import type { KeptSession } from '../kept-session.ts';
+import type { Tree } from '../layout.ts';
+import { uuidOf } from '../places.ts';
+
+const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
+const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
+
+/** A tombstone unread for so long belongs to a dead process. */
+const FORGOTTEN_MS = 600_000;
+/** How often the memory is cleared. */
+const SWEEP_MS = 60_000;
+
+interface Tombstone {
+  readonly status: GoneStatus;
+  readonly until: number;
+}
+
+export class Tombstones {
+  readonly #tree: Tree;
+  readonly #clock: Clock;
+  readonly #byId = new Map<string, Tombstone>();
+  #sweepAt = 0;
+
+  constructor(tree: Tree, clock: Clock) {
+    this.#tree = tree;
+    this.#clock = clock;
+  }
+
+  bury({ id, ttlMs }: Claim, status: GoneStatus = UNKNOWN): void {
+    const now = this.#clock.now();
+    if (now >= this.#sweepAt) {
+      this.#sweepAt = now + SWEEP_MS;
+      for (const [each, { until }] of this.#byId) if (until <= now) this.#byId.delete(each);
+    }
+    this.#byId.set(id, { status, until: now + ttlMs });
+  }
+
+  find({ id }: Claim): GoneStatus | undefined {
+    const tombstone = this.#byId.get(id);
+    return tombstone && tombstone.until > this.#clock.now() ? tombstone.status : undefined;
+  }
+
+  /** Why a claim whose node is gone is over. @throws StoreError */
+  async epitaph(claim: Claim, { session, within }: KeptSession): Promise<GoneStatus> {
+    const known = this.find(claim);
+    if (known) return known;
+    const path = this.#tree.tombstone(uuidOf(claim));
+    try {
+      const { data } = await session.getData(path, within);
+      const status: GoneStatus = { state: 'gone', why: 'evicted', detail: data.toString() };
+      this.bury(claim, status);
+      // The only process that it concerns has read it.
+      session.delete(path, within).catch(() => {});
+      return status;
+    } catch (error) {
+      if (failedWith(error, 'NONODE')) return EXPIRED;
+      throw error;
+    }
+  }
+
+  burial(uuid: string, reason: string): MultiStep {
+    return { step: 'create', path: this.#tree.tombstone(uuid), data: Buffer.from(reason) };
+  }
+
+  /**
+   * After a burial, whose node shows the servers' time. Never rejects: the next sweep deletes the
+   * rest.
+   */
+  async sweep({ session, within }: KeptSession): Promise<void> {
+    try {
+      const { children } = await session.getChildren(this.#tree.lineage, within);
+      const madeAt = new Map<string, number>();
+      for (const uuid of children) {
+        const path = this.#tree.tombstone(uuid);
+        const stat = await session.exists(path, within);
+        if (stat) madeAt.set(path, stat.ctimeMs);
+      }
+      const newest = Math.max(...madeAt.values());
+      for (const [path, at] of madeAt) {
+        if (at + FORGOTTEN_MS < newest) await session.delete(path, within);
+      }
+    } catch {
+      // No caller waits for this.
+    }
+  }
+}

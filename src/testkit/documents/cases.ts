@@ -1,0 +1,270 @@
+/** The cases of the suite for documents. */
+import assert from 'node:assert/strict';
+import { isLockError } from '../../base/errors.ts';
+import type { Documents } from '../../stores/document/documents.ts';
+
+/** The parts that a service may have or not. */
+export type Optional = 'remove' | 'list' | 'watch' | 'nowMs';
+
+export interface DocumentsCase {
+  readonly name: string;
+  readonly needs?: Optional;
+  run(bed: DocumentsBed): Promise<void>;
+}
+
+export interface DocumentsBed {
+  readonly noticeMs: number;
+  /** A key that no other case uses. */
+  key(name?: string): string;
+  open(): Promise<Documents>;
+}
+
+const WRITERS = 20;
+const ROUNDS = 5;
+
+/** Each pair differs in what services and languages like to ignore. */
+const HOSTILE = [
+  'a/b',
+  'a//b',
+  'a%2Fb',
+  'a%252Fb',
+  '../a',
+  './a',
+  'a/',
+  'a',
+  'A',
+  'a ',
+  ' a',
+  'a\0',
+  'a\0b',
+  'a\nb',
+  'a\u0001',
+  'a\\b',
+  'a?b=c#d',
+  "a'b",
+  'a"b',
+  'a&amp;b',
+  'a*',
+  'a+b',
+  'a:b|c;d,e',
+  '$a.b',
+  '{a}',
+  'é',
+  'e\u0301',
+  'ß',
+  'ss',
+  '\u{1f512}',
+  'İ',
+  '\u200b',
+  '\u{1fae9}',
+  'x'.repeat(400),
+  'x'.repeat(401),
+  'é'.repeat(200),
+];
+
+export const CASES: readonly DocumentsCase[] = [
+  {
+    name: 'where nothing is, there is neither text nor version',
+    async run({ key, open }) {
+      const { text, version } = await (await open()).get(key());
+      assert.deepEqual({ text, version }, { text: undefined, version: undefined });
+    },
+  },
+  {
+    name: 'a write onto nothing is read by all, with its version',
+    async run({ key, open }) {
+      const [one, other] = [await open(), await open()];
+      const name = key();
+      const put = await one.put(name, 'first', undefined);
+      assert.notEqual(put, 'other');
+      await is(other, name, 'first');
+      const { version } = await other.get(name);
+      if (put !== 'other' && put.version !== undefined) assert.equal(put.version, version);
+    },
+  },
+  {
+    name: 'a write replaces the version it names, and no other',
+    async run({ key, open }) {
+      const [one, other] = [await open(), await open()];
+      const name = key();
+      await written(one, name, 'first');
+      assert.equal(await other.put(name, 'second', undefined), 'other');
+      await is(one, name, 'first');
+      const { version: first } = await other.get(name);
+      await written(other, name, 'third');
+      assert.equal(await one.put(name, 'fourth', first), 'other');
+      assert.equal(await one.put(name, 'fifth', undefined), 'other');
+      await is(one, name, 'third');
+      const { version: third } = await one.get(name);
+      assert.notEqual(first, third);
+    },
+  },
+  {
+    name: 'a version is of one key',
+    async run({ key, open }) {
+      const documents = await open();
+      await written(documents, key(), 'here');
+      const { version } = await documents.get(key());
+      assert.equal(await documents.put(key(' too'), 'there', version), 'other');
+      await is(documents, key(' too'), undefined);
+    },
+  },
+  {
+    name: 'text comes back as it was, also much of it',
+    async run({ key, open }) {
+      const documents = await open();
+      const much = `{"a":"${'\u{1f512}ß\\n\u2028é'.repeat(6_000)}"}`;
+      for (const text of ['{"a":"<&>\'\\u0000 \\" é\u{1f512}"}', much, ' ', '{"a":1}\n']) {
+        await written(documents, key(), text);
+        await is(documents, key(), text);
+      }
+    },
+  },
+  {
+    name: 'different keys are different documents',
+    async run({ key, open }) {
+      const documents = await open();
+      for (const name of HOSTILE) {
+        const put = await documents.put(key(name), JSON.stringify(name), undefined);
+        assert.notEqual(put, 'other', `${JSON.stringify(name)} is taken for another`);
+      }
+      for (const name of HOSTILE) await is(documents, key(name), JSON.stringify(name));
+    },
+  },
+  {
+    name: `of ${WRITERS} that write at once, one replaces each version`,
+    async run({ key, open }) {
+      const all = [await open(), await open(), await open(), await open()];
+      for (let round = 0; round < ROUNDS; round++) {
+        const { version } = await (all[0] as Documents).get(key());
+        const texts = Array.from({ length: WRITERS }, (_, n) => `{"round":${round},"n":${n}}`);
+        const puts = texts.map((text, n) => {
+          const documents = all[n % all.length] as Documents;
+          return documents.put(key(), text, version);
+        });
+        const outcomes = await Promise.allSettled(puts);
+        const won = texts.filter((_, n) => isWon(outcomes[n]));
+        const doubtful = texts.filter((_, n) => isDoubtful(outcomes[n]));
+        const { text = '' } = await (all[1] as Documents).get(key());
+        assert.ok(won.length <= 1, `${won.length} have replaced one version`);
+        if (won.length === 1) assert.equal(text, won[0]);
+        else assert.ok(doubtful.includes(text), 'what is there was written by none that may have');
+      }
+    },
+  },
+  {
+    name: 'what is removed is gone, if it is the version that was meant',
+    needs: 'remove',
+    async run({ key, open }) {
+      const documents = await open();
+      await written(documents, key(), 'first');
+      const { version: first = '' } = await documents.get(key());
+      await written(documents, key(), 'second');
+      await documents.remove?.(key(), first);
+      await is(documents, key(), 'second');
+      const { version: second = '' } = await documents.get(key());
+      await documents.remove?.(key(), second);
+      await is(documents, key(), undefined);
+      await documents.remove?.(key(), second);
+      assert.equal(await documents.put(key(), 'late', second), 'other');
+      await written(documents, key(), 'third');
+      // Versions are not used again, or copies that come late would find theirs.
+      for (const late of [first, second]) {
+        assert.equal(await documents.put(key(), 'late', late), 'other');
+      }
+      await is(documents, key(), 'third');
+    },
+  },
+  {
+    name: 'the list has the keys that begin so, and no others',
+    needs: 'list',
+    async run({ key, open }) {
+      const documents = await open();
+      const names = ['a', 'a/b', 'a%', 'ab\0', 'é', 'A', '.', '..', '\u{1f512}'];
+      for (const name of names) await written(documents, key(name), name);
+      for (const prefix of ['', 'a', 'a/', '.', 'a%', 'é', 'b']) {
+        const found: string[] = [];
+        for await (const one of documents.list?.(key(prefix)) ?? []) found.push(one);
+        const wanted = names.filter((name) => name.startsWith(prefix)).map((name) => key(name));
+        assert.deepEqual(found.sort(), wanted.sort());
+      }
+    },
+  },
+  {
+    name: 'a watch tells of each change that comes after it',
+    needs: 'watch',
+    async run({ key, open, noticeMs }) {
+      const [one, other] = [await open(), await open()];
+      let told = 0;
+      const watch = await one.watch?.(key(), () => told++);
+      for (let n = 0; n < 3; n++) {
+        const before = told;
+        await written(other, key(), `{"n":${n}}`);
+        await come(() => told > before, noticeMs);
+      }
+      await watch?.[Symbol.asyncDispose]();
+      const last = told;
+      const again = await one.watch?.(key(), () => told++);
+      await written(other, key(), '{"n":"last"}');
+      await come(() => told > last, noticeMs);
+      await again?.[Symbol.asyncDispose]();
+    },
+  },
+  {
+    name: "the service's clock goes on",
+    needs: 'nowMs',
+    async run({ key, open }) {
+      const documents = await open();
+      const slackMs = documents.slackMs ?? 0;
+      let { nowMs: before = Number.NaN } = await documents.get(key());
+      assert.ok(before > Date.UTC(2020, 0), `${before} is no time of day in ms`);
+      for (let n = 0; n < 5; n++) {
+        const { version, nowMs: read = Number.NaN } = await documents.get(key());
+        const put = await documents.put(key(), `{"n":${n}}`, version);
+        const { nowMs: now = Number.NaN } = put === 'other' ? {} : put;
+        assert.ok(read >= before - slackMs, `the clock went from ${before} to ${read}`);
+        assert.ok(now >= read - slackMs, `the clock went from ${read} to ${now}`);
+        before = now;
+      }
+    },
+  },
+];
+
+export async function is(
+  documents: Documents,
+  key: string,
+  wanted: string | undefined,
+): Promise<void> {
+  const { text } = await documents.get(key);
+  assert.equal(text, wanted);
+}
+
+/** Writes what nobody else writes. */
+async function written(documents: Documents, key: string, text: string): Promise<void> {
+  const { version } = await documents.get(key);
+  assert.notEqual(await documents.put(key, text, version), 'other');
+}
+
+function isWon(outcome: PromiseSettledResult<unknown> | undefined): boolean {
+  return outcome?.status === 'fulfilled' && outcome.value !== 'other';
+}
+
+/** Any other error than of doubt, or of a service that is too busy, fails the case. */
+function isDoubtful(outcome: PromiseSettledResult<unknown> | undefined): boolean {
+  if (outcome?.status !== 'rejected') return false;
+  const { reason } = outcome;
+  if (!isLockError(reason, 'STORE') || !(reason as { retryable?: boolean }).retryable) throw reason;
+  return isDoubt(reason);
+}
+
+export function isDoubt(error: unknown): boolean {
+  return isLockError(error, 'STORE') && (error as { outcome?: string }).outcome === 'unknown';
+}
+
+async function come(is: () => boolean, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!is()) {
+    assert.ok(performance.now() < deadline, `no change was told within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,283 @@
+import type { StoreError } from 'holdfast';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type EtcdCluster, startEtcdCluster } from '../../servers/etcd-cluster.ts';
+import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { freePort, giveBack } from '../../servers/ports.ts';
+import { until } from '../../servers/until.ts';
+import { clientOf, Ear, proxyTo, put, valuesOf } from './scene.ts';
+
+async function start(): Promise<EtcdServer> {
+  const server = await startEtcd();
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function startThree(): Promise<EtcdCluster> {
+  const cluster = await startEtcdCluster();
+  onTestFinished(() => cluster.close());
+  return cluster;
+}
+
+async function emptyPort(): Promise<number> {
+  const port = await freePort();
+  onTestFinished(() => giveBack(port));
+  return port;
+}
+
+function failureOf(work: Promise<unknown>): Promise<StoreError> {
+  return work.then(
+    () => {
+      throw new Error('it succeeded');
+    },
+    (error: StoreError) => error,
+  );
+}
+
+describe('a request', () => {
+  it('to nobody has failed, and it is said why', async () => {
+    const failure = await failureOf(put(clientOf(`etcd://127.0.0.1:${await emptyPort()}`), 'k'));
+    expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
+    expect(failure.message).toMatch(/nothing listens at that address.*ECONNREFUSED/);
+  });
+
+  it('to nobody, again and again, leaves nothing behind', async () => {
+    const warnings: string[] = [];
+    const hear = ({ name }: Error): unknown => warnings.push(name);
+    process.on('warning', hear);
+    onTestFinished(() => void process.off('warning', hear));
+    const client = clientOf(`etcd://127.0.0.1:${await emptyPort()}`);
+    // More than a signal may have listeners; each connects twice at most.
+    for (let n = 0; n < 12; n++) await failureOf(put(client, 'k'));
+    expect(warnings).toEqual([]);
+  });
+
+  it('to a host that is not known has failed', async () => {
+    const failure = await failureOf(put(clientOf('etcd://nowhere.invalid'), 'k'));
+    expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
+  });
+
+  it('to a path that leads nowhere has failed, as it has never left', async () => {
+    const server = await start();
+    const proxy = await proxyTo(server.port);
+    proxy.set({ flow: 'hold' });
+    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
+    const failures = await Promise.all([
+      failureOf(put(client, 'k')),
+      failureOf(client.keepAlive(1n)),
+      failureOf(client.grant(1000)),
+    ]);
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
+    }
+    proxy.set();
+    expect(await valuesOf(clientOf(server.url), 'k')).toEqual({});
+  });
+
+  it('to a server that stands still ends, and nobody knows how', async () => {
+    const server = await start();
+    const client = clientOf(server.url);
+    const { id } = await client.grant(60_000);
+    await client.keepAlive(id);
+    server.pause();
+    const failures = await Promise.all([
+      failureOf(put(client, 'k')),
+      failureOf(client.keepAlive(id)),
+      failureOf(client.timeToLive(id)),
+    ]);
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
+    }
+    server.resume();
+    await until('answered', async () => (await client.keepAlive(id)) === 60_000);
+  });
+
+  it('whose answer is lost ends, and was carried out once', async () => {
+    const server = await start();
+    const proxy = await proxyTo(server.port);
+    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
+    const { revision } = await put(client, 'k', 'before');
+    proxy.toClient.set({ cutAfter: 1 });
+    const failure = await failureOf(put(client, 'k', 'after'));
+    expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
+    const reply = await clientOf(server.url).txn({ success: [{ range: { key: 'k' } }] });
+    expect(reply.revision).toBe(revision + 1n);
+    expect(reply.answers).toMatchObject([{ range: { kvs: [{ value: 'after', version: 2n }] } }]);
+    expect((await put(client, 'k')).revision).toBe(revision + 2n);
+  });
+
+  it('over a connection whose other end is gone ends, and the next one succeeds', async () => {
+    const server = await start();
+    const proxy = await proxyTo(server.port);
+    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
+    await put(client, 'k', '1');
+    proxy.halfOpen();
+    const failure = await failureOf(put(client, 'k', '2'));
+    expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
+    await put(client, 'k', '3');
+    expect(await valuesOf(client, 'k')).toEqual({ k: '3' });
+  });
+
+  it('is late, and is not given up, while the server only is slow', async () => {
+    const server = await start();
+    const proxy = await proxyTo(server.port);
+    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
+    await put(client, 'k', '1');
+    proxy.toClient.set({ delayMs: 900 });
+    expect((await put(client, 'k', '2')).succeeded).toBe(true);
+  });
+
+  it('after a kill goes to the server that is back', async () => {
+    const server = await start();
+    const client = clientOf(server.url);
+    const { id } = await client.grant(60_000);
+    await client.keepAlive(id);
+    await server.restart();
+    await until('answered', async () => (await client.keepAlive(id)) === 60_000);
+    await until('answered', async () => (await put(client, 'k')).succeeded);
+  });
+
+  it('is a burden to no process: who has nothing else to do ends', async () => {
+    const server = await start();
+    const script = `
+      import { etcdClient } from './src/clients/etcd/etcd-client.ts';
+      const client = etcdClient(process.argv[1]);
+      await client.txn({ success: [{ put: { key: 'k', value: 'there' } }] });
+      const { id } = await client.grant(60_000);
+      await client.keepAlive(id);
+      await new Promise((started) => {
+        client.watch({ key: 'k', started, changed: () => {}, lost: () => {} });
+        setTimeout(() => {}, 10_000).unref();
+        const tick = setInterval(() => {}, 10);
+        setTimeout(() => clearInterval(tick), 500);
+      });
+      console.log('idle');
+    `;
+    const { promisify } = await import('node:util');
+    const { execFile } = await import('node:child_process');
+    const args = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', script];
+    const run = promisify(execFile)(process.execPath, [...args, server.url], { timeout: 20_000 });
+    expect((await run).stdout).toBe('idle\n');
+  });
+});
+
+describe('of three servers', () => {
+  it('another is asked when one is not there', async () => {
+    const cluster = await startThree();
+    const dead = [await emptyPort(), await emptyPort(), await emptyPort(), await emptyPort()];
+    const client = clientOf([...dead.map((port) => `127.0.0.1:${port}`), cluster.url]);
+    expect((await put(client, 'k')).succeeded).toBe(true);
+  });
+
+  it('another is asked when one takes connections and says nothing', async () => {
+    const cluster = await startThree();
+    const proxy = await proxyTo(cluster.servers[0]?.port ?? 0);
+    proxy.set({ flow: 'hold' });
+    for (let n = 0; n < 4; n++) {
+      const client = clientOf([`${proxy.host}:${proxy.port}`, cluster.servers[1]?.url ?? '']);
+      expect((await put(client, `k${n}`)).succeeded).toBe(true);
+    }
+  });
+
+  it('each is the first for some', async () => {
+    const cluster = await startThree();
+    const proxies = await Promise.all(cluster.servers.map(({ port }) => proxyTo(port)));
+    const urls = proxies.map(({ host, port }) => `${host}:${port}`);
+    // That one of three is left out by 60 clients happens once in 10 to the tenth times.
+    await Promise.all(Array.from({ length: 60 }, () => put(clientOf(urls), 'k')));
+    for (const proxy of proxies) expect(proxy.toServer.reached).toBeGreaterThan(0);
+  });
+
+  it('any may die, and watches and leases go on', async () => {
+    const cluster = await startThree();
+    const client = clientOf(cluster.url);
+    const { id } = await client.grant(60_000);
+    const ear = new Ear(client, { key: 'w', end: 'x' });
+    await until('started', async () => ear.starts === 1);
+    const keys: string[] = [];
+    for (const server of cluster.servers) {
+      const key = `w${keys.length}`;
+      keys.push(key);
+      await server.kill();
+      // A write of unknown outcome may be made twice, which is one change more of the same key.
+      await until('written', async () => (await put(client, key)).succeeded);
+      await until('kept alive', async () => (await client.keepAlive(id)) === 60_000);
+      await until('told', async () => ear.keys.includes(key));
+      await server.start();
+      await cluster.leader();
+    }
+    expect([...new Set(ear.keys)]).toEqual(keys);
+    expect(new Set(ear.revisions).size).toBe(ear.revisions.length);
+    expect([ear.starts, ear.losses]).toEqual([1, 0]);
+  });
+
+  it.each(['follower', 'leader'] as const)(
+    'a %s that is cut off from the others is left by requests, leases and watches',
+    async (role) => {
+      const cluster = await startThree();
+      const leader = await cluster.leader();
+      const [follower] = await cluster.followers();
+      const cut = (role === 'leader' ? leader : follower) as EtcdServer;
+      const others = cluster.servers.filter((server) => server !== cut);
+      // It is the only one that is there, so it is the one that is used.
+      const proxies = await Promise.all(others.map(({ port }) => proxyTo(port)));
+      for (const proxy of proxies) proxy.refuse();
+      const client = clientOf([cut.url, ...proxies.map(({ host, port }) => `${host}:${port}`)]);
+      const { id } = await client.grant(60_000);
+      await client.keepAlive(id);
+      const ear = new Ear(client, { key: 'w' });
+      await until('started', async () => ear.starts === 1);
+      await Promise.all(proxies.map((proxy) => proxy.accept()));
+      await cluster.cutOff(cut);
+      await until('written', async () => {
+        return (await put(clientOf(others.map(({ url }) => url)), 'w')).succeeded;
+      });
+      await until('told', async () => ear.keys.length > 0);
+      await until('written', async () => (await put(client, 'k')).succeeded);
+      await until('kept alive', async () => (await client.keepAlive(id)) === 60_000);
+      expect(ear.losses).toBe(0);
+    },
+  );
+
+  it('a leader that stood still while another was elected keeps no lease alive', async () => {
+    const cluster = await startThree();
+    const ttlMs = 30_000;
+    for (let n = 0; n < 3; n++) {
+      const leader = await cluster.leader();
+      const client = clientOf(leader.url);
+      const { id } = await client.grant(ttlMs);
+      await client.keepAlive(id);
+      leader.pause();
+      const others = cluster.servers.filter((server) => server !== leader);
+      await until('elected', async () => {
+        return (await Promise.all(others.map((server) => server.leads()))).some(Boolean);
+      });
+      // The more the new leader's count is behind, the more it would show.
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      const asked = performance.now();
+      const answer = client.keepAlive(id).catch(() => 0);
+      // It arrives while the old leader stands still, which answers first of all when it goes on.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      leader.resume();
+      const believed = (await answer) - (performance.now() - asked);
+      const left = await clientOf(others.map(({ url }) => url)).timeToLive(id);
+      // Servers round down to whole seconds.
+      expect(left + 1000).toBeGreaterThanOrEqual(believed);
+      client.close();
+    }
+  });
+
+  it('without a majority nothing is carried out, and that is told', async () => {
+    const cluster = await startThree();
+    const [one, two, three] = cluster.servers as [EtcdServer, EtcdServer, EtcdServer];
+    const client = clientOf(cluster.url);
+    await put(client, 'k', 'before');
+    await Promise.all([two.kill(), three.kill()]);
+    await until('had no leader', async () => !(await one.hasLeader()));
+    const failure = await failureOf(put(client, 'k', 'after'));
+    expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
+    expect(failure.message).toMatch(/no leader|ECONNREFUSED/);
+    await Promise.all([two.start(), three.start()]);
+    await until('answered', async () => (await put(client, 'l')).succeeded);
+    expect(await valuesOf(client, 'k')).toEqual({ k: 'before' });
+  });
+});

@@ -1,0 +1,85 @@
+/** Clients for tests, and what they hear. */
+import { onTestFinished } from 'vitest';
+import type { EtcdAddress } from '../../../src/clients/etcd/address.ts';
+import type {
+  Change,
+  EtcdClient,
+  RangeAnswer,
+  Reply,
+  Watcher,
+} from '../../../src/clients/etcd/client.ts';
+import { type EtcdClientOptions, etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+
+export function clientOf(
+  address: string | readonly string[] | EtcdAddress,
+  options?: EtcdClientOptions,
+): EtcdClient {
+  const client = etcdClient(address, options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+export async function proxyTo(port: number): Promise<TcpProxy> {
+  const proxy = await TcpProxy.start(port);
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+export function put(client: EtcdClient, key: string, value = ''): Promise<Reply> {
+  return client.txn({ success: [{ put: { key, value } }] });
+}
+
+/** All keys that begin so, which may not end in the last character that there is. */
+export function beginning(prefix: string): { readonly key: string; readonly end: string } {
+  const last = prefix.charCodeAt(prefix.length - 1);
+  return { key: prefix, end: prefix.slice(0, -1) + String.fromCharCode(last + 1) };
+}
+
+export async function valuesOf(
+  client: EtcdClient,
+  prefix: string,
+): Promise<Record<string, string>> {
+  const { answers } = await client.txn({ success: [{ range: beginning(prefix) }] });
+  const { range } = answers[0] as { range: RangeAnswer };
+  return Object.fromEntries(range.kvs.map(({ key, value }) => [key, value]));
+}
+
+/** A watch, and all that it was told. */
+export class Ear {
+  readonly batches: { readonly changes: readonly Change[]; readonly revision: bigint }[] = [];
+  started: bigint | undefined;
+  starts = 0;
+  losses = 0;
+  readonly #watch: Disposable;
+
+  constructor(client: EtcdClient, keys: Pick<Watcher, 'key' | 'end' | 'from'>) {
+    this.#watch = client.watch({
+      ...keys,
+      started: (revision) => {
+        this.started = revision;
+        this.starts++;
+      },
+      changed: (changes, revision) => this.batches.push({ changes, revision }),
+      lost: () => {
+        this.losses++;
+      },
+    });
+    onTestFinished(() => this.end());
+  }
+
+  end(): void {
+    this.#watch[Symbol.dispose]();
+  }
+
+  /** The keys that were written, and those that were deleted with a minus, in order. */
+  get keys(): string[] {
+    return this.batches.flatMap(({ changes }) =>
+      changes.map(({ deleted, kv }) => `${deleted ? '-' : ''}${kv.key}`),
+    );
+  }
+
+  get revisions(): bigint[] {
+    return this.batches.map(({ revision }) => revision);
+  }
+}

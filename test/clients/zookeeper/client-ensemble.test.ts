@@ -1,0 +1,162 @@
+/** Three servers: what a session makes of the loss of one, of two, and of a leader out of reach. */
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import {
+  startZookeeperEnsemble,
+  type ZookeeperEnsemble,
+} from '../../servers/zookeeper-ensemble.ts';
+import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
+
+const LONG = '60s';
+/** Elections and starts of servers take a second, and on a busy machine twenty. */
+const PATIENCE = { timeout: 120_000 };
+/** Long enough for a client on a busy machine to confirm it several times. */
+const SHORT_MS = 3000;
+
+const DATA = Buffer.from('x');
+
+let ensemble: ZookeeperEnsemble;
+
+beforeAll(async () => {
+  // A follower that is cut off serves its clients for 8 s before it notices: much longer than the
+  // short session lasts.
+  ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
+}, PATIENCE.timeout);
+
+afterAll(() => ensemble?.close());
+
+beforeEach(async () => {
+  await ensemble.followers(2);
+}, PATIENCE.timeout);
+
+function everywhere(sessionTimeout = LONG): ZookeeperSession {
+  const servers = ensemble.servers.map(({ address }) => address);
+  return startSession({ servers, sessionTimeout });
+}
+
+/** The server that the session is connected to. */
+async function serverOf(session: ZookeeperSession): Promise<ZookeeperServer> {
+  const id = session.id.toString(16);
+  const running = ensemble.servers.filter((one) => one.running);
+  const lists = await Promise.all(running.map((one) => one.fourLetters('cons')));
+  const server = running[lists.findIndex((list) => list.includes(`sid=0x${id}`))];
+  if (!server) throw new Error('no server has that session');
+  return server;
+}
+
+it('the session moves to another server when its own dies', PATIENCE, async () => {
+  const session = everywhere();
+  const [heard, notes] = [heardFrom(session), new Notes()];
+  const { path } = await session.create('/moves', { kind: 'ephemeral' });
+  await session.getData(path, { watch: notes.watch });
+  const id = session.id;
+  const server = await serverOf(session);
+  await server.kill();
+  onTestFinished(() => server.start());
+  await until('reconnected', async () => heard.includes('reconnected'));
+  expect((await session.exists(path))?.session).toBe(id);
+  await session.setData(path, DATA);
+  expect(await notes.until(1)).toEqual(['changed /moves']);
+  expect(await serverOf(session)).not.toBe(server);
+});
+
+it(
+  'it outlives its leader, and what was under way has happened once or not',
+  PATIENCE,
+  async () => {
+    const session = everywhere();
+    await session.create('/load');
+    const leader = await ensemble.leader();
+    onTestFinished(() => leader.start());
+    const ids = Array.from({ length: 60 }, (_, n) => `load-${n}`);
+    const made = ids.map((id, n) =>
+      // They come one after the other, and the leader is killed while they do.
+      new Promise((resolve) => setTimeout(resolve, n * 5)).then(() =>
+        session.createProtected({ parent: '/load', name: 'lock-', id }),
+      ),
+    );
+    await Promise.all(made.slice(0, 20));
+    await leader.kill();
+    const nodes = await Promise.all(made);
+    await session.sync();
+    const { children } = await session.getChildren('/load');
+    expect([...children].sort()).toEqual(
+      nodes.map(({ path }) => path.slice('/load/'.length)).sort(),
+    );
+  },
+);
+
+it(
+  'without a majority it is suspended, and goes on when there is one again',
+  PATIENCE,
+  async () => {
+    const session = everywhere();
+    const heard = heardFrom(session);
+    await session.create('/majority', { kind: 'ephemeral' });
+    const followers = await ensemble.followers();
+    for (const follower of followers) await follower.kill();
+    await untilState(session, 'suspended');
+    await Promise.all(followers.map((follower) => follower.start()));
+    // The old leader may take it back for a moment, before it notices that it is alone.
+    await until('served again', async () => (await session.setData('/majority', DATA)).version > 0);
+    expect(await session.exists('/majority')).toMatchObject({ session: session.id });
+    expect(heard.slice(0, 3)).toEqual(['connected', 'suspended', 'reconnected']);
+    expect(heard).not.toContain('expired');
+  },
+);
+
+it('a follower without its leader confirms nothing, though it answers', PATIENCE, async () => {
+  const leader = await ensemble.leader();
+  const [follower] = await ensemble.followers();
+  if (!follower) throw new Error('there is none');
+  const session = startSession({ servers: [follower.address], sessionTimeout: SHORT_MS });
+  await session.create('/confirmed', { kind: 'ephemeral' });
+  const started = session.now();
+  await until('touched', async () => {
+    await session.confirm();
+    return session.touchedAt > started;
+  });
+  const watcher = startSession(leader.url);
+  const gone: number[] = [];
+  await watcher.exists('/confirmed', { watch: () => void gone.push(session.now()) });
+  ensemble.cutOff(follower);
+  onTestFinished(() => ensemble.rejoin(follower));
+  const { contactAt, confirmedAt, touchedAt } = session;
+  await until('the leader has ended it', async () => gone.length > 0);
+  // The follower has not heard of that, and neither has the client.
+  expect(session.state).toBe('connected');
+  expect(await session.exists('/confirmed')).toBeDefined();
+  expect(session.contactAt).toBeGreaterThan(contactAt);
+  expect([session.confirmedAt, session.touchedAt]).toEqual([confirmedAt, touchedAt]);
+  expect(gone[0]).toBeGreaterThanOrEqual(touchedAt + session.timeoutMs);
+  await expect(session.confirm({ timeoutMs: 1500 })).rejects.toMatchObject({ outcome: 'unknown' });
+  ensemble.rejoin(follower);
+  await untilState(session, 'expired');
+});
+
+it('a server that lags behind what was seen is not taken', PATIENCE, async () => {
+  const leader = await ensemble.leader();
+  const [follower] = await ensemble.followers();
+  if (!follower) throw new Error('there is none');
+  const proxy = await TcpProxy.start(leader.port);
+  onTestFinished(() => proxy.close());
+  const servers = [`127.0.0.1:${proxy.port}`, follower.address];
+  const stale = startSession({ servers: [follower.address], sessionTimeout: LONG });
+  await stale.create('/lag', { data: Buffer.from('old') });
+  ensemble.cutOff(follower);
+  onTestFinished(() => ensemble.rejoin(follower));
+  // A new session needs a leader: it can only have been made over the proxy.
+  const session = startSession({ servers, sessionTimeout: LONG });
+  await session.setData('/lag', Buffer.from('new'));
+  proxy.refuse();
+  proxy.reset();
+  // Time for many attempts at the only server that listens.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(session.state).toBe('suspended');
+  expect((await stale.getData('/lag')).data.toString()).toBe('old');
+  await proxy.accept();
+  expect((await session.getData('/lag')).data.toString()).toBe('new');
+});

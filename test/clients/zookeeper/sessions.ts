@@ -1,0 +1,38 @@
+/** Sessions for tests, which end with their test. */
+import { onTestFinished } from 'vitest';
+import type { ZookeeperOptions } from '../../../src/clients/zookeeper/address.ts';
+import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
+import type { SessionChange, WatchEvent } from '../../../src/clients/zookeeper/watches.ts';
+import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
+import { until } from '../../servers/until.ts';
+
+export function startSession(address: string | ZookeeperOptions): ZookeeperSession {
+  const session = zookeeperClient(address).start();
+  onTestFinished(() => session.close());
+  return session;
+}
+
+/** What a session's listener hears, in order. */
+export function heardFrom(session: ZookeeperSession): SessionChange['to'][] {
+  const heard: SessionChange['to'][] = [];
+  session.listen(({ to }) => void heard.push(to));
+  return heard;
+}
+
+export async function untilState(
+  session: ZookeeperSession,
+  state: ZookeeperSession['state'],
+): Promise<void> {
+  await until(state, async () => session.state === state);
+}
+
+/** Remembers what it is told, as `type path`. */
+export class Notes {
+  readonly told: string[] = [];
+  readonly watch = ({ type, path }: WatchEvent): void => void this.told.push(`${type} ${path}`);
+
+  async until(count: number): Promise<string[]> {
+    await until(`told ${count} times`, async () => this.told.length >= count);
+    return this.told;
+  }
+}

@@ -1,0 +1,76 @@
+import { ClaimQueue } from 'holdfast/store';
+import { describe, expect, it } from 'vitest';
+import { Chance } from '../methods/simulation/chance.ts';
+import { Course } from './course.ts';
+
+const again = (queue: ClaimQueue): ClaimQueue => ClaimQueue.from(copyOf(queue));
+const copyOf = (queue: ClaimQueue): unknown => JSON.parse(JSON.stringify(queue));
+
+describe('a queue as JSON', () => {
+  it('goes on as the queue that it was, whenever it is written and read', () => {
+    for (let seed = 0; seed < 300; seed++) {
+      const [kept, written] = [new Course(seed), new Course(seed)];
+      let [left, right] = [new ClaimQueue(), new ClaimQueue()];
+      for (let step = 0; step < 40; step++) {
+        expect(written.step(right)).toEqual(kept.step(left));
+        right = again(right);
+        expect(copyOf(right)).toEqual(copyOf(left));
+        if (step % 13 === 12) left = again(left);
+      }
+    }
+  });
+
+  it('is refused unless it is whole', () => {
+    const chance = new Chance(1);
+    let refused = 0;
+    for (let seed = 0; seed < 300; seed++) {
+      const queue = new ClaimQueue();
+      const course = new Course(seed);
+      for (let step = 0; step < 20; step++) course.step(queue);
+      const damaged = copyOf(queue);
+      damage(damaged, chance);
+      try {
+        // What is read is a queue, whatever it says.
+        course.step(ClaimQueue.from(damaged));
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+        refused++;
+      }
+    }
+    expect(refused).toBeGreaterThan(150);
+  });
+
+  it.each([null, 'text', 7, [], {}, { last: 1 }, { last: '1', greatest: '1' }])(
+    'is refused: %j',
+    (value) => {
+      expect(() => ClaimQueue.from(value)).toThrow('The text is not a queue of claims.');
+    },
+  );
+
+  it('is refused if an id is in it twice', () => {
+    const queue = new ClaimQueue();
+    new Course(1).enter(queue);
+    const json = queue.toJSON();
+    expect(ClaimQueue.from(json).size).toBe(1);
+    const twice = { ...json, claims: [...json.claims, ...json.claims] };
+    expect(() => ClaimQueue.from(twice)).toThrow('not a queue');
+  });
+});
+
+const JUNK = [null, -1, 'x', [], {}, true, 1.5];
+
+/** Puts something else in the place of one value, anywhere. */
+function damage(value: unknown, chance: Chance): void {
+  let parts = value as Record<string, unknown>;
+  for (;;) {
+    const name = chance.one(Object.keys(parts));
+    const part = parts[name ?? ''];
+    const deeper = typeof part === 'object' && part !== null && Object.keys(part).length > 0;
+    if (deeper && chance.share(0.8)) {
+      parts = part as Record<string, unknown>;
+      continue;
+    }
+    if (name !== undefined) parts[name] = chance.one(JUNK);
+    return;
+  }
+}

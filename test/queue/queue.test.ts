@@ -1,0 +1,115 @@
+import { type Claim, ClaimQueue, type ClaimStatus, type Entry } from 'holdfast/store';
+import { describe, expect, it } from 'vitest';
+
+const TERMS = { number: 1n, maxWaiters: 100 };
+
+function claimOf(id: string, over: Partial<Claim> = {}): Claim {
+  const holder = { host: 'test', pid: 1, since: 0, label: id };
+  const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: 100, queue: true } as const;
+  return { resource: 'r', id, holder, ...terms, ...over };
+}
+
+/** These claims in a queue, all entered at 0. */
+function queueOf(...claims: readonly Claim[]): ClaimQueue {
+  const queue = new ClaimQueue();
+  for (const claim of claims) queue.enter(claim, 0, TERMS);
+  queue.takeTold();
+  return queue;
+}
+
+function told(queue: ClaimQueue): readonly string[] {
+  return queue.takeTold().map(({ id }) => id);
+}
+
+describe('the queue as a value', () => {
+  const [a, b, c] = [claimOf('a'), claimOf('b'), claimOf('c')];
+
+  it('leaves to its caller who is to be notified, once', () => {
+    const queue = queueOf(a);
+    queue.enter(b, 0, TERMS);
+    expect(told(queue)).toEqual(['a']);
+    queue.leave(a, 1);
+    expect(told(queue)).toEqual(['b']);
+    expect(told(queue)).toEqual([]);
+  });
+
+  it('gives a claim at least the number that is asked for, and grows from there', () => {
+    const queue = queueOf(a);
+    const next = (number: bigint): ClaimStatus => {
+      queue.leave(a, 0);
+      return queue.enter(claimOf(`from ${number}`, { limit: 9, kind: 'permits' }), 0, {
+        ...TERMS,
+        number,
+      });
+    };
+    expect(next(1_000n)).toMatchObject({ token: 1_000n });
+    expect(next(5n)).toMatchObject({ token: 1_001n });
+  });
+
+  it('ends lives by the earlier, and counts them from the later time that it may be', () => {
+    const queue = new ClaimQueue();
+    queue.lead = 30;
+    expect(queue.enter(a, 0, TERMS)).toMatchObject({ leftMs: 100 });
+    expect(queue.enter(a, 40, TERMS)).toMatchObject({ state: 'held', leftMs: 60 });
+    expect(queue.beat(a, 129)).toMatchObject({ state: 'held', leftMs: 100 });
+    expect(queue.beat(a, 129 + 130)).toMatchObject({ state: 'gone', why: 'expired' });
+  });
+
+  it('raises the beat with every sign of life, and with nothing else', () => {
+    const queue = queueOf(a, b);
+    const beats = (): readonly number[] => queue.toJSON().claims.map(({ beat }) => beat);
+    queue.enter(a, 1, TERMS);
+    queue.describe('r', 1);
+    queue.keep(a, 1, { text: 'x', ms: 10 });
+    expect(beats()).toEqual([1, 1]);
+    queue.beat(b, 1);
+    queue.leave(a, 1, 50);
+    queue.leave(a, 2, 50);
+    expect(beats()).toEqual([2, 2]);
+  });
+
+  it('grants nothing while it is closed', () => {
+    const queue = new ClaimQueue({ closedUntil: 50 });
+    expect(queue.enter(a, 10, TERMS)).toMatchObject({ why: 'data-loss', retryInMs: 40 });
+    expect(queue.beat(b, 10)).toMatchObject({ why: 'store-reset' });
+    expect(queue.beat(a, 50)).toMatchObject({ state: 'held' });
+    expect(queue.beat(b, 50)).toMatchObject({ why: 'expired' });
+  });
+
+  it('counts those who are left out of a part', () => {
+    const whole = [...queueOf(a, ...Array.from({ length: 9 }, (_, i) => claimOf(`${i}`))).claims];
+    const [holder, first, last] = [whole[0], whole[1], whole[9]] as [Entry, Entry, Entry];
+    const part = new ClaimQueue({ claims: [holder, first, { ...last, ahead: 8 }] });
+    expect(part.beat(a, 1)).toMatchObject({ state: 'held', waiters: 9 });
+    expect(part.beat(claimOf('8'), 1)).toMatchObject({ state: 'waiting', ahead: 9 });
+    expect(part.enter(b, 1, { ...TERMS, maxWaiters: 9 })).toMatchObject({ why: 'full' });
+    expect(part.enter(b, 1, TERMS)).toMatchObject({ state: 'waiting', ahead: 10 });
+  });
+
+  it('is blank again when all that the next claim should know is over', () => {
+    const queue = queueOf(a);
+    queue.keep(a, 0, { text: 'done', ms: 1_000 });
+    queue.leave({ ...a, unanswered: true }, 10);
+    queue.tidy(500);
+    expect([queue.size, queue.isBlank]).toEqual([0, false]);
+    queue.tidy(1_000);
+    expect(queue.isBlank).toBe(true);
+  });
+
+  it('remembers how a hold ended until it is taken over, or forgotten', () => {
+    const queue = queueOf(a);
+    queue.tidy(100);
+    expect(queue.isBlank).toBe(false);
+    expect(queue.unfinished).toEqual({ reason: 'expired', token: 1n });
+    queue.forgetEnding();
+    expect(queue.isBlank).toBe(true);
+  });
+
+  it('looks at no waiter further back than it must', () => {
+    const queue = queueOf(a, b, c, claimOf('dying', { ttlMs: 10 }), claimOf('last'));
+    queue.leave(a, 50);
+    expect([queue.size, told(queue)]).toEqual([4, ['b', 'c']]);
+    const { waiters } = queue.describe('r', 50);
+    expect(waiters.map(({ holder }) => holder.label)).toEqual(['c', 'last']);
+  });
+});

@@ -1,0 +1,108 @@
+/** A real API server of Kubernetes, on an etcd of its own, with no nodes. */
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { EtcdServer } from './etcd-server.ts';
+import { kubeApiserver } from './kubernetes-program.ts';
+import { freePort } from './ports.ts';
+import { LocalServer, ServerProcess } from './server-process.ts';
+import { certificates } from './tls.ts';
+
+const ADMIN = 'admin-secret';
+
+/** May do what the page of the store says. */
+export const TOKEN = 'locks-secret';
+
+const TOKENS = `${ADMIN},admin,admin,system:masters\n${TOKEN},locks,locks\n`;
+
+export class KubernetesServer extends LocalServer {
+  /** The token of one who may do everything. */
+  readonly admin: string = ADMIN;
+  readonly port: number;
+  readonly ca: string;
+  readonly #program: string;
+  readonly #etcd: EtcdServer;
+
+  static async start(): Promise<KubernetesServer> {
+    const program = await kubeApiserver();
+    const files = await certificates();
+    const etcd = await EtcdServer.start({ program: 'etcd-3.5' });
+    const server = new KubernetesServer(program, { port: await freePort(), etcd, files });
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    program: string,
+    options: {
+      readonly port: number;
+      readonly etcd: EtcdServer;
+      readonly files: Readonly<Record<string, string>>;
+    },
+  ) {
+    super(new ServerProcess('kubernetes', { refusesRoot: false }));
+    const { port, etcd, files } = options;
+    this.port = port;
+    this.ca = files['ca.crt'] ?? '';
+    this.#program = program;
+    this.#etcd = etcd;
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+      ...{ modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const all = { ...files, 'accounts.key': privateKey, 'accounts.pub': publicKey, tokens: TOKENS };
+    for (const [name, text] of Object.entries(all)) writeFileSync(join(this.folder, name), text);
+  }
+
+  get url(): string {
+    return `https://${this.host}:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const file = (name: string): string => join(this.folder, name);
+    const command = [
+      ...[this.#program, `--etcd-servers=${this.#etcd.clientUrl}`],
+      ...[`--bind-address=${this.host}`, `--secure-port=${this.port}`],
+      ...[`--tls-cert-file=${file('server.crt')}`, `--tls-private-key-file=${file('server.key')}`],
+      ...['--service-account-issuer=https://kubernetes', `--cert-dir=${file('certificates')}`],
+      `--service-account-signing-key-file=${file('accounts.key')}`,
+      `--service-account-key-file=${file('accounts.pub')}`,
+      ...[`--token-auth-file=${file('tokens')}`, '--authorization-mode=RBAC'],
+      ...['--service-cluster-ip-range=10.0.0.0/24', '--disable-admission-plugins=ServiceAccount'],
+    ];
+    await this.process.start(command, process.env, async () => {
+      return (await this.ask('/readyz')).status === 200;
+    });
+  }
+
+  /** As one who may do everything. */
+  ask(path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> {
+    const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' };
+    const options = { method: body ? 'POST' : 'GET', headers, agent: new Agent({ ca: this.ca }) };
+    return new Promise((resolve, reject) => {
+      const sent = request(`${this.url}${path}`, options, async (reply) => {
+        let text = '';
+        for await (const piece of reply) text += piece;
+        resolve({ status: reply.statusCode ?? 0, text });
+      });
+      sent.once('error', reject).end(body && JSON.stringify(body));
+    });
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#etcd.close();
+  }
+}
+
+/** Why its tests have to be skipped, if they have to. */
+export function missingKubernetes(): Promise<string | undefined> {
+  const why = (error: Error): string => `not promised: Kubernetes: ${error.message}`;
+  return kubeApiserver().then(() => undefined, why);
+}

@@ -1,0 +1,86 @@
+/**
+ * A program in Java out of Maven Central, in a folder of its own: its jars, and all that they need.
+ * Maven does the work, and checks what it fetches.
+ */
+import { execFile } from 'node:child_process';
+import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { debianProgram, type Packages } from './debian.ts';
+import { type Command, PLACES } from './programs.ts';
+
+const MAVEN: Packages = { release: 'bookworm', packages: ['maven', 'default-jre-headless'] };
+
+export interface Artifact {
+  readonly group: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface JavaProgram {
+  readonly java: Command;
+  /** The folder with the jars, and with the native libraries beside them. */
+  readonly jars: string;
+}
+
+/** Rejects if it is not to be had. */
+export async function javaProgram(artifact: Artifact): Promise<JavaProgram> {
+  const { cache } = PLACES;
+  const java = await debianProgram({ ...MAVEN, cache }, 'lib/jvm/default-java/bin/java');
+  const jars = join(cache, `maven+${artifact.name}+${artifact.version}`);
+  const there = await access(jars).then(
+    () => true,
+    () => false,
+  );
+  if (!there) await fetchInto(jars, artifact, java);
+  return { java, jars };
+}
+
+async function fetchInto(jars: string, artifact: Artifact, java: Command): Promise<void> {
+  await mkdir(PLACES.cache, { recursive: true });
+  const folder = await mkdtemp(join(PLACES.cache, 'maven-'));
+  const root = join(folder, 'jars');
+  try {
+    await writeFile(join(folder, 'pom.xml'), projectOf(artifact));
+    const [program = '', ...args] = [...java, ...(await launching(folder))];
+    await promisify(execFile)(program, [...args, ...goal(folder, root)], { cwd: folder });
+    await rename(root, jars).catch(async (error: unknown) => {
+      // Another process was faster.
+      await access(jars).catch(() => Promise.reject(error));
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** As `mvn` starts it, which looks for Java in other places. */
+async function launching(folder: string): Promise<string[]> {
+  const [, , , mvn = ''] = await debianProgram({ ...MAVEN, cache: PLACES.cache }, 'share/maven');
+  const boot = (await readdir(join(mvn, 'boot'))).filter((file) => file.endsWith('.jar'));
+  return [
+    ...['-classpath', boot.map((file) => join(mvn, 'boot', file)).join(':')],
+    `-Dclassworlds.conf=${join(mvn, 'bin/m2.conf')}`,
+    `-Dmaven.home=${mvn}`,
+    `-Dmaven.multiModuleProjectDirectory=${folder}`,
+    'org.codehaus.plexus.classworlds.launcher.Launcher',
+  ];
+}
+
+function goal(folder: string, root: string): string[] {
+  const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+  return ['--batch-mode', `-Dmaven.repo.local=${join(folder, 'repository')}`, plugin].concat(
+    '-DincludeScope=runtime',
+    `-DoutputDirectory=${root}`,
+  );
+}
+
+function projectOf({ group, name, version }: Artifact): string {
+  return `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>holdfast</groupId><artifactId>servers</artifactId><version>1</version>
+  <dependencies><dependency>
+    <groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version>
+  </dependency></dependencies>
+</project>
+`;
+}

@@ -1,0 +1,57 @@
+/**
+ * The conformance suite on a real service, which all cases share: each uses names of its own. All
+ * of it runs on the tests' own shelf of documents and on one table. Elsewhere the steps are the
+ * same code, so only those cases run that depend on the service: its clock, conditions and news.
+ */
+import type { Store } from 'holdfast';
+import type { DocumentStoreOptions } from 'holdfast/document';
+import { type ConformanceOptions, conformance } from 'holdfast/testkit';
+import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+
+export interface Service<S> {
+  /** Why it cannot be had, if it cannot. */
+  readonly why: string | undefined;
+  start(): Promise<S & { close(): Promise<void> }>;
+  /** Another program's way to it. */
+  store(server: S, options: DocumentStoreOptions): Store;
+  readonly traits: Store['traits'];
+  /** How much later than asked for a claim may end, in ms; default not at all. */
+  readonly slackMs?: number;
+  readonly lacks?: ConformanceOptions['lacks'];
+  /** All topics, not only those that depend on the service. Default false. */
+  readonly whole?: boolean;
+  /** It carries out one request at a time: at most two cases run at once. Default false. */
+  readonly slow?: boolean;
+}
+
+const TOPICS = [
+  ...['traits', 'claim', 'try', 'renew', 'release', 'expiry', 'takeover', 'keep', 'hints'],
+  ...['names', 'inspect', 'mutex, acquire', 'mutex, loss'],
+];
+
+export function documentConformance<S>(service: Service<S>): void {
+  const { why, start, store, traits, slackMs = 0, lacks = [] } = service;
+  const { whole = false, slow = false } = service;
+  beforeEach(({ skip }) => skip(why !== undefined, why));
+  let server: S & { close(): Promise<void> };
+  beforeAll(async () => {
+    if (why === undefined) server = await start();
+  }, 60_000);
+  afterAll(() => server?.close());
+
+  let cases = 0;
+  // One that is not concurrent waits for those before it.
+  const isAlone = (): boolean => slow && ++cases % 3 === 0;
+
+  conformance({
+    test: (name, body) => (isAlone() ? test : test.concurrent)(name, body),
+    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+    create: ({ maxWaiters = 10_000 }) => ({
+      connect: () => store(server, { maxWaiters }),
+      dispose: () => {},
+      slackMs,
+    }),
+    ...{ traits, lacks },
+    ...(!whole && { topics: TOPICS }),
+  });
+}

@@ -1,0 +1,127 @@
+/** What claims that wait are told by the watch of their queue, when that is not as usual. */
+import { StoreError } from 'holdfast';
+import type { Claim, ClaimStatus } from 'holdfast/store';
+import { afterAll, expect, test } from 'vitest';
+import type { EtcdClient, Watcher } from '../../../src/clients/etcd/client.ts';
+import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
+import { claimOf } from '../../methods/faults/bed.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { Bed } from './fault-bed.ts';
+
+const server = await startEtcd();
+afterAll(() => server.close());
+
+interface Heard {
+  readonly client: EtcdClient;
+  begun: boolean;
+  count: number;
+}
+
+/** A client that counts the steps that its watches hear of; the queue is read `after` this. */
+function hearing(url: string, after: Promise<void> = Promise.resolve()): Heard {
+  const client = etcdClient(url);
+  const heard: Heard = {
+    ...{ begun: false, count: 0 },
+    client: {
+      ...client,
+      watch: (watcher) =>
+        client.watch({
+          ...watcher,
+          started(revision) {
+            heard.begun = true;
+            void after.then(() => watcher.started(revision));
+          },
+          changed(changes, revision) {
+            heard.count++;
+            watcher.changed(changes, revision);
+          },
+        }),
+    },
+  };
+  return heard;
+}
+
+const permit = (): Claim => claimOf('a', { kind: 'permits', permits: 1, limit: 2 });
+
+test('what came before the queue was read is not told after it', async () => {
+  await using bed = new Bed(server);
+  let go: () => void = () => {};
+  const heard = hearing(server.url, new Promise((resolve) => (go = resolve)));
+  const [others, own] = [bed.store(server), bed.storeOf(heard.client)];
+  const [first, second, waiter, passing] = [permit(), permit(), permit(), permit()];
+  await others.claim([first]);
+  await others.claim([second]);
+  const hints: (ClaimStatus | undefined)[] = [];
+  await own.watch?.(waiter, (hint) => hints.push(hint));
+  expect(await own.claim([waiter])).toMatchObject([{ state: 'waiting' }]);
+  await until('did it watch', async () => heard.begun);
+  await others.claim([passing]);
+  await others.release([passing]);
+  await others.release([first]);
+  await until('was it heard', async () => heard.count === 3);
+  go();
+  await until('was it told', async () => hints.length > 0);
+  await others.release([second]);
+  await until('was it heard', async () => heard.count === 4);
+  // Once, and of nobody behind it.
+  expect(hints).toMatchObject([{ state: 'held', waiters: 0 }]);
+});
+
+test('who waits hears of its turn although the server has forgotten a part', async () => {
+  await using bed = new Bed(server);
+  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const heard = hearing(`http://${proxy.host}:${proxy.port}`);
+  const [others, own] = [bed.store(server), bed.storeOf(heard.client)];
+  const [holder, waiter, passing] = [claimOf('a'), claimOf('a'), claimOf('a')];
+  await others.claim([holder]);
+  const hints: (ClaimStatus | undefined)[] = [];
+  await own.watch?.(waiter, (hint) => hints.push(hint));
+  expect(await own.claim([waiter])).toMatchObject([{ state: 'waiting' }]);
+  await until('did it watch', async () => heard.begun);
+  await others.claim([passing]);
+  await until('was it heard', async () => heard.count === 1);
+  proxy.refuse();
+  proxy.reset();
+  await others.release([passing]);
+  await others.claim([claimOf('elsewhere')]);
+  const { header } = JSON.parse(await server.etcdctl('get', 'x', '--write-out=json')) as {
+    readonly header: { readonly revision: number };
+  };
+  await server.etcdctl('compact', `${header.revision}`);
+  await proxy.accept();
+  await others.release([holder]);
+  await until('was it told', async () => hints.some((hint) => hint?.state === 'held'));
+});
+
+test('a watch that is not permitted any more is not asked for again and again', async () => {
+  await using bed = new Bed(server);
+  const client = etcdClient(server.url);
+  const watchers: Watcher[] = [];
+  let denied = 0;
+  let permitted = true;
+  const own = bed.storeOf({
+    ...client,
+    async txn(asked) {
+      if (permitted) return client.txn(asked);
+      denied++;
+      throw new StoreError('permission denied', { retryable: false, outcome: 'failed' });
+    },
+    watch(watcher) {
+      watchers.push(watcher);
+      return client.watch(watcher);
+    },
+  });
+  const [holder, waiter] = [claimOf('a'), claimOf('a')];
+  await own.claim([holder]);
+  await own.claim([waiter]);
+  await until('did it watch', async () => watchers.length === 1);
+  permitted = false;
+  watchers[0]?.lost();
+  await until('was it denied', async () => denied === 1);
+  permitted = true;
+  // When somebody asks it watches again.
+  await own.renew([waiter]);
+  expect(watchers).toHaveLength(2);
+});

@@ -1,0 +1,109 @@
+/** Programs that ask a store, its sessions, and its sweep; on a clock that can be stepped. */
+import { migrateMysql, mysqlStore } from 'holdfast/mysql';
+import { createPool } from 'mysql2';
+import { systemClock } from '../../../src/base/clock.ts';
+import { connectLike } from '../../../src/clients/mysql/client.ts';
+import type { Connect, Connection } from '../../../src/clients/mysql/connection.ts';
+import type { Store } from '../../../src/contract/store.ts';
+import { CHANNEL } from '../../../src/stores/mysql/bell.ts';
+import { sourceOf } from '../../../src/stores/mysql/source.ts';
+import { linkOf } from '../../../src/stores/sql/link.ts';
+import { RowStore } from '../../../src/stores/sql/row-store.ts';
+import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
+import { Table } from '../../../src/stores/sql/table.ts';
+import type { SqlWire } from '../../../src/stores/sql/wire.ts';
+import { Caller, type Settings } from '../../methods/faults/sql-calls.ts';
+import type { MysqlLogin, MysqlServer } from '../../servers/mysql-server.ts';
+
+export { asked, type Caller, numberOf, type Settings } from '../../methods/faults/sql-calls.ts';
+
+const PREFIX = 'holdfast_';
+
+type Asking = Omit<Settings, 'fast'>;
+
+export interface WorldOptions extends MysqlLogin {
+  /** How many times slower than the server's its clock runs, from now on; default: 1. */
+  readonly slower?: number;
+}
+
+/** The tables in a database, as programs find them. */
+export class World {
+  readonly #connect: Connect;
+  readonly #client: ReturnType<typeof createPool>;
+  readonly #ends: (() => Promise<void> | undefined)[] = [];
+  readonly #slower: number;
+  readonly #since = new Date().toISOString().slice(0, -1).replace('T', ' ');
+  #stepped = 0;
+
+  constructor(server: MysqlServer, { slower = 1, ...login }: WorldOptions = {}) {
+    this.#slower = slower;
+    this.#client = createPool(server.urlOf(login).replace('mariadb:', 'mysql:'));
+    const connect = connectLike(this.#client);
+    this.#connect = async (terms) => {
+      const connection = await connect(terms);
+      const query: Connection['query'] = (text, told) => connection.query(this.#at(text), told);
+      return { ...connection, query };
+    };
+  }
+
+  /** As an operator does. */
+  async migrated(): Promise<this> {
+    await migrateMysql(this.#client);
+    return this;
+  }
+
+  /** For all statements that are sent from now on. */
+  step(ms: number): void {
+    this.#stepped += ms * 1000;
+  }
+
+  #at(text: string): string {
+    if (this.#stepped === 0 && this.#slower === 1) return text;
+    const passed = `TIMESTAMPDIFF(MICROSECOND, '${this.#since}', $&) DIV ${this.#slower}`;
+    const now = `(TIMESTAMP'${this.#since}' + INTERVAL ${passed} + ${this.#stepped} MICROSECOND)`;
+    return text.replaceAll(/SYSDATE\(6\)|UTC_TIMESTAMP\(6\)/g, now);
+  }
+
+  #table(maxTtlMs: number): Table {
+    const link = linkOf(sourceOf(this.#connect, { prefix: PREFIX, maxTtlMs }));
+    return new Table({ link, channel: CHANNEL, maxTtlMs, fast: false, listOf: JSON.stringify });
+  }
+
+  store({ maxTtl: maxTtlMs, maxWaiters, trust }: Asking): Store {
+    const { name, traits, lineage = '' } = mysqlStore(this.#client);
+    const parts = { name, traits, lineage, maxTtlMs, maxWaiters, trust };
+    const store = new RowStore({ ...parts, table: this.#table(maxTtlMs), clock: systemClock() });
+    this.#ends.push(() => store.close());
+    return store;
+  }
+
+  caller(): Caller {
+    return new Caller((settings) => this.store(settings));
+  }
+
+  /** What a store asks of one of its sessions, and that session itself. */
+  async session(): Promise<{ readonly wire: SqlWire; readonly connection: Connection }> {
+    let connection: Connection | undefined;
+    const connect: Connect = async (terms) => {
+      connection = await this.#connect(terms);
+      return connection;
+    };
+    const { signal } = new AbortController();
+    const source = sourceOf(connect, { prefix: PREFIX, maxTtlMs: 30_000 });
+    const wire = await source.open({ signal, lost: () => {}, heard: () => {} });
+    this.#ends.push(async () => wire.close());
+    return { wire, connection: connection as unknown as Connection };
+  }
+
+  /** One round, as programs make it now and then. */
+  async sweep(idleMs?: number): Promise<void> {
+    const table = this.#table(30_000);
+    await new Sweeper(systemClock(), table).sweep(idleMs);
+    await table.link.close();
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends.splice(0)) await end();
+    this.#client.end();
+  }
+}

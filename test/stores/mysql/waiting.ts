@@ -1,0 +1,17 @@
+/** Who waits for what on a server. */
+import { sleep } from '../../methods/faults/bed.ts';
+import type { MysqlServer } from '../../servers/mysql-server.ts';
+
+/** Somebody waits for the lock of a row. */
+export async function waitsForRow(server: MysqlServer): Promise<boolean> {
+  // The server looks anew only if nobody has asked for a tenth of a second.
+  await sleep(150);
+  const waiting = "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+  return (await server.query(waiting)).length > 0;
+}
+
+/** Somebody waits for a named lock. */
+export async function waitsAtGate(server: MysqlServer): Promise<boolean> {
+  const waiting = "select 1 from information_schema.processlist where state = 'User lock'";
+  return (await server.query(waiting)).length > 0;
+}

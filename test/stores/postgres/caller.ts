@@ -1,0 +1,40 @@
+/** Programs that ask a store, and the sweep of one. */
+import { migratePostgres, postgresStore } from 'holdfast/postgres';
+import { Pool } from 'pg';
+import { systemClock } from '../../../src/base/clock.ts';
+import { connectLike } from '../../../src/clients/postgres/client.ts';
+import { Warnings } from '../../../src/clients/sql/warnings.ts';
+import { arrayOf } from '../../../src/stores/postgres/literal.ts';
+import { sourceOf } from '../../../src/stores/postgres/source.ts';
+import { linkOf } from '../../../src/stores/sql/link.ts';
+import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
+import { Table } from '../../../src/stores/sql/table.ts';
+import { Caller } from '../../methods/faults/sql-calls.ts';
+import type { PostgresServer } from '../../servers/postgres-server.ts';
+
+export { asked, type Caller, numberOf, type Settings } from '../../methods/faults/sql-calls.ts';
+
+/** As an operator does. */
+export async function install({ url }: PostgresServer): Promise<void> {
+  await migratePostgres(new Pool({ connectionString: url }));
+}
+
+export function callerOf({ url }: PostgresServer): Caller {
+  return new Caller(({ maxTtl, maxWaiters, trust, fast }) =>
+    postgresStore(new Pool({ connectionString: url }), {
+      ...{ maxTtl, maxWaiters },
+      afterDataLoss: trust ? 'trust' : 'wait',
+      durability: fast ? 'fast' : 'strict',
+    }),
+  );
+}
+
+/** One round, as programs make it now and then. */
+export async function sweep({ url }: PostgresServer, idleMs?: number): Promise<void> {
+  const known = { maxTtlMs: 30_000, fast: false };
+  const opening = { ...known, schema: 'holdfast', warnings: new Warnings() };
+  const link = linkOf(sourceOf(connectLike(new Pool({ connectionString: url })), opening));
+  const table = new Table({ ...known, link, channel: 'holdfast_', listOf: arrayOf });
+  await new Sweeper(systemClock(), table).sweep(idleMs);
+  await link.close();
+}

@@ -1,0 +1,239 @@
+/** What locks in rows promise in every database, whatever else goes on there. */
+import { describe, expect, test } from 'vitest';
+import {
+  asked,
+  CALM,
+  type Caller,
+  claimIn,
+  expectCalmStorm,
+  numberOf,
+} from '../../methods/faults/sql-calls.ts';
+import { until } from '../../servers/until.ts';
+
+/** A database with the tables of the locks, as these cases see it. */
+export interface Database {
+  /** With the prefix or the schema. */
+  readonly tables: Readonly<Record<'lock' | 'store' | 'kept', string>>;
+  /** A program of its own, until all tests are over. */
+  caller(): Caller;
+  /** As a user who may do everything. */
+  query<Row extends object>(sql: string): Promise<Row[]>;
+  /** Makes this statement in a transaction, until the returned function rolls it back. */
+  hold(statement: string): Promise<() => Promise<void>>;
+  /** One round, as programs make it now and then. */
+  sweep(idleMs?: number): Promise<void>;
+}
+
+const held = expect.stringMatching(/^h /);
+const queued = expect.stringMatching(/^w .* queue \d+$/);
+
+/** The life of a claim that is to end soon, and a while after that. */
+const SHORT_MS = 1000;
+const LATER_MS = 1100;
+
+/** More than one portion of a sweep. */
+const MANY = 1200;
+
+export function rowCases(database: Database): void {
+  const { lock } = database.tables;
+  const lockRow = (name: string): Promise<() => Promise<void>> =>
+    database.hold(`select name from ${lock} where name = '${name}' for update`);
+
+  test('a row that is locked costs the other claims of a batch nothing', async () => {
+    const one = database.caller();
+    const batch = ['p', 'q', 'r'].map((name) => asked(`beside ${name}`));
+    await one.claim(batch);
+    const unlock = await lockRow('beside q');
+    const [p, , r] = batch;
+    expect((await one.renew([p!, r!])).map(numberOf)).toHaveLength(2);
+    await unlock();
+    expect((await one.renew(batch)).map(numberOf)).toHaveLength(3);
+  });
+
+  test('a batch locks no row while it waits for another', async () => {
+    const [one, two] = [database.caller(), database.caller()];
+    const batch = ['x', 'y', 'z', 'new'].map((name) => asked(`locks ${name}`));
+    await one.claim(batch);
+    await one.release(batch);
+    const again = batch.map(({ resource }) => asked(resource));
+    const unlock = await lockRow('locks y');
+    let over = false;
+    const all = one.claim(again).finally(() => (over = true));
+    for (const claim of [again[0]!, again[2]!]) {
+      await until('was it taken', async () => /^h /.test((await two.renew([claim])).join()));
+    }
+    expect(over).toBe(false);
+    await unlock();
+    expect((await all).map(numberOf)).toHaveLength(4);
+  });
+
+  test('who has died waiting is passed over by a release, and hears nothing', async () => {
+    const [one, two] = [database.caller(), database.caller()];
+    const crowd = [30_000, SHORT_MS, 30_000, 30_000].map((ttl) => asked('died waiting', { ttl }));
+    const heard: string[] = [];
+    const store = await two.store();
+    for (const [n, claim] of crowd.entries()) {
+      await store.watch?.(claimIn(claim), (hint) => heard.push(`${n} ${hint?.state}`));
+      await two.claim([claim]);
+    }
+    const [holder, , next] = crowd;
+    await later();
+    expect(await one.release([holder!])).toEqual(['1']);
+    await until('heard', async () => heard.length === 3);
+    expect(await one.claim([next!])).toEqual([expect.stringMatching(/^h .* released \d+$/)]);
+    expect(heard.sort()).toEqual(['0 held', '2 held', '3 waiting']);
+  });
+
+  test('claims of a batch are refused after releases, which free only their own', async () => {
+    const one = database.caller();
+    const [late, other] = [asked('late copy'), asked('beside it')];
+    expect(await one.release([late])).toEqual(['0']);
+    const [refused, granted] = await one.claim([late, other]);
+    expect(refused).toBe('g unknown ');
+    const strangers = [asked('beside it'), asked('late copy')];
+    expect(await one.release(strangers)).toEqual(['0', '0']);
+    expect(numberOf((await one.claim([other]))[0])).toBe(numberOf(granted));
+  });
+
+  test('late copies of a claim that has left are told so, and let in nobody', async () => {
+    const one = database.caller();
+    const [overtaken, released] = [asked('left'), asked('left')];
+    expect(await one.release([{ ...overtaken, unanswered: true }])).toEqual(['0']);
+    expect(await one.claim([overtaken])).toEqual(['g unknown ']);
+    await one.claim([released]);
+    expect(await one.release([{ ...released, unanswered: true }])).toEqual(['1']);
+    expect(await one.claim([released])).toEqual(['g unknown ']);
+    expect(await one.claim([asked('left')])).toEqual([held]);
+    expect(await one.claim([released])).toEqual(['g unknown ']);
+  });
+
+  test('whoever comes stands behind those who wait, even if it would fit', async () => {
+    const one = database.caller();
+    const permits = (n: number) => asked('permits', { kind: 'p', permits: n, limit: 2 });
+    expect(await one.claim([permits(1)])).toEqual([held]);
+    expect(await one.claim([permits(2)])).toEqual([queued]);
+    expect(await one.claim([permits(1)])).toEqual([queued]);
+  });
+
+  test('whoever comes finds out that the holder is dead, and lets in the first', async () => {
+    const one = database.caller();
+    const claims = [asked('found', { ttl: SHORT_MS }), asked('found'), asked('found')];
+    for (const claim of claims.slice(0, 2)) await one.claim([claim]);
+    await later();
+    // One is before it: the one that waited.
+    expect(await one.claim(claims.slice(2))).toEqual([expect.stringMatching(/^w \d+ 1 - queue/)]);
+  });
+
+  test('so many wait and no more', async () => {
+    const one = database.caller();
+    for (const expected of [held, queued, queued, 'g full maxWaiters is 2']) {
+      expect(await one.claim([asked('full')], { maxWaiters: 2 })).toEqual([expected]);
+    }
+  });
+
+  test('a heartbeat revives nothing, and a release frees nothing that is not its own', async () => {
+    const one = database.caller();
+    const [dead, living] = [asked('dead', { ttl: SHORT_MS }), asked('living')];
+    await one.claim([dead, living]);
+    await later();
+    expect(await one.renew([dead])).toEqual(['g expired ']);
+    expect(await one.renew([dead, living])).toEqual(['g expired ', held]);
+    expect(await one.release([asked('living')])).toEqual(['0']);
+    expect(await one.claim([asked('living', { queue: false })])).toEqual(['g refused ']);
+  });
+
+  test('numbers grow although the clock goes back', async () => {
+    const one = database.caller();
+    const [first, next] = [asked('clock back'), asked('clock back')];
+    await one.claim([first]);
+    await one.release([first]);
+    const row = `${lock} where name = 'clock back'`;
+    await database.query(`update ${lock} set last = last + 3600000000 where name = 'clock back'`);
+    const [{ last } = { last: 0 }] = await database.query<{ last: number }>(
+      `select last from ${row}`,
+    );
+    expect((await one.claim([next])).map(numberOf)).toEqual([BigInt(last) + 1n]);
+  });
+
+  test('sixteen programs with batches that overlap never meet in a deadlock', CALM, async () => {
+    await expectCalmStorm(
+      async () => database.caller(),
+      () => database.sweep(),
+    );
+  });
+
+  describe('a sweep', () => sweepCases(database));
+}
+
+function sweepCases({ tables, query, hold, caller, sweep }: Database): void {
+  const { lock, store, kept } = tables;
+  const names = async (table: string, like: string): Promise<string[]> => {
+    const rows = await query<{ name: unknown }>(
+      `select name from ${table} where name like '${like}' order by name`,
+    );
+    return rows.map(({ name }) => String(name));
+  };
+  const keepOver = (...over: readonly string[]) =>
+    query(`insert into ${kept} values ${over.map((name) => `('${name}', '', 1)`).join()}`);
+
+  test('takes what was idle, leaves what is held, and no number is given again', async () => {
+    const one = caller();
+    const [claim, other] = [asked('swept'), asked('swept not')];
+    const [before = 0n] = (await one.claim([claim, other])).map(numberOf);
+    await one.release([claim]);
+    await sweep();
+    expect(await names(lock, 'swept')).toHaveLength(1);
+    await sweep(0);
+    expect(await names(lock, 'swept')).toEqual([]);
+    expect(await names(lock, 'swept not')).toHaveLength(1);
+    const [{ highest } = { highest: 0 }] = await query<{ highest: number }>(
+      `select highest from ${store}`,
+    );
+    expect(BigInt(highest)).toBeGreaterThan(before);
+    const [number] = (await one.claim([asked('swept')])).map(numberOf);
+    expect(number).toBeGreaterThan(BigInt(highest));
+  });
+
+  test('takes all there is, a portion at a time, but what others have', async () => {
+    const old = Array.from({ length: MANY }, (_, n) => `('old ${n}', 1, ${n}, 1, '')`);
+    await query(`insert into ${lock} (name, rev, last, until, crowd) values ${old.join()}`);
+    const release = await hold(`select name from ${lock} where name = 'old 7' for update`);
+    await sweep();
+    expect(await names(lock, 'old %')).toEqual(['old 7']);
+    await release();
+  });
+
+  test('leaves a crowd whose holder has just died', async () => {
+    const row = `'crowd', 1, 1, ${Date.now() * 1000}, 1, ''`;
+    await query(`insert into ${lock} (name, rev, last, until, waiters, crowd) values (${row})`);
+    await later();
+    await sweep(0);
+    expect(await names(lock, 'crowd')).toHaveLength(1);
+    await query(`delete from ${lock} where name = 'crowd'`);
+  });
+
+  test('takes records that are over, but those that others have', async () => {
+    await keepOver('past 1', 'past 2', 'past 3');
+    const release = await hold(`select name from ${kept} where name = 'past 2' for update`);
+    await sweep();
+    expect(await names(kept, 'past %')).toEqual(['past 2']);
+    await release();
+  });
+
+  test('need not come for records that are over: they go with those that come', async () => {
+    const one = caller();
+    await sweep();
+    await keepOver('over 1', 'over 2');
+    const [claim, waiter] = [asked('comes'), asked('comes')];
+    await one.claim([claim]);
+    await one.claim([waiter]);
+    const record = { text: 'x', ms: 60_000 };
+    expect(await (await one.store()).keep?.(claimIn(waiter), record)).toBe(false);
+    expect(await (await one.store()).keep?.(claimIn(claim), record)).toBe(true);
+    expect(await names(kept, 'over %')).toEqual([]);
+  });
+}
+
+function later(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LATER_MS));
+}

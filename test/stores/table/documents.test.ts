@@ -1,0 +1,94 @@
+/** Documents in a table of real databases, through each client. */
+import { connect } from 'holdfast/connect';
+import { documentsSuite } from 'holdfast/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tableDocuments } from '../../../src/stores/table/documents.ts';
+import { migrate, migrationText } from '../../../src/stores/table/open-url.ts';
+import { tableSchema } from '../../../src/stores/table/statements.ts';
+import { PRODUCTS, type Server } from '../../database-locks/bed.ts';
+import { type Client, type Open, on } from '../../database-locks/clients.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+
+describe.each(PRODUCTS)('$name', ({ start, clients, plain }) => {
+  let server: Server;
+  let client: Client;
+  beforeAll(async () => {
+    server = await start();
+    client = plain(server.url);
+    await on(client.db).count(tableSchema(client.dialect));
+  });
+  afterAll(async () => {
+    await client?.close();
+    await server?.close();
+  });
+
+  test('its URL makes the table, and opens the store', async () => {
+    const url = `table+${server.url}?table=by_url`;
+    const [scheme = '', ...rest] = url.split(':');
+    expect(migrationText(scheme, rest.join(':'))).toBe(tableSchema(client.dialect, 'by_url'));
+    for (const _ of ['made', 'found']) await migrate(scheme, rest.join(':'));
+    await using one = await connect(url);
+    await using other = await connect(url);
+    await one.mutex('a').run(async () => {
+      expect(await other.mutex('a').tryAcquire()).toBeNull();
+    });
+    await other.mutex('a').run(() => {});
+  });
+
+  /** They own the client. */
+  function documents(open: Open, url = server.url) {
+    const own = open(url);
+    return { ...tableDocuments(own.db), close: async () => void (await own.close()) };
+  }
+
+  /** Only with clients that use a connection again: the others would learn statements anew. */
+  async function losing() {
+    const proxy = await TcpProxy.start(Number(new URL(server.url).port));
+    const url = new URL(server.url);
+    url.port = `${proxy.port}`;
+    const through = documents(plain, `${url}`);
+    return {
+      documents: through,
+      async losing<T>(work: () => Promise<T>): Promise<T> {
+        // Each new connection first learns both statements: those replies are not to be lost.
+        await through.put('learnt', '1', undefined);
+        await through.put('learnt', '1', 'another version');
+        proxy.toClient.set({ cutAfter: 1 });
+        return work();
+      },
+      close: async () => proxy.close(),
+    };
+  }
+
+  describe.each(Object.entries(clients))('%s', (_, open) => {
+    documentsSuite({
+      test,
+      skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
+      create: () => documents(open),
+      has: ['remove', 'list', 'nowMs'],
+      ...(open === plain && { losing }),
+    });
+  });
+
+  test('the list goes beyond one page', async () => {
+    const { db } = client;
+    const some = tableDocuments(db);
+    const names = Array.from({ length: 1001 }, (_, n) => `page ${n}`);
+    const puts = names.map((name) => some.put(name, '1', undefined));
+    expect(await Promise.all(puts)).not.toContain('other');
+    const found: string[] = [];
+    for await (const name of some.list?.('page ') ?? []) found.push(name);
+    expect(found.sort()).toEqual(names.sort());
+  });
+
+  test('a table that is not there, and what is no pool, are refused', async () => {
+    const nowhere = tableDocuments(client.db, { table: 'nowhere' });
+    const usage = { code: 'USAGE', message: expect.stringContaining('CREATE TABLE') };
+    await expect(nowhere.get('a')).rejects.toMatchObject(usage);
+    await client.transaction(async (tx) =>
+      expect(() => tableDocuments(tx)).toThrow(/takes a pool/),
+    );
+    const long = tableDocuments(client.db).put('x'.repeat(800), '1', undefined);
+    await expect(long).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
