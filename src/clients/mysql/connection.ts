@@ -7,9 +7,9 @@ export interface Connection {
   /**
    * One round trip, of one or several statements; resolves with the rows of all, as texts. A
    * statement without rows gives one of two words: the number of the insert, and how many rows it
-   * has changed. `told` gets each value of a row as it comes, while the call may go on.
+   * has changed.
    */
-  query(text: string, told?: (value: string | null) => void): Promise<readonly Row[]>;
+  query(text: string): Promise<readonly Row[]>;
   /** Says goodbye if it can, and closes soon. */
   end(): void;
 }
@@ -70,12 +70,6 @@ interface Change {
 
 function changeIn({ insertId, affectedRows }: Change): Row {
   return [String(insertId), String(affectedRows)];
-}
-
-/** Returns the value, after passing it to `told`. */
-export function tellOf(value: string | null, told?: (value: string | null) => void): string | null {
-  told?.(value);
-  return value;
 }
 
 /**

@@ -14,7 +14,7 @@ import { isLockError, UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Warnings } from '../sql/warnings.ts';
-import { type Connect, type Connection, hangUp, rowsIn, tellOf } from './connection.ts';
+import { type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface MariadbClient {
@@ -90,11 +90,10 @@ export function mariadbConnect(client: object): Connect {
 
 function connectionOf(base: Base): Connection {
   return {
-    query: (sql, told) =>
+    query: (sql) =>
       new Promise((resolve, reject) => {
         const done = (results: unknown): void => resolve(rowsIn(results));
-        const typeCast = (column: Column): string | null => tellOf(column.string(), told);
-        base.query({ sql, opts: { ...AS_TEXT, ...(told && { typeCast }) } }, done, reject);
+        base.query({ sql, opts: AS_TEXT }, done, reject);
       }),
     end: () => {
       const nothing = (): void => {};

@@ -7,7 +7,7 @@
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
-import { type Connect, hangUp, rowsIn, tellOf } from './connection.ts';
+import { type Connect, hangUp, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {
@@ -79,10 +79,9 @@ export function mysql2Connect(core: Core): Connect {
     session.on('error', lost);
     session.stream.once('close', () => lost(new Error('Connection lost')));
     return {
-      query: (sql, told) =>
+      query: (sql) =>
         new Promise((resolve, reject) => {
-          const typeCast = (field: Field): string | null => tellOf(field.string(), told);
-          session.query({ sql, ...AS_TEXT, ...(told && { typeCast }) }, (error, results) =>
+          session.query({ sql, ...AS_TEXT }, (error, results) =>
             error ? reject(error) : resolve(rowsIn(results)),
           );
         }),

@@ -1,36 +1,38 @@
 /**
  * News, although MySQL sends none: a session of the process waits for a named lock, the gate, that
  * its other session holds, and whoever has news for the process interrupts that (`ring`), after the
- * commit that made the news. Every user may do that to sessions of the same user; a process of
- * another user finds the news when it looks.
+ * commit that made the news. The other session looks for them. Every user may ring sessions of the
+ * same user; a process of another user finds the news when it looks by itself, within a second.
  *
- * Invariant: no news is missed while the call repeats. Each call begins with a look at what is
- * committed, and one that is interrupted after it has begun ends, and is repeated. The ringing
- * session finds this one by the named lock of its channel, so it never mistakes another connection
- * for one that has ended. When the other session ends, the gate opens, and this one ends as well.
- * The call passes its finds on at once and goes on, as its results are read as they come. A look
- * goes back a while before the last call, since a commit may come later than its time says; so the
- * call takes along what has been seen. What nobody rings for is seen within a second.
+ * Invariant: no news is missed. Whenever the wait has ended, it is begun anew, and a look that
+ * finds it begun (by a named lock that it takes with it) is made after that: of what was committed
+ * before the look is told, and who commits later rings while this session waits. The wait is one
+ * statement: of several sent together, a ring between two would end all without an answer. The
+ * ringing session finds this one by the named lock of its channel, so it never mistakes another
+ * connection for one that has ended. When the other session ends, the gate opens, and this one ends
+ * as well. A look goes back a while before the last one, since a commit may come later than its
+ * time says; so what has been seen is remembered for as long.
  * What would break it: a proxy that gives the session to others while it holds a named lock; known
  * proxies do not.
  */
 import { afterInput } from '../../base/event-loop.ts';
 import { limited } from '../../clients/abortable.ts';
-import { type Connect, type Connection, literal } from '../../clients/mysql/connection.ts';
+import { type Connect, type Connection, first, literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import type { WireTerms } from '../../clients/wire.ts';
+import { RING } from '../sql/wire.ts';
 import { HELD_LINE, NEXT_LINE, NOW, type Tables, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
 export const ON_PRIMARY = 'FOR UPDATE';
-/** How long the call waits for the gate, in s. */
+/** How long the session waits for the gate before it looks by itself, in s. */
 const WAIT_S = 1;
 /** How long the session may wait for its channel, in s. */
 const CHANNEL_S = 2;
-/** A call that is so much too late is taken for dead, in ms. */
+/** A wait that is so much too late is taken for dead, in ms. */
 const LATE_MS = 3000;
 const CONNECT_MS = 5000;
-/** How far a look goes back, in µs: longer than a call of ours that is answered in time. */
+/** How far a look goes back, in µs: longer than a statement of ours that is answered in time. */
 const BACK = 3_000_000;
 /** The session has ended, or is another user's. */
 const NOT_OURS: readonly (number | undefined)[] = [1094, 1095];
@@ -52,6 +54,8 @@ export interface Bell {
   news(line: string): void;
   /** Takes a message that is written down nowhere. */
   tell(message: string): void;
+  /** Tells all news; on the session that has the gate, whenever `RING` was heard. */
+  look(connection: Connection): Promise<void>;
   end(): void;
 }
 
@@ -74,73 +78,87 @@ export async function listen(parts: BellParts): Promise<Bell> {
   const connection = await limited(CONNECT_MS, [over.signal], (signal) =>
     connect({ signal, lost }),
   );
+  let now = await first(connection, over.signal, () => take(connection, channel));
   const seen = new Map<string, number>();
-  let now: number | undefined;
   const news = (line: string): void => {
     const [tag, at, ...status] = line.split(' ');
     if (seen.has(`${tag} ${at}`)) return;
     seen.set(`${tag} ${at}`, Number(at));
     heard(`${tag} ${status.join(' ')}`);
   };
-  const found = (value: string | null): void => {
-    const [word, ...rest] = String(value).split(' ');
-    if (word === 'news') news(rest.join(' '));
-    if (word !== 'now') return;
-    now = Number(rest[0]);
-    ready();
+  let turn = 0;
+  const begun = (): string => literal(`${gate}_${turn}`);
+  const wait = async (): Promise<void> => {
+    turn += 1;
+    const waiting = inTime(connection.query(waitOf(channel, { begun: begun(), gate })));
+    heard(RING);
+    const [[, own, , opened] = []] = await waiting;
+    // Either is NULL when rung, on MariaDB.
+    if (own === '0') throw new Error('The named lock of the channel is not to be had');
+    if (opened === '1') throw new Error('The session that this one belongs to is over');
   };
-  const call = async (): Promise<void> => {
-    const since = now === undefined ? undefined : now - BACK;
-    for (const [each, at] of seen) if (at < (since ?? 0)) seen.delete(each);
-    const gated = `SELECT GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
-    const text = `${lookOf(tables, address, since)};\n${gated}`;
-    const rows = await inTime(connection.query(text, found));
-    if (rows.at(-1)?.[0] === '1') throw new Error('The session that this one belongs to is over');
+  const look = async (asking: Connection): Promise<void> => {
+    const [of, since] = [turn, now - BACK];
+    for (const [each, at] of seen) if (at < since) seen.delete(each);
+    const text = lookOf(tables, { address, begun: begun(), since });
+    const [[waits, at] = [], ...finds] = await asking.query(text);
+    for (const [line] of finds) news(String(line));
+    now = Number(at);
+    if (waits === null && of === turn && !over.signal.aborted) return look(asking);
   };
   const repeat = async (): Promise<void> => {
-    await endFormer(connection, channel);
-    const [[own] = []] = await connection.query(
-      `SELECT GET_LOCK(${literal(channel)}, ${CHANNEL_S}) ${ON_PRIMARY}`,
-    );
-    if (own !== '1') throw new Error('The named lock of the channel is not to be had');
     while (!over.signal.aborted) {
       try {
-        await call();
+        await wait();
       } catch (error) {
         if (!RUNG.includes(numberOf(error))) throw error;
       }
     }
   };
-  let ready = (): void => {};
   const end = (): void => {
     over.abort();
     connection.end();
   };
-  await new Promise<void>((resolve, reject) => {
-    ready = resolve;
-    repeat().catch((error: unknown) => {
-      reject(error);
-      if (!over.signal.aborted) lost(error);
-      end();
-    });
+  repeat().catch((error: unknown) => {
+    if (!over.signal.aborted) lost(error);
+    end();
   });
-  return { address, news, tell: heard, end };
+  return { address, news, tell: heard, look, end };
 }
 
-/** The time, and all news since then; none of before the first call. */
-function lookOf({ lock, news }: Tables, address: string, since: number | undefined): string {
-  const now = `SELECT CONCAT('now ', ${NOW})`;
-  if (since === undefined) return now;
+/** Takes the channel, so that a ring finds this session; returns the time. */
+async function take(connection: Connection, channel: string): Promise<number> {
+  await endFormer(connection, channel);
+  const [[own, now] = []] = await connection.query(
+    `SELECT GET_LOCK(${literal(channel)}, ${CHANNEL_S}), ${NOW} ${ON_PRIMARY}`,
+  );
+  if (own !== '1') throw new Error('The named lock of the channel is not to be had');
+  return Number(now);
+}
+
+/** Frees the names of earlier waits, which the channel is free with for a moment. */
+function waitOf(channel: string, { begun, gate }: { begun: string; gate: string }): string {
+  return `SELECT RELEASE_ALL_LOCKS(), GET_LOCK(${literal(channel)}, 0), GET_LOCK(${begun}, 0),
+  GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
+}
+
+interface Look {
+  readonly address: string;
+  readonly begun: string;
+  readonly since: number;
+}
+
+/** Whether the wait has begun, and the time, both before anything is read; then all news since. */
+function lookOf({ lock, news }: Tables, { address, begun, since }: Look): string {
   const [from, to] = [`${address} ${since}`, `${address} 9`].map(literal);
-  return `${now};
-SELECT CONCAT_WS(' ', 'news', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})
+  return `SELECT IS_USED_LOCK(${begun}), ${NOW} ${ON_PRIMARY};
+SELECT CONCAT_WS(' ', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})
 FROM ${lock} WHERE told BETWEEN ${from} AND ${to}
 UNION ALL
-SELECT CONCAT_WS(' ', 'news', SUBSTRING(${wordOf(1, 5)}, 18), SUBSTRING(next_told, 18),
-  ${NEXT_LINE})
+SELECT CONCAT_WS(' ', SUBSTRING(${wordOf(1, 5)}, 18), SUBSTRING(next_told, 18), ${NEXT_LINE})
 FROM ${lock} WHERE next_told BETWEEN ${from} AND ${to} AND waiters > 0
 UNION ALL
-SELECT CONCAT_WS(' ', 'news', SUBSTRING_INDEX(message, ' ', 1), at,
+SELECT CONCAT_WS(' ', SUBSTRING_INDEX(message, ' ', 1), at,
   SUBSTRING(message, CHAR_LENGTH(SUBSTRING_INDEX(message, ' ', 1)) + 2))
 FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
 }

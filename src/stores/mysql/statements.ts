@@ -67,10 +67,15 @@ export interface News {
   readonly message: string;
 }
 
-/** Three statements for each row: whether it is free, the row, and the news if it was written. */
-const PER_ROW = 3;
+/** For each row: whether it is free, what of its news it keeps, the row, and news if it was written. */
+const PER_ROW = 4;
+const WRITTEN = 2;
 
-/** Writes what is still as it was read, with its news. */
+/**
+ * Writes what is still as it was read, with its news. News of before are not lost, of which their
+ * process may not have heard: a plain row keeps those of a claim that stays where it is, and those
+ * in other rows are to be asked about.
+ */
 export function write(
   { lock, news: table }: Tables,
   rows: readonly Write[],
@@ -82,18 +87,35 @@ export function write(
     const values = SET.map((column) => written(columns[column] ?? null));
     const told = news.filter((each) => each.name === name);
     const set = SET.map((column, n) => `${column} = ${values[n]}`).join(', ');
+    const [, , first = ''] = String(columns.crowd).split('\t');
+    const still = `@holdfast > 0 AND name = ${key} AND rev = ${rev}`;
     return `SELECT COUNT(*) INTO @holdfast FROM ${lock} WHERE name = ${key} AND rev = ${rev}
 FOR UPDATE ${wait};
+${columns.state === null ? 'DO 0' : askAbout({ lock, news: table }, still)};
 ${
   rev === 0
     ? `INSERT IGNORE INTO ${lock} (name, rev, ${SET.join(', ')})
 SELECT ${key}, ${NOW}, ${values.join(', ')} FROM DUAL WHERE ${WRITABLE}`
-    : `UPDATE ${lock} SET ${set}, told = NULL, next_told = NULL, rev = rev + 1
-WHERE name = ${key} AND rev = ${rev} AND @holdfast > 0 AND ${WRITABLE}`
+    : `UPDATE ${lock} SET told = IF(id = ${written(columns.id ?? null)}, told, NULL),
+  next_told = IF(${wordOf(1, 3)} = ${literal(first)}, next_told, NULL), ${set}, rev = rev + 1
+WHERE ${still} AND ${WRITABLE}`
 };
 ${told.length === 0 ? 'DO 0' : tell(table, told)}`;
   });
   return all.join(';\n');
+}
+
+/** Writes the news in a plain row down elsewhere, with their times, by which they are told once. */
+function askAbout({ lock, news }: Pick<Tables, 'lock' | 'news'>, which: string): string {
+  const told = [
+    ['told', 'tag'],
+    ['next_told', wordOf(1, 5)],
+  ].map(([column, tag]) => {
+    const nth = Math.floor(Math.random() * 2 ** 52);
+    return `SELECT SUBSTRING(${column}, 18), ${nth}, LEFT(${column}, 16),
+  CONCAT(SUBSTRING(${tag}, 18), ' ?') FROM ${lock} WHERE ${which} AND ${column} IS NOT NULL`;
+  });
+  return `INSERT INTO ${news} (at, nth, address, message) ${told.join(' UNION ALL ')}`;
 }
 
 function tell(table: string, news: readonly News[]): string {
@@ -107,7 +129,7 @@ SELECT n.at, n.nth, n.a, n.m FROM (${rows.join(' UNION ALL ')}) AS n WHERE ROW_C
 
 /** The names of those that were written, by how many rows each statement has changed. */
 export function writtenIn(rows: readonly Write[], done: readonly Row[]): string[] {
-  return rows.filter((_, n) => done[n * PER_ROW + 1]?.[1] === '1').map(({ name }) => name);
+  return rows.filter((_, n) => done[n * PER_ROW + WRITTEN]?.[1] === '1').map(({ name }) => name);
 }
 
 function written(value: string | number | null): string {

@@ -122,6 +122,10 @@ export class Verbs {
     recall: async (args) => columnOf(await this.#query(recall(this.#tables, args))),
     names: async (args) => columnOf(await this.#query(names(this.#tables, args))),
     raise_highest: async (args) => columnOf(await this.#query(raiseHighest(this.#tables, args))),
+    look: async () => {
+      await this.#common.bell?.look(this.#connection);
+      return [];
+    },
     sweep: async (args) => columnOf(await this.#query(sweep(this.#tables, args))).slice(5),
   };
 

@@ -1,7 +1,7 @@
 /** A store's way to its database. */
 import { KeptConnection } from '../../clients/kept-connection.ts';
 import type { Ear } from '../../clients/wire.ts';
-import type { SqlSource, SqlWire } from './wire.ts';
+import { RING, type SqlSource, type SqlWire } from './wire.ts';
 
 /**
  * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release uses
@@ -64,7 +64,27 @@ export function linkOf(source: SqlSource): SqlLink {
       const hears = (wire: SqlWire): boolean => wire.listen !== undefined;
       return heartbeats.wire ? hears(heartbeats.wire) : heartbeats.ask(async (wire) => hears(wire));
     },
-    listen: (channel, received, resumed) => heartbeats.listen({ channel, received, resumed }),
+    listen(channel, told, resumed) {
+      let looks = false;
+      const look = (): void => {
+        if (looks) return;
+        looks = true;
+        const request = heartbeats.ask((wire) => {
+          // A ring from now on may be about news that this look does not see.
+          looks = false;
+          return wire.call('look', []);
+        });
+        // It rings again within a second.
+        request.catch(() => {
+          looks = false;
+        });
+      };
+      const received = (message: string): void => {
+        if (message === RING) look();
+        else told(message);
+      };
+      return heartbeats.listen({ channel, received, resumed });
+    },
     close: async () => {
       for (const session of [claims, heartbeats, ...asides]) session.close();
     },

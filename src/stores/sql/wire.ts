@@ -9,6 +9,9 @@ export interface SqlWire extends Wire {
   call(statement: string, args: readonly string[]): Promise<readonly string[]>;
 }
 
+/** The message of a server that sends none: there may be news, which the statement `look` tells. */
+export const RING = '';
+
 export type SqlSource = Source<SqlWire>;
 
 /** The common part of all sources. */

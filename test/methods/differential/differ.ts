@@ -23,20 +23,24 @@ export interface Under {
   readonly longestMs?: number;
   /** Its hints come from comparing states, and miss what is again as it was; default: no. */
   readonly hintsByState?: boolean;
+  /** It may let claims ask that the reference tells how they stand; default: no. */
+  readonly mayAsk?: boolean;
   /** How often a hundred worlds come into being. */
   readonly groups: number;
 }
 
 /** @throws what somebody could tell the stores apart by, with all that led to it. */
 export async function differ(under: Under): Promise<void> {
-  const { open, pass, longestMs = 1e9, hintsByState = false, groups } = under;
+  const { open, pass, longestMs = 1e9, hintsByState = false, mayAsk = false, groups } = under;
   let now = 0;
   const sides: Store[][][] = [];
   const ears: Ear[] = [];
   for (const maxWaiters of [10_000, 4]) {
     const memory = memoryStore({ maxWaiters, clock: { ...systemClock(), now: () => now } });
     const stores = [0, 1].map(() => open({ maxWaiters }));
-    for (const store of stores) ears.push(await Ear.open(store, `ear ${ears.length}`, longestMs));
+    for (const [i, store] of stores.entries()) {
+      ears.push(await Ear.open(store, stores[1 - i] as Store, `ear ${ears.length}`, longestMs));
+    }
     sides.push([[memory, memory], stores]);
   }
   for (let group = 0; group < groups; group++) {
@@ -52,42 +56,53 @@ export async function differ(under: Under): Promise<void> {
       }
       await Promise.all(worlds.map((world) => world.step()));
       await Promise.all(ears.map((ear) => ear.hearAll()));
-      if (!hintsByState) for (const world of worlds) world.checkHints();
+      if (!hintsByState) for (const world of worlds) world.checkHints({ mayAsk });
     }
     await Promise.all(worlds.map((world) => world.end()));
   }
   for (const ear of ears) await ear.close();
 }
 
-/** Knows that a process has received all messages, because they come in order. */
+/**
+ * Knows that a process has received all messages. It is told of claims of another process, since
+ * what a process does itself may be told to it at once, past messages under way.
+ */
 class Ear {
   readonly #store: Store;
+  readonly #other: Store;
   readonly #terms: Pick<Claim, 'resource' | 'ttlMs'>;
   readonly #holder: Claim;
   #heard = (): void => {};
 
-  static async open(store: Store, resource: string, ttlMs: number): Promise<Ear> {
-    const ear = new Ear(store, { resource, ttlMs });
+  static async open(store: Store, other: Store, resource: string, ttlMs: number): Promise<Ear> {
+    const ear = new Ear(store, other, { resource, ttlMs });
     await store.watch?.(ear.#holder, () => ear.#heard());
     await store.claim([ear.#holder]);
     return ear;
   }
 
-  private constructor(store: Store, terms: Pick<Claim, 'resource' | 'ttlMs'>) {
+  private constructor(store: Store, other: Store, terms: Pick<Claim, 'resource' | 'ttlMs'>) {
     this.#store = store;
+    this.#other = other;
     this.#terms = terms;
     this.#holder = this.#claim();
   }
 
-  /** The holder is told of its first waiter. */
+  /** A look at news lists them in an order of its own, so only the next one shows that it ended. */
   async hearAll(): Promise<void> {
+    await this.#hear();
+    await this.#hear();
+  }
+
+  /** The holder is told of its first waiter. */
+  async #hear(): Promise<void> {
     const heard = new Promise<void>((resolve) => {
       this.#heard = resolve;
     });
     const waiter = this.#claim();
-    await this.#store.claim([waiter]);
+    await this.#other.claim([waiter]);
     await heard;
-    await this.#store.release([waiter]);
+    await this.#other.release([waiter]);
   }
 
   async close(): Promise<void> {

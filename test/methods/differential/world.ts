@@ -67,13 +67,18 @@ export class World {
   }
 
   /** Whom the step itself has answered need not be told as well. */
-  checkHints(): void {
+  checkHints({ mayAsk }: { readonly mayAsk: boolean }): void {
     if (this.#follows) return;
     const asked = new Set(this.#asked.map(labelOf));
-    this.#compare(
-      'hints',
-      this.#sides.map(({ hints }) => [...hints].filter(([label]) => !asked.has(label)).sort()),
+    const [expected = new Map<string, string>(), actual = expected] = this.#sides.map(
+      ({ hints }) => hints,
     );
+    const heard = (hints: ReadonlyMap<string, string>) =>
+      [...hints].filter(([label]) => !asked.has(label)).sort();
+    const known = heard(actual).map(([label, hint]) => {
+      return [label, (mayAsk && hint === 'ask' && expected.get(label)) || hint];
+    });
+    this.#compare('hints', [heard(expected), known]);
   }
 
   /** Compares the orders of tokens, and everybody leaves. */

@@ -14,6 +14,9 @@ interface Seat {
   readonly heard: (ClaimStatus['state'] | '?')[];
 }
 
+/** So many that some come between any two things that a session does. */
+const RINGS = 4000;
+
 /** What a session is told by its server unless it says otherwise, at its worst. */
 const DEFAULTS = [
   ['of the product', []],
@@ -102,6 +105,26 @@ describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => 
     // It looks again at once, and found the same if it did not say what it has seen.
     await sleep(300);
     expect([holder.heard, waiter.heard]).toEqual([['held'], ['held']]);
+    expect((await bed.sessions(server)).sort()).toEqual(before.sort());
+  });
+
+  test('a ring at any moment ends no session, and loses no news', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const holder = await seat(bed);
+    const waiter = await seat(bed);
+    await rung(holder, ['held']);
+    const before = await bed.sessions(server);
+    const { host, port } = server;
+    const other = await createConnection({ host, port, user: 'root', database: 'test' });
+    const listening =
+      "select id as id from information_schema.processlist where state = 'User lock'";
+    const ids = (await server.query<{ readonly id: number }>(listening)).map(({ id }) => id);
+    expect(ids.length).toBe(2);
+    for (let i = 0; i < RINGS; i++) await other.query(`kill query ${ids[i % 2]}`);
+    other.destroy();
+    await holder.store.release([holder.claim]);
+    await rung(waiter, ['held']);
     expect((await bed.sessions(server)).sort()).toEqual(before.sort());
   });
 

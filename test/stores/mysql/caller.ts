@@ -41,8 +41,7 @@ export class World {
     const connect = connectLike(this.#client);
     this.#connect = async (terms) => {
       const connection = await connect(terms);
-      const query: Connection['query'] = (text, told) => connection.query(this.#at(text), told);
-      return { ...connection, query };
+      return { ...connection, query: (text) => connection.query(this.#at(text)) };
     };
   }
 
@@ -70,8 +69,8 @@ export class World {
   }
 
   store({ maxTtl: maxTtlMs, maxWaiters, trust }: Asking): Store {
-    const { name, traits, lineage = '' } = mysqlStore(this.#client);
-    const parts = { name, traits, lineage, maxTtlMs, maxWaiters, trust };
+    const { name, lineage = '' } = mysqlStore(this.#client);
+    const parts = { name, lineage, maxTtlMs, maxWaiters, trust };
     const store = new RowStore({ ...parts, table: this.#table(maxTtlMs), clock: systemClock() });
     this.#ends.push(() => store.close());
     return store;

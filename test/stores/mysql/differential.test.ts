@@ -20,6 +20,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await differ({
       open: (options) => world.store({ maxTtl: MAX_TTL_MS, trust: true, ...options }),
       pass: (ms) => world.step(ms),
+      mayAsk: true,
       groups: 3,
     });
     world.step(LONG_MS);

@@ -64,7 +64,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
       const [main, reader] = [await primary(terms), await replica(terms)];
       const isRead = (text: string) => /^SELECT (?!.* (FROM .*|FOR UPDATE)$)/s.test(text);
       return {
-        query: (text, told) => (isRead(text) ? reader : main).query(text, told),
+        query: (text) => (isRead(text) ? reader : main).query(text),
         end() {
           reader.end();
           main.end();
