@@ -128,6 +128,27 @@ describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => 
     expect((await bed.sessions(server)).sort()).toEqual(before.sort());
   });
 
+  test('news outlive the next write of their row, of which nobody may have heard yet', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const holder = await seat(bed);
+    const waiter = await seat(bed);
+    await rung(holder, ['held']);
+    const inRow = `select told from ${bed.name}lock`;
+    const before = await server.query<{ readonly told: string }>(inRow);
+    const [address, at] = String(before[0]?.told).split(' ');
+    // Two of one lock are a step of the queue, and read what they write.
+    await waiter.store.claim([claimOf('a'), claimOf('a')]);
+    expect(await server.query(inRow)).toEqual(before);
+    // A row with a claim that is to end soon is not plain.
+    const { holders } = await waiter.store.inspect('a');
+    const evict = { reason: 'test', now: false };
+    await waiter.store.evict?.('a', holders[0]?.number ?? 0n, evict);
+    expect(await server.query(inRow)).toEqual([{ told: null }]);
+    const written = `select address from ${bed.name}news where at = ${at} and message like '% ?'`;
+    expect(await server.query(written)).toEqual([{ address }]);
+  });
+
   test('nobody is rung where nobody waits', async () => {
     await using bed = new Bed(server);
     await bed.server();
