@@ -148,5 +148,8 @@ PREPARE holdfast_move FROM @holdfast_text;
 EXECUTE holdfast_move;
 DEALLOCATE PREPARE holdfast_move;
 COMMIT;
-DROP TABLE IF EXISTS holdfast_resource, holdfast_claim, holdfast_grave, holdfast_sweeping,
-  holdfast_witness;
+DROP TABLE IF EXISTS holdfast_resource;
+DROP TABLE IF EXISTS holdfast_claim;
+DROP TABLE IF EXISTS holdfast_grave;
+DROP TABLE IF EXISTS holdfast_sweeping;
+DROP TABLE IF EXISTS holdfast_witness;

@@ -71,6 +71,12 @@ export interface Terms {
   readonly withinMs: number;
 }
 
+export interface How {
+  readonly lane: Lane;
+  /** When it was asked for: all is sent within the ttl from then on. Default: now. */
+  readonly since?: number;
+}
+
 /** A step that waits for its turn. */
 interface Task {
   readonly step: Step<unknown>;
@@ -102,14 +108,14 @@ export class Applying {
   /** Makes these steps; each settles by itself. */
   apply<T>(
     steps: readonly { readonly resource: string; readonly ttlMs: number; readonly step: Step<T> }[],
-    lane: Lane,
+    { lane, since = this.#clock.now() }: How,
   ): readonly Promise<T>[] {
     const own = new Map<string, Task[]>();
-    const since = this.#clock.now();
     const promises = steps.map(({ resource, ttlMs, step }) => {
       const name = toText(resource);
       return new Promise<T>((resolve, reject) => {
-        const task = { step, ttlMs, lane, since, began: since, resolve, reject };
+        const began = this.#clock.now();
+        const task = { step, ttlMs, lane, since, began, resolve, reject };
         const line = own.get(name) ?? this.#waiting.get(name);
         if (line) line.push(task);
         else own.set(name, [task]);

@@ -18,7 +18,7 @@ import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contr
 import { Polling } from '../polling.ts';
 import { garbled } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
-import { Applying, type Step } from './applying.ts';
+import { Applying, type How, type Step } from './applying.ts';
 import type { Lane } from './link.ts';
 import { type Crowd, crowdOf, type Moment } from './row.ts';
 import { firsts, runs } from './runs.ts';
@@ -79,26 +79,41 @@ export class RowStore implements Store {
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const { maxWaiters, trust } = this.#parts;
+    const { maxWaiters, trust, clock } = this.#parts;
+    // However many statements it takes: the tombstone of a claim that is given up ends soon after.
+    const since = clock.now();
     const asked = runs(claims, maxWaiters).map((claim) => {
       return { claim, tag: this.#wakes.tagOf(claim) };
     });
-    const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust }));
+    const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
+    const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
     this.#sweeper.due();
-    return this.#statuses(claims, 'claims', taken, (claim) => ({ queue, tags }, moment) => {
-      const number = BigInt(Math.max(moment.now, moment.highest + 1));
-      const options = { number, maxWaiters, trusts: trust };
-      const status = queue.enter(claim, moment.now / 1000, options);
-      if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
-      return status;
-    });
+    return this.#statuses(
+      claims,
+      { lane: 'claims', since },
+      taken,
+      (claim) =>
+        ({ queue, tags }, moment) => {
+          const number = BigInt(Math.max(moment.now, moment.highest + 1));
+          const options = { number, maxWaiters, trusts: trust };
+          const status = queue.enter(claim, moment.now / 1000, options);
+          if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
+          return status;
+        },
+    );
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const renewed = await this.#quick(() => this.#table.beat(firsts(claims)));
-    return this.#statuses(claims, 'heartbeats', renewed, (claim) => ({ queue }, { now }) => {
-      return queue.beat(claim, now / 1000);
-    });
+    return this.#statuses(
+      claims,
+      { lane: 'heartbeats' },
+      renewed,
+      (claim) =>
+        ({ queue }, { now }) => {
+          return queue.beat(claim, now / 1000);
+        },
+    );
   }
 
   async release(
@@ -109,11 +124,16 @@ export class RowStore implements Store {
     const simple = afterMs > 0 ? [] : firsts(claims).filter((claim) => !claim.unanswered);
     const left = await this.#quick(() => this.#table.leave(simple));
     const rest = claims.filter(({ id }) => !left.has(id));
-    const replies = this.#apply(rest, 'releases', (claim) => ({ queue, tags }, { now }) => {
-      const there = queue.leave(claim, now / 1000, afterMs);
-      if (afterMs <= 0) tags.delete(claim.id);
-      return there;
-    }).values();
+    const replies = this.#apply(
+      rest,
+      { lane: 'releases' },
+      (claim) =>
+        ({ queue, tags }, { now }) => {
+          const there = queue.leave(claim, now / 1000, afterMs);
+          if (afterMs <= 0) tags.delete(claim.id);
+          return there;
+        },
+    ).values();
     return Promise.all(claims.map(({ id }) => left.has(id) || (replies.next().value ?? false)));
   }
 
@@ -202,12 +222,12 @@ export class RowStore implements Store {
   /** The statuses that a statement has returned, and for the other claims those of steps. */
   async #statuses(
     claims: readonly Claim[],
-    lane: Lane,
+    how: How,
     known: ReadonlyMap<string, ClaimStatus>,
     stepOf: (claim: Claim) => Step<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     const rest = claims.filter(({ id }) => !known.has(id));
-    const replies = await Promise.allSettled(this.#apply(rest, lane, stepOf));
+    const replies = await Promise.allSettled(this.#apply(rest, how, stepOf));
     const [first] = replies;
     // A claim alone is the whole verb.
     if (first?.status === 'rejected' && claims.length === 1) throw first.reason;
@@ -231,18 +251,18 @@ export class RowStore implements Store {
 
   #apply<T>(
     claims: readonly Claim[],
-    lane: Lane,
+    how: How,
     stepOf: (claim: Claim) => Step<T>,
   ): readonly Promise<T>[] {
     if (claims.length === 0) return [];
     const steps = claims.map((claim) => {
       return { resource: claim.resource, ttlMs: claim.ttlMs, step: stepOf(claim) };
     });
-    return this.#applying.apply(steps, lane);
+    return this.#applying.apply(steps, how);
   }
 
   #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: Step<T>): Promise<T> {
-    const [made] = this.#applying.apply([{ resource, ttlMs, step }], 'claims');
+    const [made] = this.#applying.apply([{ resource, ttlMs, step }], { lane: 'claims' });
     return made as Promise<T>;
   }
 

@@ -2,9 +2,8 @@
  * Clears up in the background, ignoring failures: rows that have been of no use for ten minutes,
  * and records that are over.
  *
- * Each process walks through all names once in a while, a portion at a time, on the session of the
- * claims at first and then on one of its own, for a quarter of the time. Rows that are locked are
- * left for the next round. The numbers that they may have given are remembered before they go, so
+ * Each process walks through all names once in a while, a portion at a time, on a session of its
+ * own, for a quarter of the time. Rows that are locked are left for the next round. The numbers that they may have given are remembered before they go, so
  * that they are not given again if the clock goes back.
  * What would break it: a row that goes before `highest` is committed.
  */

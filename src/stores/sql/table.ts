@@ -21,6 +21,13 @@ export interface TableParts {
   readonly listOf: (values: readonly (string | number | boolean)[]) => string;
 }
 
+interface Taking {
+  readonly maxWaiters: number;
+  readonly trust: boolean;
+  /** How much of a ttl is left since the claims were made, in ms. */
+  readonly leftMs: (ttlMs: number) => number;
+}
+
 /** How often a loss of data is recorded for one read. */
 const TRIES = 3;
 
@@ -49,22 +56,31 @@ export class Table implements Rows {
    */
   async take(
     asked: readonly Asked[],
-    { maxWaiters, trust }: { readonly maxWaiters: number; readonly trust: boolean },
+    { maxWaiters, trust, leftMs }: Taking,
   ): Promise<ReadonlyMap<string, ClaimStatus>> {
     const runs = grouped(asked, ({ claim }) => toText(claim.resource));
     const [[first, ...others] = [], ...more] = runs.values();
     if (!first) return new Map();
     const { maxTtlMs, fast, listOf } = this.#parts;
     const known = [String(maxTtlMs * 1000), String(fast)];
-    const how = { ...CLAIMS, withinMs: shortest(asked.map(({ claim }) => claim)) };
+    const ttlMs = shortest(asked.map(({ claim }) => claim));
+    const how = () => ({ ...CLAIMS, withinMs: leftMs(ttlMs) });
     const any = () => {
       const call = more.length > 0 ? 'take_all' : 'take';
       const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
       const lists = transposed(rows).map(listOf);
-      return this.link.call(call, [...lists, trust ? 't' : 'f', ...known, String(maxWaiters)], how);
+      return this.link.call(
+        call,
+        [...lists, trust ? 't' : 'f', ...known, String(maxWaiters)],
+        how(),
+      );
     };
     const free = () =>
-      this.link.call('take_free', [...termsOf(first, 1).slice(0, FREE).map(String), ...known], how);
+      this.link.call(
+        'take_free',
+        [...termsOf(first, 1).slice(0, FREE).map(String), ...known],
+        how(),
+      );
     const lone = more.length === 0 && others.length === 0;
     const lines = await (lone
       ? this.#crowdless(toText(first.claim.resource), { free, any })

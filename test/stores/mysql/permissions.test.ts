@@ -117,6 +117,17 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await session.end();
   });
 
+  test('migrates with the right to create, if there is nothing to drop', async () => {
+    await server.query('create database fresh');
+    await server.query(`create user maker identified by 'secret'`);
+    await server.query('grant select, insert, update, delete, create on fresh.* to maker');
+    const maker = clientAs({ user: 'maker', password: 'secret', database: 'fresh' });
+    await migrateMysql(maker);
+    await migrateMysql(maker);
+    maker.end();
+    expect(await server.query('select layout from fresh.holdfast_store')).toEqual([{ layout: 2 }]);
+  });
+
   test('is told which page to read when something is missing', async () => {
     await server.query('revoke select, update on test.holdfast_store from locks');
     const store = mysqlStore(client);

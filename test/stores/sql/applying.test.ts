@@ -73,7 +73,7 @@ function scene() {
             queue.enter(claimOf(resource, id), 0, { number: 1n, maxWaiters: 100 }).state,
         },
       ],
-      'claims',
+      { lane: 'claims' },
     )[0];
   return { clock, table, enter };
 }
@@ -149,7 +149,7 @@ test('an error of a step is its own, and the others of its write count', async (
       { resource: 'a', ttlMs: TTL_MS, step },
       { resource: 'a', ttlMs: TTL_MS, step: ({ queue }) => queue.size as never },
     ],
-    'claims',
+    { lane: 'claims' },
   );
   await expect(failing).rejects.toThrow('mine');
   expect(await fine).toBe(1);

@@ -261,6 +261,13 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   },
   {
     ...store,
+    name: 'postgres: each statement of a claim has the whole ttl for its turn',
+    find: 'since + ttlMs - clock.now()',
+    replace: '0 * since + ttlMs',
+    why: 'a claim that was given up is made after the tombstone of its release, for nobody',
+  },
+  {
+    ...store,
     name: 'postgres: a claim that is over may keep a record',
     find: 'if (!row || !queue.keep(',
     replace: 'if (!row || queue.keep(',
