@@ -67,7 +67,7 @@ export interface News {
   readonly message: string;
 }
 
-/** For each row: whether it is free, what of its news it keeps, the row, and news if it was written. */
+/** For each row: whether it is free, news of before, the row, and news if it was written. */
 const PER_ROW = 4;
 const WRITTEN = 2;
 

@@ -1,4 +1,7 @@
-/** How long a store in a database lets its claims wait: here the rows are never to be had. */
+/**
+ * How long a store in a database lets its claims wait; here the rows are never to be had. What is
+ * sent later could come after the tombstone of the claim's release.
+ */
 import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
@@ -12,7 +15,7 @@ const CLAIM: Claim = {
   ...{ ttlMs: 600, holder: { host: 'test', pid: 1, since: 0 } },
 };
 
-test('all statements of a claim are sent within its ttl, for its tombstone lives no longer', async () => {
+test('all statements of a claim are sent within its ttl', async () => {
   const clock = new FakeClock();
   const sent: (readonly [string, number | undefined])[] = [];
   const call = async (statement: string, _: unknown, { withinMs }: CallTerms) => {
