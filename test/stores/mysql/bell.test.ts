@@ -1,8 +1,11 @@
 /** Whoever has news is rung, all of them and nobody else, and finds them once. */
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { createConnection } from 'mysql2/promise';
+import { type Connection, createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
+import { connectLike } from '../../../src/clients/mysql/client.ts';
+import type { Connect } from '../../../src/clients/mysql/connection.ts';
+import { sourceOf } from '../../../src/stores/mysql/source.ts';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { until } from '../../servers/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
@@ -15,7 +18,7 @@ interface Seat {
 }
 
 /** So many that some come between any two things that a session does. */
-const RINGS = 4000;
+const [RINGERS, RINGS] = [4, 1000];
 
 /** What a session is told by its server unless it says otherwise, at its worst. */
 const DEFAULTS = [
@@ -108,6 +111,28 @@ describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => 
     expect((await bed.sessions(server)).sort()).toEqual(before.sort());
   });
 
+  test('the wait is one statement, for a ring between two would end both unanswered', async () => {
+    await using bed = new Bed(server);
+    const connect = connectLike(bed.clientOf('mysql2', await bed.server()));
+    const texts: string[] = [];
+    const noted: Connect = async (terms) => {
+      const real = await connect(terms);
+      const query = (text: string) => {
+        texts.push(text);
+        return real.query(text);
+      };
+      return { ...real, query };
+    };
+    const parts = { prefix: bed.name, maxTtlMs: 30_000 };
+    const { signal } = new AbortController();
+    const wire = await sourceOf(noted, parts).open({ signal, lost: () => {}, heard: () => {} });
+    bed.use({ close: () => wire.close() });
+    await wire.listen?.('holdfast_channel');
+    const waits = () => texts.filter((text) => text.includes('RELEASE_ALL_LOCKS'));
+    await until('does it wait', async () => waits().length > 0);
+    expect(waits().filter((text) => text.includes(';'))).toEqual([]);
+  });
+
   test('a ring at any moment ends no session, and loses no news', async () => {
     await using bed = new Bed(server);
     await bed.server();
@@ -116,13 +141,19 @@ describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => 
     await rung(holder, ['held']);
     const before = await bed.sessions(server);
     const { host, port } = server;
-    const other = await createConnection({ host, port, user: 'root', database: 'test' });
+    const login = { host, port, user: 'root', database: 'test' };
+    const others = await Promise.all(
+      Array.from({ length: RINGERS }, () => createConnection(login)),
+    );
     const listening =
       "select id as id from information_schema.processlist where state = 'User lock'";
     const ids = (await server.query<{ readonly id: number }>(listening)).map(({ id }) => id);
     expect(ids.length).toBe(2);
-    for (let i = 0; i < RINGS; i++) await other.query(`kill query ${ids[i % 2]}`);
-    other.destroy();
+    const ringAll = async (other: Connection, nth: number): Promise<void> => {
+      for (let i = 0; i < RINGS; i++) await other.query(`kill query ${ids[(i + nth) % 2]}`);
+      other.destroy();
+    };
+    await Promise.all(others.map(ringAll));
     await holder.store.release([holder.claim]);
     await rung(waiter, ['held']);
     expect((await bed.sessions(server)).sort()).toEqual(before.sort());
