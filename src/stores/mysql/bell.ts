@@ -32,6 +32,8 @@ const CHANNEL_S = 2;
 /** A wait that is so much too late is taken for dead, in ms. */
 const LATE_MS = 3000;
 const CONNECT_MS = 5000;
+/** When to look again, where the wait had not begun, in ms. */
+const AGAIN_MS = 2;
 /** How far a look goes back, in µs: longer than a statement of ours that is answered in time. */
 const BACK = 3_000_000;
 /** The session has ended, or is another user's. */
@@ -104,7 +106,8 @@ export async function listen(parts: BellParts): Promise<Bell> {
     const [[waits, at] = [], ...finds] = await asking.query(text);
     for (const [line] of finds) news(String(line));
     now = Number(at);
-    if (waits === null && of === turn && !over.signal.aborted) return look(asking);
+    // Not at once: heartbeats have their turn on this session, whenever the wait begins.
+    if (waits === null) setTimeout(() => of === turn && heard(RING), AGAIN_MS).unref();
   };
   const repeat = async (): Promise<void> => {
     while (!over.signal.aborted) {
@@ -119,10 +122,14 @@ export async function listen(parts: BellParts): Promise<Bell> {
     over.abort();
     connection.end();
   };
-  repeat().catch((error: unknown) => {
-    if (!over.signal.aborted) lost(error);
-    end();
-  });
+  const start = (): void => {
+    repeat().catch((error: unknown) => {
+      if (!over.signal.aborted) lost(error);
+      end();
+    });
+  };
+  // Not at once: whoever listens hears nothing, no RING either, until this function has returned.
+  setImmediate(start);
   return { address, news, tell: heard, look, end };
 }
 

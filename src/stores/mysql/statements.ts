@@ -105,14 +105,18 @@ ${told.length === 0 ? 'DO 0' : tell(table, told)}`;
   return all.join(';\n');
 }
 
+/** Tells news of a moment apart. */
+function nthOf(): number {
+  return Math.floor(Math.random() * 2 ** 52);
+}
+
 /** Writes the news in a plain row down elsewhere, with their times, by which they are told once. */
 function askAbout({ lock, news }: Pick<Tables, 'lock' | 'news'>, which: string): string {
   const told = [
     ['told', 'tag'],
     ['next_told', wordOf(1, 5)],
   ].map(([column, tag]) => {
-    const nth = Math.floor(Math.random() * 2 ** 52);
-    return `SELECT SUBSTRING(${column}, 18), ${nth}, LEFT(${column}, 16),
+    return `SELECT SUBSTRING(${column}, 18), ${nthOf()}, LEFT(${column}, 16),
   CONCAT(SUBSTRING(${tag}, 18), ' ?') FROM ${lock} WHERE ${which} AND ${column} IS NOT NULL`;
   });
   return `INSERT INTO ${news} (at, nth, address, message) ${told.join(' UNION ALL ')}`;
@@ -120,8 +124,8 @@ function askAbout({ lock, news }: Pick<Tables, 'lock' | 'news'>, which: string):
 
 function tell(table: string, news: readonly News[]): string {
   const rows = news.map(({ address, message }) => {
-    const nth = Math.floor(Math.random() * 2 ** 52);
-    return `SELECT ${NOW} AS at, ${nth} AS nth, ${literal(address)} AS a, ${literal(message)} AS m`;
+    return `SELECT ${NOW} AS at, ${nthOf()} AS nth,
+  ${literal(address)} AS a, ${literal(message)} AS m`;
   });
   return `INSERT INTO ${table} (at, nth, address, message)
 SELECT n.at, n.nth, n.a, n.m FROM (${rows.join(' UNION ALL ')}) AS n WHERE ROW_COUNT() > 0`;

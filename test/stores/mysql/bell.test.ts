@@ -1,11 +1,12 @@
 /** Whoever has news is rung, all of them and nobody else, and finds them once. */
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { type Connection, createConnection } from 'mysql2/promise';
+import { createConnection, type Connection as Session } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
-import type { Connect } from '../../../src/clients/mysql/connection.ts';
+import type { Connect, Connection } from '../../../src/clients/mysql/connection.ts';
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
+import { linkOf } from '../../../src/stores/sql/link.ts';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { until } from '../../servers/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
@@ -133,6 +134,33 @@ describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => 
     expect(waits().filter((text) => text.includes(';'))).toEqual([]);
   });
 
+  test('a wait that does not begin keeps no heartbeat from the server', async () => {
+    await using bed = new Bed(server);
+    const connect = connectLike(bed.clientOf('mysql2', await bed.server()));
+    // The listening session is half-open.
+    const halfOpen: Connect = async (terms) => {
+      const real = await connect(terms);
+      const query: Connection['query'] = (text) =>
+        text.includes('RELEASE_ALL_LOCKS') ? new Promise(() => {}) : real.query(text);
+      return { ...real, query };
+    };
+    const link = linkOf(sourceOf(halfOpen, { prefix: bed.name, maxTtlMs: 30_000 }));
+    bed.use({ close: () => link.close() });
+    let giveUp = (_: string): void => {};
+    const resumed = new Promise<string>((resolve) => {
+      giveUp = resolve;
+    });
+    await link.listen(
+      'holdfast_channel',
+      () => {},
+      () => giveUp('given up'),
+    );
+    // By now it looks, again and again.
+    await sleep(50);
+    const asked = link.call('recall', ['a'], { lane: 'heartbeats' }).then(() => 'answered');
+    expect(await Promise.race([asked, resumed])).toBe('answered');
+  });
+
   test('a ring at any moment ends no session, and loses no news', async () => {
     await using bed = new Bed(server);
     await bed.server();
@@ -149,7 +177,7 @@ describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => 
       "select id as id from information_schema.processlist where state = 'User lock'";
     const ids = (await server.query<{ readonly id: number }>(listening)).map(({ id }) => id);
     expect(ids.length).toBe(2);
-    const ringAll = async (other: Connection, nth: number): Promise<void> => {
+    const ringAll = async (other: Session, nth: number): Promise<void> => {
       for (let i = 0; i < RINGS; i++) await other.query(`kill query ${ids[(i + nth) % 2]}`);
       other.destroy();
     };

@@ -186,6 +186,13 @@ UPDATE`,
   },
   {
     ...bell,
+    name: 'mysql: who looks goes on until the wait has begun',
+    find: 'if (waits === null) setTimeout(',
+    replace: 'if (waits === null && !over.signal.aborted) return look(asking);\n    setTimeout(',
+    why: 'a listening session that is half-open keeps all heartbeats from the server',
+  },
+  {
+    ...bell,
     name: 'mysql: a wait is two statements',
     find: `GET_LOCK(\${begun}, 0),`,
     replace: `GET_LOCK(\${begun}, 0) \${ON_PRIMARY};\nSELECT`,
