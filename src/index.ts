@@ -32,15 +32,18 @@ export {
   locked,
 } from './integrations/decorator/locked.ts';
 export { createLocks, Locks } from './locks.ts';
+export { closeOnSignal } from './operators/close-on-signal.ts';
+export { type EvictOptions, evict } from './operators/evict.ts';
+export { list } from './operators/list.ts';
+export { downgrade } from './primitives/downgrade.ts';
 export type { Lock } from './primitives/lock.ts';
 export type {
-  EvictOptions,
   LockOptions,
   LocksOptions,
   SemaphoreOptions,
 } from './primitives/lock-options.ts';
 export type { Held, TryResult, Work } from './primitives/lockable.ts';
-export type { MultiLease, MultiLock } from './primitives/multi-lock.ts';
+export { allOf, type MultiLease, type MultiLock } from './primitives/multi-lock.ts';
 export type { Mutex } from './primitives/mutex.ts';
 export { currentLease } from './primitives/reentrancy.ts';
 export type { ReadLock, RwLock, WriteLock } from './primitives/rw-lock.ts';

@@ -1,35 +1,27 @@
 import { sleep } from './base/clock.ts';
 import { type Duration, duration } from './base/duration.ts';
 import { UsageError } from './base/errors.ts';
-import { checkName, MAX_NAME_BYTES } from './base/names.ts';
 import { checkOptions } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
-import { ClosedError, UnsupportedError } from './contract/errors.ts';
+import { ClosedError } from './contract/errors.ts';
 import { MAX_PERMITS, type Queue, type Store } from './contract/store.ts';
-import { numberOf } from './contract/token.ts';
 import { Engine } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
-import type { Spec } from './core/local-queue.ts';
-import { closeOnSignal } from './primitives/close-on-signal.ts';
-import type { Lock } from './primitives/lock.ts';
+import type { Spec } from './core/spec.ts';
 import {
   checkStore,
-  type EvictOptions,
   LOCK,
   LOCKS,
   type LockOptions,
   type LocksOptions,
-  readEvict,
   SEMAPHORE,
   type SemaphoreOptions,
   settingsOf,
 } from './primitives/lock-options.ts';
 import { type Asked, specOf, ttlOf } from './primitives/lock-spec.ts';
-import { MultiLock } from './primitives/multi-lock.ts';
 import { Mutex } from './primitives/mutex.ts';
 import { ReadLock, type RwLock, WriteLock } from './primitives/rw-lock.ts';
 import { Semaphore } from './primitives/semaphore.ts';
-import { checkBoolean, checkNext } from './store-calls/replies.ts';
 
 /** How many `Locks` use a store; the last one to close closes it. */
 function users(): WeakMap<Store, number> {
@@ -53,7 +45,6 @@ export class Locks {
   /** @internal */
   readonly engine: Engine;
   #closing: Promise<void> | undefined;
-  #forgetSignals: () => void = () => {};
 
   /** @internal */
   constructor(store: Store, given: LocksOptions) {
@@ -62,7 +53,6 @@ export class Locks {
     this.engine = new Engine(store, options.clock, settingsOf(options, store));
     ttlOf(this.engine, options.ttl);
     users().set(store, (users().get(store) ?? 0) + 1);
-    if (options.releaseOnSignal) this.#forgetSignals = closeOnSignal(() => this.close());
   }
 
   /**
@@ -100,58 +90,9 @@ export class Locks {
     };
   }
 
-  /** Several locks at once, all or nothing. */
-  all(locks: readonly Lock[]): MultiLock {
-    return new MultiLock(this.engine, locks);
-  }
-
   /** The current holders and waiters, with the tokens of leases. */
   inspect(name: string): Promise<Queue> {
-    return this.engine.inspect(this.#resource(name));
-  }
-
-  /** Names of resources in use, without the prefix of these locks. */
-  list(prefix = ''): AsyncGenerator<string, void, void> {
-    if (typeof prefix !== 'string' || !prefix.isWellFormed()) {
-      throw new UsageError('The prefix must be Unicode text.');
-    }
-    return this.#list(prefix);
-  }
-
-  async *#list(prefix: string): AsyncGenerator<string, void, void> {
-    const engine = this.engine;
-    engine.checkOpen();
-    const { calls, settings } = engine.services;
-    const { store } = calls;
-    if (!store.list)
-      throw new UnsupportedError('list', `The ${store.name} store cannot list names.`);
-    const list = store.list.bind(store, settings.prefix + prefix);
-    const names = await engine.services.calls.ask(async () => list()[Symbol.asyncIterator](), same);
-    for (;;) {
-      const { done, value } = await engine.services.calls.ask(() => names.next(), checkNext);
-      if (done) return;
-      let wanted = false;
-      try {
-        yield value.slice(settings.prefix.length);
-        wanted = true;
-      } finally {
-        if (!wanted) await engine.services.calls.ask(async () => names.return?.(), same);
-      }
-    }
-  }
-
-  /** Ends the claim of a holder or waiter; false if there is none. */
-  evict(name: string, options: EvictOptions): Promise<boolean> {
-    return this.#evict(this.#resource(name), readEvict(options));
-  }
-
-  async #evict(resource: string, options: Required<EvictOptions>): Promise<boolean> {
-    const { token, reason, now } = options;
-    const { store } = this.engine.services.calls;
-    this.engine.checkOpen();
-    if (!store.evict) throw new UnsupportedError('evict', `The ${store.name} store cannot evict.`);
-    const evict = store.evict.bind(store, resource, numberOf(token), { reason, now });
-    return this.engine.services.calls.ask(evict, checkBoolean);
+    return this.engine.inspect(this.engine.resource(name));
   }
 
   /** Adds a listener; returns a function that removes it. See `LockEvents`. */
@@ -180,7 +121,6 @@ export class Locks {
   async #close(drainMs: number): Promise<void> {
     const engine = this.engine;
     const { calls, clock } = engine.services;
-    this.#forgetSignals();
     engine.refuse();
     for (const candidate of engine.closables) candidate.close();
     for (const queue of engine.queues) queue.rejectAll(new ClosedError());
@@ -197,12 +137,8 @@ export class Locks {
     await engine.closeStore(left <= 0);
   }
 
-  #resource(name: string): string {
-    return this.engine.services.settings.prefix + checkName(name, 'name', MAX_NAME_BYTES);
-  }
-
   #spec(name: string, options: Asked): Spec {
-    return specOf(this.engine, this.#resource(name), options);
+    return specOf(this.engine, this.engine.resource(name), options);
   }
 }
 
@@ -210,8 +146,6 @@ const CLOSE = { drain: duration('10s') };
 
 /** How long `close` waits for releases after it has aborted the work, in ms. */
 const LAST_WORDS_MS = 100;
-
-const same = <T>(reply: T): T => reply;
 
 /**
  * @internal The engine, for jobs.

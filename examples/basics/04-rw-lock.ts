@@ -1,6 +1,6 @@
 /** A read-write lock: many read the configuration, one reloads it, then goes on as a reader. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLocks } from 'holdfast';
+import { createLocks, downgrade } from 'holdfast';
 import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
@@ -23,7 +23,7 @@ async function reload(): Promise<void> {
   await sleep(20);
   config.complete = true;
   // Readers come in again, but no other reload does before this one is reported.
-  await lease.downgrade();
+  await downgrade(lease);
   console.log(`reloaded: version ${config.version}`);
 }
 

@@ -1,6 +1,6 @@
 /** Several locks at once, all or nothing: transfers in both directions cannot block each other. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLocks } from 'holdfast';
+import { allOf, createLocks } from 'holdfast';
 import { check } from '../shared/check.ts';
 import { store } from '../shared/store.ts';
 
@@ -11,7 +11,7 @@ const accounts = new Map([
 ]);
 
 async function transfer(from: string, to: string, amount: number): Promise<void> {
-  const both = locks.all([locks.mutex(`account:${from}`), locks.mutex(`account:${to}`)]);
+  const both = allOf([locks.mutex(`account:${from}`), locks.mutex(`account:${to}`)]);
   await both.run({ wait: '10s' }, async ({ signal }) => {
     const [have = 0, has = 0] = [accounts.get(from), accounts.get(to)];
     await sleep(2, undefined, { signal });

@@ -33,10 +33,10 @@ export function checkOptions<T extends object, C extends Checks<T, keyof T>>(
 ): Checked<C> {
   const known: Checks<T, keyof T> = checks;
   const names = Object.keys(known) as (keyof T & string)[];
-  const given = readOptions(options, names, what);
+  refuseUnknown(options, names, what);
   const used: Record<string, unknown> = {};
   for (const name of names) {
-    const value = known[name](given[name], name);
+    const value = known[name](options[name], name);
     if (value !== undefined) used[name] = value;
   }
   return used as Checked<C>;
@@ -90,7 +90,7 @@ export function asGiven<T>(given: T): T {
 }
 
 /**
- * The known options that were given. A misspelt one is refused, for it would be ignored silently.
+ * The known options that were given.
  * @throws UsageError if they are not an object, or have an unknown option.
  */
 export function readOptions<T extends object>(
@@ -98,6 +98,13 @@ export function readOptions<T extends object>(
   known: readonly string[],
   what: string,
 ): T {
+  refuseUnknown(options, known, what);
+  const given = known.map((key) => [key, options[key as keyof T]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as T;
+}
+
+/** A misspelt option would be ignored silently. */
+function refuseUnknown(options: object, known: readonly string[], what: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new UsageError(`The options of ${what} must be an object.`);
   }
@@ -106,8 +113,6 @@ export function readOptions<T extends object>(
     const all = known.join(', ');
     throw new UsageError(`${what} has no option ${JSON.stringify(unknown)}; it has ${all}.`);
   }
-  const given = known.map((key) => [key, options[key as keyof T]] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as T;
 }
 
 /** @throws UsageError in place of the error of a getter or a proxy. */

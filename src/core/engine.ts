@@ -1,13 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import { EventLoop, KeepAlive } from '../base/event-loop.ts';
+import { checkName } from '../base/names.ts';
 import { ClosedError, toStoreError } from '../contract/errors.ts';
 import type { Queue, Store } from '../contract/store.ts';
 import { Looks } from '../store-calls/looks.ts';
 import { StoreCalls } from '../store-calls/store-calls.ts';
 import { Events, noticeHeartbeat } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { LocalQueue, type Registry, type Spec } from './local-queue.ts';
+import { LocalQueue, type Registry } from './local-queue.ts';
 import type { Services, Settings } from './services.ts';
+import type { Spec } from './spec.ts';
 
 /** The queues of one `Locks` by key, and whether it is open. Nothing else in core knows it. */
 export class Engine implements Registry {
@@ -33,7 +35,7 @@ export class Engine implements Registry {
     });
     const heartbeat = new Heartbeat(clock);
     const keepAlive = new KeepAlive(clock);
-    const looks = new Looks(calls, clock);
+    const looks = new Looks(calls);
     this.services = { calls, clock, events, heartbeat, keepAlive, looks, loop, settings };
   }
 
@@ -66,6 +68,11 @@ export class Engine implements Registry {
   /** @throws ClosedError */
   checkOpen(): void {
     if (this.#closed) throw new ClosedError();
+  }
+
+  /** The full name. @throws UsageError */
+  resource(name: string): string {
+    return this.services.settings.prefix + checkName(name);
   }
 
   /**

@@ -2,7 +2,7 @@ import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Claim, ClaimStatus, Kind, Takeover } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Kind, Takeover, WaitingStatus } from '../contract/store.ts';
 import type { Outcome } from '../store-calls/batcher.ts';
 import type { LossReason } from './errors.ts';
 
@@ -169,27 +169,19 @@ export function warnOf(name: LockEventName, error: unknown): void {
 
 /** Reports a limit other than the claim's own: programs disagree. */
 export function noticeLimit(events: Events, claim: Claim, limit: number | undefined): void {
-  if (limit === undefined || !events.of.mismatch.isThere) return;
+  if (limit === undefined) return;
   const { resource, kind } = claim;
   const detail = `the limit in force is ${limit}, not ${claim.limit}`;
   events.emit('mismatch', { resource, kind, detail });
 }
 
 /** Reports that the store has lost its memory and grants nothing yet. */
-export function noticeQuarantine(events: Events, claim: Claim, status: ClaimStatus): void {
-  if (status.state !== 'waiting' || status.why !== 'data-loss') return;
-  if (!events.of.quarantine.isThere) return;
-  events.emit('quarantine', { resource: claim.resource, leftMs: status.retryInMs });
-}
-
-/** Reports that the store may no longer have the claim. */
-export function noticeDoubt(
+export function noticeQuarantine(
   events: Events,
-  claim: Claim,
-  doubt: { readonly remainingMs: number; readonly cause: StoreError | undefined },
+  { resource }: Claim,
+  { why, retryInMs }: WaitingStatus,
 ): void {
-  if (!events.of.unconfirmed.isThere) return;
-  events.emit('unconfirmed', { resource: claim.resource, kind: claim.kind, ...doubt });
+  if (why === 'data-loss') events.emit('quarantine', { resource, leftMs: retryInMs });
 }
 
 /** A request with heartbeats got a reply, or failed. */

@@ -9,7 +9,6 @@
  * What would break it: a timer or a flag that decides in place of the clock.
  */
 import { detached } from '../base/event-loop.ts';
-import { UnsupportedError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
@@ -17,7 +16,7 @@ import type { Grant } from './claim-state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
 import type { Acquisition, HandOff } from './events.ts';
 import type { LiveClaim } from './live-claim.ts';
-import { confirm, downgrade } from './questions.ts';
+import { confirm } from './questions.ts';
 import type { Services } from './services.ts';
 
 /** Issues leases, and takes them back. */
@@ -178,7 +177,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   get renew(): () => Promise<void> {
     return async () => {
       this.assertHeld();
-      const error = await confirm(this.#services.calls, this.live);
+      const error = await confirm(this.live);
       this.assertHeld();
       if (error) throw error;
     };
@@ -192,28 +191,6 @@ export class Lease implements FencingToken, AsyncDisposable {
     return () => {
       this.#left ??= this.#release();
       return this.#left;
-    };
-  }
-
-  /**
-   * Turns a write lock into a read lock without releasing it: other readers are admitted, and the
-   * token stays. There is no way back, because two readers that tried would wait for each other.
-   *
-   * @example
-   * await using lease = await locks.rwLock('config').write.acquire();
-   * await writeConfig('colour = blue');
-   * await lease.downgrade(); // from here on, others may read it, too
-   *
-   * @throws UnsupportedError for other kinds or if the store cannot, LeaseLostError, StoreError.
-   */
-  get downgrade(): () => Promise<void> {
-    return async () => {
-      if (this.kind !== 'write' && this.kind !== 'read') {
-        throw new UnsupportedError('downgrade', 'Only a write lock can be downgraded.');
-      }
-      this.assertHeld();
-      await downgrade(this.#services.calls, this.live);
-      this.assertHeld();
     };
   }
 

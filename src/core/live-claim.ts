@@ -10,7 +10,6 @@
  * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
-
 import { OneTimer } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -28,7 +27,7 @@ import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
 import { type Claimant, OVER, type State, type Terms } from './claim-state.ts';
 import { Deadline } from './deadline.ts';
 import { type Loss, lossOf } from './errors.ts';
-import { noticeDoubt, noticeLimit, noticeQuarantine } from './events.ts';
+import { noticeLimit, noticeQuarantine } from './events.ts';
 import type { Member } from './heartbeat.ts';
 import type { Services } from './services.ts';
 import { watch } from './watching.ts';
@@ -46,23 +45,21 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   #failures = 0;
   #unwatch: (() => void) | undefined;
   readonly deadline: Deadline;
+  readonly beatTtlMs: number;
   readonly #timer: OneTimer;
-  readonly #services: Services;
+  readonly services: Services;
   readonly #terms: Terms;
   readonly #claimant: Claimant;
 
   constructor(services: Services, claim: Claim, terms: Terms, claimant: Claimant) {
-    this.#services = services;
+    this.services = services;
     this.claim = claim;
     this.#terms = terms;
+    this.beatTtlMs = terms.beatTtlMs;
     this.#claimant = claimant;
     const times = { ttlMs: claim.ttlMs, beatTtlMs: terms.beatTtlMs, now: services.clock.now() };
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(services.clock);
-  }
-
-  get beatTtlMs(): number {
-    return this.#terms.beatTtlMs;
   }
 
   get state(): State {
@@ -76,10 +73,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
   start(): void {
-    const { calls, clock } = this.#services;
-    const ready = (): void => {
-      if (this.wanted) calls.claim.send(this.claim, this);
-    };
+    const { calls, clock } = this.services;
+    const ready = (): void => calls.claim.send(this.claim, this);
     this.#unwatch = watch(calls.store, clock, { claim: this.claim, wake: this.#wake, ready });
   }
 
@@ -93,7 +88,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   /** True while held; notifies the claimant of a loss. */
-  check(now: number = this.#services.clock.now()): boolean {
+  check(now: number = this.services.clock.now()): boolean {
     if (this.#state.at !== 'held') return false;
     const loss = this.deadline.loss(now);
     if (loss) this.lose(loss);
@@ -110,18 +105,20 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
       return;
     }
     this.#question = 'sent';
-    const { claim, renew, store } = this.#services.calls;
+    const { claim, renew, store } = this.services.calls;
     const tries = this.#state.at === 'waiting' && !this.#state.admitted && !store.traits.queue;
     (tries ? claim : renew).send(this.claim, this);
   }
 
   /** Reports, of a held claim, that the store may no longer have it. */
   doubt(cause?: StoreError): void {
-    const { clock, events } = this.#services;
+    const { clock, events } = this.services;
     const now = clock.now();
     if (!this.isHeld(now) || this.deadline.unanswered) return;
     this.deadline.unanswered = true;
-    noticeDoubt(events, this.claim, { remainingMs: this.deadline.remaining(now), cause });
+    const { resource, kind } = this.claim;
+    const remainingMs = this.deadline.remaining(now);
+    events.emit('unconfirmed', { resource, kind, remainingMs, cause });
   }
 
   /** Ends the hold without the store's word; the claim ends with its TTL, or by `release`. */
@@ -137,7 +134,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
     this.#end();
-    return this.#services.calls.releases.send(this.claim, afterMs);
+    return this.services.calls.releases.send(this.claim, afterMs);
   }
 
   /** The reply to a request that this claim sent itself. */
@@ -160,7 +157,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   readonly #wake = (news?: ClaimStatus): void => {
-    const { clock, calls } = this.#services;
+    const { clock, calls } = this.services;
     const state = this.#state;
     const hint = news && checkStatus(news);
     if (state.at === 'asking') {
@@ -181,7 +178,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   #held(status: HeldStatus, sentAt: number): void {
     // First, for this read may find that the clock stood still after the request was sent.
-    const now = this.#services.clock.now();
+    const now = this.services.clock.now();
     this.#confirmed(status.leftMs, sentAt);
     this.waiters = status.waiters;
     if (this.#state.at === 'held') return;
@@ -194,7 +191,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   #grant({ token, takeover, waiters, limit }: HeldStatus, now: number): void {
-    const { calls, heartbeat } = this.#services;
+    const { calls, heartbeat } = this.services;
     const lineage = lineageOf(calls.store);
     const grant = { number: token, lineage, takeover, queued: this.#queued };
     this.#state = { at: 'held', since: now, grant };
@@ -210,7 +207,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#claimant.granted(now);
     // Time may have passed since `now`, and the next heartbeat may come after the deadline.
     this.awaitDeadline();
-    noticeLimit(this.#services.events, this.claim, limit);
+    noticeLimit(this.services.events, this.claim, limit);
   }
 
   #waiting(status: WaitingStatus, sentAt: number): void {
@@ -225,14 +222,14 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#wait({ admitted: false, ahead: status.ahead });
     this.#askWhenDue(status);
     // Last, for a listener may end the claim.
-    if (state.at === 'asking') noticeLimit(this.#services.events, this.claim, status.limit);
-    noticeQuarantine(this.#services.events, this.claim, status);
+    if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
+    noticeQuarantine(this.services.events, this.claim, status);
   }
 
   #wait(parts: { readonly admitted: boolean; readonly ahead: number | undefined }): void {
     const doubled = 'doubled' in this.#state && this.#state.doubled;
     this.#state = { at: 'waiting', doubled, ...parts };
-    this.#services.heartbeat.add(this);
+    this.services.heartbeat.add(this);
   }
 
   #gone(status: GoneStatus): void {
@@ -245,7 +242,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   #failed(error: StoreError): void {
-    const { calls, clock } = this.#services;
+    const { calls, clock } = this.services;
     this.failure = error;
     if (error.outcome === 'unknown') this.#markUnanswered();
     if (this.#state.at === 'held') return this.doubt(error);
@@ -282,7 +279,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
    * the next heartbeat comes first.
    */
   awaitDeadline(): boolean {
-    const now = this.#services.clock.now();
+    const now = this.services.clock.now();
     if (!this.check(now)) return false;
     const left = this.deadline.remaining(now);
     if (this.#terms.heartbeat && left > this.beatTtlMs / 2) return true;
@@ -294,7 +291,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   #end(): void {
     this.#state = OVER;
     this.#timer.clear();
-    this.#services.heartbeat.remove(this);
+    this.services.heartbeat.remove(this);
     this.#unwatch?.();
   }
 }

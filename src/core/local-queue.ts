@@ -28,23 +28,8 @@ import {
 import { type Issuer, Lease } from './lease.ts';
 import { LiveClaim } from './live-claim.ts';
 import type { Services } from './services.ts';
+import type { Spec } from './spec.ts';
 import { type AcquireOptions, type Outlook, type Subject, Waiter } from './waiter.ts';
-
-/** What a primitive asks for, checked and complete. */
-export interface Spec {
-  readonly resource: string;
-  readonly kind: Kind;
-  readonly limit: number;
-  readonly ttlMs: number;
-  readonly minHoldMs: number;
-  readonly maxHoldMs: number | undefined;
-  readonly heartbeat: boolean;
-  readonly reentrant: boolean;
-  /** Tasks of this process share one claim. */
-  readonly shared: boolean;
-  /** Equal for waiters that may share a claim. */
-  readonly key: string;
-}
 
 /** Most local hand-offs while another process waits, and for how many ms. */
 const BATCH = { count: 64, ms: 50 };

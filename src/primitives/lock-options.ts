@@ -2,14 +2,7 @@ import { type Clock, checkClock } from '../base/clock.ts';
 import { type Duration, duration, positive } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import { checkName, MAX_PREFIX_BYTES } from '../base/names.ts';
-import {
-  type Checked,
-  type Checks,
-  checkOptions,
-  flag,
-  text,
-  wholeNumber,
-} from '../base/options.ts';
+import { type Checked, type Checks, flag, text, wholeNumber } from '../base/options.ts';
 import { MAX_PERMITS, OPTIONAL_VERBS, type Store } from '../contract/store.ts';
 import type { Settings } from '../core/services.ts';
 
@@ -32,8 +25,6 @@ export interface LocksOptions {
   readonly maxTtl?: Duration;
   /** How much faster the store's clock may run than this one; default 0.01, 1 %, as in Redlock. */
   readonly drift?: number;
-  /** On SIGINT and SIGTERM, `close()` and then let the signal take effect; default false. */
-  readonly releaseOnSignal?: boolean;
   /** Time and chance, for tests. */
   readonly clock?: Clock;
 }
@@ -61,31 +52,11 @@ export interface SemaphoreOptions extends LockOptions {
   readonly limit: number;
 }
 
-/**
- * @example
- * const [holder] = (await locks.inspect('report')).holders;
- * if (holder) await locks.evict('report', { token: holder.number, reason: 'it hangs' });
- */
-export interface EvictOptions {
-  /** The token of the lease, or of the waiter, which is its `number` in `inspect`. */
-  readonly token: bigint;
-  /** Becomes the `detail` of the holder's error. At most 1,024 bytes. */
-  readonly reason: string;
-  /**
-   * Ends the claim at once; only a fence protects then. Default false: it gets no more heartbeats
-   * and ends with its TTL, so that its holder stops in time.
-   */
-  readonly now?: boolean;
-}
-
 /** `maxTtl` if neither the locks nor the store set one. */
 const MAX_TTL_MS = 30_000;
 
 /** Margin in ms that every deadline keeps: timers fire late, servers round. */
 const MARGIN_MS = 20;
-
-/** Longest reason of an eviction, in bytes. */
-const MAX_REASON_BYTES = 1024;
 
 export const LOCK: Checks<LockOptions, 'ttl' | 'maxHold'> = {
   ttl: duration(),
@@ -117,17 +88,7 @@ export const LOCKS: Checks<LocksOptions, 'label' | 'ttl' | 'wait' | 'maxTtl'> = 
     if (typeof given === 'number' && given >= 0 && given < 0.5) return given;
     throw new UsageError(`${name} must be a number from 0 to 0.5.`);
   },
-  releaseOnSignal: flag(),
   clock: checkClock,
-};
-
-const EVICT = {
-  token: (given: bigint, name: string): bigint => {
-    if (typeof given === 'bigint') return given;
-    throw new UsageError(`${name} must be a bigint.`);
-  },
-  reason: (given: string, name: string): string => checkName(given, name, MAX_REASON_BYTES),
-  now: flag(),
 };
 
 /** The verbs of every store, and the members that it may lack. */
@@ -159,13 +120,17 @@ export function settingsOf(options: Checked<typeof LOCKS>, store: Store): Settin
   };
 }
 
-function maxTtlOf(ms: number | undefined, { maxTtlMs, name }: Store): number {
+function maxTtlOf(ms: number | undefined, { maxTtlMs = ms, name }: Store): number {
   if (ms === undefined) return maxTtlMs ?? MAX_TTL_MS;
-  if (maxTtlMs === undefined || ms <= maxTtlMs) return ms;
-  const raise = `raise the option maxTtl of the ${name} store for all its users`;
-  throw new UsageError(`maxTtl is ${ms} ms, more than the store's, ${maxTtlMs} ms: ${raise}.`);
+  return atMost(maxTtlMs, { ms, what: 'maxTtl', where: `the ${name} store` });
 }
 
-export function readEvict(options: EvictOptions): Required<EvictOptions> {
-  return checkOptions(options, EVICT, 'evict');
+/** @throws UsageError if it is more than the longest TTL that `where` allows. */
+export function atMost(
+  maxTtlMs: number | undefined,
+  { ms, what, where }: { readonly ms: number; readonly what: string; readonly where: string },
+): number {
+  if (maxTtlMs === undefined || ms <= maxTtlMs) return ms;
+  const raise = `raise the option maxTtl of ${where} for all users of the store`;
+  throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
 }

@@ -4,8 +4,8 @@ import { UsageError } from '../base/errors.ts';
 import type { Checked } from '../base/options.ts';
 import type { Kind } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
-import type { Spec } from '../core/local-queue.ts';
-import type { LOCK } from './lock-options.ts';
+import type { Spec } from '../core/spec.ts';
+import { atMost, type LOCK } from './lock-options.ts';
 
 export type Asked = Checked<typeof LOCK> & { readonly kind: Kind; readonly limit: number };
 
@@ -16,7 +16,7 @@ const MIN_TTL_MS = 100;
 export function specOf(engine: Engine, resource: string, options: Asked): Spec {
   const { kind, fair, heartbeat, ttl, minHold, maxHold: maxHoldMs, ...rest } = options;
   const ttlMs = ttlOf(engine, ttl);
-  const minHoldMs = atMost(engine, minHold, 'minHold');
+  const minHoldMs = withinMaxTtl(engine, minHold, 'minHold');
   if (maxHoldMs !== undefined && maxHoldMs < minHoldMs) {
     throw new UsageError('maxHold must not be less than minHold.');
   }
@@ -33,14 +33,12 @@ export function ttlOf(engine: Engine, ttl: number | undefined): number {
   const ttlMs = ttl ?? settings.ttlMs;
   const least = Math.max(MIN_TTL_MS, calls.store.traits.ttlStepMs ?? 1);
   if (ttlMs < least) throw new UsageError(`ttl must be at least ${least} ms, not ${ttlMs}.`);
-  return atMost(engine, ttlMs, 'ttl');
+  return withinMaxTtl(engine, ttlMs, 'ttl');
 }
 
-function atMost({ services }: Engine, ms: number, what: string): number {
+function withinMaxTtl({ services }: Engine, ms: number, what: string): number {
   const { store } = services.calls;
   const { maxTtlMs } = services.settings;
-  if (ms <= maxTtlMs) return ms;
   const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
-  const raise = `raise the option maxTtl of ${where} for all users of the store`;
-  throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
+  return atMost(maxTtlMs, { ms, what, where });
 }

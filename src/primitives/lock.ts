@@ -5,7 +5,7 @@ import type { Kind, Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import { DeadlockError, MismatchError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
-import type { Spec } from '../core/local-queue.ts';
+import type { Spec } from '../core/spec.ts';
 import { type AcquireOptions, NO_OPTIONS } from '../core/waiter.ts';
 import { inContexts, tellOf } from './acquisition-events.ts';
 import { Lockable, type Scope, type Work } from './lockable.ts';
@@ -40,11 +40,6 @@ export abstract class Lock extends Lockable<Lease> {
   /** @internal Why a wait inside a lease on the same queue would never end; undefined if it may. */
   protected whyNever(_around: Kind, _: AcquireOptions): string | undefined {
     return 'this context already holds it; pass the lease on, or set reentrant: true';
-  }
-
-  /** @internal */
-  belongsTo(engine: Engine): boolean {
-    return this.engine === engine;
   }
 
   /** @internal For elections: waits without end; no default limits the wait. */

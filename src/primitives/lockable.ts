@@ -22,7 +22,7 @@ export type TryResult<T> =
 /** The four ways to take a lock. */
 export abstract class Lockable<L extends Held> {
   /** @internal */
-  protected readonly engine: Engine;
+  readonly engine: Engine;
 
   /** @internal */
   constructor(engine: Engine) {

@@ -10,12 +10,13 @@
 import { firstOf } from '../base/aborts.ts';
 import { parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
+import { reading } from '../base/options.ts';
 import type { Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { LeaseLostError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
-import { Lock } from './lock.ts';
+import type { Lock } from './lock.ts';
 import { type Held, Lockable, type Scope } from './lockable.ts';
 
 /** The leases of all parts, in the order of the call. */
@@ -66,21 +67,15 @@ export class MultiLease implements Held {
   }
 }
 
-/**
- * Several locks as one, made by `locks.all`.
- *
- * @example
- * const accounts = [from, to].map((id) => locks.mutex(`account:${id}`));
- * await locks.all(accounts).run(() => transfer(from, to));
- */
+/** Several locks as one, made by `allOf`. */
 export class MultiLock extends Lockable<MultiLease> {
   readonly #parts: readonly Lock[];
   readonly #ordered: readonly Lock[];
 
-  /** @internal Throws UsageError if there are no parts, or the same resource occurs twice. */
+  /** @internal */
   constructor(engine: Engine, parts: readonly Lock[]) {
     super(engine);
-    this.#parts = checkParts(engine, parts);
+    this.#parts = parts;
     this.#ordered = [...this.#parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
@@ -147,19 +142,31 @@ export class MultiLock extends Lockable<MultiLease> {
   }
 }
 
-/** @throws UsageError */
-function checkParts(engine: Engine, parts: readonly Lock[]): Lock[] {
-  if (!Array.isArray(parts) || parts.length === 0) {
-    throw new UsageError('all() takes a list of at least one lock.');
-  }
-  const ours = (part: unknown): boolean => part instanceof Lock && part.belongsTo(engine);
-  if (parts.findIndex((part) => !ours(part)) >= 0) {
-    throw new UsageError('all() takes mutexes, semaphores, readers and writers of these locks.');
-  }
-  if (new Set(parts.map((part) => part.resource)).size < parts.length) {
-    throw new UsageError('all() has the same resource twice.');
-  }
-  return [...parts];
+/**
+ * Several locks at once, all or nothing. All are of the same `Locks`.
+ *
+ * @example
+ * import { allOf } from 'holdfast';
+ *
+ * const accounts = [from, to].map((id) => locks.mutex(`account:${id}`));
+ * await allOf(accounts).run(() => transfer(from, to));
+ *
+ * @throws UsageError if there are none, or two on one resource.
+ */
+export function allOf(locks: readonly Lock[]): MultiLock {
+  return reading('The list of allOf()', () => {
+    const parts = Array.isArray(locks) ? [...locks] : [];
+    const engine: Engine | undefined = parts[0]?.engine;
+    if (!engine) throw new UsageError('allOf() takes a list of at least one lock.');
+    // The engine, and not the class, says whose they are: there may be two copies of the package.
+    if (!parts.every((part) => part?.engine === engine && typeof part.resource === 'string')) {
+      throw new UsageError('allOf() takes mutexes, semaphores, readers and writers of one Locks.');
+    }
+    if (new Set(parts.map((part) => part.resource)).size < parts.length) {
+      throw new UsageError('allOf() has the same resource twice.');
+    }
+    return new MultiLock(engine, parts);
+  });
 }
 
 async function release(taken: ReadonlyMap<Lock, Lease>): Promise<void> {

@@ -1,46 +1,42 @@
-import type { Clock } from '../base/clock.ts';
 import type { Member, Queue } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
 import { checkQueue } from './replies.ts';
 import type { StoreCalls } from './store-calls.ts';
+import { TRIES_PER_TTL } from './time-limit.ts';
 
-/** How long a failed wait asks for the holders, in ms: they are a courtesy. */
+/** A wait that failed asks who holds for so long, in ms: the answer is a courtesy. */
 const LAST_LOOK_MS = 250;
 
 /** Reads queues, with numbers as the tokens of leases. */
 export class Looks {
   readonly #calls: StoreCalls;
-  readonly #clock: Clock;
   readonly #last = new Map<string, Promise<readonly Member[]>>();
 
-  constructor(calls: StoreCalls, clock: Clock) {
+  constructor(calls: StoreCalls) {
     this.#calls = calls;
-    this.#clock = clock;
   }
 
   /**
    * Holders first, then waiters.
    * @throws StoreError
    */
-  async inspect(resource: string): Promise<Queue> {
+  inspect(resource: string, about?: { readonly ttlMs: number }): Promise<Queue> {
     const { store } = this.#calls;
-    return scaled(await this.#calls.ask(() => store.inspect(resource), checkQueue));
+    return this.#calls.ask(() => store.inspect(resource), checkQueue, about).then(scaled);
   }
 
   /** The current holders; empty if the store does not reply soon. */
   holders(resource: string): Promise<readonly Member[]> {
-    const known = this.#last.get(resource);
-    if (known) return known;
-    const look = new Promise<readonly Member[]>((resolve) => {
-      const timer = this.#clock.setTimeout(() => resolve([]), LAST_LOOK_MS);
-      this.inspect(resource)
+    let look = this.#last.get(resource);
+    if (!look) {
+      look = this.inspect(resource, { ttlMs: LAST_LOOK_MS * TRIES_PER_TTL })
         .then(
-          (queue) => resolve(queue.holders),
-          () => resolve([]),
+          (queue) => queue.holders,
+          () => [],
         )
-        .finally(() => this.#clock.clearTimeout(timer));
-    }).finally(() => this.#last.delete(resource));
-    this.#last.set(resource, look);
+        .finally(() => this.#last.delete(resource));
+      this.#last.set(resource, look);
+    }
     return look;
   }
 }

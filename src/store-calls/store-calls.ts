@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
-import { toStoreError, UnsupportedError } from '../contract/errors.ts';
-import type { Claim, ClaimStatus, Store } from '../contract/store.ts';
+import { toStoreError } from '../contract/errors.ts';
+import type { ClaimStatus, Store } from '../contract/store.ts';
 import type { BatcherParts, Outcome, Sender } from './batcher.ts';
 import { senderOf } from './by-part.ts';
 import { Releases } from './release.ts';
@@ -27,7 +27,6 @@ export class StoreCalls {
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
   readonly #parts: StoreCallsParts;
-  #downgrade: Sender<ClaimStatus> | undefined;
 
   constructor(parts: StoreCallsParts) {
     const { store, clock, renewed, idle } = parts;
@@ -39,17 +38,6 @@ export class StoreCalls {
     const later = (ms: number): Sender<boolean> =>
       this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
     this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock, idle);
-  }
-
-  /** @throws UnsupportedError */
-  get downgrade(): Sender<ClaimStatus> {
-    const { store } = this;
-    const verb = store.downgrade?.bind(store);
-    if (!verb) throw new UnsupportedError('downgrade', `The ${store.name} store cannot downgrade.`);
-    const all = (claims: readonly Claim[]): Promise<ClaimStatus[]> =>
-      Promise.all(claims.map((claim) => verb(claim)));
-    this.#downgrade ??= this.#sender(all, checkStatus);
-    return this.#downgrade;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { allOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { describe, expect, it, vi } from 'vitest';
 import { firstOf, onAbort } from '../../src/base/aborts.ts';
@@ -67,7 +68,7 @@ describe('the first of several signals', () => {
       signal.addEventListener('abort', () => {});
       signals.push(new WeakRef(signal));
     };
-    const both = locks.all([locks.mutex('a'), locks.mutex('b')]);
+    const both = allOf([locks.mutex('a'), locks.mutex('b')]);
     for (let i = 0; i < 5; i++) await both.run(listen);
     let kept = 0;
     for await (const term of createElection(locks, 'e').campaign()) {

@@ -3,7 +3,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLocks } from 'holdfast';
+import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { inject, onTestFinished } from 'vitest';
 
@@ -70,7 +70,7 @@ export class Place {
   async counts(): Promise<{ readonly holders: number; readonly waiters: number }> {
     const locks = createLocks(sqliteStore(this.file));
     const counts = { holders: 0, waiters: 0 };
-    for await (const name of locks.list()) {
+    for await (const name of list(locks)) {
       const queue = await locks.inspect(name);
       counts.holders += queue.holders.length;
       counts.waiters += queue.waiters.length;

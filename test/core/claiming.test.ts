@@ -1,4 +1,4 @@
-import type { AcquireOptions, Lock } from 'holdfast';
+import { type AcquireOptions, allOf, type Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -182,7 +182,7 @@ describe('an aborted wait', () => {
   it('before it began sends nothing', async () => {
     const { clock, store, locks } = setUp();
     const signal = AbortSignal.abort('too late');
-    const both = locks.all([locks.mutex('a'), locks.mutex('b')]);
+    const both = allOf([locks.mutex('a'), locks.mutex('b')]);
     const work = (): number => 1;
     for (const ways of [locks.mutex('a'), both] as Way[]) {
       await expect(ways.acquire({ signal })).rejects.toBe('too late');

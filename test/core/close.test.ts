@@ -1,4 +1,4 @@
-import { ClosedError, createLocks, type Lease } from 'holdfast';
+import { allOf, ClosedError, createLocks, evict, type Lease, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { describe, expect, it } from 'vitest';
 import {
@@ -23,7 +23,7 @@ describe('close', () => {
     const { locks } = bed;
     const waits = [
       ...[locks.mutex('a'), locks.mutex('a'), locks.semaphore('s', { limit: 2 })],
-      locks.all([locks.mutex('b'), locks.mutex('c')]),
+      allOf([locks.mutex('b'), locks.mutex('c')]),
     ].map((lock) => watchOutcome<unknown>(lock.acquire()));
     await bed.clock.rest();
     const closed = watchOutcome(locks.close());
@@ -107,8 +107,8 @@ describe('close', () => {
     await Promise.all([locks.close(), clock.rest()]);
     const refused = [
       ...[mutex.acquire(), mutex.tryAcquire(), mutex.run(() => 1), mutex.tryRun(() => 1)],
-      ...[locks.all([mutex]).acquire(), locks.inspect('a'), locks.list().next()],
-      locks.evict('a', { token: 1n, reason: 'test' }),
+      ...[allOf([mutex]).acquire(), locks.inspect('a'), list(locks).next()],
+      evict(locks, 'a', { token: 1n, reason: 'test' }),
       createElection(locks, 'e').standings(),
       createElection(locks, 'e').observe().next(),
       createElection(locks, 'e').campaign()[Symbol.asyncIterator]().next(),

@@ -1,4 +1,4 @@
-import { createLocks, currentLease, type Lease, type Locks } from 'holdfast';
+import { createLocks, currentLease, evict, type Lease, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -37,7 +37,7 @@ describe('the lease around the running code', () => {
   it('is there when it is lost', async () => {
     let aborted: boolean | undefined;
     const work = locks.mutex('a').run(async ({ token, ended }) => {
-      await locks.evict('a', { token, reason: 'test', now: true });
+      await evict(locks, 'a', { token, reason: 'test', now: true });
       await ended;
       aborted = currentLease()?.signal.aborted;
     });

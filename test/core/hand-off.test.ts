@@ -1,4 +1,4 @@
-import type { Lease, Lock } from 'holdfast';
+import { downgrade, type Lease, type Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { type Bed, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
@@ -209,8 +209,8 @@ describe('a downgraded write lock', () => {
     const bed = setUp();
     const lease = await bed.locks.rwLock('rw').write.acquire();
     const { token } = lease;
-    await lease.downgrade();
-    await lease.downgrade();
+    await downgrade(lease);
+    await downgrade(lease);
     expect([lease.kind, lease.token, lease.held]).toEqual(['read', token, true]);
     await bed.clock.advance(3_400);
     expect(bed.store.sent('renew')[0]?.claims[0]).toMatchObject({ kind: 'read', permits: 1 });
@@ -223,7 +223,7 @@ describe('a downgraded write lock', () => {
       const lease = await write.acquire();
       const next = watchOutcome(write.acquire());
       if (outcome === 'unanswered') bed.store.onDowngrade = silence;
-      const downgraded = watchOutcome(lease.downgrade());
+      const downgraded = watchOutcome(downgrade(lease));
       await bed.clock.advance(3_400);
       expect(downgraded.done).toBe(true);
       expect(downgraded.error === undefined).toBe(outcome === 'answered');
@@ -236,10 +236,10 @@ describe('a downgraded write lock', () => {
   it('is refused for other kinds and stores that cannot', async () => {
     const bed = setUp();
     const mutex = await bed.locks.mutex('a').acquire();
-    await expect(mutex.downgrade()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    await expect(downgrade(mutex)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     Object.assign(bed.store, { downgrade: undefined });
     const writer = await bed.locks.rwLock('rw').write.acquire();
-    await expect(writer.downgrade()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    await expect(downgrade(writer)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     expect(writer.kind).toBe('write');
   });
 });

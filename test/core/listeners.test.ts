@@ -1,5 +1,5 @@
 /** Listeners may do anything with the locks that they hear of. */
-import type { Lease } from 'holdfast';
+import { type Lease, list } from 'holdfast';
 import { afterEach, expect, it, vi } from 'vitest';
 import { setUp, watchOutcome } from '../support/scripted-store.ts';
 
@@ -74,8 +74,8 @@ it('what is thrown into a list comes back as it is', async () => {
       yield 'a';
     },
   });
-  const list = locks.list();
-  await list.next();
+  const names = list(locks);
+  await names.next();
   const reason = new Error('mine');
-  await expect(list.throw(reason)).rejects.toBe(reason);
+  await expect(names.throw(reason)).rejects.toBe(reason);
 });

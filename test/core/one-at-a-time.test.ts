@@ -1,3 +1,4 @@
+import { allOf } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/scripted-store.ts';
 
@@ -9,7 +10,7 @@ describe('a store that lets one in at a time', () => {
       permits.acquire(),
       permits.tryAcquire({ permits: 2 }),
       locks.rwLock('rw').read.acquire(),
-      locks.all([locks.mutex('a'), permits]).acquire(),
+      allOf([locks.mutex('a'), permits]).acquire(),
     ]) {
       await expect(asked).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'permits' });
     }

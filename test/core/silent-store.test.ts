@@ -1,4 +1,4 @@
-import { createLocks } from 'holdfast';
+import { createLocks, evict, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore, faultyStore, type Verb } from 'holdfast/testkit';
@@ -25,7 +25,7 @@ it('inspect ends although the store is silent', async () => {
 
 it('evict ends although the store is silent', async () => {
   const { clock, locks } = silent('evict');
-  const evicted = locks.evict('a', { token: 1024n, reason: 'stuck' });
+  const evicted = evict(locks, 'a', { token: 1024n, reason: 'stuck' });
   const rejected = expect(evicted).rejects.toMatchObject(UNKNOWN);
   await clock.advance(10_000);
   await rejected;
@@ -41,7 +41,7 @@ it('whoever observes an election hears that the store is silent', async () => {
 
 it('a list ends although the store is silent', async () => {
   const { clock, locks } = silent('list');
-  const first = expect(locks.list().next()).rejects.toMatchObject(UNKNOWN);
+  const first = expect(list(locks).next()).rejects.toMatchObject(UNKNOWN);
   await clock.advance(10_000);
   await first;
   expect(clock.timers).toBe(0);
@@ -51,7 +51,7 @@ it('a list that falls silent ends, and one that is left is ended', async () => {
   const clock = new FakeClock();
   const memory = memoryStore({ clock });
   let ended = 0;
-  const list = async function* () {
+  const falling = async function* () {
     try {
       yield 'a';
       yield 'b';
@@ -62,15 +62,15 @@ it('a list that falls silent ends, and one that is left is ended', async () => {
   };
   const traits = { ...memory.traits, synchronous: false };
   const locks = createLocks(
-    { ...aroundStore(memory, (_, next) => next(), traits), list },
+    { ...aroundStore(memory, (_, next) => next(), traits), list: falling },
     { clock },
   );
-  for await (const name of locks.list()) {
+  for await (const name of list(locks)) {
     expect(name).toBe('a');
     break;
   }
   expect(ended).toBe(1);
-  const names = locks.list();
+  const names = list(locks);
   await names.next();
   await names.next();
   const last = expect(names.next()).rejects.toMatchObject(UNKNOWN);

@@ -1,7 +1,7 @@
 /** What is told beside the life of a lease: for telemetry, and for whoever wants to know. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
-import type { Acquisition, LockEvents, Locks } from 'holdfast';
+import { type Acquisition, allOf, type LockEvents, type Locks } from 'holdfast';
 import { afterEach, expect, it, vi } from 'vitest';
 import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -141,7 +141,7 @@ it('lets listeners choose the context in which the work runs, one inside the oth
   for (const context of contexts) {
     locks.on('working', ({ resource, within }) => within((work) => context.run(resource, work)));
   }
-  const both = locks.all([locks.mutex('a'), locks.mutex('b')]);
+  const both = allOf([locks.mutex('a'), locks.mutex('b')]);
   const seen = async (): Promise<unknown[]> => {
     await null;
     return contexts.map((context) => context.getStore());

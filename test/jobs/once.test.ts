@@ -1,4 +1,4 @@
-import { createLocks, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
+import { createLocks, evict, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type OnceOptions, once } from 'holdfast/once';
 import { describe, expect, it } from 'vitest';
@@ -88,7 +88,7 @@ describe('once', () => {
     const { clock, locks, other } = setUp();
     const evicted = watchOutcome(
       once(locks, 'a', DAY, async ({ token, resource }) => {
-        await other.evict(resource, { token, reason: 'it hangs' });
+        await evict(other, resource, { token, reason: 'it hangs' });
       }),
     );
     await clock.advance(1_000);

@@ -39,7 +39,7 @@ async function knowErrors(locks, { isLockError }) {
     (error) => isLockError(error, 'USAGE'),
   );
   const work = locks.mutex('evicted').run(async ({ token, signal }) => {
-    await locks.evict('evicted', { token, reason: 'to see it told', now: true });
+    await imported.evict(locks, 'evicted', { token, reason: 'to see it told', now: true });
     while (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 1));
   });
   await assert.rejects(work, (error) => isLockError(error, 'LEASE_LOST'));

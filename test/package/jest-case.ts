@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLocks, isLockError, LeaseLostError, StoreError } from 'holdfast';
+import { createLocks, evict, isLockError, LeaseLostError, StoreError } from 'holdfast';
 import { connect } from 'holdfast/connect';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
@@ -21,7 +21,7 @@ test('a lock in a file, with a signal of the test and the errors of the package'
     const mutex = locks.mutex('a');
     await using lease = await mutex.acquire({ signal: new AbortController().signal });
     expect(await mutex.tryAcquire()).toBe(null);
-    await locks.evict('a', { token: lease.token, reason: 'to see it told', now: true });
+    await evict(locks, 'a', { token: lease.token, reason: 'to see it told', now: true });
     await lease.ended;
     expect(lease.loss).toBeInstanceOf(LeaseLostError);
     expect(isLockError(lease.loss, 'LEASE_LOST')).toBe(true);

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLocks, isLockError, type LeaseLostError, type Locks } from 'holdfast';
+import { allOf, createLocks, evict, isLockError, type LeaseLostError, type Locks } from 'holdfast';
 import { type SqliteConnection, sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
@@ -70,7 +70,7 @@ async function nested(locks: Locks): Promise<void> {
 async function several(locks: Locks): Promise<void> {
   const { read, write } = locks.rwLock('read-write');
   const semaphore = locks.semaphore('semaphore', { limit: 2 });
-  const both = locks.all([locks.mutex('a'), semaphore]);
+  const both = allOf([locks.mutex('a'), semaphore]);
   assert.equal(await both.run(({ signal }) => signal.aborted), false);
   const readers = [read, read].map((lock) => lock.run(() => sleep(1, 'read')));
   assert.deepEqual(await Promise.all(readers), ['read', 'read']);
@@ -81,7 +81,7 @@ async function several(locks: Locks): Promise<void> {
 async function evicted(locks: Locks): Promise<void> {
   const work = locks.mutex('evicted').run(async ({ signal, token }) => {
     const aborted = once(signal, 'abort');
-    await locks.evict('evicted', { token, reason: 'to see it told', now: true });
+    await evict(locks, 'evicted', { token, reason: 'to see it told', now: true });
     await aborted;
   });
   await assert.rejects(work, (error) => {

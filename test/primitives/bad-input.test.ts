@@ -1,5 +1,12 @@
 /** What a program passes by mistake: a usage error, before anything is sent. */
-import { createLocks, type LockOptions, type Locks, type LocksOptions } from 'holdfast';
+import {
+  allOf,
+  createLocks,
+  evict,
+  type LockOptions,
+  type Locks,
+  type LocksOptions,
+} from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { countingStore } from 'holdfast/testkit';
@@ -59,15 +66,15 @@ const ATTEMPTS: readonly Attempt[] = [
   ['a run without work', (locks) => locks.mutex('a').run(wrong(undefined))],
   ['a run with options alone', (locks) => locks.mutex('a').run(wrong({ wait: '1s' }))],
   ['a tryRun without work', (locks) => locks.mutex('a').tryRun(wrong('work'))],
-  ['a multi-lock of nothing', (locks) => locks.all([])],
-  ['a multi-lock of no list', (locks) => locks.all(wrong(locks.mutex('a')))],
-  ['a multi-lock of names', (locks) => locks.all(wrong(['a', 'b']))],
-  ['the same lock twice in one', (locks) => locks.all([locks.mutex('a'), locks.mutex('a')])],
+  ['a multi-lock of nothing', () => allOf([])],
+  ['a multi-lock of no list', (locks) => allOf(wrong(locks.mutex('a')))],
+  ['a multi-lock of names', () => allOf(wrong(['a', 'b']))],
+  ['the same lock twice in one', (locks) => allOf([locks.mutex('a'), locks.mutex('a')])],
   ['an event that does not exist', (locks) => locks.on(wrong('gone'), () => {})],
   ['a listener that is no function', (locks) => locks.on('lost', wrong('listener'))],
   ['a look at an empty name', (locks) => locks.inspect('')],
-  ['an eviction by a number', (locks) => locks.evict('a', { token: wrong(1), reason: 'test' })],
-  ['an eviction without a reason', (locks) => locks.evict('a', { token: 1n, reason: '' })],
+  ['an eviction by a number', (locks) => evict(locks, 'a', { token: wrong(1), reason: 'test' })],
+  ['an eviction without a reason', (locks) => evict(locks, 'a', { token: 1n, reason: '' })],
   ['a drain that is no duration', (locks) => locks.close({ drain: wrong('later') })],
 ];
 

@@ -1,4 +1,4 @@
-import { LeaseLostError } from 'holdfast';
+import { allOf, LeaseLostError } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -7,7 +7,7 @@ describe('several locks', () => {
     const { clock, store, locks, late } = setUp();
     store.onClaim = () => late(10, held());
     const parts = ['b', 'é', 'a', 'Z', 'aa'].map((name) => locks.mutex(name));
-    const acquired = locks.all(parts).acquire();
+    const acquired = allOf(parts).acquire();
     await clock.advance(50);
     expect(store.entered.map(({ resource }) => resource)).toEqual(['Z', 'a', 'aa', 'b', 'é']);
     const { leases } = await acquired;
@@ -18,7 +18,7 @@ describe('several locks', () => {
     const { clock, store, locks, late } = setUp();
     store.onClaim = ({ resource }) => (resource < 'c' ? late(400, held()) : waiting());
     const parts = ['a', 'b', 'c'].map((name) => locks.mutex(name));
-    const acquired = watchOutcome(locks.all(parts).acquire({ wait: '1s' }));
+    const acquired = watchOutcome(allOf(parts).acquire({ wait: '1s' }));
     await clock.advance(999);
     expect(acquired.done).toBe(false);
     await clock.advance(10);
@@ -36,7 +36,7 @@ describe('several locks', () => {
         if (how === 'failure') throw failure({ retryable: false, outcome: 'failed' });
         return how === 'refused' ? { state: 'gone', why: 'refused' } : waiting();
       };
-      const both = locks.all([locks.mutex('a'), locks.mutex('b')]);
+      const both = allOf([locks.mutex('a'), locks.mutex('b')]);
       const options = { signal: aborter.signal };
       const outcome = watchOutcome<unknown>(
         how === 'refused' ? both.tryAcquire(options) : both.acquire(options),
@@ -59,7 +59,7 @@ describe('several locks', () => {
     const { clock, store, locks, late } = setUp();
     store.onClaim = ({ resource }) => (resource === 'a' ? held() : late(3_000, held()));
     store.onRenew = () => ({ state: 'gone', why: 'evicted' });
-    const both = locks.all([locks.mutex('a', { ttl: '3s' }), locks.mutex('b')]);
+    const both = allOf([locks.mutex('a', { ttl: '3s' }), locks.mutex('b')]);
     const acquired = watchOutcome(both.acquire());
     await clock.advance(3_000);
     expect(acquired.error).toMatchObject({ code: 'LEASE_LOST', resource: 'a', reason: 'evicted' });
@@ -69,7 +69,7 @@ describe('several locks', () => {
 
   it('as a lease are held while all are, and abort with the first that is lost', async () => {
     const { clock, store, locks } = setUp();
-    const both = await locks.all([locks.mutex('b'), locks.mutex('a')]).acquire();
+    const both = await allOf([locks.mutex('b'), locks.mutex('a')]).acquire();
     expect(both.held).toBe(true);
     store.onRenew = ({ resource }) =>
       resource === 'a' ? { state: 'gone', why: 'evicted' } : held();
@@ -85,12 +85,10 @@ describe('several locks', () => {
     const { clock, store, locks } = setUp();
     store.onRenew = silence;
     const ran = watchOutcome(
-      locks
-        .all([locks.mutex('a'), locks.semaphore('s', { limit: 3 })])
-        .run(
-          { wait: '1s' },
-          () => new Promise((resolve) => clock.setTimeout(() => resolve(1), 20_000)),
-        ),
+      allOf([locks.mutex('a'), locks.semaphore('s', { limit: 3 })]).run(
+        { wait: '1s' },
+        () => new Promise((resolve) => clock.setTimeout(() => resolve(1), 20_000)),
+      ),
     );
     await clock.advance(20_000);
     expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired' });
@@ -103,7 +101,7 @@ describe('several locks', () => {
     const member = { number: 3n, kind: 'mutex', permits: 1, ttlMs: 1, leftMs: 1, holder } as const;
     store.onInspect = async () => ({ holders: [member], waiters: [] });
     store.onClaim = () => ({ state: 'gone', why: 'refused' });
-    const ran = watchOutcome(locks.all([locks.mutex('a'), locks.mutex('b')]).tryRun(() => 1));
+    const ran = watchOutcome(allOf([locks.mutex('a'), locks.mutex('b')]).tryRun(() => 1));
     await clock.rest();
     expect(ran.value).toMatchObject({ acquired: false, holders: [{ holder }, { holder }] });
   });
@@ -113,7 +111,7 @@ describe('several locks', () => {
     const a = locks.mutex('a');
     const b = locks.mutex('b', { reentrant: true });
     const ran = watchOutcome(
-      locks.all([a, b]).run(async () => {
+      allOf([a, b]).run(async () => {
         await expect(a.run(() => 1)).rejects.toMatchObject({ code: 'DEADLOCK' });
         expect(await b.run(() => 'in')).toBe('in');
       }),
@@ -142,7 +140,7 @@ describe('several locks', () => {
       [b, c],
     ];
     let done = 0;
-    for (const parts of [...orders, ...orders]) void locks.all(parts).run(() => void done++);
+    for (const parts of [...orders, ...orders]) void allOf(parts).run(() => void done++);
     await clock.advance(2_000);
     expect(done).toBe(10);
     expect(taken.size).toBe(0);

@@ -1,7 +1,7 @@
 /** Arguments that are wrong are usage errors, whatever they are. */
 
 import { inspect } from 'node:util';
-import { createLocks, isLockError, parseDuration } from 'holdfast';
+import { allOf, createLocks, isLockError, list, parseDuration } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';
 import { sqlFence } from 'holdfast/fence';
@@ -55,8 +55,8 @@ describe('refused', () => {
 
   it('is a list of locks that has something else in it, or a hole', () => {
     const { locks } = setUp();
-    refused(() => locks.all(new Array(3)));
-    refused(() => locks.all([locks.mutex('a'), 'b' as never]));
+    refused(() => allOf(new Array(3)));
+    refused(() => allOf([locks.mutex('a'), 'b' as never]));
   });
 
   it('is what only looks like a store, a fence, a lease or a URL', async () => {
@@ -102,7 +102,7 @@ describe('refused', () => {
     const signal = { aborted: false, addEventListener: () => {} } as never;
     refused(() => locks.mutex('a').acquire({ signal }));
     refused(() => createElection(locks, 'a').observe({ signal }));
-    refused(() => locks.list('\ud800'));
+    refused(() => list(locks, '\ud800'));
     refused(() => createLocks(store, { clock: { now: () => 0 } as never }));
   });
 });

@@ -1,4 +1,4 @@
-import { DeadlockError, type Lock } from 'holdfast';
+import { allOf, DeadlockError, downgrade, type Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { type Bed, setUp, watchOutcome } from '../support/scripted-store.ts';
 
@@ -20,7 +20,7 @@ describe('a nested run', () => {
     const mutex = bed.locks.mutex('a');
     await inside(bed, mutex, async () => {
       const nested = watchOutcome(bed.locks.mutex('a').run({ wait: '1h' }, () => 1));
-      const multi = watchOutcome(bed.locks.all([mutex, bed.locks.mutex('b')]).run(() => 1));
+      const multi = watchOutcome(allOf([mutex, bed.locks.mutex('b')]).run(() => 1));
       await sleep(bed, 1);
       for (const { error } of [nested, multi]) expect(error).toBeInstanceOf(DeadlockError);
       expect(await mutex.tryRun(() => 1)).toMatchObject({ acquired: false });
@@ -254,7 +254,7 @@ describe('a reader or writer', () => {
     const { write } = bed.locks.rwLock('rw', { reentrant: true });
     const ran = watchOutcome(
       write.run(async (lease) => {
-        await lease.downgrade();
+        await downgrade(lease);
         await expect(write.run(() => 1)).rejects.toBeInstanceOf(DeadlockError);
       }),
     );

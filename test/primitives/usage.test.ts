@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import {
   type AcquireOptions,
+  allOf,
+  closeOnSignal,
   createLocks,
+  downgrade,
+  evict,
   isLockError,
   type Locks,
+  list,
   parseDuration,
   type Store,
 } from 'holdfast';
@@ -53,15 +58,15 @@ const CALLS: Record<string, (locks: Locks, value: never, store: Store) => unknow
   'rwLock options': (locks, options) => locks.rwLock('a', options),
   'election name': (locks, name) => createElection(locks, name),
   'election seats': (locks, seats) => createElection(locks, 'a', { seats }),
-  'all locks': (locks, parts) => locks.all(parts),
-  'all element': (locks, part) => locks.all([locks.mutex('a'), part]),
+  'all locks': (_, parts) => allOf(parts),
+  'all element': (locks, part) => allOf([locks.mutex('a'), part]),
   'inspect name': (locks, name) => locks.inspect(name),
-  'list prefix': (locks, prefix) => locks.list(prefix),
-  'evict name': (locks, name) => locks.evict(name, { token: 1n, reason: 'test' }),
-  'evict options': (locks, options) => locks.evict('a', options),
-  'evict token': (locks, token) => locks.evict('a', { token, reason: 'test' }),
-  'evict reason': (locks, reason) => locks.evict('a', { token: 1n, reason }),
-  'evict now': (locks, now) => locks.evict('a', { token: 1n, reason: 'test', now }),
+  'list prefix': (locks, prefix) => list(locks, prefix),
+  'evict name': (locks, name) => evict(locks, name, { token: 1n, reason: 'test' }),
+  'evict options': (locks, options) => evict(locks, 'a', options),
+  'evict token': (locks, token) => evict(locks, 'a', { token, reason: 'test' }),
+  'evict reason': (locks, reason) => evict(locks, 'a', { token: 1n, reason }),
+  'evict now': (locks, now) => evict(locks, 'a', { token: 1n, reason: 'test', now }),
   'on name': (locks, name) => locks.on(name, () => {}),
   'on listener': (locks, listener) => locks.on('lost', listener),
   'campaign options': (locks, options) => createElection(locks, 'e').campaign(options),
@@ -76,7 +81,7 @@ const CALLS: Record<string, (locks: Locks, value: never, store: Store) => unknow
   'run work': (locks, work) => locks.mutex('a').run({}, work),
   'tryRun options': (locks, options) => locks.mutex('a').tryRun(options, () => 1),
   'tryRun work': (locks, work) => locks.mutex('a').tryRun({}, work),
-  'run of all options': (locks, options) => locks.all([locks.mutex('a')]).run(options, () => 1),
+  'run of all options': (locks, options) => allOf([locks.mutex('a')]).run(options, () => 1),
   parseDuration: (_, value) => parseDuration(value),
 };
 
@@ -86,7 +91,7 @@ for (const option of ACQUISITIONS) {
   CALLS[`acquire ${option}`] = (locks, value) =>
     locks.semaphore('a', { limit: 3 }).acquire({ [option]: value });
   CALLS[`tryRun ${option}`] = (locks, value) =>
-    locks.all([locks.mutex('a')]).tryRun({ [option]: value }, () => 1);
+    allOf([locks.mutex('a')]).tryRun({ [option]: value }, () => 1);
 }
 
 interface Outcome {
@@ -146,7 +151,7 @@ describe('bad input', () => {
       ),
       ...[0, 4, 1.5, -1, '1'].map((permits) => () => semaphore.acquire({ permits: permits as 1 })),
       () => mutex.acquire({ permits: 2 }),
-      () => locks.all([mutex, semaphore]).acquire({ permits: 1 }),
+      () => allOf([mutex, semaphore]).acquire({ permits: 1 }),
       () => mutex.acquire({ wait: '5 sec' }),
       () => mutex.acquire({ wiat: '5s' } as AcquireOptions),
       () => mutex.acquire([] as AcquireOptions),
@@ -156,12 +161,12 @@ describe('bad input', () => {
       () => locks.mutex('a', { minHold: null as never }),
       () => locks.mutex('a', { minHold: '5s', maxHold: '4s' }),
       () => locks.mutex('a', { maxHold: 0 }),
-      () => locks.all([]),
-      () => locks.all([mutex, locks.mutex('a', { fair: true })]),
-      () => locks.all([setUp().locks.mutex('b')]),
+      () => allOf([]),
+      () => allOf([mutex, locks.mutex('a', { fair: true })]),
+      () => allOf([mutex, setUp().locks.mutex('b')]),
       () => createElection(locks, 'e').campaign({ wait: '5s' } as never),
       () => createElection(locks, 'e').observe({ every: 0 }),
-      () => locks.evict('a', { token: 5 as never, reason: 'test' }),
+      () => evict(locks, 'a', { token: 5 as never, reason: 'test' }),
       () => locks.on('losst' as never, () => {}),
       () => locks.close({ drain: 'soon' }),
       () => createLocks({} as Store),
@@ -169,7 +174,10 @@ describe('bad input', () => {
       () => createLocks(store, { prefix: 'p'.repeat(129) }),
       () => createLocks(store, { drift: 0.5 }),
       () => createLocks(store, { drift: '0.1' as never }),
-      () => createLocks(store, { releaseOnSignal: 'no' as never }),
+      () => closeOnSignal(store as never),
+      () => downgrade(store as never),
+      () => evict(store as never, 'a', { token: 1n, reason: 'test' }),
+      () => list(store as never),
       () => createLocks(store, { clock: {} as never }),
     ];
     for (const call of bad) {

@@ -1,5 +1,5 @@
 /** A store that answers what the contract does not know: a StoreError, of one claim alone. */
-import type { Lease } from 'holdfast';
+import { evict, type Lease } from 'holdfast';
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
 import { held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
@@ -122,7 +122,7 @@ describe('an answer that is none', () => {
       expect(waited.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', holders: [] });
     }
     store.onEvict = async () => 'yes' as never;
-    const evicted = watchOutcome(locks.evict('a', { token: 1n, reason: 'test' }));
+    const evicted = watchOutcome(evict(locks, 'a', { token: 1n, reason: 'test' }));
     await clock.rest();
     expect(evicted.error).toMatchObject({ code: 'STORE' });
   });
@@ -158,7 +158,7 @@ describe('a store that', () => {
     }
     store.inspect = shout;
     store.evict = shout;
-    const asked = [locks.inspect('a'), locks.evict('a', { token: 1n, reason: 'test' })];
+    const asked = [locks.inspect('a'), evict(locks, 'a', { token: 1n, reason: 'test' })];
     const outcomes = asked.map((answer) => watchOutcome<unknown>(answer));
     await clock.advance(100);
     for (const { error } of outcomes) expect(error).toMatchObject({ code: 'STORE' });

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Queue } from '../../contract/store.ts';
-import { type EvictOptions, readEvict } from '../../primitives/lock-options.ts';
+import { type EvictOptions, evict, readEvict } from '../../operators/evict.ts';
 import { ALONE, type Arguments, COMMON, misuse, VALUE } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
@@ -44,7 +44,7 @@ export const verb: Verb = {
     const locks = await openLocks(given);
     const asks = isatty(0) && isatty(2) && !given.has('yes');
     if (asks && !(await agreed(await locks.inspect(name), options))) return STATUS.none;
-    const evicted = await locks.evict(name, options);
+    const evicted = await evict(locks, name, options);
     const status = evicted ? 0 : STATUS.none;
     if (given.has('json')) await printJson({ resource: name, token: `${token}`, evicted }, status);
     else if (evicted) await print(`Evicted from ${plain(name)}: ${token}\n`);

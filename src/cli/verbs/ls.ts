@@ -1,3 +1,4 @@
+import { list } from '../../operators/list.ts';
 import { COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
@@ -16,7 +17,7 @@ export const verb: Verb = {
     const prefix = given.atMostOne();
     const locks = await openLocks(given);
     const names: string[] = [];
-    for await (const name of locks.list(prefix)) names.push(name);
+    for await (const name of list(locks, prefix)) names.push(name);
     if (given.has('json')) await printJson(names);
     else await print(names.map((name) => `${plain(name)}\n`).join(''));
     return 0;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { evict } from '../../operators/evict.ts';
+import { allOf } from '../../primitives/multi-lock.ts';
 import type { Topic } from '../case.ts';
 
 export const all: Topic = {
@@ -8,7 +10,7 @@ export const all: Topic = {
       name: 'all parts are held together and given back together',
       async run(bed) {
         const locks = bed.locks();
-        const both = locks.all([locks.mutex(bed.name('b')), locks.mutex(bed.name('a'))]);
+        const both = allOf([locks.mutex(bed.name('b')), locks.mutex(bed.name('a'))]);
         await both.run(async ({ leases, held, signal }) => {
           assert.deepEqual(
             leases.map((lease) => lease.resource),
@@ -31,7 +33,7 @@ export const all: Topic = {
         const transfers = Array.from({ length: 20 }, (_, i) => {
           const locks = i % 2 ? one : other;
           const parts = [locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))];
-          return locks.all(i % 3 ? parts : parts.reverse()).run(() => bed.sleep(1));
+          return allOf(i % 3 ? parts : parts.reverse()).run(() => bed.sleep(1));
         });
         await Promise.all(transfers);
       },
@@ -41,7 +43,7 @@ export const all: Topic = {
       async run(bed) {
         const locks = bed.locks();
         const held = await locks.mutex(bed.name('b')).acquire();
-        const both = locks.all([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
+        const both = allOf([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
         await assert.rejects(both.acquire({ wait: 60 }), { code: 'ACQUIRE_TIMEOUT' });
         assert.equal((await bed.look(bed.name('a'))).holders.length, 0);
         await held.release();
@@ -54,7 +56,7 @@ export const all: Topic = {
         const locks = bed.locks();
         await locks.mutex(bed.name('b')).acquire();
         const aborter = new AbortController();
-        const both = locks.all([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
+        const both = allOf([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
         const wait = bed.later(both.acquire({ signal: aborter.signal }));
         await bed.until('the first part was held', async () => {
           return (await bed.look(bed.name('a'))).holders.length === 1;
@@ -71,7 +73,7 @@ export const all: Topic = {
       async run(bed) {
         const locks = bed.locks({ label: 'the holder' });
         await locks.mutex(bed.name('b')).acquire();
-        const both = locks.all([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
+        const both = allOf([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
         assert.equal(await both.tryAcquire(), null);
         assert.equal((await bed.look(bed.name('a'))).holders.length, 0);
         const result = await both.tryRun(() => assert.fail('it ran'));
@@ -87,10 +89,10 @@ export const all: Topic = {
       needs: ['evict', 'tokens'],
       async run(bed) {
         const locks = bed.locks();
-        const both = locks.all([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
+        const both = allOf([locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))]);
         const run = both.run(async ({ leases, signal, assertHeld }) => {
           const token = leases[1]?.token ?? 0n;
-          await locks.evict(bed.name('b'), { token, reason: 'test', now: true });
+          await evict(locks, bed.name('b'), { token, reason: 'test', now: true });
           await bed.until('the signal fired', () => signal.aborted);
           assert.throws(assertHeld, { code: 'LEASE_LOST', resource: bed.name('b') });
         });
@@ -103,7 +105,7 @@ export const all: Topic = {
       async run(bed) {
         const locks = bed.locks();
         const part = locks.mutex(bed.name('a'));
-        const both = locks.all([part, locks.mutex(bed.name('b'))]);
+        const both = allOf([part, locks.mutex(bed.name('b'))]);
         await part.run(async () => {
           const nested = async () => both.run(() => assert.fail('it ran'));
           await assert.rejects(nested(), { code: 'DEADLOCK' });
@@ -125,7 +127,7 @@ export const all: Topic = {
           locks.rwLock(bed.name('rw')).read,
           locks.rwLock(bed.name('rw 2')).write,
         ];
-        const kinds = await locks.all(parts).run(({ leases }) => leases.map(({ kind }) => kind));
+        const kinds = await allOf(parts).run(({ leases }) => leases.map(({ kind }) => kind));
         assert.deepEqual(kinds, ['mutex', 'permits', 'read', 'write']);
       },
     },

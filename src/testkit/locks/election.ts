@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Candidate } from '../../jobs/election/candidate.ts';
 import { createElection } from '../../jobs/election/election.ts';
+import { evict } from '../../operators/evict.ts';
 import type { Topic } from '../case.ts';
 
 export const election: Topic = {
@@ -86,7 +87,7 @@ export const election: Topic = {
         const candidate = election.campaign();
         await bed.until('it led', () => candidate.state === 'leader');
         const { token = 0n, signal } = candidate.lease ?? assert.fail();
-        await locks.evict(bed.name(), { token, reason: 'test', now: true });
+        await evict(locks, bed.name(), { token, reason: 'test', now: true });
         await bed.until('it led again', () => (candidate.lease?.token ?? 0n) > token);
         assert.ok(signal.aborted);
       },
@@ -111,7 +112,7 @@ export const election: Topic = {
         const leading = bed.later(lead());
         await bed.until('it led', () => tokens.length === 1);
         const [token = 0n] = tokens;
-        await locks.evict(bed.name(), { token, reason: 'test', now: true });
+        await evict(locks, bed.name(), { token, reason: 'test', now: true });
         await bed.until('it had lost', () => candidate.state === 'standby');
         const next = election.campaign();
         await bed.until('the next led', () => next.state === 'leader');

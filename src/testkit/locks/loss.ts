@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isLockError } from '../../base/errors.ts';
 import type { LeaseLostError } from '../../core/errors.ts';
+import { evict } from '../../operators/evict.ts';
 import type { Topic } from '../case.ts';
 import { waiting } from '../expect.ts';
 import type { LockOf } from '../lock-of.ts';
@@ -138,7 +139,7 @@ export function loss({ name, of }: LockOf): Topic {
           const next = bed.later(of(other, bed.name()).acquire());
           await bed.untilItWaits();
           const { token } = lease;
-          assert.equal(await other.evict(bed.name(), { token, reason: 'test' }), true);
+          assert.equal(await evict(other, bed.name(), { token, reason: 'test' }), true);
           await bed.until('the lease was lost', () => !lease.held);
           assert.equal(lease.loss?.reason, 'evicted');
           assert.equal(lease.loss.detail, 'test');
@@ -154,7 +155,7 @@ export function loss({ name, of }: LockOf): Topic {
           const next = bed.later(of(other, bed.name()).acquire());
           await bed.untilItWaits();
           const { token } = lease;
-          assert.equal(await other.evict(bed.name(), { token, reason: 'test', now: true }), true);
+          assert.equal(await evict(other, bed.name(), { token, reason: 'test', now: true }), true);
           assert.ok((await next).held);
           await bed.until('the lease was lost', () => !lease.held);
           assert.equal(lease.loss?.reason, 'evicted');
@@ -172,7 +173,7 @@ export function loss({ name, of }: LockOf): Topic {
           const token = await bed.until('it waited', async () => {
             return (await one.inspect(bed.name())).waiters[0]?.number;
           });
-          await one.evict(bed.name(), { token, reason: 'test' });
+          await evict(one, bed.name(), { token, reason: 'test' });
           await rejected;
           assert.ok(lease.held);
         },
@@ -184,7 +185,7 @@ export function loss({ name, of }: LockOf): Topic {
           const locks = bed.locks();
           const mine = await of(locks, bed.name('mine')).acquire();
           const lost = await of(locks, bed.name('lost')).acquire();
-          await locks.evict(bed.name('lost'), { token: lost.token, reason: 'test', now: true });
+          await evict(locks, bed.name('lost'), { token: lost.token, reason: 'test', now: true });
           await bed.until('the lease was lost', () => !lost.held);
           assert.deepEqual([mine.held, mine.signal.aborted], [true, false]);
         },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isLockError } from '../../base/errors.ts';
 import { once } from '../../jobs/once/once.ts';
 import { refresh } from '../../jobs/refresh/refresh.ts';
+import { evict } from '../../operators/evict.ts';
 import type { Topic } from '../case.ts';
 import { gate, Occupancy } from '../gate.ts';
 
@@ -109,7 +110,7 @@ export const onceCases: Topic = {
       async run(bed) {
         const locks = bed.locks();
         const late = once(locks, bed.name(), { keepFor: '1m' }, async (lease) => {
-          await locks.evict(`once:${bed.name()}`, {
+          await evict(locks, `once:${bed.name()}`, {
             token: lease.token,
             reason: 'test',
             now: true,

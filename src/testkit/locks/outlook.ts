@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import type { LockEventName } from '../../core/events.ts';
+import { evict } from '../../operators/evict.ts';
+import { list } from '../../operators/list.ts';
 import type { Topic } from '../case.ts';
 
 /** The view from outside: queues, lists, prefixes, evictions, events. */
@@ -25,9 +27,9 @@ export const outlook: Topic = {
         const locks = bed.locks({ prefix: bed.name('1:') });
         for (const name of ['ab', 'ac', 'b']) await locks.mutex(name).acquire();
         await bed.locks().mutex(bed.name('2:ab')).acquire();
-        assert.deepEqual(await collect(locks.list()), ['ab', 'ac', 'b']);
-        assert.deepEqual(await collect(locks.list('a')), ['ab', 'ac']);
-        assert.deepEqual(await collect(locks.list('c')), []);
+        assert.deepEqual(await collect(list(locks)), ['ab', 'ac', 'b']);
+        assert.deepEqual(await collect(list(locks, 'a')), ['ab', 'ac']);
+        assert.deepEqual(await collect(list(locks, 'c')), []);
       },
     },
     {
@@ -52,10 +54,10 @@ export const outlook: Topic = {
       needs: ['evict'],
       async run(bed) {
         const locks = bed.locks();
-        assert.equal(await locks.evict(bed.name(), { token: 1n, reason: 'test' }), false);
+        assert.equal(await evict(locks, bed.name(), { token: 1n, reason: 'test' }), false);
         const { token, release } = await locks.mutex(bed.name()).acquire();
         await release();
-        assert.equal(await locks.evict(bed.name(), { token, reason: 'test' }), false);
+        assert.equal(await evict(locks, bed.name(), { token, reason: 'test' }), false);
       },
     },
     {
@@ -72,7 +74,7 @@ export const outlook: Topic = {
         await first.release();
         const second = await locks.mutex(bed.name()).acquire();
         const { token } = second;
-        await locks.evict(bed.name(), { token, reason: 'test', now: true });
+        await evict(locks, bed.name(), { token, reason: 'test', now: true });
         await bed.until('it was lost', () => !second.held);
         await second.release();
         assert.deepEqual(events, [

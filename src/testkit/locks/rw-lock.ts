@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { downgrade } from '../../primitives/downgrade.ts';
 import type { Topic } from '../case.ts';
 import { faultyStore } from '../faulty-store.ts';
 import { Occupancy } from '../gate.ts';
@@ -82,8 +83,8 @@ export const rwLock: Topic = {
         const { token } = lease;
         const reader = bed.later(other.read.acquire());
         await bed.untilItWaits();
-        await lease.downgrade();
-        await lease.downgrade();
+        await downgrade(lease);
+        await downgrade(lease);
         assert.ok((await reader).held);
         assert.deepEqual([lease.held, lease.kind, lease.token], [true, 'read', token]);
         assert.equal(await other.write.tryAcquire(), null);
@@ -98,7 +99,7 @@ export const rwLock: Topic = {
       async run(bed) {
         const ttl = 4 * bed.ttlMs;
         const lease = await bed.locks({ ttl }).rwLock(bed.name()).write.acquire();
-        await lease.downgrade();
+        await downgrade(lease);
         // Half as long again as the TTL: without heartbeats it would be dead.
         await bed.sleep(1.5 * ttl);
         assert.ok(lease.held);
@@ -113,7 +114,7 @@ export const rwLock: Topic = {
         const { read, write } = locks.rwLock(bed.name());
         const lease = await write.acquire();
         const writer = bed.later(write.acquire());
-        await lease.downgrade();
+        await downgrade(lease);
         const reader = await bed.locks().rwLock(bed.name()).read.acquire();
         await lease.release();
         await bed.quiet();
@@ -133,7 +134,7 @@ export const rwLock: Topic = {
         const locks = bed.locks({ ttl: 3 * bed.ttlMs }, store);
         const lease = await locks.rwLock(bed.name()).write.acquire();
         store.inject({ verb: 'downgrade', answer: 'never' });
-        await assert.rejects(lease.downgrade());
+        await assert.rejects(downgrade(lease));
       },
     },
     {
@@ -143,7 +144,7 @@ export const rwLock: Topic = {
         const mutex = await locks.mutex(bed.name('mutex')).acquire();
         const permit = await locks.semaphore(bed.name('permit'), { limit: 2 }).acquire();
         for (const lease of [mutex, permit]) {
-          await assert.rejects(lease.downgrade(), { code: 'UNSUPPORTED' });
+          await assert.rejects(downgrade(lease), { code: 'UNSUPPORTED' });
           assert.ok(lease.held);
         }
       },
@@ -154,7 +155,7 @@ export const rwLock: Topic = {
       async run(bed) {
         const lease = await bed.locks().rwLock(bed.name()).write.acquire();
         await lease.release();
-        await assert.rejects(lease.downgrade(), { code: 'LEASE_LOST' });
+        await assert.rejects(downgrade(lease), { code: 'LEASE_LOST' });
         assert.equal((await bed.look()).holders.length, 0);
       },
     },

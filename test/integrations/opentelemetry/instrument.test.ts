@@ -1,6 +1,6 @@
 /** How it is started and stopped, and what it refuses. */
 import * as api from '@opentelemetry/api';
-import { createLocks } from 'holdfast';
+import { createLocks, evict } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type InstrumentOptions, instrument } from 'holdfast/opentelemetry';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -58,7 +58,7 @@ describe('beginning and end', () => {
     told.stop();
     const { token, ended } = await lock.acquire();
     const later = tell({ locks });
-    await locks.evict('a', { token, reason: 'to see it counted', now: true });
+    await evict(locks, 'a', { token, reason: 'to see it counted', now: true });
     await ended;
     expect(await later.measured('holdfast.losses')).toMatchObject([[{}, 1]]);
     expect(later.spans()).toEqual([]);

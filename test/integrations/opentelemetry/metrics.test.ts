@@ -1,6 +1,7 @@
 /** What is counted and measured, under which attributes, and what Prometheus reads of it. */
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { evict } from 'holdfast';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../servers/ports.ts';
 import { failure, held, setUp } from '../../support/scripted-store.ts';
@@ -64,7 +65,7 @@ it('measures holds by how they ended, and counts losses by reason', async () => 
   const { locks, measured } = tell();
   await locks.mutex('a').run(() => {});
   const { token, ended } = await locks.mutex('a', { ttl: '9s' }).acquire();
-  await locks.evict('a', { token, reason: 'to see it counted', now: true });
+  await evict(locks, 'a', { token, reason: 'to see it counted', now: true });
   await ended;
   expect(await measured('holdfast.hold.duration')).toEqual([
     [{ ...MUTEX, 'holdfast.hold.end': 'released' }, 1],

@@ -2,6 +2,7 @@
 
 import * as api from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { allOf, downgrade, evict } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { describe, expect, it } from 'vitest';
 import { type Told, tell } from './sdk.ts';
@@ -108,7 +109,7 @@ describe('every kind has spans', () => {
     const told = tell();
     const { read, write } = told.locks.rwLock('config');
     await read.run(() => {});
-    await write.run((lease) => lease.downgrade());
+    await write.run((lease) => downgrade(lease));
     expect(tree(told).map((line) => line.split(' < ')[0])).toEqual([
       ...['acquire read', 'hold read', 'acquire write', 'hold write'],
     ]);
@@ -117,7 +118,7 @@ describe('every kind has spans', () => {
   it('several locks at once: the work is in the last hold', async () => {
     const told = tell({ nameOf: (resource) => resource });
     const { locks, inSpan } = told;
-    const both = locks.all([locks.mutex('b'), locks.mutex('a')]);
+    const both = allOf([locks.mutex('b'), locks.mutex('a')]);
     await inSpan('caller', () => both.run(() => inSpan('work', async () => {})));
     const lines = tree(told);
     expect(lines.slice(0, 2)).toEqual(['acquire mutex a < caller', 'acquire mutex b < caller']);
@@ -175,7 +176,7 @@ describe('what goes wrong', () => {
     const { locks } = told;
     const work = locks.mutex('a').run(async ({ signal, token }) => {
       const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
-      await locks.evict('a', { token, reason: 'to see it told', now: true });
+      await evict(locks, 'a', { token, reason: 'to see it told', now: true });
       await aborted;
       expect(spanOf(told, 'hold mutex').ended).toBe(true);
       expect(api.trace.getActiveSpan()?.isRecording()).toBe(false);
@@ -215,7 +216,7 @@ describe('what they tell', () => {
     let token = 0n;
     await lock.run(async (lease) => {
       token = lease.token;
-      await expect(told.locks.all([lock]).acquire({ wait: 1 })).rejects.toThrow('alice');
+      await expect(allOf([lock]).acquire({ wait: 1 })).rejects.toThrow('alice');
     });
     expect(tree(told).map((line) => line.split(' < ')[0])).toEqual([
       ...['acquire mutex user', 'acquire mutex user', 'hold mutex user'],

@@ -1,5 +1,6 @@
 /** Who leads and who is next, while candidates come, go and die, and the network breaks. */
 import { hostname } from 'node:os';
+import { evict } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';
@@ -99,7 +100,7 @@ export function elections<Options extends StoreOptions, At extends Place>(
     for (const label of ['a', 'b', 'c']) await race.stand(label, { mortal: label === 'a' });
     await race.led('a');
     const [{ number: token = 0n } = {}] = observer.latest.leaders;
-    await bed.patientLocks(race.server).evict(race.name, { token, reason: 'it hangs' });
+    await evict(bed.patientLocks(race.server), race.name, { token, reason: 'it hangs' });
     await race.led('a', 'b');
     await observer.sees('b|c a');
     expect(race.terms[0]?.lease.loss?.reason).toBe('evicted');

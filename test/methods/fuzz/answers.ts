@@ -5,7 +5,15 @@
  */
 
 import fc from 'fast-check';
-import { createLocks, type Lease, type LockErrorCode, type Locks } from 'holdfast';
+import {
+  createLocks,
+  downgrade,
+  evict,
+  type Lease,
+  type LockErrorCode,
+  type Locks,
+  list,
+} from 'holdfast';
 import { once } from 'holdfast/once';
 import { refresh } from 'holdfast/refresh';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -101,11 +109,11 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   release: (bed, n) => bed.expect(bed.lease(n)?.release() ?? Promise.resolve()),
   downgrade: (bed) => {
     const lease = bed.leases.find(({ kind, held }) => kind === 'write' && held);
-    bed.expect(lease?.downgrade() ?? Promise.resolve());
+    bed.expect(lease ? downgrade(lease) : Promise.resolve());
   },
   inspect: (bed, n) => bed.expect(bed.locks.inspect(`m${n % 2}`)),
-  list: (bed) => bed.expect(readAll(bed.locks.list())),
-  evict: (bed, n) => bed.expect(bed.locks.evict('m0', { token: BigInt(n) * 1024n, reason: 'x' })),
+  list: (bed) => bed.expect(readAll(list(bed.locks))),
+  evict: (bed, n) => bed.expect(evict(bed.locks, 'm0', { token: BigInt(n) * 1024n, reason: 'x' })),
   listen: (bed) => bed.locks.on('acquired', ({ token, takeover }) => void [token, takeover]),
   rest: (bed) => bed.rest(0),
   pause: (bed, n) => bed.rest(PAUSES_MS[n % PAUSES_MS.length] ?? 0),

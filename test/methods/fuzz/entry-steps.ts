@@ -73,7 +73,6 @@ const MAKERS = [
             plain(0, 0.1, undefined),
             plain(0.5, -0.1, '0.1'),
           ),
-          releaseOnSignal: slot(maybe(isFlag), plain(true, false), plain('no')),
           clock,
         },
         { rule: ttlsAgree },

@@ -1,12 +1,15 @@
 /** What is done with leases, candidates, events, queues, and the locks themselves. */
 
-import type {
-  EvictOptions,
-  Lease,
-  LockErrorCode,
-  LockEventName,
-  Locks,
-  MultiLease,
+import {
+  downgrade,
+  type EvictOptions,
+  evict,
+  type Lease,
+  type LockErrorCode,
+  type LockEventName,
+  type Locks,
+  list,
+  type MultiLease,
 } from 'holdfast';
 import type { CampaignOptions, Candidate, Election, ObserveOptions, Term } from 'holdfast/election';
 import { acquireOptions, duration, name, signal } from './lock-steps.ts';
@@ -50,7 +53,7 @@ async function readAll(each: Lease): Promise<void> {
 }
 
 /** Methods may be taken off a lease. */
-function bare<K extends 'release' | 'renew' | 'downgrade' | 'assertHeld'>(
+function bare<K extends 'release' | 'renew' | 'assertHeld'>(
   key: K,
 ): (_: World, each: Lease | undefined) => unknown {
   return (_, each) => {
@@ -66,7 +69,7 @@ const LEASE_STEPS = [
   ),
   step('lease[Symbol.asyncDispose]', [lease], (_, each?: Lease) => each?.[Symbol.asyncDispose]()),
   step('lease.renew', [lease], bare('renew'), { codes: ['LEASE_LOST'], weight: 4 }),
-  step('lease.downgrade', [lease], bare('downgrade'), {
+  step('downgrade', [lease], (_, each?: Lease) => each && downgrade(each), {
     codes: ['LEASE_LOST', 'UNSUPPORTED'],
     weight: 4,
   }),
@@ -166,7 +169,7 @@ const QUEUE_STEPS = [
         plain('\ud800', 5, null),
       ),
     ],
-    (world, each: Locks, prefix: string) => world.keep('generator', each.list(prefix)),
+    (world, each: Locks, prefix: string) => world.keep('generator', list(each, prefix)),
   ),
   step(
     'evict',
@@ -182,7 +185,7 @@ const QUEUE_STEPS = [
         { needed: ['token', 'reason'] },
       ),
     ],
-    (_, each: Locks, text: string, said: EvictOptions) => each.evict(text, said),
+    (_, each: Locks, text: string, said: EvictOptions) => evict(each, text, said),
     { codes: CLOSED },
   ),
   step(
@@ -192,7 +195,8 @@ const QUEUE_STEPS = [
       if (!each) return undefined;
       world.evicted.add(placeOf(each));
       const text = each.resource;
-      return world.locks[0]?.evict(text, { token: each.token, reason: 'fuzz', now: true });
+      const [locks] = world.locks;
+      return locks && evict(locks, text, { token: each.token, reason: 'fuzz', now: true });
     },
     { codes: CLOSED },
   ),

@@ -10,6 +10,7 @@
 
 import { getEventListeners } from 'node:events';
 import {
+  allOf,
   createLocks,
   isLockError,
   type Lease,
@@ -91,7 +92,7 @@ export class World {
     this.keep('semaphore', own.semaphore('s', { limit: 3 }));
     this.keep('semaphore', own.semaphore('s', { limit: 2 }));
     this.keep('election', createElection(own, 'e'));
-    this.keep('multi', own.all([own.mutex('a'), own.mutex('b')]));
+    this.keep('multi', allOf([own.mutex('a'), own.mutex('b')]));
   }
 
   add(lock: Lock): void {

@@ -59,8 +59,8 @@ export const COMMENTS: readonly Scenario[] = [
   { page: 'src/integrations/decorator/locked.ts', has: 'class Orders', uncalled: ['ship'] },
   { page: 'src/locks.ts', has: "process.once('SIGTERM'", after: terminate },
   {
-    page: 'src/primitives/lock-options.ts',
-    has: 'locks.evict(',
+    page: 'src/operators/evict.ts',
+    has: 'evict(locks',
     before: holdShortly('report'),
     after: nobodyHolds('report'),
   },

@@ -1,6 +1,6 @@
 /** What a scenario is made of. */
 
-import type { LockErrorCode } from 'holdfast';
+import { evict, type LockErrorCode } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { expect, vi } from 'vitest';
 import type { Module, Place } from './blocks.ts';
@@ -51,7 +51,7 @@ export const runReport = (world: World): unknown => world.locks.mutex('report').
 
 export const loseReport = async ({ locks, others }: World): Promise<void> => {
   const lease = await locks.mutex('report').acquire();
-  await others.evict('report', { token: lease.token, reason: 'test', now: true });
+  await evict(others, 'report', { token: lease.token, reason: 'test', now: true });
   await until(() => !lease.held);
   await lease.release();
 };

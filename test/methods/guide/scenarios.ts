@@ -175,13 +175,13 @@ const OBSERVING: readonly Scenario[] = [
   },
   {
     page: 'docs/guide/observing.md',
-    has: 'locks.list(',
+    has: 'list(locks',
     before: hold('account:7'),
     prints: 'account:7',
   },
   {
     page: 'docs/guide/observing.md',
-    has: 'locks.evict(',
+    has: 'evict(locks',
     before: holdShortly('nightly-report'),
     after: nobodyHolds('nightly-report'),
   },
@@ -216,7 +216,7 @@ const OTHERS: readonly Scenario[] = [
   },
   {
     page: 'docs/guide/read-write-locks.md',
-    has: 'lease.downgrade()',
+    has: 'downgrade(lease)',
     prints: 'read new',
   },
   {

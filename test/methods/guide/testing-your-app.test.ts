@@ -1,6 +1,6 @@
 /** The tests of the guide "Testing your app", which shows parts of this file. */
 import { readFileSync } from 'node:fs';
-import { createLocks, isLockError, type Locks, type LossReason } from 'holdfast';
+import { createLocks, evict, isLockError, type Locks, type LossReason } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import {
   chaosStore,
@@ -61,7 +61,7 @@ test('who loses the lock stops, and another goes on', async () => {
   const first = sendInvoices(one, post).catch((error: unknown) => error);
   await clock.sleep('90s');
   const [holder] = (await other.inspect('invoices')).holders;
-  await other.evict('invoices', { token: holder?.number ?? 0n, reason: 'test', now: true });
+  await evict(other, 'invoices', { token: holder?.number ?? 0n, reason: 'test', now: true });
 
   expect(await first).toMatchObject({ code: 'LEASE_LOST', reason: 'evicted' });
   // What was under way came to its end; nothing new was begun.

@@ -1,6 +1,6 @@
 /** Each public call that listens, waits, subscribes or opens something, as one round of a test. */
 
-import { createLocks, type Locks } from 'holdfast';
+import { allOf, closeOnSignal, createLocks, downgrade, evict, type Locks, list } from 'holdfast';
 import { connect } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';
@@ -78,7 +78,7 @@ const acquiring: Readonly<Record<string, Call['round']>> = {
   'a lease that is lost': async ({ locks, name }) => {
     const lease = await locks.mutex(name, { ttl: BRIEF.ttl, maxHold: '10s' }).acquire();
     listen(lease);
-    await locks.evict(name, { token: lease.token, reason: 'test', now: true });
+    await evict(locks, name, { token: lease.token, reason: 'test', now: true });
     await refused(lease.renew());
     await lease.release();
   },
@@ -90,11 +90,11 @@ const primitives: Readonly<Record<string, Call['round']>> = {
   rwLock: async ({ locks, name, signal }) => {
     const { read, write } = locks.rwLock(name);
     await using lease = await write.acquire({ signal });
-    await lease.downgrade();
+    await downgrade(lease);
     await read.run({ signal }, listen);
   },
-  'locks.all': ({ locks, name, signal }) =>
-    locks.all([locks.mutex(name), locks.mutex(`${name}-too`)]).run({ signal }, listen),
+  allOf: ({ locks, name, signal }) =>
+    allOf([locks.mutex(name), locks.mutex(`${name}-too`)]).run({ signal }, listen),
   'a campaign': async ({ locks, name, signal }) => {
     for await (const term of createElection(locks, name).campaign({ signal })) {
       listen(term);
@@ -151,14 +151,14 @@ const others: Readonly<Record<string, Call['round']>> = {
   inspect: ({ locks, busy }) => locks.inspect(busy),
   // Of one name: that of all takes as long as there are names.
   list: async ({ locks, busy }) => {
-    for await (const _ of locks.list(`${busy}-`)) throw new Error('Nobody has it.');
+    for await (const _ of list(locks, `${busy}-`)) throw new Error('Nobody has it.');
   },
   on: async ({ locks }) => {
     const stop = locks.on('lost', () => {});
     stop();
   },
   'createLocks and close': async ({ store, name }) => {
-    await using locks = createLocks(store, { releaseOnSignal: true });
+    await using locks = closeOnSignal(createLocks(store));
     await useAll(locks, name);
   },
 };

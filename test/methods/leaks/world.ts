@@ -1,5 +1,5 @@
 /** What the calls of a leak test are made on. */
-import { createLocks, type Locks, type Store } from 'holdfast';
+import { createLocks, type Locks, list, type Store } from 'holdfast';
 
 /** Where a store keeps its data, for as long as the file of tests runs. */
 export interface Ground {
@@ -66,7 +66,8 @@ export class World {
   /** Names that somebody has or wants. */
   async inUse(): Promise<string[]> {
     const names: string[] = [];
-    for await (const name of this.#all[0]?.list() ?? []) names.push(name);
+    const [locks] = this.#all;
+    if (locks) for await (const name of list(locks)) names.push(name);
     return names;
   }
 

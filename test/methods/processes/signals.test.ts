@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 
 /** Two `Locks` of one process; the first is idle, the second has work that takes a moment. */
 const PROGRAM = `
-  import { createLocks } from 'holdfast';
+  import { closeOnSignal, createLocks } from 'holdfast';
   import { memoryStore } from 'holdfast/memory';
-  const [idle, busy] = [0, 1].map(() => createLocks(memoryStore(), { releaseOnSignal: true }));
+  const [idle, busy] = [0, 1].map(() => closeOnSignal(createLocks(memoryStore())));
   busy.mutex('a').run(async () => {
     console.log('working');
     await new Promise((resolve) => setTimeout(resolve, 300));

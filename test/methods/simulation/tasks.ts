@@ -4,7 +4,15 @@
  * sometimes goes on although its signal has aborted, as real work does.
  */
 
-import { isLockError, type Lease, type Lock, type LockOptions } from 'holdfast';
+import {
+  allOf,
+  downgrade,
+  evict,
+  isLockError,
+  type Lease,
+  type Lock,
+  type LockOptions,
+} from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
@@ -83,7 +91,7 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
       locks.rwLock('rw').read,
     ];
     act.chance.shuffle(parts);
-    const lock = locks.all(parts.slice(0, act.chance.between(1, 3)));
+    const lock = allOf(parts.slice(0, act.chance.between(1, 3)));
     const ran = await lock.run(waits(act), async (lease) => {
       for (const each of lease.leases) act.scene.checks.handed(act.process, each);
       await work(act, lease.leases);
@@ -216,11 +224,11 @@ async function meddle({ chance, scene, process }: Act, lease: Lease): Promise<vo
   const what = chance.below(24);
   if (what === 0) await lease.renew().catch(expected);
   if (what === 1 && lease.kind === 'write') {
-    await lease.downgrade().then(() => scene.trace.count('downgraded'), expected);
+    await downgrade(lease).then(() => scene.trace.count('downgraded'), expected);
   }
   if (scene.healed()) return;
   if (what === 2) process.stall(chance.between(1, LONGEST_STALL_MS));
-  if (what === 3) await evict(scene, process, chance);
+  if (what === 3) await evictOne(scene, process, chance);
 }
 
 function expected(error: unknown): void {
@@ -228,7 +236,7 @@ function expected(error: unknown): void {
 }
 
 /** Takes somebody's lock away, or somebody's place in a queue. */
-async function evict(scene: Scene, process: Process, chance: Chance): Promise<void> {
+async function evictOne(scene: Scene, process: Process, chance: Chance): Promise<void> {
   const name = chance.one(['m', 'n', 'rw', 'sem', 'seat']);
   try {
     const { holders, waiters } = await process.locks.inspect(name);
@@ -236,7 +244,7 @@ async function evict(scene: Scene, process: Process, chance: Chance): Promise<vo
     if (all.length === 0) return;
     const now = scene.force && chance.share(0.3);
     const { number: token } = chance.one(all);
-    const evicted = await process.locks.evict(name, { token, reason: 'test', now });
+    const evicted = await evict(process.locks, name, { token, reason: 'test', now });
     if (evicted) scene.trace.count(now ? 'fault: eviction at once' : 'fault: eviction');
   } catch (error) {
     expected(error);

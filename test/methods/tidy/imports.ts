@@ -19,7 +19,10 @@ const CALLS = ['store-calls', ...CONTRACT];
 const CORE = ['core', ...CALLS];
 const PRIMITIVES = ['primitives', ...CORE];
 const LOCKS = ['locks.ts', ...PRIMITIVES];
-const FACES = ['index.ts', 'connect.ts', 'jobs', ...LOCKS];
+const FACES = ['index.ts', 'connect.ts', 'jobs', 'operators', ...LOCKS];
+
+/** What the main entry has beside locks. */
+const BESIDE = ['operators', 'fences', 'database-locks', 'clients/sql', 'integrations/decorator'];
 
 /** What a room of `src` sees beside itself; `*` stands for one name. The first that fits counts. */
 const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -35,7 +38,8 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['primitives', CORE],
   ['locks.ts', PRIMITIVES],
   ['jobs', LOCKS],
-  ['index.ts', ['fences', 'database-locks', 'clients/sql', 'integrations/decorator', ...LOCKS]],
+  ['operators', LOCKS],
+  ['index.ts', [...BESIDE, ...LOCKS]],
   ['stores/*.ts', ['clients/*.ts', ...CONTRACT]],
   ['stores/*', [...SHARED, 'clients/*', 'clients/*.ts', ...QUEUE]],
   ['layers/*', CALLS],

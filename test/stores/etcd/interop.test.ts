@@ -1,6 +1,6 @@
 /** Locks and elections that are shared with etcd's own program, and so with programs in Go. */
 
-import type { Locks } from 'holdfast';
+import { evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { EtcdOptions } from 'holdfast/etcd';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ async function stand(locks: Locks, name: string, holders: number, waiters: numbe
 
 async function listed(locks: Locks, prefix: string): Promise<string[]> {
   const names: string[] = [];
-  for await (const name of locks.list(prefix)) names.push(name);
+  for await (const name of list(locks, prefix)) names.push(name);
   return names;
 }
 
@@ -244,7 +244,7 @@ test.concurrent('a stranger can be evicted: at once, or after its life', async (
     const next = patiently(locks.mutex(each));
     await stand(locks, each, 1, 1);
     const [{ number: token = 0n } = {}] = (await locks.inspect(each)).holders;
-    await locks.evict(each, { token, reason: 'it hangs', now: each === now });
+    await evict(locks, each, { token, reason: 'it hangs', now: each === now });
     // The program lives, and keeps its own lease alive all the time.
     const lease = await next;
     expect(lease.takeover).toEqual({ reason: 'evicted', token });

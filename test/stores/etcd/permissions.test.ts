@@ -1,7 +1,7 @@
 /** The user of the page may do what is needed, and nothing else. */
 
 import { readFileSync } from 'node:fs';
-import { createLocks } from 'holdfast';
+import { createLocks, downgrade, evict, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
@@ -34,14 +34,14 @@ test('all verbs', async () => {
   const next = locks.mutex('a', { fair: true }).acquire();
   await lease.renew();
   const names: string[] = [];
-  for await (const each of locks.list('')) names.push(each);
+  for await (const each of list(locks, '')) names.push(each);
   expect(names).toEqual(['a']);
   await lease.release();
   const { token } = await next;
   expect((await locks.inspect('a')).holders).toMatchObject([{ number: token }]);
-  expect(await locks.evict('a', { token, reason: 'test', now: true })).toBe(true);
+  expect(await evict(locks, 'a', { token, reason: 'test', now: true })).toBe(true);
   const config = await locks.rwLock('config').write.acquire();
-  await config.downgrade();
+  await downgrade(config);
   await config.release();
   const work = () => once(locks, 'work', { keepFor: '1m' }, () => 'done');
   expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);

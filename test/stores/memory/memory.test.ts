@@ -1,4 +1,4 @@
-import { createLocks } from 'holdfast';
+import { createLocks, evict } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import type { Claim } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
@@ -9,15 +9,15 @@ describe('the memory store', () => {
   it('forgets old endings without forgetting who holds now', async () => {
     const store = memoryStore();
     const locks = createLocks(store);
-    const evict = async (name: string): Promise<void> => {
+    const takeAway = async (name: string): Promise<void> => {
       const { token } = await locks.mutex(name).acquire();
-      await locks.evict(name, { token, reason: 'test', now: true });
+      await evict(locks, name, { token, reason: 'test', now: true });
     };
-    await evict('r');
+    await takeAway('r');
     await (await locks.mutex('r').acquire()).release();
     const holder = await locks.mutex('r').acquire();
     // More than are remembered, so that the ending of the first would be pushed out.
-    for (let n = 0; n < 1_100; n++) await evict(`other ${n}`);
+    for (let n = 0; n < 1_100; n++) await takeAway(`other ${n}`);
     const rival = createLocks(store);
     expect(await rival.mutex('r').tryAcquire()).toBeNull();
     await holder.renew();
@@ -32,17 +32,17 @@ describe('the memory store', () => {
     const claim = (resource: string, id: string): Claim => {
       return { ...rest, resource, id, ttlMs: 10_000 };
     };
-    const evict = async (resource: string): Promise<void> => {
+    const takeAway = async (resource: string): Promise<void> => {
       const [status] = await store.claim([claim(resource, `of ${resource}`)]);
       const { token = 0n } = status?.state === 'held' ? status : {};
       await store.evict?.(resource, token, { reason: 'test', now: true });
     };
-    await evict('r');
+    await takeAway('r');
     await store.claim([claim('r', 'holder')]);
     await store.release([claim('r', 'holder')], { ms: 10 });
     clock.stall(20);
     // More than are remembered, so that it looks which of them may go.
-    for (let n = 0; n < 1_100; n++) await evict(`other ${n}`);
+    for (let n = 0; n < 1_100; n++) await takeAway(`other ${n}`);
     const [status] = await store.claim([claim('r', 'next')]);
     expect(status).toMatchObject({ state: 'held', takeover: { reason: 'released' } });
   });

@@ -1,7 +1,7 @@
 /** The user of the page may do what is needed, and nothing else. */
 
 import { readFileSync } from 'node:fs';
-import { createLocks } from 'holdfast';
+import { createLocks, downgrade, evict, list } from 'holdfast';
 import { migrateMysql, mysqlStore } from 'holdfast/mysql';
 import { once } from 'holdfast/once';
 import { createPool, type Pool } from 'mysql2';
@@ -47,13 +47,13 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const next = locks.mutex('a', { fair: true }).acquire();
     await lease.renew();
     const names: string[] = [];
-    for await (const each of locks.list('a')) names.push(each);
+    for await (const each of list(locks, 'a')) names.push(each);
     expect(names).toEqual(['a']);
     await lease.release();
     const { token } = await next;
-    expect(await locks.evict('a', { token, reason: 'test', now: true })).toBe(true);
+    expect(await evict(locks, 'a', { token, reason: 'test', now: true })).toBe(true);
     const config = await locks.rwLock('config').write.acquire();
-    await config.downgrade();
+    await downgrade(config);
     await config.release();
     const work = () => once(locks, 'a', { keepFor: '1m' }, () => 'done');
     expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);

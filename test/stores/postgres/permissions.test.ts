@@ -1,7 +1,7 @@
 /** The user of the page may do what is needed, and nothing else. */
 
 import { readFileSync } from 'node:fs';
-import { createLocks } from 'holdfast';
+import { createLocks, downgrade, evict, list } from 'holdfast';
 import { once } from 'holdfast/once';
 import { postgresStore } from 'holdfast/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,13 +31,13 @@ test.each(CLIENTS)('%s: all verbs', async (client) => {
   const next = locks.mutex(name, { fair: true }).acquire();
   await lease.renew();
   const names: string[] = [];
-  for await (const each of locks.list(name)) names.push(each);
+  for await (const each of list(locks, name)) names.push(each);
   expect(names).toEqual([name]);
   await lease.release();
   const { token } = await next;
-  expect(await locks.evict(name, { token, reason: 'test', now: true })).toBe(true);
+  expect(await evict(locks, name, { token, reason: 'test', now: true })).toBe(true);
   const config = await locks.rwLock(`${name} config`).write.acquire();
-  await config.downgrade();
+  await downgrade(config);
   await config.release();
   const work = () => once(locks, name, { keepFor: '1m' }, () => 'done');
   expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);

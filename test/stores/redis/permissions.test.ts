@@ -1,6 +1,6 @@
 /** What the users of the page may do is what is needed: no less, and no more. */
 
-import { createLocks } from 'holdfast';
+import { allOf, createLocks, list } from 'holdfast';
 import { once } from 'holdfast/once';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
 import { Cluster, type Redis } from 'ioredis';
@@ -31,7 +31,7 @@ describe('the user of the page', () => {
     await (await waiting).release();
     const work = () => once(locks, 'done', { keepFor: '1m' }, () => 1);
     expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
-    for await (const _name of locks.list()) expect.fail('nobody is left');
+    for await (const _name of list(locks)) expect.fail('nobody is left');
     await locks.close();
     expect(await refusals(server)).toEqual([]);
     await close();
@@ -47,7 +47,7 @@ describe('the user of the page', () => {
     for (const client of clients) {
       const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
       const all = ['a', 'b', 'c', 'd'].map((name) => locks.mutex(name));
-      await locks.all(all).run(() => {});
+      await allOf(all).run(() => {});
       expect(await once(locks, 'e', { keepFor: '1m' }, () => 1)).toBeDefined();
       await locks.close();
     }

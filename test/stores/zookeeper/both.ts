@@ -1,5 +1,5 @@
 /** Queues that we share with the real Curator, and who comes to them, from both sides. */
-import { createLocks, type Lease, type Locks } from 'holdfast';
+import { createLocks, downgrade, type Lease, type Locks } from 'holdfast';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { expect } from 'vitest';
 import { failedWith } from '../../../src/clients/zookeeper/errors.ts';
@@ -145,7 +145,7 @@ export class Both extends Lifetime {
         lease = await patiently(lock);
       },
       leave: async () => lease?.release(),
-      downgrade: async () => lease?.downgrade(),
+      downgrade: async () => lease && downgrade(lease),
     };
   }
 

@@ -2,7 +2,7 @@
  * The connection is cut in the middle of what is asked or answered, at many places: a claim has one
  * node at most while it is wanted, and none when it is not, however its requests were lost.
  */
-import { isLockError, type Lease, type Locks } from 'holdfast';
+import { downgrade, isLockError, type Lease, type Locks } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
@@ -107,7 +107,7 @@ test.concurrent.each(WAYS)('a writer that becomes a reader (%s)', async (way) =>
   const session = bed.session(server);
   await bed.eachCut(way, async () => {
     const lease = await patiently(bed.cut.rwLock('a').write);
-    await again(() => lease.downgrade());
+    await again(() => downgrade(lease));
     const nodes = await bed.nodes(session, 'a');
     expect(nodes.map(({ path }) => /__[A-Z]+__/.exec(path)?.[0])).toEqual(['__READ__']);
     expect(lease.state).not.toBe('lost');

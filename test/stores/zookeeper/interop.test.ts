@@ -3,7 +3,7 @@
  * on its downgraded readers keep their place, which is played here.
  */
 import { randomUUID } from 'node:crypto';
-import type { Lock, Member } from 'holdfast';
+import { evict, type Lock, list, type Member } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import { sleep } from '../../methods/faults/bed.ts';
@@ -200,7 +200,7 @@ test.concurrent('strangers are shown, as we are to them', async () => {
     ...['__READ__0000000000', '__READ__0000000001', '__WRIT__0000000002', '__WRIT__0000000003'],
   ]);
   const names: string[] = [];
-  for await (const name of bed.ours().list()) names.push(name);
+  for await (const name of list(bed.ours())) names.push(name);
   expect(names).toEqual([bed.name]);
 });
 
@@ -234,7 +234,7 @@ test.concurrent('a holder in Java that is evicted at once believes that it holds
   const next = patiently(locks.mutex(bed.name));
   await bed.stand(1, 1);
   const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).holders;
-  expect(await locks.evict(bed.name, { token, reason: 'it hangs', now: true })).toBe(true);
+  expect(await evict(locks, bed.name, { token, reason: 'it hangs', now: true })).toBe(true);
   const lease = await next;
   expect(lease.takeover).toEqual({ reason: 'evicted', token });
   expect(lease.token).toBeGreaterThan(token);
@@ -251,7 +251,7 @@ test.concurrent('a waiter in Java that is evicted stands again, behind the other
   await bed.expectInside(0);
   const locks = bed.ours();
   const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).waiters;
-  expect(await locks.evict(bed.name, { token, reason: 'it hangs', now: true })).toBe(true);
+  expect(await evict(locks, bed.name, { token, reason: 'it hangs', now: true })).toBe(true);
   await bed.stand(1, 1);
   await bed.goes(0);
   await bed.expectInside(2);
@@ -271,7 +271,7 @@ test.concurrent('a holder in Java that offered to is asked to leave, and leaves'
     const next = patiently(locks.mutex(bed.name));
     await bed.stand(1, 1);
     const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).holders;
-    expect(await locks.evict(bed.name, { token, reason: 'please' })).toBe(true);
+    expect(await evict(locks, bed.name, { token, reason: 'please' })).toBe(true);
     if (thread === stubborn) {
       await sleep(MOMENT_MS);
       expect(await thread.holds('mutex', bed.path)).toBe(true);
@@ -355,7 +355,7 @@ test.concurrent('what we lose, Java gets: by the end of a session, by eviction',
       const { session = 0n } = (await sides.session.exists(`${bed.path}/${node}`)) ?? {};
       await sides.server.endSession(session);
     } else {
-      await locks.evict(bed.name, { token: lease.token, reason: 'it hangs', now: true });
+      await evict(locks, bed.name, { token: lease.token, reason: 'it hangs', now: true });
     }
     await java;
     await lease.ended;

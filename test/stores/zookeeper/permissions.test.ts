@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createLocks, type Locks } from 'holdfast';
+import { createLocks, downgrade, evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';
 import {
@@ -76,14 +76,14 @@ async function useAll(locks: Locks): Promise<void> {
   const next = locks.mutex('a', { fair: true }).acquire();
   await lease.renew();
   const names: string[] = [];
-  for await (const each of locks.list('')) names.push(each);
+  for await (const each of list(locks, '')) names.push(each);
   expect(names).toEqual(['a']);
   await lease.release();
   const { token } = await next;
   expect((await locks.inspect('a')).holders).toMatchObject([{ number: token }]);
-  expect(await locks.evict('a', { token, reason: 'test', now: true })).toBe(true);
+  expect(await evict(locks, 'a', { token, reason: 'test', now: true })).toBe(true);
   const config = await locks.rwLock('config').write.acquire();
-  await config.downgrade();
+  await downgrade(config);
   await config.release();
   const permits = locks.semaphore('permits', { limit: 3 });
   const [two, one] = await Promise.all([permits.acquire({ permits: 2 }), permits.acquire()]);
@@ -143,7 +143,7 @@ test('what the root must permit: create, and read for whoever lists', async () =
   await useAll(await at('cr'));
   const blind = await at('c');
   await blind.mutex('a').run(async () => {});
-  const first = blind.list('')[Symbol.asyncIterator]().next();
+  const first = list(blind, '')[Symbol.asyncIterator]().next();
   await expect(first).rejects.toMatchObject(DENIED);
   const closed = await at('drwa');
   await expect(closed.mutex('a').acquire()).rejects.toMatchObject(DENIED);
@@ -182,7 +182,7 @@ test('a queue whose data may not be written: all but what is told of the last ho
   await first.release();
   const second = await next;
   expect(second.takeover).toEqual({ reason: 'expired', token: first.token });
-  expect(await one.evict('a', { token: second.token, reason: 'test', now: true })).toBe(true);
+  expect(await evict(one, 'a', { token: second.token, reason: 'test', now: true })).toBe(true);
   const store = zookeeperStore(server.url, { path: '/quiet' });
   const elsewhere = zookeeperStore(server.url, { path: '/quiet' });
   onTestFinished(async () => {

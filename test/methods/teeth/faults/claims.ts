@@ -74,15 +74,15 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'the heartbeat goes on after the end',
-    find: 'this.#services.heartbeat.remove(this);\n    this.#unwatch?.();',
+    find: 'this.services.heartbeat.remove(this);\n    this.#unwatch?.();',
     replace: 'this.#unwatch?.();',
     why: 'timers and memory leak with every lock',
   },
   {
     ...live,
     name: 'a claim that has ended stays subscribed',
-    find: 'this.#services.heartbeat.remove(this);\n    this.#unwatch?.();',
-    replace: 'this.#services.heartbeat.remove(this);',
+    find: 'this.services.heartbeat.remove(this);\n    this.#unwatch?.();',
+    replace: 'this.services.heartbeat.remove(this);',
     why: 'subscriptions leak with every lock',
   },
   {

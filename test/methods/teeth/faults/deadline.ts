@@ -106,8 +106,8 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'a failed heartbeat is silent',
-    find: 'this.deadline.unanswered = true;\n    noticeDoubt',
-    replace: 'if (this.deadline.unconfirmed) noticeDoubt',
+    find: "events.emit('unconfirmed', { resource, kind, remainingMs, cause });",
+    replace: '',
     why: 'nobody is warned while the lock can still be given up in time',
   },
   {

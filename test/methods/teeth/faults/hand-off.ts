@@ -126,9 +126,9 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'a writer beside readers',
   },
   {
-    file: 'src/core/questions.ts',
+    file: 'src/primitives/downgrade.ts',
     name: 'a downgraded lock still claims as a writer',
-    find: "live.claim = { ...live.claim, kind: 'read', permits: 1 };",
+    find: 'live.claim = claim;',
     replace: '',
     why: 'a writer of this process takes the lock over beside readers',
   },

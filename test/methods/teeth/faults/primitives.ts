@@ -256,10 +256,10 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'the lock stays taken by nobody',
   },
   {
-    file: 'src/primitives/close-on-signal.ts',
+    file: 'src/operators/close-on-signal.ts',
     name: 'a signal takes effect before the locks have closed',
-    find: 'await Promise.allSettled([...closes].map((close) => close()));',
-    replace: 'void Promise.allSettled([...closes].map((close) => close()));',
+    find: 'await Promise.allSettled([...locks].map((each) => each.close()));',
+    replace: 'void Promise.allSettled([...locks].map((each) => each.close()));',
     why: 'everybody waits for the TTL of whatever was stopped',
   },
 ];

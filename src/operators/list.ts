@@ -1,0 +1,48 @@
+import { UsageError } from '../base/errors.ts';
+
+import { engineOf, type Locks } from '../locks.ts';
+import { verbOf } from '../store-calls/optional.ts';
+import { checkNext } from '../store-calls/replies.ts';
+
+/**
+ * Names of resources in use, without the prefix of these locks.
+ *
+ * @example
+ * import { list } from 'holdfast';
+ *
+ * for await (const name of list(locks, 'account:')) console.log(name);
+ *
+ * @throws UsageError synchronously; as rejections ClosedError, StoreError, and UnsupportedError if
+ *   the store cannot list names.
+ */
+export function list(locks: Locks, prefix = ''): AsyncGenerator<string, void, void> {
+  const engine = engineOf(locks);
+  if (typeof prefix !== 'string' || !prefix.isWellFormed()) {
+    throw new UsageError('The prefix must be Unicode text.');
+  }
+  return names(engine, prefix);
+}
+
+async function* names(
+  engine: ReturnType<typeof engineOf>,
+  prefix: string,
+): AsyncGenerator<string, void, void> {
+  engine.checkOpen();
+  const { calls, settings } = engine.services;
+  const all = verbOf(calls.store, 'list');
+  const open = async () => all(settings.prefix + prefix)[Symbol.asyncIterator]();
+  const found = await calls.ask(open, same);
+  for (;;) {
+    const { done, value } = await calls.ask(() => found.next(), checkNext);
+    if (done) return;
+    let wanted = false;
+    try {
+      yield value.slice(settings.prefix.length);
+      wanted = true;
+    } finally {
+      if (!wanted) await calls.ask(async () => found.return?.(), same);
+    }
+  }
+}
+
+const same = <T>(reply: T): T => reply;
