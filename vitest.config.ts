@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ViteUserConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
@@ -26,6 +27,22 @@ const NO_SERVERS = { env: { HOLDFAST_TESTS: 'without servers' } };
 /** They wait more than they work. A number of their own needs a place in the order. */
 const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 
+/**
+ * Suites, in which many cases run at once, keep the processors busy; the other files mostly wait.
+ * So the suites are spread among them.
+ */
+class Spread extends BaseSequencer {
+  override async sort(all: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSuite = ({ moduleId }: TestSpecification): boolean => moduleId.includes('conformance');
+    const sorted = await super.sort(all);
+    const place = new Map<TestSpecification, number>();
+    for (const kind of [sorted.filter(isSuite), sorted.filter((each) => !isSuite(each))]) {
+      kind.forEach((each, i) => void place.set(each, i / kind.length));
+    }
+    return sorted.sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+  }
+}
+
 const CLI = 'test/cli/build.ts';
 
 /** As the bundler does. */
@@ -47,6 +64,7 @@ const config: ViteUserConfig = {
     hookTimeout: 30_000,
     maxWorkers: 2,
     maxConcurrency: 20,
+    sequence: { sequencer: Spread },
     projects: [
       project('units', {
         ...NO_SERVERS,
@@ -63,9 +81,9 @@ const config: ViteUserConfig = {
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
       project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
       project('servers', {
-        ...{ ...TIMED, include: SERVERS, globalSetup: [PROGRAMS] },
+        ...{ ...TIMED, maxWorkers: 5, include: SERVERS, globalSetup: [PROGRAMS] },
         // More at once, and cases with short TTLs wait for their turn longer than they live.
-        maxConcurrency: 8,
+        maxConcurrency: 5,
       }),
       project('kubernetes', { ...TIMED, include: [KUBERNETES], maxConcurrency: 8 }),
     ],
