@@ -85,7 +85,10 @@ const config: ViteUserConfig = {
         // More at once, and cases with short TTLs wait for their turn longer than they live.
         maxConcurrency: 5,
       }),
-      project('kubernetes', { ...TIMED, include: [KUBERNETES], maxConcurrency: 8 }),
+      project('kubernetes', {
+        ...{ ...TIMED, include: [KUBERNETES], globalSetup: [PROGRAMS] },
+        maxConcurrency: 8,
+      }),
     ],
   },
 };
