@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ViteUserConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
@@ -13,8 +14,10 @@ const SERVERS = [
   // What is in `units` needs no server.
   'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
-  'test/stores/{objects,dynamodb,mongodb,consul,table,kubernetes}/*.test.ts',
+  'test/stores/{objects,dynamodb,mongodb,consul,table}/*.test.ts',
 ];
+/** Their server may still be building when all others run. */
+const KUBERNETES = 'test/stores/kubernetes/*.test.ts';
 
 /** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */
 const PROGRAMS = 'test/servers/programs.ts';
@@ -23,6 +26,22 @@ const NO_SERVERS = { env: { HOLDFAST_TESTS: 'without servers' } };
 
 /** They wait more than they work. A number of their own needs a place in the order. */
 const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 } };
+
+/**
+ * Suites, in which many cases run at once, keep the processors busy; the other files mostly wait.
+ * So the suites are spread among them.
+ */
+class Spread extends BaseSequencer {
+  override async sort(all: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSuite = ({ moduleId }: TestSpecification): boolean => moduleId.includes('conformance');
+    const sorted = await super.sort(all);
+    const place = new Map<TestSpecification, number>();
+    for (const kind of [sorted.filter(isSuite), sorted.filter((each) => !isSuite(each))]) {
+      kind.forEach((each, i) => void place.set(each, i / kind.length));
+    }
+    return sorted.sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+  }
+}
 
 const CLI = 'test/cli/build.ts';
 
@@ -45,11 +64,12 @@ const config: ViteUserConfig = {
     hookTimeout: 30_000,
     maxWorkers: 2,
     maxConcurrency: 20,
+    sequence: { sequencer: Spread },
     projects: [
       project('units', {
         ...NO_SERVERS,
         include: ['test/**/*.test.ts'],
-        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, ...SERVERS],
+        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, KUBERNETES, ...SERVERS],
       }),
       project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
       project('processes', {
@@ -61,8 +81,12 @@ const config: ViteUserConfig = {
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
       project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
       project('servers', {
-        ...{ ...TIMED, include: SERVERS, globalSetup: [PROGRAMS] },
+        ...{ ...TIMED, maxWorkers: 5, include: SERVERS, globalSetup: [PROGRAMS] },
         // More at once, and cases with short TTLs wait for their turn longer than they live.
+        maxConcurrency: 5,
+      }),
+      project('kubernetes', {
+        ...{ ...TIMED, include: [KUBERNETES], globalSetup: [PROGRAMS] },
         maxConcurrency: 8,
       }),
     ],

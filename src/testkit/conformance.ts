@@ -71,7 +71,7 @@ export interface ConformanceOptions {
 const LIMIT_MS = 25_000;
 
 /** Bare stores. */
-const CONTRACT: readonly Topic[] = [
+export const CONTRACT: readonly Topic[] = [
   claim,
   tries,
   renew,

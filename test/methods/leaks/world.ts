@@ -37,6 +37,7 @@ export interface Lane {
 }
 
 export class World {
+  static #opened = 0;
   readonly signal: AbortSignal = new AbortController().signal;
   readonly lanes: readonly Lane[];
   readonly #stores: readonly Store[];
@@ -50,8 +51,11 @@ export class World {
     const [locks, others] = this.#all as [Locks, Locks];
     const [store] = this.#stores as [Store];
     const { signal } = this;
+    // What a test that failed has left behind disturbs none after it.
+    const nth = ++World.#opened;
     this.lanes = Array.from({ length: LANES }, (_, i) => ({
-      ...{ locks, others, store, signal, url: ground.url, name: `own-${i}`, busy: `busy-${i}` },
+      ...{ locks, others, store, signal, url: ground.url },
+      ...{ name: `own-${nth}-${i}`, busy: `busy-${nth}-${i}` },
       goingOn: this.#laneOf(),
     }));
   }

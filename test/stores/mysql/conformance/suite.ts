@@ -17,20 +17,23 @@ export interface Place {
 /** More than there are cases in which data is lost. */
 const PREFIXES = 16;
 
-export function suite({ server, client, prefixes, close }: Place, given: MysqlOptions = {}): void {
+/** All topics, unless these are enough. */
+export function suite(place: Place, topics?: readonly string[]): void {
+  const { server, client, prefixes, close } = place;
   afterAll(close);
   conformance({
     test: test.concurrent,
     skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
     create: ({ maxWaiters, quarantineMs }) => {
-      const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
+      const options = maxWaiters === undefined ? {} : { maxWaiters };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
       return { connect: () => mysqlStore(client, options) };
     },
-    traits: mysqlStore(client, given).traits,
+    traits: mysqlStore(client).traits,
     lacks: ['raise'],
     forgets: true,
     trusts: true,
+    ...(topics && { topics }),
   });
 
   /** In tables of its own, which can be as on a replica that was promoted before it had it all. */

@@ -1,5 +1,6 @@
 import { migratePostgres } from 'holdfast/postgres';
 import postgres from 'postgres';
+import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { place, suite } from './suite.ts';
 
 suite(
@@ -8,4 +9,5 @@ suite(
     await migratePostgres(client);
     return { client, end: () => client.end() };
   }),
+  OF_CLIENT,
 );

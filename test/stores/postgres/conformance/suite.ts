@@ -28,7 +28,9 @@ function skip(name: string, reason: string): void {
   test.concurrent(name, (context) => context.skip(reason));
 }
 
-export function suite({ server, client, deaf, close }: Place, given: PostgresOptions = {}): void {
+/** All topics, unless these are enough. */
+export function suite(place: Place, topics?: readonly string[]): void {
+  const { server, client, deaf, close } = place;
   let cases = 0;
   afterAll(close);
   conformance({
@@ -38,14 +40,15 @@ export function suite({ server, client, deaf, close }: Place, given: PostgresOpt
     },
     skip,
     create: ({ maxWaiters, quarantineMs }) => {
-      const options = { ...given, ...(maxWaiters !== undefined && { maxWaiters }) };
+      const options = maxWaiters === undefined ? {} : { maxWaiters };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
       return { connect: () => opened(client, options) };
     },
-    traits: postgresStore(client, given).traits,
+    traits: postgresStore(client).traits,
     lacks: ['raise'],
     forgets: true,
     trusts: true,
+    ...(topics && { topics }),
   });
 
   /** In tables of its own, which can be as after a crash that lost what nobody had waited for. */

@@ -1,4 +1,5 @@
 import { createCluster } from 'redis';
+import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { clustered } from './clusters.ts';
 import { suite } from './suite.ts';
 
@@ -11,4 +12,5 @@ suite(
     await client.connect();
     return { client, end: () => client.destroy() };
   }),
+  OF_CLIENT,
 );

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis5';
+import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { single, suite } from './suite.ts';
 
 suite(
@@ -6,4 +7,5 @@ suite(
     const client = new Redis(url);
     return { client, end: () => client.disconnect() };
   }),
+  OF_CLIENT,
 );

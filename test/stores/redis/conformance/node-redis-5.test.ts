@@ -1,4 +1,5 @@
 import { createClient } from 'redis5';
+import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { single, suite } from './suite.ts';
 
 suite(
@@ -6,4 +7,5 @@ suite(
     const client = await createClient({ url }).connect();
     return { client, end: () => client.destroy() };
   }),
+  OF_CLIENT,
 );

@@ -1,4 +1,5 @@
 import { createClient } from 'redis';
+import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { restartSetBack, single, suite } from './suite.ts';
 
 suite(
@@ -12,4 +13,5 @@ suite(
     },
     { forget: restartSetBack },
   ),
+  OF_CLIENT,
 );

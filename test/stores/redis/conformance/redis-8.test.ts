@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { single, suite } from './suite.ts';
 
 suite(
@@ -9,4 +10,5 @@ suite(
     },
     { program: 'redis-8' },
   ),
+  OF_CLIENT,
 );

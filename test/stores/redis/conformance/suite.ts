@@ -56,11 +56,13 @@ export const restartSetBack: Forget = (servers) =>
 type Connect = (client: RedisClient, options: ConnectOptions) => Store;
 type ConnectOptions = Pick<RedisOptions, 'afterDataLoss' | 'maxTtl' | 'maxWaiters'>;
 
-export function suite(place: Place, given: RedisOptions = {}): void {
+/** All topics, unless these are enough. */
+export function suite(place: Place, topics?: readonly string[]): void {
   conformance({
-    ...onPlace(place, (client, options) => redisStore(client, { ...given, ...options })),
-    traits: redisStore(place.client, given).traits,
+    ...onPlace(place, redisStore),
+    traits: redisStore(place.client).traits,
     lacks: [],
+    ...(topics && { topics }),
   });
 }
 

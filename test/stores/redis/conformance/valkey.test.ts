@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { restartEmpty, single, suite } from './suite.ts';
 
 suite(
@@ -11,4 +12,5 @@ suite(
     },
     { program: 'valkey', forget: restartEmpty },
   ),
+  OF_CLIENT,
 );
