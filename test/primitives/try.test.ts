@@ -1,3 +1,4 @@
+import { allOf } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -16,7 +17,7 @@ describe('a try', () => {
     const message = /A try never waits: leave out `wait`, or use `run`/;
     expect(() => locks.mutex('a').tryAcquire(waits)).toThrow(message);
     expect(() => locks.mutex('a').tryRun(waits, () => 1)).toThrow(message);
-    expect(() => locks.all([locks.mutex('a')]).tryAcquire(waits)).toThrow(message);
+    expect(() => allOf([locks.mutex('a')]).tryAcquire(waits)).toThrow(message);
     expect(store.entered).toEqual([]);
   });
 
