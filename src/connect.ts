@@ -68,7 +68,8 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
 /**
  * The store that the URL names; its first verb opens it:
  * - `memory:` for this process alone,
- * - `sqlite:` and the path of a file,
+ * - `sqlite:` and the path of a file, with options of `sqliteStore` as its query:
+ *   `sqlite:./locks.db?busyTimeout=1s`,
  * - `redis://user:password@host:6379/0`, `rediss:` for TLS, `redis+unix:///run/redis.sock?db=0`,
  *   `redis+sentinel://host1:26379,host2:26379/name/0`, `redis+cluster://host1:6379,host2:6379`,
  *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`,

@@ -12,12 +12,27 @@ test('memory: is a store of this process', async () => {
 test('sqlite: takes a relative or an absolute path, with or without slashes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'a b?%41.db');
+  const file = join(folder, 'a b%41.db');
   await using one = await connect(`sqlite:${file}`);
   await using other = await connect(`sqlite://${file}`);
   const lease = await one.mutex('x').acquire();
   expect(await other.mutex('x').tryAcquire()).toBeNull();
   await lease.release();
+});
+
+test('sqlite: takes options as its query', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'a.db');
+  await using one = await connect(`sqlite:${file}?maxWaiters=1&trustFileSystem=true`);
+  await using other = await connect(`sqlite:${file}`);
+  await using _ = await other.mutex('x').acquire();
+  const waits = one.mutex('x').acquire({ wait: '5s' });
+  await expect(one.mutex('x', { fair: true }).acquire()).rejects.toMatchObject({
+    code: 'QUEUE_FULL',
+  });
+  await _.release();
+  await (await waits).release();
 });
 
 test('module: is a store of your own, from a file or a package', async () => {
@@ -41,6 +56,9 @@ test.each([
   ['./locks.db', 'USAGE', /named by a URL/],
   ['', 'USAGE', /named by a URL/],
   ['sqlite:', 'USAGE', /needs a file/],
+  ['sqlite:?maxWaiters=1', 'USAGE', /needs a file/],
+  ['sqlite:a.db?busyTimout=1s', 'USAGE', /no option "busyTimout"/],
+  ['sqlite:a.db?trustFileSystem=yes', 'USAGE', /must be true or false/],
   ['memory:x', 'USAGE', /takes nothing/],
   ['module:', 'USAGE', /needs a package or a file/],
   ['module:./not-there.mjs', 'USAGE', /cannot be loaded/],

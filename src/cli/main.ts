@@ -9,6 +9,7 @@ import type { Verb } from './verbs/verb.ts';
 /** Loaded on demand: a command should not wait for code that it does not use. */
 const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new Map([
   ['run', () => import('./verbs/run.ts')],
+  ['once', () => import('./verbs/once.ts')],
   ['ls', () => import('./verbs/ls.ts')],
   ['show', () => import('./verbs/show.ts')],
   ['watch', () => import('./verbs/watch.ts')],
@@ -21,6 +22,7 @@ const HELP = `Usage: holdfast VERB [ARGUMENT...] [flags]
 Locks between processes, for the shell.
 
   run NAME -- COMMAND    run a command while holding a lock
+  once KEY -- COMMAND    run a command unless it has been done
   ls [PREFIX]            names that are held or waited for
   show NAME              its holders and waiters, in order
   watch NAME             the same, live
@@ -75,8 +77,7 @@ const argv = process.argv.slice(2);
 process.exitCode = await main(argv).catch(async (error: unknown) => {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const status = statusOf(error);
-  // A user who says `-E 0` wants no message.
-  if (status !== 0) await complainOf(error, own.includes('--json'));
+  await complainOf(error, own.includes('--json'));
   return status;
 });
 process.exit();

@@ -1,5 +1,5 @@
 /** Opens the store that the command line names, or a file of the user's own. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, isAbsolute, join, posix, win32 } from 'node:path';
 import { isLockError } from '../base/errors.ts';
@@ -9,10 +9,22 @@ import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import type { Arguments } from './arguments.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
+import { quote } from './text.ts';
+
+interface Opening {
+  readonly options?: LocksOptions;
+  /** The verb only looks: it makes no file. */
+  readonly looks?: boolean;
+}
 
 /** @throws ExitError if there is no such store; the first request shows whether it replies. */
-export async function openLocks(given: Arguments, options?: LocksOptions): Promise<Locks> {
-  const url = given.text('store') ?? (process.env.HOLDFAST_STORE || defaultUrl());
+export async function openLocks(
+  given: Arguments,
+  { options, looks = false }: Opening = {},
+): Promise<Locks> {
+  const named = given.text('store') ?? (process.env.HOLDFAST_STORE || defaultUrl(looks));
+  const url = isPath(named) ? `sqlite:${named}` : named;
+  if (looks) checkFile(url);
   const store: Store = await openStore(url).catch((cause: Error) => {
     // If the URL has no mistake, the path of its file cannot be resolved.
     const status = isLockError(cause) ? STATUS.configuration : STATUS.unreachable;
@@ -23,10 +35,26 @@ export async function openLocks(given: Arguments, options?: LocksOptions): Promi
   throw new ExitError(STATUS.configuration, why);
 }
 
-function defaultUrl(): string {
+/** A path has no scheme, and a slash or the ending of a database; C: is a drive. */
+function isPath(named: string): boolean {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(named)) return false;
+  return /[/\\]|\.(db|sqlite3?)$/i.test(named);
+}
+
+/** A verb that looks must not make the file that it looks into. */
+function checkFile(url: string): void {
+  const [, file] = /^sqlite:(?:\/\/)?([^?]+)/s.exec(url) ?? [];
+  if (file === undefined || file.includes(':memory:') || existsSync(file)) return;
+  throw new ExitError(
+    STATUS.unreachable,
+    `There is no file ${quote(file)}: no lock has been taken there yet.`,
+  );
+}
+
+function defaultUrl(looks: boolean): string {
   const directory = stateDirectory(process.platform, process.env, homeDirectory);
   try {
-    makeDirectory(directory);
+    if (!looks) makeDirectory(directory);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ExitError(

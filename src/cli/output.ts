@@ -46,7 +46,7 @@ export function isColoured(): boolean {
   return process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }
 
-async function tell(line: string): Promise<void> {
+export async function tell(line: string): Promise<void> {
   // The reader may be gone.
   await promisify(write)(2, `${line}\n`).catch(() => {});
 }

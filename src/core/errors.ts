@@ -38,7 +38,8 @@ export class AcquireTimeoutError extends LockError {
  * Why a lease ended early. `expired`: no heartbeat was confirmed in time. `stalled`: this process
  * or machine stood still. `evicted`: taken away by force. `session`: the store ended the session.
  * `store-reset`: the store lost its memory. `max-hold`: held for longer than `maxHold`. `closed`:
- * released already, or `locks.close()` stopped waiting for the work.
+ * `locks.close()` stopped waiting for the work. `released`: the holder itself released it, and then
+ * used it.
  */
 export type LossReason =
   | 'expired'
@@ -47,7 +48,8 @@ export type LossReason =
   | 'session'
   | 'store-reset'
   | 'max-hold'
-  | 'closed';
+  | 'closed'
+  | 'released';
 
 const LOSS: Record<LossReason, string> = {
   expired: 'no heartbeat was confirmed in time',
@@ -56,7 +58,8 @@ const LOSS: Record<LossReason, string> = {
   session: 'the store ended the session',
   'store-reset': 'the store lost its memory',
   'max-hold': 'it was held for longer than maxHold',
-  closed: 'it was released already, or locks.close() stopped waiting for it',
+  closed: 'locks.close() stopped waiting for it',
+  released: 'it was used after its own release',
 };
 
 /** Why and how a hold ended before it was released. */

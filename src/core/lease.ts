@@ -162,7 +162,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   get assertHeld(): () => void {
     return () => {
       if (this.held) return;
-      throw this.loss ?? new LeaseLostError(this.resource, 'closed');
+      throw this.loss ?? new LeaseLostError(this.resource, 'released');
     };
   }
 
@@ -264,5 +264,10 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.#issuer.handOn(this, now) ?? DONE;
   }
 }
+
+// `console.log` prints what `toJSON` has: the id of the claim is secret.
+Object.defineProperty(Lease.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value: Lease.prototype.toJSON,
+});
 
 const DONE: Promise<void> = Promise.resolve();

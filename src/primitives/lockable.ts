@@ -19,6 +19,14 @@ export type TryResult<T> =
   | { readonly acquired: true; readonly value: T }
   | { readonly acquired: false; readonly holders: readonly Member[] };
 
+/** Options of a try, which never waits. */
+export type TryOptions = Omit<AcquireOptions, 'wait'>;
+
+function impatient(options: AcquireOptions): AcquireOptions {
+  if (options.wait === undefined) return options;
+  throw new UsageError('A try never waits: leave out `wait`, or use `run` or `acquire`.');
+}
+
 /** The four ways to take a lock. */
 export abstract class Lockable<L extends Held> {
   /** @internal */
@@ -67,14 +75,14 @@ export abstract class Lockable<L extends Held> {
   }
 
   /**
-   * Takes the lock if it is free now, else resolves to null; `wait` has no effect here.
+   * Takes the lock if it is free now, else resolves to null.
    *
    * @example
    * const lease = await locks.mutex('report').tryAcquire();
    * if (lease) await buildReport(lease.signal).finally(lease.release);
    */
-  tryAcquire(options: AcquireOptions = NO_OPTIONS): Promise<L | null> {
-    return this.take(this.read(options), false);
+  tryAcquire(options: TryOptions = NO_OPTIONS): Promise<L | null> {
+    return this.take(impatient(this.read(options)), false);
   }
 
   /**
@@ -112,10 +120,10 @@ export abstract class Lockable<L extends Held> {
    * if (!result.acquired) console.log('held by', result.holders);
    */
   tryRun<T>(work: Work<L, T>): Promise<TryResult<T>>;
-  tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>>;
-  tryRun<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<TryResult<T>> {
+  tryRun<T>(options: TryOptions, work: Work<L, T>): Promise<TryResult<T>>;
+  tryRun<T>(first: TryOptions | Work<L, T>, second?: Work<L, T>): Promise<TryResult<T>> {
     const { options, work } = this.#parse(first, second);
-    return this.#tryRun(options, work);
+    return this.#tryRun(impatient(options), work);
   }
 
   async #tryRun<T>(options: AcquireOptions, work: Work<L, T>): Promise<TryResult<T>> {

@@ -2,6 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import type { Store } from '../contract/store.ts';
 
 const NUMBERS = ['maxWaiters', 'replicas'];
+const FLAGS = ['trustFileSystem'];
 
 /**
  * Reads the options of a store from the query of its URL; the store refuses unknown names and
@@ -9,12 +10,19 @@ const NUMBERS = ['maxWaiters', 'replicas'];
  * @throws UsageError
  */
 export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: string]>): T {
-  const options: Record<string, string | number> = {};
+  const options: Record<string, string | number | boolean> = {};
   for (const [name, text] of pairs) {
     if (NUMBERS.includes(name) && !/^\d+$/.test(text)) {
       throw new UsageError(`${name} of the URL must be a whole number.`);
     }
-    options[name] = NUMBERS.includes(name) ? Number(text) : text;
+    if (FLAGS.includes(name) && text !== 'true' && text !== 'false') {
+      throw new UsageError(`${name} of the URL must be true or false.`);
+    }
+    options[name] = NUMBERS.includes(name)
+      ? Number(text)
+      : FLAGS.includes(name)
+        ? text === 'true'
+        : text;
   }
   return options as T;
 }

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import Database from 'libsql';
 import { expect, it } from 'vitest';
 import { Place, type Program, pause, until } from './program.ts';
@@ -8,6 +9,13 @@ async function hold(place: Place, name: string, ...flags: string[]): Promise<Pro
   const program = place.start(['run', name, ...flags, '--', 'cat']);
   await place.holding(holders + 1, 0);
   return program;
+}
+
+/** With a file that verbs may look into. */
+async function used(): Promise<Place> {
+  const place = new Place();
+  await place.fate('run', 'a', '--', 'true');
+  return place;
 }
 
 async function letGo(...programs: Program[]): Promise<void> {
@@ -43,6 +51,53 @@ it('ls lists names in order, those with a prefix', async () => {
   expect(await json(place, 'ls', 'c')).toEqual(['caf\u00e9']);
   await letGo(...holders);
   expect(await place.fate('ls')).toMatchObject({ status: 0, out: '', err: '' });
+});
+
+it('ls -l tells how much is taken, by whom, and how many wait', async () => {
+  const place = new Place();
+  const holder = await hold(place, 'backup', '--label', 'nightly');
+  const waiter = place.start(['run', 'backup', '--', 'cat']);
+  await place.holding(1, 1);
+  const gpu = place.start(['run', 'gpu', '--limit', '4', '--permits', '3', '--', 'cat']);
+  await place.holding(2, 1);
+  const { out, err } = await place.fate('ls', '-l');
+  expect(err).toBe('');
+  const [headings, ...rows] = out.trimEnd().split('\n');
+  expect(headings).toMatch(/^name +used +held by +for +waiting +first for$/);
+  expect(rows).toEqual([
+    expect.stringMatching(
+      new RegExp(`^backup +1 of 1 +\\S+ pid ${holder.pid} \\(nightly\\) +[\\d.]+ s +1 +[\\d.]+ s$`),
+    ),
+    expect.stringMatching(new RegExp(`^gpu +3 of 4 +\\S+ pid ${gpu.pid} \\(cat\\) +[\\d.]+ s +0$`)),
+  ]);
+  expect(await json(place, 'ls', '-l', 'g')).toMatchObject([
+    { resource: 'gpu', limit: 4, holders: [{ pid: gpu.pid, permits: 3 }], waiters: [] },
+  ]);
+  await letGo(holder, waiter, gpu);
+  expect(await place.fate('ls', '-l')).toMatchObject({ status: 0, out: '', err: '' });
+});
+
+it.each(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
+  'a verb that looks makes no file: %s',
+  async (words) => {
+    const place = new Place();
+    for (const store of ['sqlite:./typo.db', './typo.db', 'sqlite://./typo.db?busyTimeout=1s']) {
+      const { status, err } = await place.fate(...words.split(' '), '--store', store);
+      expect([status, err]).toEqual([69, expect.stringMatching(/There is no file ".*typo\.db"/)]);
+    }
+    const env = { HOLDFAST_STORE: '', XDG_STATE_HOME: place.path('state') };
+    const own = await place.shell(`$holdfast ${words}`, { env }).fate;
+    expect([own.status, own.err]).toEqual([69, expect.stringContaining('no lock has been taken')]);
+    expect(readdirSync(place.folder)).toEqual([]);
+  },
+);
+
+it('takes a plain path as the store', async () => {
+  const place = new Place();
+  const { out } = await place.fate(
+    ...['run', 'a', '--store', './plain.db', '--', 'sh', '-c', '$holdfast ls --store plain.db'],
+  );
+  expect(out).toBe('a\n');
 });
 
 it('sends no orders to a terminal, in JSON either', async () => {
@@ -121,7 +176,7 @@ it('a read-write lock has no limit', async () => {
 });
 
 it('watch appends a line for each change, until it is interrupted', async () => {
-  const place = new Place();
+  const place = await used();
   const watch = place.start(['watch', 'a']);
   const holder = await hold(place, 'a');
   await watch.says('holds');
@@ -136,7 +191,8 @@ it('watch appends a line for each change, until it is interrupted', async () => 
   watch.kill('SIGINT');
   const { status, out, err } = await watch.fate;
   expect([status, err]).toEqual([0, '']);
-  const lines = out.trimEnd().split('\n');
+  const [before, ...lines] = out.trimEnd().split('\n');
+  expect(before).toMatch(/Z a: no holders, no waiters$/);
   expect(lines.map((line) => `${line.split(/ +/)[1]} ${line.split(':').at(-1)}`)).toEqual([
     `holds ${holder.pid} cat`,
     `waits ${waiter.pid} cat`,
@@ -147,7 +203,7 @@ it('watch appends a line for each change, until it is interrupted', async () => 
 });
 
 it('watch --json tells the whole queue at each change, and ends with SIGTERM', async () => {
-  const place = new Place();
+  const place = await used();
   const watch = place.start(['watch', 'a', '--json']);
   await watch.says('"holders":[]');
   const holder = await hold(place, 'a');
@@ -164,7 +220,7 @@ it('watch --json tells the whole queue at each change, and ends with SIGTERM', a
 });
 
 it('watch goes on when somebody else kept the store locked for a time', async () => {
-  const place = new Place();
+  const place = await used();
   const watch = place.start(['watch', 'a']);
   const first = await hold(place, 'a');
   await watch.says('holds');
@@ -180,13 +236,13 @@ it('watch goes on when somebody else kept the store locked for a time', async ()
 });
 
 it('ends quietly when nobody reads it any more', async () => {
-  const place = new Place();
-  const script = '{ $holdfast watch a; echo status-$? >&2; } | head -n 1';
+  const place = await used();
+  const script = '{ $holdfast watch a; echo status-$? >&2; } | head -n 2';
   const watch = place.shell(script);
   const first = await hold(place, 'a');
   await watch.says('holds');
   await letGo(first);
-  // `head` is gone after the first line; the next one tells.
+  // `head` is gone after this line; the next one tells.
   const second = await hold(place, 'a');
   expect(await watch.fate).toMatchObject({ status: 0, err: 'status-0\n' });
   await letGo(second);
@@ -214,7 +270,7 @@ it('evict tells whether there was anybody', async () => {
 
 it('explains itself', async () => {
   const place = new Place();
-  const verbs = ['run', 'ls', 'show', 'watch', 'evict', 'migrate'];
+  const verbs = ['run', 'once', 'ls', 'show', 'watch', 'evict', 'migrate'];
   const { out, status } = await place.fate('--help');
   expect(status).toBe(0);
   for (const verb of verbs) {

@@ -48,6 +48,12 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['run a', '--permits 2', /--permits needs --limit/],
     ['run a', '--limit 2 --read', /different kinds of lock/],
     ['run a', '--shared --write', /different kinds of lock/],
+    ['run a', '--max-hold 0s', /--max-hold must be more than 0/],
+    ['run a', '--min-hold 2s --max-hold 1s', /--max-hold must not be less than --min-hold/],
+    ['run a', '--min-hold 2m', /minHold is 120000 ms, more than maxTtl/],
+    ['once a', '', /--keep is missing/],
+    ['once a', '--keep 7', /--keep takes a duration such as 12h or 7d, not "7"/],
+    ['once a', '--keep 1d --try --wait 1s', /--try takes no --wait/],
     ['run a', '-E 256', /-E takes a whole number from 0 to 255, not "256"/],
     ['run a', '-Ex', /-E takes a whole number from 0 to 255, not "x"/],
     [`run ${'é'.repeat(257)}`, '--try', /name has 514 bytes of UTF-8; at most 512/],
@@ -104,17 +110,17 @@ it.each([
 });
 
 it.each([
-  ['no URL', './locks.db', 78, /named by a URL/],
+  ['no URL', 'locks', 78, /named by a URL/],
   ['an empty one', '', 78, /named by a URL/],
   ['without a file', 'sqlite:', 78, /needs a file/],
   ['in memory', 'sqlite::memory:', 78, /in memory cannot be shared/],
   ['of this process alone', 'memory:', 78, /would lock nothing/],
   ['misspelt', 'sqlit:locks.db', 78, /did you mean 'sqlite:'\?/],
   ['of another type', 'hazelcast://localhost', 78, /no store for 'hazelcast:'; there are/],
-  ['in a missing directory', 'sqlite:missing/locks.db', 69, /directory must exist/],
+  ['in a missing directory', 'sqlite:missing/locks.db', 69, /directory must exist|no file/],
   ['a directory', 'sqlite:.', 69, /cannot be opened/],
   ['no database', 'sqlite:text', 69, /not an SQLite database/],
-  ['where nobody can write', 'sqlite:/proc/locks.db', 69, /cannot be opened/],
+  ['where nobody can write', 'sqlite:/proc/locks.db', 69, /cannot be opened|no file/],
   ['of another layout', 'sqlite:layout.db', 77, /layout 99/],
 ])('a store that is %s', async (_, url, status, message) => {
   const place = new Place();
@@ -154,7 +160,7 @@ it.each(['/proc', '/dev/null/state'])(
   async (state) => {
     const place = new Place();
     const env = { ...place.env, HOLDFAST_STORE: '', XDG_STATE_HOME: state };
-    expect((await refused(place, ['ls'], env)).status).toBe(69);
+    expect((await refused(place, ['run', 'a', '--', 'true'], env)).status).toBe(69);
   },
 );
 
@@ -201,7 +207,8 @@ it('--json tells errors as JSON', async () => {
 
 it('a working directory that is gone', async () => {
   const place = new Place();
-  const script = 'mkdir gone; cd gone; rmdir ../gone; $holdfast ls --store sqlite:locks.db';
+  const script =
+    'mkdir gone; cd gone; rmdir ../gone; $holdfast run a --store sqlite:locks.db -- true';
   expect(await place.shell(script).fate).toMatchObject({
     ...{ status: 69, out: '', err: expect.stringMatching(/^holdfast: .*ENOENT.*\n$/) },
   });
@@ -210,7 +217,7 @@ it('a working directory that is gone', async () => {
 it.each([
   ['standard input', '$holdfast run a -- sh -c "cat; echo end" <&-', 0, 'end\n'],
   ['standard output', '$holdfast run a -- sh -c "echo lost; exit 3" >&-', 3, ''],
-  ['output of a list', '$holdfast ls --json >&-', 0, ''],
+  ['output of a list', '$holdfast run a -- true; $holdfast ls --json >&-', 0, ''],
   ['standard error', '$holdfast rnu 2>&-', 64, ''],
   ['all three', '$holdfast run a -- true <&- >&- 2>&-', 0, ''],
 ])('a closed %s', async (_, script, status, out) => {

@@ -122,6 +122,10 @@ export class Program {
     this.process.kill(signal);
   }
 
+  async saysOnError(text: string): Promise<void> {
+    await until(() => this.err.includes(text));
+  }
+
   type(text: string): void {
     this.process.stdin?.write(text);
   }

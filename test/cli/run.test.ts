@@ -105,6 +105,20 @@ it.each([
   expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
 });
 
+it('--min-hold keeps the lock taken after a quick command', async () => {
+  const place = new Place();
+  const first = await place.fate('run', 'a', '--min-hold', '20s', '--', 'true');
+  expect(first).toMatchObject({ status: 0, err: '' });
+  expect((await place.fate('run', 'a', '--try', '--', 'true')).status).toBe(75);
+});
+
+it('--max-hold ends the command', async () => {
+  const { status, err } = await new Place().fate(
+    ...['run', 'a', '--max-hold', '300ms', '--', 'sleep', '60'],
+  );
+  expect([status, err]).toEqual([79, expect.stringMatching(/held for longer than maxHold/)]);
+});
+
 it('is evicted while it waits: not acquired, and nothing runs', async () => {
   const place = new Place();
   const holder = place.fate('run', 'a', '--', ...STAY);

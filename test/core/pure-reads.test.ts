@@ -1,4 +1,5 @@
 /** Looking at a lease calls nobody, whatever it finds. */
+import { inspect } from 'node:util';
 import type { LeaseLostError, LeaseState } from 'holdfast';
 import { expect, it } from 'vitest';
 import { gate } from '../../src/testkit/gate.ts';
@@ -72,4 +73,18 @@ it('finds the end of maxHold as well', async () => {
   clock.stall(3_000);
   expect(look(lease)).toMatchObject({ held: false, state: 'lost', loss: { reason: 'max-hold' } });
   expect(told).toEqual([]);
+});
+
+it('prints no secret: what `toJSON` has, and not the id of its claim', async () => {
+  const { lease, store } = await takenWith();
+  expect(inspect(lease)).toBe(inspect(lease.toJSON()));
+  expect(inspect({ lease })).not.toContain(store.entered[0]?.id);
+});
+
+it('tells a lease that the program has released from a lost one', async () => {
+  const { lease, told } = await takenWith();
+  await lease.release();
+  expect(() => lease.assertHeld()).toThrow(/it was used after its own release/);
+  await expect(lease.renew()).rejects.toMatchObject({ reason: 'released' });
+  expect([lease.loss, told]).toEqual([undefined, ['ended']]);
 });

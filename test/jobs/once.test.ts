@@ -1,7 +1,7 @@
 import { createLocks, evict, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type OnceOptions, once } from 'holdfast/once';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { watchOutcome } from '../support/scripted-store.ts';
 import { lost, setUp } from './bed.ts';
 
@@ -251,6 +251,22 @@ describe('once', () => {
 });
 
 describe('a result that is kept', () => {
+  it('has the type of what JSON returns, and may be missing', async () => {
+    const { locks, other } = setUp();
+    const work = async () => ({ at: new Date(0), left: new Map([[1, 2]]), again: () => 1, n: [1] });
+    interface Left {
+      at: string;
+      left: Record<string, never>;
+      n: number[];
+    }
+    await once(locks, 'a', { keepFor: '1d' }, work);
+    const bare = await once(other, 'a', KEEP, work);
+    expect(bare).toMatchObject({ state: 'done', value: undefined });
+    expectTypeOf(bare.value).branded.toEqualTypeOf<Left | undefined>();
+    const first = await once(locks, 'b', KEEP, work);
+    expect(first.value).toEqual({ at: '1970-01-01T00:00:00.000Z', left: {}, n: [1] });
+  });
+
   const KEEP = { keepFor: '1d', keepResult: true } as const;
 
   it.each([

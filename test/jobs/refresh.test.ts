@@ -62,6 +62,20 @@ describe('refresh', () => {
     expect(requests).toBe(0);
   });
 
+  it('takes null for no value, as clients of caches return it', async () => {
+    const bed = setUp();
+    const cache = new Map<string, string>();
+    const read = async (): Promise<string | null> => cache.get('token') ?? null;
+    const load = async (): Promise<string> => {
+      cache.set('token', 'fresh');
+      return 'fresh';
+    };
+    const token: string = await refresh(bed.locks, 'a', {
+      ...{ read, load, staleWhileRefreshing: () => null },
+    });
+    expect([token, await read()]).toEqual(['fresh', 'fresh']);
+  });
+
   it('loads once for all, in this process with one claim', async () => {
     const bed = setUp();
     const token = new Token(bed);

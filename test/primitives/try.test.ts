@@ -1,3 +1,4 @@
+import { allOf } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -10,12 +11,14 @@ describe('a try', () => {
     expect(store.entered.every((claim) => !claim.queue)).toBe(true);
   });
 
-  it('does not mind `wait`', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onClaim = () => late(200, { state: 'gone', why: 'refused' });
-    const tried = watchOutcome(locks.mutex('a').tryAcquire({ wait: 100 }));
-    await clock.advance(300);
-    expect(tried).toEqual({ done: true, value: null });
+  it('refuses `wait`, which it would ignore', () => {
+    const { locks, store } = setUp();
+    const waits = { wait: 100 } as object;
+    const message = /A try never waits: leave out `wait`, or use `run`/;
+    expect(() => locks.mutex('a').tryAcquire(waits)).toThrow(message);
+    expect(() => locks.mutex('a').tryRun(waits, () => 1)).toThrow(message);
+    expect(() => allOf([locks.mutex('a')]).tryAcquire(waits)).toThrow(message);
+    expect(store.entered).toEqual([]);
   });
 
   it('beside a waiter whose place was lost does not take its answer', async () => {

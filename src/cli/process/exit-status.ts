@@ -56,6 +56,9 @@ export function statusOf(error: unknown): number {
   if (error.code === 'ACQUIRE_TIMEOUT' && isLockError(error.cause, 'STORE')) {
     return statusOf(error.cause);
   }
+  // No package that could open this store is installed.
+  const { trait } = error as { readonly trait?: string };
+  if (error.code === 'UNSUPPORTED' && trait === 'store') return STATUS.configuration;
   if (error.code !== 'STORE') return BY_CODE[error.code];
   const { retryable } = error as { readonly retryable?: boolean };
   const { code } = (error.cause ?? {}) as { readonly code?: unknown };

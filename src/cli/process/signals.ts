@@ -20,9 +20,14 @@ export function untilSignal(): AbortSignal {
 
 /**
  * Passes signals on to the command, once it runs. Call this before it starts, in the same turn of
- * the event loop.
+ * the event loop. Returns the way to stop.
  */
-export function passSignals(lease: Lease, command: () => Command | undefined): void {
+export function passSignals(lease: Lease, command: () => Command | undefined): () => void {
+  const heard: [NodeJS.Signals, () => void][] = [];
+  const on = (signal: NodeJS.Signals, listener: () => void): void => {
+    process.on(signal, listener);
+    heard.push([signal, listener]);
+  };
   const terminal = onTerminal();
   // A signal that the terminal sent before the command existed arrives in the next turn. The first
   // of these immediates may still belong to this turn.
@@ -33,20 +38,24 @@ export function passSignals(lease: Lease, command: () => Command | undefined): v
     }),
   );
   for (const signal of [...ENDING, 'SIGWINCH'] as const) {
-    process.on(signal, () => {
+    on(signal, () => {
       if (early || !terminal || !OF_TERMINAL.has(signal)) command()?.pass(signal);
     });
   }
-  process.on('SIGCONT', () => {
+  on('SIGCONT', () => {
     // The lock may have been lost during the stop. Then the command must end before it resumes.
     if (lease.held && !terminal) command()?.signal('SIGCONT');
   });
-  if (terminal) return;
-  process.on('SIGTSTP', () => {
-    // A session without a terminal ignores SIGTSTP.
-    command()?.signal('SIGSTOP');
-    process.kill(process.pid, 'SIGSTOP');
-  });
+  if (!terminal) {
+    on('SIGTSTP', () => {
+      // A session without a terminal ignores SIGTSTP.
+      command()?.signal('SIGSTOP');
+      process.kill(process.pid, 'SIGSTOP');
+    });
+  }
+  return () => {
+    for (const [signal, listener] of heard) process.off(signal, listener);
+  };
 }
 
 /** Ends this process by the signal, as if it had never listened. */

@@ -6,8 +6,8 @@ import { ALONE, type Arguments, COMMON, misuse, VALUE } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
+import { memberLine } from '../queue-view.ts';
 import { plain, quote } from '../text.ts';
-import { memberLine } from './queue-view.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
@@ -41,7 +41,7 @@ export const verb: Verb = {
     const reason = given.text('reason');
     if (!reason) throw misuse('--reason is missing: say why; the evicted holder or waiter is told');
     const options = readEvict({ token, reason, now: given.has('now') });
-    const locks = await openLocks(given);
+    const locks = await openLocks(given, { looks: true });
     const asks = isatty(0) && isatty(2) && !given.has('yes');
     if (asks && !(await agreed(await locks.inspect(name), options))) return STATUS.none;
     const evicted = await evict(locks, name, options);

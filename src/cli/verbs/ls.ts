@@ -1,25 +1,52 @@
+import type { Queue } from '../../contract/store.ts';
+import type { Locks } from '../../locks.ts';
 import { list } from '../../operators/list.ts';
-import { COMMON } from '../arguments.ts';
+import { ALONE, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
+import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
 import type { Verb } from './verb.ts';
 
-const HELP = `Usage: holdfast ls [PREFIX] [--store URL] [--json]
+const HELP = `Usage: holdfast ls [PREFIX] [-l] [--store URL] [--json]
 
 Prints the names that are held or waited for, in order: all, or those that begin with PREFIX.
+
+  -l, --long     also how much is taken, by whom and for how long, and how many wait
+  --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
+  --json
 `;
 
 export const verb: Verb = {
   help: HELP,
-  flags: COMMON,
+  flags: { ...COMMON, long: { ...ALONE, short: 'l' } },
   async run(given) {
     const prefix = given.atMostOne();
-    const locks = await openLocks(given);
+    const locks = await openLocks(given, { looks: true });
     const names: string[] = [];
     for await (const name of list(locks, prefix)) names.push(name);
-    if (given.has('json')) await printJson(names);
+    if (given.has('long')) await printQueues(await queuesOf(locks, names), given.has('json'));
+    else if (given.has('json')) await printJson(names);
     else await print(names.map((name) => `${plain(name)}\n`).join(''));
     return 0;
   },
 };
+
+/** How many queues are read at a time: stores read them one by one. */
+const AT_ONCE = 32;
+
+/** Those that are still in use, in the order of the names. */
+export async function queuesOf(locks: Locks, names: readonly string[]): Promise<readonly Queue[]> {
+  const queues: Queue[] = [];
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE);
+    queues.push(...(await Promise.all(some.map((name) => locks.inspect(name)))));
+  }
+  return queues.filter(({ holders, waiters }) => holders.length + waiters.length > 0);
+}
+
+async function printQueues(queues: readonly Queue[], asJson: boolean): Promise<void> {
+  if (asJson) return printJson(queues.map(queueJson));
+  if (queues.length === 0) return;
+  await print(`${tableLines([SUMMARY_HEADINGS, ...queues.map(summaryCells)]).join('\n')}\n`);
+}

@@ -1,7 +1,7 @@
 import { COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
-import { queueJson, queueLines } from './queue-view.ts';
+import { queueJson, queueLines } from '../queue-view.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast show NAME [--store URL] [--json]
@@ -15,7 +15,7 @@ export const verb: Verb = {
   flags: COMMON,
   async run(given) {
     const name = given.name();
-    const locks = await openLocks(given);
+    const locks = await openLocks(given, { looks: true });
     const queue = await locks.inspect(name);
     if (given.has('json')) await printJson(queueJson(queue));
     else await print(`${queueLines(queue, isColoured()).join('\n')}\n`);

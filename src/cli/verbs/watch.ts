@@ -4,7 +4,7 @@ import type { Member, Queue } from '../../contract/store.ts';
 import { COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { complainOf, isColoured, print, printJson } from '../output.ts';
-import { memberLine, queueJson, queueLines } from './queue-view.ts';
+import { memberLine, queueJson, queueLines } from '../queue-view.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
@@ -31,7 +31,7 @@ export const verb: Verb = {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => interrupt.abort());
     }
-    const locks = await openLocks(given);
+    const locks = await openLocks(given, { looks: true });
     const show = given.has('json') ? jsonLines() : process.stdout.isTTY ? draw : changes();
     await show(await locks.inspect(name));
     for (let away = false; ; ) {
@@ -78,6 +78,7 @@ function jsonLines(): Show {
 /** `holds`, `waits` and `left`, with the time and the member. */
 function changes(): Show {
   let known = new Map<bigint, { readonly state: string; readonly line: string }>();
+  let begun = false;
   return async (queue) => {
     const seen: typeof known = new Map();
     const note = (state: string) => (member: Member) =>
@@ -87,7 +88,10 @@ function changes(): Show {
     const at = new Date().toISOString();
     const gone = [...known].filter(([number]) => !seen.has(number));
     const came = [...seen].filter(([number, { state }]) => known.get(number)?.state !== state);
+    const empty = !begun && seen.size === 0 ? queueLines(queue, false) : [];
+    begun = true;
     const lines = [
+      ...empty.map((line) => `${at} ${line}\n`),
       ...gone.map(([, { line }]) => `${at} left  ${line}\n`),
       ...came.map(([, { state, line }]) => `${at} ${state} ${line}\n`),
     ];

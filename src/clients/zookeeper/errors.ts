@@ -61,6 +61,7 @@ export class RequestError extends StoreError {
 
   constructor(reason: Reason, message: string, { step, ...options }: FailureOptions) {
     super(message, options);
+    this.name = 'StoreError';
     this.reason = reason;
     this.step = step;
   }

@@ -1,5 +1,6 @@
 export {
   type Done,
+  type FromJson,
   type OnceOptions,
   type OnceResult,
   once,

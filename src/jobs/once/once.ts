@@ -57,7 +57,7 @@ export interface Ran<T> {
 /** The work had been done before. */
 export interface Done<T> {
   readonly state: 'done';
-  /** The result of the work, if it was kept. */
+  /** The result of the work; undefined if the attempt that did it kept none. */
   readonly value: T;
   /** The process that did it, for people. */
   readonly by: Holder;
@@ -75,9 +75,27 @@ export interface Running {
 
 /** The result of `once`: `running` only with `ifRunning: 'skip'`. */
 export type OnceResult<T, O extends OnceOptions> =
-  | Ran<T>
-  | Done<O extends { readonly keepResult: true } ? T : T | undefined>
+  | Ran<O extends { readonly keepResult: true } ? FromJson<T> : T>
+  | Done<FromJson<T> | undefined>
   | ('ifRunning' extends keyof O ? ('skip' extends O['ifRunning'] ? Running : never) : never);
+
+/**
+ * What is left of a value that was written as JSON: a `Date` is a string, a `Map` is an empty
+ * object, and functions are gone.
+ */
+export type FromJson<T> = unknown extends T
+  ? T
+  : T extends { toJSON(): infer J }
+    ? FromJson<J>
+    : T extends bigint | symbol | ((...given: never[]) => unknown)
+      ? never
+      : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+        ? Record<string, never>
+        : T extends readonly unknown[]
+          ? { [K in keyof T]: FromJson<T[K]> }
+          : T extends object
+            ? { [K in keyof T as FromJson<T[K]> extends never ? never : K]: FromJson<T[K]> }
+            : T;
 
 /** Longest result, in bytes of JSON: half of a record, for the rest names the process. */
 const MAX_RESULT_BYTES = 8192;
@@ -165,7 +183,8 @@ async function doOnce<T>(
   };
   try {
     if (ifRunning === 'wait') return await lock.run(acquire, attempt);
-    const tried = await lock.tryRun(acquire, attempt);
+    const { wait: _, ...tries } = acquire;
+    const tried = await lock.tryRun(tries, attempt);
     if (tried.acquired) return tried.value;
     const meanwhile = await doneBefore<T>(engine, lock.resource);
     return meanwhile ?? { state: 'running', holders: tried.holders };

@@ -28,18 +28,21 @@ import { checkKey, keyLock } from '../key-lock.ts';
 import { keep, recall } from '../records.ts';
 import { RefreshError } from './refresh-error.ts';
 
+/** Clients of caches return null for a missing key. */
+type Maybe<T> = T | undefined | null;
+
 export interface RefreshOptions<T>
   extends Pick<AcquireOptions, 'wait' | 'signal' | 'label'>,
     Pick<LockOptions, 'ttl' | 'maxHold'> {
-  /** The value, or undefined if there is none or it is stale. */
-  readonly read: () => T | undefined | PromiseLike<T | undefined>;
+  /** The value; undefined or null if there is none, or it is stale. */
+  readonly read: () => Maybe<T> | PromiseLike<Maybe<T>>;
   /** Gets a new value, and persists it where `read` finds it. */
   readonly load: (lease: Lease) => T | PromiseLike<T>;
   /**
    * Returns a stale value that may still be served while another caller loads, or after a load
-   * failed; undefined if there is none. Default: all callers wait.
+   * failed; undefined or null if there is none. Default: all callers wait.
    */
-  readonly staleWhileRefreshing?: () => T | undefined | PromiseLike<T | undefined>;
+  readonly staleWhileRefreshing?: () => Maybe<T> | PromiseLike<Maybe<T>>;
   /**
    * After a failure no process tries again for this long; default 1 s, at most a minute. 0: the
    * next waiter tries at once.
@@ -103,8 +106,8 @@ export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>
   const { read, load, staleWhileRefreshing: old, retryAfter: retryAfterMs, ...rest } = checked;
   const { ttl, maxHold, ...acquire } = rest;
   const terms: RefreshTerms<T> = {
-    read: async () => read(),
-    old: old && (async () => old()),
+    read: async () => (await read()) ?? undefined,
+    old: old && (async () => (await old()) ?? undefined),
     load: async (lease) => load(lease),
     retryAfterMs,
     acquire,

@@ -1,10 +1,15 @@
 import { UsageError } from '../../base/errors.ts';
 import type { Store } from '../../contract/store.ts';
-import { sqliteStore } from './index.ts';
+import { optionsFrom } from '../url-options.ts';
+import { type SqliteOptions, sqliteStore } from './index.ts';
 
-/** The path of a file, with or without slashes before it. @throws UsageError */
+/**
+ * The path of a file as it is, with or without slashes before it, and options of the store as the
+ * query.
+ * @throws UsageError
+ */
 export function openUrl(_scheme: string, rest: string): Store {
-  const file = rest.startsWith('//') ? rest.slice(2) : rest;
+  const [, file = '', query = ''] = /^(?:\/\/)?([^?]*)\??(.*)$/s.exec(rest) ?? [];
   if (file === '') throw new UsageError(`'sqlite:' needs a file, as in 'sqlite:./locks.db'.`);
-  return sqliteStore(file);
+  return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));
 }

@@ -1,8 +1,8 @@
 /** Is sent ^C when it holds the lock, and has not yet started the command. */
 import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
+import { hold } from '../../../src/cli/process/hold.ts';
 import { untilSignal } from '../../../src/cli/process/signals.ts';
-import { hold } from '../../../src/cli/verbs/hold.ts';
 
 untilSignal();
 const lease = await createLocks(memoryStore()).mutex('a').acquire();

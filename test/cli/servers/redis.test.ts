@@ -4,10 +4,12 @@ import { RedisServer } from '../../servers/redis-server.ts';
 import { Place } from '../program.ts';
 
 let server: RedisServer;
+/** Nobody has told it that its emptiness is no loss. */
+let fresh: RedisServer;
 beforeAll(async () => {
-  server = await RedisServer.start();
+  [server, fresh] = await Promise.all([RedisServer.start(), RedisServer.start()]);
 });
-afterAll(() => server.close());
+afterAll(() => Promise.all([server.close(), fresh.close()]));
 
 const SECRET = 'canary-4711';
 
@@ -19,6 +21,18 @@ it('runs a command under a lock, and shows it', async () => {
   const { status, out, err } = await place.shell(script).fate;
   expect({ status, err }).toEqual({ status: 0, err: '' });
   expect(JSON.parse(out).holders).toHaveLength(1);
+});
+
+it('says that the store grants nothing after a loss of data, and for how long', async () => {
+  const place = new Place();
+  const told = /The store lost its memory and grants nothing for another [\d.]+ s\.\n$/;
+  const nightly = ['run', 'nightly', '--store', `${fresh.url}`];
+  const tried = await place.fate(...nightly, '--try', '-E', '0', '--', 'true');
+  expect([tried.status, tried.err]).toEqual([0, expect.stringMatching(told)]);
+  const waited = await place.fate(...nightly, '--wait', '1s', '--', 'true');
+  expect([waited.status, waited.err]).toEqual([75, expect.stringMatching(told)]);
+  const line = await place.fate(...nightly, '--wait', '1s', '-v', '--', 'true');
+  expect(line.err).toMatch(/^holdfast: waiting 0\.\d s for nightly: the store lost its memory and/);
 });
 
 it.each([

@@ -47,7 +47,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['fences', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['integrations/*', FACES],
   ['connect.ts', ['stores/*', ...LOCKS]],
-  ['cli', ['stores/*', ...FACES]],
+  ['cli', ['stores/*', 'jobs/*', ...FACES]],
   ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
 ]);
 /** Where a client that the user has installed is loaded. */

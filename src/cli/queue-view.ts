@@ -1,7 +1,7 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
-import { MAX_PERMITS, type Member, type Queue } from '../../contract/store.ts';
-import { plain } from '../text.ts';
+import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { plain } from './text.ts';
 
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
 
@@ -46,20 +46,66 @@ export function queueLines(
     ...holders.map((member) => ['holds', ...memberCells(member, queue)]),
     ...waiters.map((member) => ['waits', ...memberCells(member, queue)]),
   ];
-  const widths = HEADINGS.map((heading, at) =>
-    Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd()
-      .slice(0, columns);
+  const [headings = '', ...lines] = tableLines([HEADINGS, ...rows], columns);
   return [
     heading(`: ${holders.length} holding, ${waiters.length} waiting`),
-    paint('dim', line(HEADINGS)),
-    ...rows.map((row, at) => (at < holders.length ? paint('green', line(row)) : line(row))),
+    paint('dim', headings),
+    ...lines.map((line, at) => (at < holders.length ? paint('green', line) : line)),
   ];
+}
+
+/** A line per row, in columns. */
+export function tableLines(
+  rows: readonly (readonly string[])[],
+  columns: number = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return rows.map((row) => line(row).slice(0, columns));
+}
+
+export const SUMMARY_HEADINGS = ['name', 'used', 'held by', 'for', 'waiting', 'first for'] as const;
+
+/** One queue in one row: how much of it is taken, the first holder, and the first waiter. */
+export function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
+  const used = holders.reduce(
+    (sum, { kind, permits }) => sum + (kind === 'permits' ? permits : 1),
+    0,
+  );
+  const [holder, ...others] = holders;
+  const [waiter] = waiters;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const bounded = limit !== undefined && limit < MAX_PERMITS;
+  const age = (member: Member | undefined): string =>
+    member ? span(Date.now() - member.holder.since) : '';
+  return [
+    plain(resource),
+    bounded ? `${used} of ${limit}` : String(used),
+    holder ? `${whoText(holder)}${more}` : '',
+    age(holder),
+    String(waiters.length),
+    age(waiter),
+  ];
+}
+
+/** `api-3 pid 81 (nightly.sh)` */
+export function whoText({ holder: { host, pid, label } }: Member): string {
+  return `${plain(host)} pid ${pid}${label ? ` (${plain(label)})` : ''}`;
+}
+
+/** For people: `0.2 s`, `12 s`, `4 min`. */
+export function span(ms: number): string {
+  const s = Math.max(0, ms) / 1000;
+  if (s < 9.95) return `${s.toFixed(1)} s`;
+  if (s < 120) return `${Math.round(s)} s`;
+  if (s < 7200) return `${Math.round(s / 60)} min`;
+  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
 }
 
 /** One member in one line, for reports of changes. */

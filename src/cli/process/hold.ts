@@ -3,21 +3,24 @@ import { once } from 'node:events';
 import type { Lease } from '../../core/lease.ts';
 import { Command, type Ending } from '../command.ts';
 import { complainOf } from '../output.ts';
-import { ExitError, STATUS } from '../process/exit-status.ts';
-import { passSignals } from '../process/signals.ts';
+import { ExitError, STATUS } from './exit-status.ts';
+import { passSignals } from './signals.ts';
 
-/** @throws LeaseLostError if it was lost before the command began. */
+/**
+ * The lease stays with the caller, who releases it.
+ * @throws LeaseLostError if it was lost before the command began.
+ */
 export async function hold(
   lease: Lease,
   words: readonly string[],
   { graceMs, asJson }: { readonly graceMs: number; readonly asJson: boolean },
 ): Promise<Ending> {
+  // This hears any later loss; `assertHeld` throws on an earlier one, before a command starts.
+  const lost = once(lease.signal, 'abort');
+  lease.assertHeld();
+  let command: Command | undefined;
+  const stop = passSignals(lease, () => command);
   try {
-    // This hears any later loss; `assertHeld` throws on an earlier one, before a command starts.
-    const lost = once(lease.signal, 'abort');
-    lease.assertHeld();
-    let command: Command | undefined;
-    passSignals(lease, () => command);
     command = await Command.start(words, {
       HOLDFAST_TOKEN: String(lease.token),
       HOLDFAST_RESOURCE: lease.resource,
@@ -30,6 +33,6 @@ export async function hold(
     await Promise.all([command.end(graceMs), complainOf(told, asJson)]);
     return { status: STATUS.lost, signal: null };
   } finally {
-    await lease.release();
+    stop();
   }
 }

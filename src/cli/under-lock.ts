@@ -1,0 +1,130 @@
+/** What `run`, `once` and `elect` share: their flags, and a command that runs under a lease. */
+import { basename } from 'node:path';
+import type { Lease } from '../core/lease.ts';
+import type { Locks } from '../locks.ts';
+import { ALONE, type Arguments, COMMON, type Flags, misuse, VALUE } from './arguments.ts';
+import { type Ending, endingOf, onTerminal } from './command.ts';
+import { openLocks } from './open-locks.ts';
+import { ExitError, STATUS, statusOf } from './process/exit-status.ts';
+import { hold } from './process/hold.ts';
+import { endBy, untilSignal } from './process/signals.ts';
+import { WaitingLine } from './waiting-line.ts';
+
+export const UNDER_LOCK: Flags = {
+  ...COMMON,
+  ttl: VALUE,
+  label: VALUE,
+  grace: VALUE,
+  verbose: { ...ALONE, short: 'v' },
+  E: { ...VALUE, short: 'E' },
+};
+
+export const UNDER_LOCK_HELP = `\
+  --ttl DURATION    how long the lock outlives a dead holder (default 10s, at most 30s)
+  --label TEXT      shown to people (default: the name of the command)
+  --grace DURATION  after a lost lock, time from SIGTERM to SIGKILL (default 5s)
+  -v, --verbose     says for whom it waits; on a terminal it always does
+  -E STATUS         exit status if the lock is not acquired (default 75); with 0 it does not
+                    mention another holder
+  --store URL       sqlite:FILE, postgres://HOST, etcd://HOST, …, or the path of a file;
+                    default $HOLDFAST_STORE or a file
+  --json            errors as JSON, on the standard error
+`;
+
+const DEFAULT_TTL_MS = 10_000;
+const MIN_TTL_MS = 100;
+const MAX_TTL_MS = 30_000;
+const DEFAULT_GRACE_MS = 5_000;
+
+export interface Scene {
+  readonly locks: Locks;
+  readonly line: WaitingLine;
+  /** Aborts with the signal that ends the wait, or with the error of a wait without end. */
+  readonly signal: AbortSignal;
+  runs(lease: Lease): Promise<Ending>;
+}
+
+/** Opens the locks, does the work, and resolves with the status for which the process ends. */
+export async function underLock(
+  given: Arguments,
+  name: string,
+  work: (scene: Scene) => Promise<Ending>,
+): Promise<number> {
+  const terminal = onTerminal();
+  const { status, signal } = await doWork(given, name, work);
+  // A shell leaves its loop only if the program itself ends by ^C.
+  // When the terminal is gone, Node 20 crashes instead of ending by itself.
+  if (terminal && (signal === 'SIGINT' || signal === 'SIGHUP')) endBy(signal);
+  return status;
+}
+
+async function doWork(
+  given: Arguments,
+  name: string,
+  work: (scene: Scene) => Promise<Ending>,
+): Promise<Ending> {
+  const words = commandOf(given);
+  const graceMs = given.duration('grace') ?? DEFAULT_GRACE_MS;
+  const notAcquired = given.whole('E', 0, 255) ?? STATUS.notAcquired;
+  const label = given.text('label') ?? basename(words[0] as string);
+  const ttl = ttlOf(given);
+  const interrupt = untilSignal();
+  const locks = await openLocks(given, { options: { label, ttl } });
+  const refused = new AbortController();
+  const line = new WaitingLine(locks, {
+    name,
+    verbose: given.has('verbose'),
+    refuse: (error) => refused.abort(error),
+  });
+  try {
+    return await work({
+      locks,
+      line,
+      signal: AbortSignal.any([interrupt, refused.signal]),
+      runs: (lease) => {
+        line.stop();
+        return hold(lease, words, { graceMs, asJson: given.has('json') });
+      },
+    });
+  } catch (error) {
+    if (interrupt.aborted && error === interrupt.reason) return endingOf(null, interrupt.reason);
+    if (statusOf(error) !== STATUS.notAcquired) throw error;
+    const { quarantine } = line;
+    const why = quarantine && ` ${quarantine.replace(/^t/, 'T')}.`;
+    const quiet = quarantine === '' && !given.has('verbose');
+    if (quiet && notAcquired === 0) return { status: 0, signal: null };
+    throw new ExitError(notAcquired, `${(error as Error).message}${why}`, { cause: error });
+  } finally {
+    line.stop();
+    await locks.close();
+  }
+}
+
+function commandOf({ command }: Arguments): readonly string[] {
+  if (command?.[0] !== undefined) return command;
+  throw misuse('The command is missing: run NAME -- COMMAND');
+}
+
+function ttlOf(given: Arguments): number {
+  const ttl = given.duration('ttl') ?? DEFAULT_TTL_MS;
+  if (ttl < MIN_TTL_MS) throw misuse('--ttl must be at least 100ms');
+  if (ttl <= MAX_TTL_MS) return ttl;
+  throw misuse('--ttl must be at most 30s; heartbeats keep a lock for longer');
+}
+
+/** `--min-hold` and `--max-hold`. */
+export function holdsOf(given: Arguments): {
+  readonly minHold?: number;
+  readonly maxHold?: number;
+} {
+  const minHold = given.duration('min-hold');
+  const maxHold = given.duration('max-hold');
+  if (maxHold === 0) throw misuse('--max-hold must be more than 0');
+  if (minHold !== undefined && maxHold !== undefined && maxHold < minHold) {
+    throw misuse('--max-hold must not be less than --min-hold');
+  }
+  return {
+    ...(minHold !== undefined && { minHold }),
+    ...(maxHold !== undefined && { maxHold }),
+  };
+}

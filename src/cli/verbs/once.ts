@@ -1,0 +1,99 @@
+import { isLockError } from '../../base/errors.ts';
+import { checkKey } from '../../jobs/key-lock.ts';
+import { once } from '../../jobs/once/index.ts';
+import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
+import type { Ending } from '../command.ts';
+import { tell } from '../output.ts';
+import { ExitError, STATUS } from '../process/exit-status.ts';
+import { plain, quote } from '../text.ts';
+import { type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import type { Verb } from './verb.ts';
+
+const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
+
+Runs a command unless it has succeeded before under this KEY, on any machine. Success is status 0,
+and is remembered for so long. After a failure, the next caller runs the command again.
+
+  --keep DURATION   how long the success is remembered: 12h, 7d, at most 3660d
+  --try             do not wait for another machine that runs it: 75
+  --wait DURATION   wait at most this long (default: no limit)
+  --max-hold DURATION  the command is ended, as a failure, after this long
+${UNDER_LOCK_HELP}
+Exit status: that of the command; 0 as well if it has been done before; else as of 'run'.
+`;
+
+export const verb: Verb = {
+  help: HELP,
+  flags: {
+    ...UNDER_LOCK,
+    keep: VALUE,
+    try: ALONE,
+    wait: VALUE,
+    'max-hold': VALUE,
+  },
+  takesCommand: true,
+  async run(given) {
+    const key = given.atMostOne(': write once KEY -- COMMAND');
+    if (key === undefined) throw misuse('KEY is missing');
+    const terms = termsOf(given);
+    return underLock(given, `once:${checkKey(key)}`, (scene) => runOnce(scene, key, terms));
+  },
+};
+
+interface Terms {
+  readonly keepFor: string;
+  readonly ifRunning: 'wait' | 'skip';
+  readonly wait?: number;
+  readonly maxHold?: number;
+  readonly verbose: boolean;
+}
+
+function termsOf(given: Arguments): Terms {
+  const keepFor = given.text('keep');
+  if (!keepFor) throw misuse('--keep is missing: how long to remember that it is done, such as 7d');
+  if (!/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(keepFor)) {
+    throw misuse(`--keep takes a duration such as 12h or 7d, not ${quote(keepFor)}`);
+  }
+  const wait = given.duration('wait');
+  const skips = given.has('try');
+  if (wait !== undefined && skips) throw misuse('--try takes no --wait: it never waits');
+  const maxHold = given.duration('max-hold');
+  return {
+    keepFor,
+    ifRunning: skips ? 'skip' : 'wait',
+    ...(wait !== undefined && { wait }),
+    ...(maxHold !== undefined && { maxHold }),
+    verbose: given.has('verbose'),
+  };
+}
+
+async function runOnce(
+  { locks, signal, runs }: Scene,
+  key: string,
+  { verbose, ...terms }: Terms,
+): Promise<Ending> {
+  let ending: Ending | undefined;
+  try {
+    const done = await once(locks, key, { ...terms, signal }, async (lease) => {
+      ending = await runs(lease);
+      if (ending.status !== 0) throw new Error('The command failed, so the key is free again.');
+    });
+    if (done.state === 'running') {
+      const [member] = done.holders;
+      const who = member ? ` on ${plain(member.holder.host)}, pid ${member.holder.pid}` : '';
+      throw new ExitError(STATUS.notAcquired, `${quote(key)} is being done${who}.`);
+    }
+    if (done.state === 'done' && verbose) {
+      const { host, pid } = done.by;
+      await tell(`holdfast: ${quote(key)} has been done by ${plain(host)}, pid ${pid}.`);
+    }
+    return ending ?? { status: 0, signal: null };
+  } catch (error) {
+    if (ending && ending.status !== 0) return ending;
+    // The command has succeeded, and the lease was lost before that was on record.
+    if (ending && isLockError(error, 'LEASE_LOST')) {
+      throw new ExitError(STATUS.lost, error.message, { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Why this process waits, for people: a line on the terminal that is written again each second, or
+ * one line with -v.
+ *
+ * It also ends a wait that is for itself. A command under the lock has the holder's token in its
+ * environment, so a nested `holdfast` that sees this token among the holders waits for its own
+ * ancestor, which waits for it. Permits are another case: other holders may leave theirs, so only
+ * an ancestor that holds alone is in the way for ever. A token of another store is not in the
+ * queue, and neither is that of a holder that has left.
+ */
+import { hostname } from 'node:os';
+import { isatty } from 'node:tty';
+import type { Member, Queue } from '../contract/store.ts';
+import { DeadlockError } from '../core/errors.ts';
+import type { Locks } from '../locks.ts';
+import { tell } from './output.ts';
+import { span, whoText } from './queue-view.ts';
+import { plain } from './text.ts';
+
+/** Shorter waits are not worth a line. In ms. */
+const FIRST_LOOK_MS = 300;
+const LOOK_MS = 1000;
+
+export interface Wait {
+  readonly name: string;
+  readonly verbose: boolean;
+  /** Called when the wait would never end. */
+  refuse(error: DeadlockError): void;
+}
+
+export class WaitingLine {
+  readonly #locks: Locks;
+  readonly #wait: Wait;
+  readonly #since = performance.now();
+  // Not `process.stderr`, which would make a pipe non-blocking for the command that shares it.
+  readonly #terminal = isatty(2);
+  readonly #nested: boolean;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #forget: () => void;
+  /** When the quarantine of the store ends. */
+  #grantsAt: number | undefined;
+  #shown = false;
+  #over = false;
+
+  constructor(locks: Locks, wait: Wait) {
+    this.#locks = locks;
+    this.#wait = wait;
+    this.#nested = process.env.HOLDFAST_RESOURCE === wait.name;
+    this.#forget = locks.on('quarantine', ({ leftMs }) => {
+      this.#grantsAt = performance.now() + leftMs;
+    });
+    if (!this.#terminal && !wait.verbose && !this.#nested) return;
+    this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
+    if (this.#terminal) this.#timers.push(setInterval(() => void this.#look(), LOOK_MS));
+  }
+
+  /** Why the store grants nothing; empty if nothing is known. */
+  get quarantine(): string {
+    const leftMs = (this.#grantsAt ?? 0) - performance.now();
+    if (leftMs <= 0) return '';
+    return `the store lost its memory and grants nothing for another ${span(leftMs)}`;
+  }
+
+  /** Ends the line; nothing of it stays on the terminal. */
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#forget();
+    for (const timer of this.#timers) clearInterval(timer);
+    if (this.#shown && this.#terminal) process.stderr.write(ERASE);
+  }
+
+  async #look(): Promise<void> {
+    const queue = await this.#locks.inspect(this.#wait.name).catch(() => undefined);
+    if (this.#over) return;
+    if (queue && this.#nested && waitsForItself(queue)) {
+      const why = 'the command that asks runs under it, and its holder waits for the command';
+      return this.#wait.refuse(new DeadlockError(this.#wait.name, why));
+    }
+    if (!this.#terminal && !this.#wait.verbose) return;
+    const line = waitingLine(this.#wait.name, {
+      waitedMs: performance.now() - this.#since,
+      queue,
+      quarantine: this.quarantine,
+    });
+    if (this.#terminal) this.#draw(line);
+    else await tell(`holdfast: ${line}`);
+  }
+
+  #draw(line: string): void {
+    // A terminal of unknown size reports 0. A full line would wrap.
+    const columns = process.stderr.columns || 80;
+    process.stderr.write(`${ERASE}${line.slice(0, columns - 1)}`);
+    this.#shown = true;
+  }
+}
+
+const ERASE = '\r\u001b[K';
+
+function waitsForItself({ holders }: Queue): boolean {
+  const ancestor = holders.find(({ number }) => String(number) === process.env.HOLDFAST_TOKEN);
+  return ancestor !== undefined && (ancestor.kind !== 'permits' || holders.length === 1);
+}
+
+export function waitingLine(
+  name: string,
+  seen: {
+    readonly waitedMs: number;
+    /** Undefined if the store did not reply. */
+    readonly queue: Queue | undefined;
+    readonly quarantine: string;
+  },
+): string {
+  const what = `waiting ${span(seen.waitedMs)} for ${plain(name)}`;
+  if (!seen.queue) return `${what}: the store does not reply`;
+  if (seen.quarantine) return `${what}: ${seen.quarantine}`;
+  const { holders, waiters } = seen.queue;
+  const ahead = waiters.findIndex(isOurs);
+  const before = ahead > 0 ? `; ${ahead} before you` : '';
+  const [holder, ...others] = holders;
+  if (!holder) return `${what}, held by nobody${before}`;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return `${what}, held by ${holderText(holder)}${more}${before}`;
+}
+
+function isOurs({ holder }: Member): boolean {
+  return holder.pid === process.pid && holder.host === hostname();
+}
+
+function holderText(member: Member): string {
+  const { holder, ttlMs, leftMs } = member;
+  const age = span(Date.now() - holder.since);
+  return `${whoText(member)} for ${age}, last heartbeat ${span(ttlMs - leftMs)} ago`;
+}
