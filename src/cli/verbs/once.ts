@@ -25,11 +25,11 @@ Exit status: that of the command; 0 as well if it has been done before; else as 
 export const verb: Verb = {
   help: HELP,
   flags: {
-    ...UNDER_LOCK,
     keep: VALUE,
     try: ALONE,
     wait: VALUE,
     'max-hold': VALUE,
+    ...UNDER_LOCK,
   },
   takesCommand: true,
   async run(given) {

@@ -31,7 +31,6 @@ ended, 126 command not executable, 127 not found.
 export const verb: Verb = {
   help: HELP,
   flags: {
-    ...UNDER_LOCK,
     try: ALONE,
     wait: VALUE,
     limit: VALUE,
@@ -42,6 +41,7 @@ export const verb: Verb = {
     fair: ALONE,
     'min-hold': VALUE,
     'max-hold': VALUE,
+    ...UNDER_LOCK,
   },
   takesCommand: true,
   async run(given) {
