@@ -50,7 +50,6 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly #nth: number;
   #state: 'held' | 'lost' | 'released' = 'held';
   #loss: LeaseLostError | undefined;
-  #noticed = false;
   #aborter: AbortController | undefined;
   #left: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
@@ -240,8 +239,6 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** A read must not call listeners, so they are called in the next microtask. */
   #notice(): void {
-    if (this.#noticed) return;
-    this.#noticed = true;
     queueMicrotask(() => detached(() => this.live.check()));
   }
 

@@ -49,8 +49,6 @@ export class LocalQueue implements Claimant, Subject, Issuer {
   readonly spec: Spec;
   lease: Lease | undefined;
   #live: LiveClaim | undefined;
-  /** The claim whose next lease is about to be handed on. */
-  #passing: LiveClaim | undefined;
   readonly #line = new Fifo<Waiter<Lease | null>>();
   #permits = 1;
   /** The waiter of a try; it never waits, and it is the first in line. */
@@ -165,7 +163,6 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     // The limit was this lease's; the next one sets its own.
     live.deadline.limit(Number.POSITIVE_INFINITY);
     if (this.#line.first && this.#mayPass(live, now)) {
-      this.#passing = live;
       this.#services.loop.run(this.#passOn, now);
       return undefined;
     }
@@ -251,7 +248,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
 
   readonly #passOn = (now: number): void => {
     // While this was parked, the claim may have been lost and another begun.
-    if (!this.#live || this.#live !== this.#passing || this.lease) return;
+    if (this.#live?.state.at !== 'held' || this.lease) return;
     if (this.#live.fresh(now)) return this.#hand(now);
     void this.#live.release();
     this.#live = undefined;

@@ -1,5 +1,4 @@
-import { UsageError } from '../base/errors.ts';
-import { show } from '../base/show.ts';
+import { wholeNumber } from '../base/options.ts';
 import type { Kind } from '../contract/store.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
 import { Lock } from './lock.ts';
@@ -9,10 +8,7 @@ import { Frame } from './reentrancy.ts';
 export class Semaphore extends Lock {
   /** @internal */
   protected override permitsOf({ permits = 1 }: AcquireOptions): number {
-    const { limit, resource } = this.spec;
-    if (Number.isInteger(permits) && permits >= 1 && permits <= limit) return permits;
-    const range = `a whole number from 1 to the limit, ${limit}`;
-    throw new UsageError(`permits must be ${range}, not ${show(permits)}.`, { resource });
+    return wholeNumber(1, this.spec.limit)(permits, 'permits');
   }
 
   /** @internal Only with at most as many permits as are held. */

@@ -48,7 +48,7 @@ export const verb: Verb = {
     const status = evicted ? 0 : STATUS.none;
     if (given.has('json')) await printJson({ resource: name, token: `${token}`, evicted }, status);
     else if (evicted) await print(`Evicted from ${plain(name)}: ${token}\n`);
-    else throw nobody(name, token);
+    else throw noClaim(name, token);
     return status;
   },
 };
@@ -62,7 +62,7 @@ function tokenOf(given: Arguments): bigint {
 
 async function agreed(queue: Queue, { token, now }: EvictOptions): Promise<boolean> {
   const member = [...queue.holders, ...queue.waiters].find(({ number }) => number === token);
-  if (!member) throw nobody(queue.resource, token);
+  if (!member) throw noClaim(queue.resource, token);
   const how = now ? ' at once (only a fence protects then)' : '';
   const question = `Evict ${memberLine(member, queue)} from ${plain(queue.resource)}${how}? [y/N] `;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -73,6 +73,6 @@ async function agreed(queue: Queue, { token, now }: EvictOptions): Promise<boole
   return /^y(es)?$/i.test(answer.trim());
 }
 
-function nobody(name: string, token: bigint): ExitError {
+function noClaim(name: string, token: bigint): ExitError {
   return new ExitError(STATUS.none, `No claim on ${quote(name)} has token ${token}.`);
 }

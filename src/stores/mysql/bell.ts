@@ -1,6 +1,6 @@
 /**
  * News, although MySQL sends none: a session of the process waits for a named lock, the gate, that
- * its other session holds, and whoever has news for the process interrupts that (`ring`), after the
+ * its other session holds, and a process that has news for it interrupts that (`ring`), after the
  * commit that made the news. The other session looks for them. Every user may ring sessions of the
  * same user; a process of another user finds the news when it looks by itself, within a second.
  *
@@ -128,7 +128,7 @@ export async function listen(parts: BellParts): Promise<Bell> {
       end();
     });
   };
-  // Not at once: whoever listens hears nothing, no RING either, until this function has returned.
+  // Not at once: a listener hears nothing, no RING either, until this function has returned.
   setImmediate(start);
   return { address, news, tell: heard, look, end };
 }

@@ -45,7 +45,7 @@ export function historyOf(store: string): string {
 const FAST = `(@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
   OR @@global.log_bin AND @@global.sync_binlog <> 1)`;
 
-/** Also for those who may write where nobody else may. */
+/** Also for users who may write where others may not. */
 export const WRITABLE = `CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')`;
 
 /** How long the birth of the table needs not be looked at again, in ms. */

@@ -46,7 +46,7 @@ const ASKED = `unnest(${TERMS.map(([, type], n) => `$${n + 1}::${type}[]`).join(
   AS a (${TERMS.map(([name]) => name).join(', ')})`;
 
 /**
- * Where one holds the whole limit and whoever waits in front lives, others of its kind line up.
+ * Where one holds the whole limit and the first waiter lives, others of its kind line up.
  * `excluded.waiters` are the claims that come with the first one.
  */
 const JOINS = `l.until > ${NOW} AND ${lives(1)} AND coalesce(l.tail, l.until) > ${NOW}
@@ -72,7 +72,7 @@ function intact(nth: number): string {
 }
 
 /**
- * Of one claim, where nobody holds: as little as there can be, because the server prepares all
+ * Of one claim, where none holds: as little as there can be, because the server prepares all
  * parts of a statement each time, also those that it does not come to.
  */
 export function takeFree({ lock, witness }: Tables): string {
@@ -89,7 +89,7 @@ WHERE l.state IS NULL AND l.id IS NULL
 RETURNING l.id || ' ' || l.last || ' 0 0 ' || l.name`;
 }
 
-/** Of one claim behind which nobody waits. */
+/** Of one claim behind which none waits. */
 export function leaveFree({ lock }: Tables): string {
   return `
 UPDATE ${lock} l SET rev = l.rev + 1, id = NULL, until = ${NOW}

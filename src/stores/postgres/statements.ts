@@ -165,7 +165,7 @@ FROM raised r WHERE w.written = w.xmin`;
 
 /**
  * A portion of all names after the given one: what was of no use for so long goes. Returns the last
- * name if there are more. Behind a holder that is dead for so long, nobody has lived for a ttl.
+ * name if there are more. Behind a holder that is dead for so long, no claim has lived for a ttl.
  */
 function sweep({ lock, store, kept }: Tables): string {
   return `

@@ -88,7 +88,7 @@ export class Table implements Rows {
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }
 
-  /** Tries the quicker statement where nobody is known to wait. */
+  /** Tries the quicker statement where no claim is known to wait. */
   async #crowdless(
     name: string,
     ask: Readonly<Record<'free' | 'any', () => Promise<readonly string[]>>>,
@@ -201,7 +201,7 @@ export class Table implements Rows {
   }
 }
 
-/** Of a claim that took the row, and behind which nobody waits. */
+/** Of a claim that took the row, and behind which none waits. */
 function isAlone([line = '']: readonly string[]): boolean {
   return line.split(' ', 3)[2] === '0';
 }

@@ -239,7 +239,7 @@ export async function is(
   assert.equal(text, wanted);
 }
 
-/** Writes what nobody else writes. */
+/** Writes what no other client writes. */
 async function written(documents: Documents, key: string, text: string): Promise<void> {
   const { version } = await documents.get(key);
   assert.notEqual(await documents.put(key, text, version), 'other');

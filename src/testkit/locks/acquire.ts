@@ -149,7 +149,7 @@ export function acquire({ name, of }: LockOf): Topic {
             other.run({ wait: 60 }, () => assert.fail('it ran')),
             { code: 'ACQUIRE_TIMEOUT' },
           );
-          await bed.until('nobody waited', async () => (await bed.look()).waiters.length === 0);
+          await bed.until('no claim waited', async () => (await bed.look()).waiters.length === 0);
           await held.release();
           assert.ok((await other.acquire()).held);
         },
@@ -176,7 +176,7 @@ export function acquire({ name, of }: LockOf): Topic {
           await bed.untilItWaits();
           aborter.abort(reason);
           await assert.rejects(wait, (caught) => caught === reason);
-          await bed.until('nobody waited', async () => (await bed.look()).waiters.length === 0);
+          await bed.until('no claim waited', async () => (await bed.look()).waiters.length === 0);
           assert.ok(held.held);
         },
       },

@@ -193,7 +193,7 @@ export const election: Topic = {
             seen.push(`${leaders.length}+${standbys.length}`);
           }
         })();
-        await bed.until('nobody was seen', () => seen.at(-1) === '0+0');
+        await bed.until('no leader was seen', () => seen.at(-1) === '0+0');
         const first = election.campaign();
         await bed.until('a leader was seen', () => seen.at(-1) === '1+0');
         const second = election.campaign();
@@ -201,7 +201,7 @@ export const election: Topic = {
         await first.resign();
         await bed.until('the change was seen', () => seen.at(-1) === '1+0');
         await second.resign();
-        await bed.until('nobody was seen', () => seen.at(-1) === '0+0');
+        await bed.until('no leader was seen', () => seen.at(-1) === '0+0');
         aborter.abort();
         await observing;
       },

@@ -2,7 +2,7 @@
 -- Says what queue.lua would, and leaves the queue as it would, with less to read and without its
 -- functions; whatever is not plain is left to it, before anything is written.
 -- The head knows enough: that no holder has died (death), nor the first waiter (fore), who came last
--- (newest), and that nobody has left from among those who wait, as there are as many as places.
+-- (newest), and that no waiter has left, as there are as many as places.
 local function join(key, asked)
   local id = sub(asked, 1, 32)
   local found = redis.pcall('HMGET', key, '#', id, 'T' .. id)

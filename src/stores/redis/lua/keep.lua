@@ -2,7 +2,7 @@
 -- include clock.lua
 -- include record.lua
 -- include kept.lua
--- Whoever holds keeps something: whether it does is asked in the same step, so that nothing is
+-- A holder keeps something: whether the claim holds is asked in the same step, so that nothing is
 -- written by a process that stood still for longer than its lease. Who is in the queue and holds
 -- is what renew.lua would say, but nothing lives longer for it.
 -- KEYS after the record: the queue, what is kept.

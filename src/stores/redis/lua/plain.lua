@@ -1,6 +1,6 @@
 -- A lock as other programs keep it: `SET key value NX PX ttl`, and compare before delete.
 --
--- Invariant: whoever wrote the value of a key that is there holds the lock; nobody writes over it,
+-- Invariant: the writer of a key's value holds the lock while the key is there; none writes over it,
 -- prolongs it or deletes it who has not compared it with what he wrote. A step of ours is a script,
 -- so nothing comes between the comparison and what follows. A key that has gone is never made
 -- again, except by a new claim.
@@ -18,7 +18,7 @@ end
 
 local function leftOf(key)
   local left = call('PTTL', key)
-  -- Somebody's key without an end: as long as a duration can be.
+  -- Another program's key without an end: as long as a duration can be.
   return left < 0 and 2147483647 or left
 end
 

@@ -1,13 +1,13 @@
 -- One resource, one key: a queue of claims, admitted in order of arrival as far as they fit.
 --
 -- Invariant: the admitted claims are a prefix of the living ones in order of arrival, and after
--- every step whoever is dead is out of the way and everybody who fits is admitted (admission.ts).
--- A step is one script, so none sees another's half. While one claim holds and nobody waits, the
+-- every step the dead claims are out of the way and all that fit are admitted (admission.ts).
+-- A step is one script, so none sees another's half. While one claim holds and none waits, the
 -- key is a string, which costs one command; otherwise a hash: '#' is the head, an id leads to its
 -- claim, a place in the order of arrival to the id that waits there, 'T' and an id to a tombstone,
 -- 'T' and a number to the id of one, in the order of burial.
 -- Nothing costs more when more wait: the head knows the first place, how much is in use and the
--- earliest possible death among the holders, so that only who is in somebody's way is read. For
+-- earliest possible death among the holders, so that only claims that block others are read. For
 -- join.lua and hand-off.lua, which are short cuts through this, it also knows when the first waiter
 -- would die (fore), who came last (newest), and the number of an only holder that is not sealed.
 -- String: id 32, number 16, expires (ms) 13, and the terms as the claim brings them:
@@ -188,7 +188,7 @@ local function front(q)
   end
 end
 
--- How a hold ended concerns who is admitted in the same step, or comes next where nobody holds.
+-- How a hold ended concerns who is admitted in the same step, or comes next where none holds.
 local function forget(queue)
   if queue.count > 0 or queue.ended == 'released' then queue.ended, queue.endedBy = nil, nil end
 end
@@ -224,7 +224,7 @@ local function settle(q, how, number)
   end
 end
 
--- In how many of these places somebody waits.
+-- In how many of these places claims wait.
 local function taken(q, from, to)
   local places, count = {}, 0
   for place = from, to do places[#places + 1] = place end
@@ -306,7 +306,7 @@ local function buried(q, id)
   if there and there.to > now then return 'g ' .. there.why .. ' ' .. (there.detail or '') end
 end
 
--- What to tell somebody who has no claim here.
+-- The reply for a claim that is not here.
 local function missing(q, id)
   return buried(q, id) or open and 'g expired ' or 'g store-reset '
 end
@@ -381,7 +381,7 @@ local function keepQueue(q)
   if late then call('PEXPIREAT', key, queue.keptTo) end
 end
 
--- Nobody is told of what might still fail.
+-- No claim is told of what might still fail.
 local function save(q)
   local letters = lettersOf(q)
   if q.changed then keepQueue(q) end

@@ -5,7 +5,7 @@
 -- a start and a promotion change, so every script compares it; a flush takes the record away. What
 -- gets past both (SWAPDB twice, a slot given away without its data, and back) shows in how often
 -- such commands have run. That is compared after a second without a script, which is enough:
--- whoever granted anything elsewhere meanwhile waited for maxTtl first.
+-- a server that granted anything elsewhere meanwhile waited for maxTtl first.
 -- The id changes, too, where nothing is lost: with the first replica, a backup from afar, a backlog
 -- that is freed. Then the process is the same (run_id), has no second id, and neither commands nor
 -- bytes of a primary say that it followed another since: the record takes the new id over.
@@ -116,7 +116,7 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   write = write or not same or text ~= tail
   tail = text
 end
--- Over for all; whoever trusts does not wait for that.
+-- Over for all; a claim that trusts does not wait for that.
 local over = now >= openAt
 local open = over or trusts
 -- Once a second, so that a claim whose process died is among what the highest number covers.

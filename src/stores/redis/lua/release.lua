@@ -3,8 +3,8 @@
 -- Leaves the queue, at once or `after` ms from now. Where a copy of the claim may still come, or
 -- nothing is found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if this is
 -- all or 'u' if it was ever unanswered or 'a', its ttl, and `after` behind a space.
--- Where a claim holds alone, its end grants nothing, so nobody asks whether data was lost: whoever
--- claims next does. Its number is kept, as record.lua says.
+-- Where a claim holds alone, its end grants nothing, so it does not ask whether data was lost: the
+-- next claim does. Its number is kept, as record.lua says.
 local answers, rest, gone = { now }, {}, {}
 local texts = call('MGET', unpack(KEYS))
 local record = texts[1]
