@@ -1,7 +1,7 @@
 /**
  * `npm test`: what needs nothing but `npm ci`, in a few minutes. `npm run test:all`: everything, on
  * real servers and other runtimes, which are fetched; with `--beside`, what `npm test` has not just
- * done. Cheapest first; arguments choose steps by the beginning of their names. With CI=true, a
+ * done. Arguments choose steps by the beginning of their names. With CI=true, a
  * skipped test is a failure, unless what it would have tested is not promised.
  *
  * Steps whose tests count on real clocks mostly wait, and never run at the same time. What works
@@ -15,20 +15,21 @@ import { parseArgs } from 'node:util';
 import { FAULTS } from '../test/methods/teeth/catalogue.ts';
 import { buildKubeApiserver } from '../test/servers/kubernetes-program.ts';
 import { serverFolder } from '../test/servers/server-process.ts';
+import { giveWay, type Lane, runLanes, type Total } from './lanes.ts';
 import { packageSteps } from './package-steps.ts';
-import { giveWay, type Lane, runStages, type Stage, type Total } from './stages.ts';
 import { PASSED, program, type Step, script } from './steps.ts';
 import { teethStep } from './teeth-step.ts';
 import { timedVitestStep, vitestStep } from './vitest-step.ts';
 
-const units: Lane = { steps: [vitestStep('units')] };
-const cheap = [
+const cheap: readonly Step[] = [
   program('format', 'biome', 'ci', '--error-on-warnings', '.'),
   program('types', 'tsc'),
 ];
-const timed: readonly Stage[] = ['conformance', 'processes'].map((name) => [
-  { steps: [timedVitestStep(name)] },
-]);
+/** Units first, which take a minute of both cores of a small machine. */
+const quick: readonly Step[] = [
+  vitestStep('units'),
+  ...['conformance', 'processes'].map((name) => timedVitestStep(name)),
+];
 
 /** A little of what the full run does more of. */
 const little: readonly Step[] = [
@@ -51,30 +52,28 @@ const apiServer: Step = {
 };
 const kubernetes = timedVitestStep('kubernetes');
 
-const REST: readonly Stage[] = [
-  [
-    {
-      steps: [
-        ...['leaks', 'commands', 'servers'].map((name) => timedVitestStep(name)),
-        teethStep('on real clocks'),
-        { ...kubernetes, run: () => Promise.resolve(built).then(kubernetes.run) },
-      ],
-    },
-    {
-      steps: [
-        ...packageSteps({ fetch: true }),
-        script('simulation', 'scripts/sim.ts', '--runs', '10000'),
-        script('fuzz', 'scripts/fuzz.ts', '--calls', '500000'),
-        vitestStep('models'),
-        teethStep('on no clock'),
-      ],
-      givesWay: true,
-    },
-    { steps: [apiServer] },
-  ],
+const long: readonly Step[] = [
+  ...['leaks', 'commands', 'servers'].map((name) => timedVitestStep(name)),
+  teethStep('on real clocks'),
+  { ...kubernetes, run: () => Promise.resolve(built).then(kubernetes.run) },
 ];
-const ALL: readonly Stage[] = [[units, { steps: cheap }], ...timed, ...REST];
-const SHORT: readonly Stage[] = [[units, { steps: [...cheap, ...little] }], ...timed];
+const much: readonly Step[] = [
+  ...packageSteps({ fetch: true }),
+  script('simulation', 'scripts/sim.ts', '--runs', '10000'),
+  script('fuzz', 'scripts/fuzz.ts', '--calls', '500000'),
+  vitestStep('models'),
+  teethStep('on no clock'),
+];
+
+const SHORT: readonly Lane[] = [{ steps: quick }, { steps: [...cheap, ...little], givesWay: true }];
+const REST: readonly Lane[] = [
+  ...[{ steps: long }, { steps: much, givesWay: true }],
+  { steps: [apiServer] },
+];
+const ALL: readonly Lane[] = [
+  ...[{ steps: [...quick, ...long] }, { steps: [...cheap, ...much], givesWay: true }],
+  { steps: [apiServer] },
+];
 
 /** What who has not run it should know. */
 const BESIDE = `
@@ -102,7 +101,7 @@ const temporary = serverFolder(join(tmpdir(), 'holdfast-run-'));
 process.env.TMPDIR = temporary;
 process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
 const full = values.beside ? REST : ALL;
-const total = await runStages(values.all ? full : SHORT, { names, givesWay });
+const total = await runLanes(values.all ? full : SHORT, { names, givesWay });
 if (tell) await tell(total).then(() => process.exit());
 const good = summarize(total);
 if (!values.all && names.length === 0) console.log(BESIDE);

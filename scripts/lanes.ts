@@ -1,17 +1,14 @@
-/** Runs steps in stages, and sums up what they found. */
+/** Runs lanes of steps beside each other, and sums up what they found. */
 import { fork } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { type Skip, type Step, StepError, type Tally } from './steps.ts';
 
-/** Steps one after the other. */
+/** Steps one after the other. All that count on real clocks are in one lane. */
 export interface Lane {
   readonly steps: readonly Step[];
   /** It has a process of its own, and takes what time of the processors all others leave. */
   readonly givesWay?: boolean;
 }
-
-/** Lanes at once. At most one of them counts on real clocks, and those beside it give way. */
-export type Stage = readonly Lane[];
 
 export interface Choice {
   /** Beginnings of the names of steps; none chooses all. */
@@ -28,27 +25,25 @@ export interface Total extends Tally {
 }
 
 /** @throws Error if no step is chosen. */
-export async function runStages(all: readonly Stage[], choice: Choice): Promise<Total> {
+export async function runLanes(all: readonly Lane[], choice: Choice): Promise<Total> {
   const { names } = choice;
   const total: Total = { passed: 0, failed: [], onlyAlone: [], skipped: [] };
   const isChosen = ({ name }: Step): boolean =>
     names.length === 0 || names.some((start) => name.startsWith(start));
-  let count = 0;
-  for (const stage of all) {
-    const lanes = stage
-      .map(({ steps, givesWay = false }) => ({ steps: steps.filter(isChosen), givesWay }))
-      .filter(({ steps }) => steps.length > 0);
-    count += lanes.length;
-    const here = lanes.filter(({ givesWay }) => givesWay === choice.givesWay);
-    const elsewhere = lanes.length > here.length && !choice.givesWay;
-    await Promise.all([
-      ...here.map(({ steps }) => runLane(steps, { alone: lanes.length === 1, total })),
-      ...(elsewhere ? [runElsewhere(total)] : []),
-    ]);
+  const lanes = all
+    .map(({ steps, givesWay = false }) => ({ steps: steps.filter(isChosen), givesWay }))
+    .filter(({ steps }) => steps.length > 0);
+  if (lanes.length === 0) {
+    const known = all.flatMap(({ steps }) => steps.map(({ name }) => name));
+    throw new Error(`None of these begins with ${names.join(' or ')}: ${known.join(', ')}.`);
   }
-  if (count > 0) return total;
-  const known = all.flat().flatMap(({ steps }) => steps.map(({ name }) => name));
-  throw new Error(`None of these begins with ${names.join(' or ')}: ${known.join(', ')}.`);
+  const here = lanes.filter(({ givesWay }) => givesWay === choice.givesWay);
+  const elsewhere = lanes.length > here.length && !choice.givesWay;
+  await Promise.all([
+    ...here.map(({ steps }) => runLane(steps, { alone: lanes.length === 1, total })),
+    ...(elsewhere ? [runElsewhere(total)] : []),
+  ]);
+  return total;
 }
 
 /** From now on this process and all that it starts give way; `tell` takes what they found. */
