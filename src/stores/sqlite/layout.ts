@@ -59,8 +59,8 @@ export function joinFile(connection: Connection, { machine, layouts }: Newcomer)
   const { boot, timeSpace } = machine.identity();
   if (meta.boot === boot && meta.time_space !== timeSpace) {
     throw refusal(
-      `${connection.file} is used by processes with another clock (time namespace ${meta.time_space},` +
-        ` here ${timeSpace}). Locks need one clock: run all of them in the same time namespace.`,
+      `${connection.file} is used by processes with another clock (time namespace` +
+        ` ${meta.time_space}, here ${timeSpace}). Locks need one clock: run all of them in the same time namespace.`,
     );
   }
   const now = machine.nowUs();
@@ -88,8 +88,8 @@ export function checkLayout(connection: Connection, layouts: readonly Layout[]):
     .all() as [{ layout: number; oldest: number }];
   if (oldest <= layouts.length) return layout;
   throw refusal(
-    `${connection.file} has layout ${layout}, which needs a program that knows layout ${oldest}; this` +
-      ` version of holdfast knows ${layouts.length}. Update holdfast here, or use another file.`,
+    `${connection.file} has layout ${layout}, which needs a program that knows layout ${oldest};` +
+      ` this version of holdfast knows ${layouts.length}. Update holdfast here, or use another file.`,
   );
 }
 

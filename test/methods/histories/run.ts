@@ -1,8 +1,8 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, or
- * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `consul`, `kubernetes`, `postgres`, `mariadb`, or
- * the latter two with `-fast`, for an own server that suffers as well, `--seed` the first;
+ * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `consul`, `kubernetes`, `postgres`, `mariadb`,
+ * or the latter two with `-fast`, for an own server that suffers as well, `--seed` the first;
  * `--without lease` or `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';

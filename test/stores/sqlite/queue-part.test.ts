@@ -19,7 +19,7 @@ async function waiting(store: Store, claim: Claim): Promise<WaitingStatus> {
   return status;
 }
 
-test('at the front a claim is told how many are ahead of it, further back how many wait', async () => {
+test('at the front a claim is told how many are ahead, further back how many wait', async () => {
   const file = newFile();
   const machine = new FakeMachine('first');
   const [, ...waiters] = await line(open(file, { machine }), 12);
@@ -30,7 +30,7 @@ test('at the front a claim is told how many are ahead of it, further back how ma
   }
 });
 
-test('who waits behind those who are read watches the last of them, which watches the next', async () => {
+test('who waits behind those who are read watches the last of them', async () => {
   const file = newFile();
   const machine = new FakeMachine('first');
   const store = open(file, { machine, front: 1 });

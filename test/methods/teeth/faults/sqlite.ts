@@ -116,17 +116,10 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   },
   {
     ...part,
-    name: 'a claim far back is not read with the front',
+    name: 'a claim is looked for only where it was',
     find: 'OR id IN (SELECT value FROM json_each(?))',
     replace: 'OR ? IS NULL',
     why: 'whoever waits far back is told that it is gone',
-  },
-  {
-    ...part,
-    name: 'those who are left out are not counted',
-    find: 'count: found.leftOut,',
-    replace: 'count: 0 * found.leftOut,',
-    why: 'a queue grows beyond its limit',
   },
   {
     ...part,
@@ -165,7 +158,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   },
   {
     ...wakes,
-    name: 'an evicted claim is not woken',
+    name: 'an evicted claim that is gone is not woken',
     find: "const status = news === '?' ? undefined : statusIn(news);",
     replace: "if (news === '?') continue;\n      const status = statusIn(news);",
     why: 'a holder that was evicted at once works on for a third of a TTL',
@@ -229,15 +222,15 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...queues,
     name: 'SQLite: whoever waits keeps something',
-    find: "queue.keep(claim, now, { text: '', ms: 0 }),",
-    replace: "queue.beat(claim, now).state !== 'gone',",
+    find: "queue.keep(claim, now, { text: '', ms: 0 }));",
+    replace: "queue.beat(claim, now).state !== 'gone');",
     why: 'work is taken for done while somebody else does it',
   },
   {
     ...queues,
     name: 'SQLite: who was evicted keeps something',
-    find: "queue.keep(claim, now, { text: '', ms: 0 }),",
-    replace: 'now > 0 && queue.find(claim.id)?.admitted === true,',
+    find: "queue.keep(claim, now, { text: '', ms: 0 }));",
+    replace: 'now > 0 && queue.find(claim.id)?.admitted === true);',
     why: 'an operator stops an attempt, and it succeeds all the same',
   },
   {
