@@ -19,8 +19,7 @@ export class Claims {
   readonly #holders = new Fifo<Entry>();
   readonly #waiters = new Fifo<Entry>();
   readonly #byId = new Map<string, Entry>();
-  /** How many waiters are not here, in a part of a queue. */
-  #leftOut = 0;
+  readonly #leftOut: QueueState['leftOut'];
   /** The greatest number that was given so far. */
   last: bigint;
   /** The greatest number admitted so far. */
@@ -32,10 +31,11 @@ export class Claims {
   /** By so many ms it may be later than `now`: lives are counted from then, and end by `now`. */
   lead = 0;
 
-  constructor({ last = 0n, greatest = 0n, unfinished, claims = [] }: QueueState) {
+  constructor({ last = 0n, greatest = 0n, unfinished, claims = [], leftOut }: QueueState) {
     this.last = last;
     this.greatest = greatest;
     this.unfinished = unfinished;
+    this.#leftOut = leftOut;
     for (const entry of claims) this.push(entry);
   }
 
@@ -44,7 +44,7 @@ export class Claims {
   }
 
   get waiting(): number {
-    return this.#waiters.size + this.#leftOut;
+    return this.#waiters.size + (this.#leftOut?.count ?? 0);
   }
 
   find(id: string): Entry | undefined {
@@ -67,8 +67,6 @@ export class Claims {
 
   push(entry: Entry): void {
     this.#byId.set(entry.id, entry);
-    const { ahead = 0 } = entry;
-    this.#leftOut = Math.max(this.#leftOut, ahead - this.#waiters.size);
     (entry.admitted ? this.#holders : this.#waiters).push(entry);
   }
 
@@ -157,13 +155,12 @@ export class Claims {
 
   /** Exact at the front, where it matters; further back all other waiters, without counting. */
   #ahead(entry: Entry): number {
+    const all = this.#holders.size + this.waiting - 1;
+    if (this.#leftOut && entry.number > this.#leftOut.after) return all;
     let ahead = this.#holders.size;
     let each = entry;
-    for (let i = 0; each.ahead === undefined && each.previous && i < COUNTED; i++, ahead++) {
-      each = each.previous;
-    }
-    if (each.ahead !== undefined) return ahead + each.ahead;
-    return each.previous ? this.#holders.size + this.waiting - 1 : ahead;
+    for (let i = 0; each.previous && i < COUNTED; i++, ahead++) each = each.previous;
+    return each.previous ? all : ahead;
   }
 
   /**

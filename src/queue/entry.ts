@@ -24,8 +24,6 @@ export interface Entry extends Linked<Entry> {
   /** Takes no more heartbeats: evicted, or released with `after`. */
   sealed: GoneStatus | undefined;
   takeover: Takeover | undefined;
-  /** In a part of a queue: how many waiters there are before it, some of which were left out. */
-  readonly ahead?: number | undefined;
 }
 
 /** The status of a claim that has left. */

@@ -5,7 +5,7 @@
 import { StoreError } from '../contract/errors.ts';
 import type { GoneStatus, Holder, Kind, Takeover } from '../contract/store.ts';
 import type { Entry } from './entry.ts';
-import type { KeptUntil, QueueState, Tombstone } from './state.ts';
+import type { KeptUntil, Tombstone, WholeState } from './state.ts';
 
 /** Numbers are text, because JSON has no large ones. */
 export interface QueueJson {
@@ -36,7 +36,7 @@ interface ClaimJson extends Pick<Entry, Plain> {
 /** Any object: which parts it has is seen when each is read. */
 type Parts = Readonly<Record<string, unknown>>;
 
-export function toJson(state: Required<QueueState>): QueueJson {
+export function toJson(state: WholeState): QueueJson {
   const { last, greatest, closedUntil = 0, unfinished, claims, record } = state;
   const tombstones = [...state.tombstones].map(fromTombstone);
   return {
@@ -51,7 +51,7 @@ export function toJson(state: Required<QueueState>): QueueJson {
 }
 
 /** @throws StoreError unless it is a queue. */
-export function fromJson(value: unknown): Required<QueueState> {
+export function fromJson(value: unknown): WholeState {
   const parts = object(value);
   const claims = list(parts.claims).map(toEntry);
   if (new Set(claims.map(({ id }) => id)).size < claims.length) malformed();

@@ -17,7 +17,7 @@ import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contrac
 import { Claims, type Settling } from './claims.ts';
 import { type Entry, entryOf, UNKNOWN } from './entry.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
-import type { KeptUntil, QueueState, Tombstone } from './state.ts';
+import type { KeptUntil, QueueState, Tombstone, WholeState } from './state.ts';
 
 /** How a claim enters. */
 export interface Entering {
@@ -115,7 +115,7 @@ export class ClaimQueue {
   }
 
   /** What it is made of; changes with the next step. */
-  get state(): Required<Omit<QueueState, 'lead'>> {
+  get state(): WholeState {
     const { last, greatest, unfinished } = this.#claims;
     const kept = { tombstones: this.#tombstones, record: this.#record };
     const closedUntil = this.#closedUntil;

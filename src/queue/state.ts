@@ -17,8 +17,8 @@ export interface KeptUntil {
  * What a queue is made of; times in ms, on any clock, as long as it is the same in all steps.
  *
  * A part of a long queue does for a step: all holders, the first waiters, and behind them the
- * claims that the step is about, the last, and the nearest live one before each, all with `ahead`.
- * The step counts if the last of the first waiters still waits then: the rule looked no further.
+ * claims that the step is about. The step counts if the last of the first waiters still waits then:
+ * the rule looked no further.
  */
 export interface QueueState {
   /** The greatest number that was given so far, so that later ones are greater. */
@@ -29,8 +29,13 @@ export interface QueueState {
   readonly unfinished?: Takeover | undefined;
   /** In order. */
   readonly claims?: Iterable<Entry>;
+  /** In a part of a queue: how many waiters are not in it, all with greater numbers than this. */
+  readonly leftOut?: { readonly count: number; readonly after: bigint } | undefined;
   readonly tombstones?: Iterable<readonly [id: string, Tombstone]>;
   readonly record?: KeptUntil | undefined;
   /** Admits no claim before: what was granted before a loss of data must have ended. */
   readonly closedUntil?: number | undefined;
 }
+
+/** All of a queue, and no part. */
+export type WholeState = Required<Omit<QueueState, 'leftOut'>>;

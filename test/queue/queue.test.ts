@@ -79,7 +79,8 @@ describe('the queue as a value', () => {
   it('counts those who are left out of a part', () => {
     const whole = [...queueOf(a, ...Array.from({ length: 9 }, (_, i) => claimOf(`${i}`))).claims];
     const [holder, first, last] = [whole[0], whole[1], whole[9]] as [Entry, Entry, Entry];
-    const part = new ClaimQueue({ claims: [holder, first, { ...last, ahead: 8 }] });
+    const leftOut = { count: 7, after: first.number };
+    const part = new ClaimQueue({ last: last.number, claims: [holder, first, last], leftOut });
     expect(part.beat(a, 1)).toMatchObject({ state: 'held', waiters: 9 });
     expect(part.beat(claimOf('8'), 1)).toMatchObject({ state: 'waiting', ahead: 9 });
     expect(part.enter(b, 1, { ...TERMS, maxWaiters: 9 })).toMatchObject({ why: 'full' });

@@ -6,14 +6,18 @@ import { resolve } from 'node:path';
 import { type Duration, duration } from '../../base/duration.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { asGiven, checkOptions, flag } from '../../base/options.ts';
+import { fileOf, inMemory, type SqliteDatabase } from '../../clients/sqlite/connection.ts';
+import { thisMachine } from '../../clients/sqlite/machine.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
-import { fileOf, inMemory, type SqliteDatabase } from './client.ts';
-import { thisMachine } from './machine.ts';
 import { LAYOUTS } from './schema.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from './client.ts';
+export type {
+  SqliteDatabase,
+  SqliteStatement,
+  SqliteValue,
+} from '../../clients/sqlite/connection.ts';
 
 export interface SqliteOptions {
   /** Longest queue of waiting claims of one resource; default 10,000. */

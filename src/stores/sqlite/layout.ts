@@ -16,9 +16,9 @@
  * What would break it: a base kept in memory, so every step reads or compares it in the file.
  */
 import { randomBytes } from 'node:crypto';
+import type { Connection } from '../../clients/sqlite/connection.ts';
+import type { Machine } from '../../clients/sqlite/machine.ts';
 import { StoreError } from '../../contract/errors.ts';
-import type { Client } from './client.ts';
-import type { Machine } from './machine.ts';
 import type { Layout } from './schema.ts';
 
 interface Meta {
@@ -46,32 +46,34 @@ const MAX_WALL_US = 2 ** 52;
 const BOOT_TOLERANCE_US = 10_000_000;
 
 /** Creates, checks or upgrades the tables, in a transaction of the caller; returns the lineage. */
-export function joinFile(client: Client, { machine, layouts }: Newcomer): string {
-  const found = client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'").all();
-  if (found.length === 0) return create(client, { machine, layouts });
-  const layout = checkLayout(client, layouts);
-  if (layout < layouts.length) raise(client, layout, layouts);
-  const [meta] = client
+export function joinFile(connection: Connection, { machine, layouts }: Newcomer): string {
+  const found = connection
+    .prepare("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'")
+    .all();
+  if (found.length === 0) return create(connection, { machine, layouts });
+  const layout = checkLayout(connection, layouts);
+  if (layout < layouts.length) raise(connection, layout, layouts);
+  const [meta] = connection
     .prepare('SELECT lineage, boot, time_space, booted_us, base, highest FROM holdfast_meta')
     .all() as [Meta];
   const { boot, timeSpace } = machine.identity();
   if (meta.boot === boot && meta.time_space !== timeSpace) {
     throw refusal(
-      `${client.file} is used by processes with another clock (time namespace ${meta.time_space},` +
-        ` here ${timeSpace}). Locks need one clock: run all of them in the same time namespace.`,
+      `${connection.file} is used by processes with another clock (time namespace` +
+        ` ${meta.time_space}, here ${timeSpace}). Locks need one clock: run all of them in the same time namespace.`,
     );
   }
   const now = machine.nowUs();
   if (boot ? meta.boot !== boot : meta.boot !== '' || meta.base + now < meta.highest) {
-    client.exec('DELETE FROM holdfast_claim WHERE admitted = 0');
+    connection.exec('DELETE FROM holdfast_claim WHERE admitted = 0');
     // Dead from now on, so that they are kept for as long as those that die later.
-    client.prepare('UPDATE holdfast_claim SET expires = ?').run(now);
-    client.exec('DELETE FROM holdfast_tombstone');
-    save(client, machine, meta.highest);
+    connection.prepare('UPDATE holdfast_claim SET expires = ?').run(now);
+    connection.exec('DELETE FROM holdfast_tombstone');
+    save(connection, machine, meta.highest);
   } else if (!boot && Math.abs(machine.bootedUs() - meta.booted_us) > BOOT_TOLERANCE_US) {
     const clamp = 'UPDATE holdfast_claim SET expires = min(expires, ttl + ?)';
-    client.prepare(clamp).run(now);
-    save(client, machine, Math.max(meta.highest, meta.base + now));
+    connection.prepare(clamp).run(now);
+    save(connection, machine, Math.max(meta.highest, meta.base + now));
   }
   return meta.lineage;
 }
@@ -80,34 +82,34 @@ export function joinFile(client: Client, { machine, layouts }: Newcomer): string
  * The layout of the file.
  * @throws StoreError if it takes a newer program.
  */
-export function checkLayout(client: Client, layouts: readonly Layout[]): number {
-  const [{ layout, oldest }] = client.prepare('SELECT layout, oldest FROM holdfast_meta').all() as [
-    { layout: number; oldest: number },
-  ];
+export function checkLayout(connection: Connection, layouts: readonly Layout[]): number {
+  const [{ layout, oldest }] = connection
+    .prepare('SELECT layout, oldest FROM holdfast_meta')
+    .all() as [{ layout: number; oldest: number }];
   if (oldest <= layouts.length) return layout;
   throw refusal(
-    `${client.file} has layout ${layout}, which needs a program that knows layout ${oldest}; this` +
-      ` version of holdfast knows ${layouts.length}. Update holdfast here, or use another file.`,
+    `${connection.file} has layout ${layout}, which needs a program that knows layout ${oldest};` +
+      ` this version of holdfast knows ${layouts.length}. Update holdfast here, or use another file.`,
   );
 }
 
-function create(client: Client, { machine, layouts }: Newcomer): string {
-  for (const { sql } of layouts) client.exec(sql);
+function create(connection: Connection, { machine, layouts }: Newcomer): string {
+  for (const { sql } of layouts) connection.exec(sql);
   const lineage = `sqlite:${randomBytes(8).toString('hex')}`;
-  client
+  connection
     .prepare(
       `INSERT INTO holdfast_meta (one, layout, oldest, lineage, boot, time_space, booted_us, base,
         highest) VALUES (1, ?, ?, ?, '', '', 0, 0, 0)`,
     )
     .run(layouts.length, oldestOf(layouts), lineage);
-  save(client, machine, 0);
+  save(connection, machine, 0);
   return lineage;
 }
 
 /** Programs that know only the layout before may be using the file. */
-function raise(client: Client, from: number, layouts: readonly Layout[]): void {
-  for (const { sql } of layouts.slice(from)) client.exec(sql);
-  client
+function raise(connection: Connection, from: number, layouts: readonly Layout[]): void {
+  for (const { sql } of layouts.slice(from)) connection.exec(sql);
+  connection
     .prepare('UPDATE holdfast_meta SET layout = ?, oldest = ?')
     .run(layouts.length, oldestOf(layouts));
 }
@@ -117,10 +119,10 @@ function oldestOf(layouts: readonly Layout[]): number {
 }
 
 /** Begins a new series of seq above everything that may have been granted. */
-function save(client: Client, machine: Machine, highest: number): void {
+function save(connection: Connection, machine: Machine, highest: number): void {
   const { boot, timeSpace } = machine.identity();
   const start = Math.max(Math.min(machine.wallUs(), MAX_WALL_US), highest + HOUR_US);
-  client
+  connection
     .prepare('UPDATE holdfast_meta SET boot=?, time_space=?, booted_us=?, base=?, highest=?')
     .run(boot, timeSpace, machine.bootedUs(), start - machine.nowUs(), start);
 }

@@ -8,16 +8,20 @@
  */
 import { statSync } from 'node:fs';
 import { isLockError } from '../../base/errors.ts';
+import {
+  Connection,
+  openConnection,
+  type SqliteDatabase,
+  untilFree,
+} from '../../clients/sqlite/connection.ts';
+import { isBusy } from '../../clients/sqlite/errors.ts';
+import { refuseNetwork } from '../../clients/sqlite/file-system.ts';
+import type { Machine } from '../../clients/sqlite/machine.ts';
 import { ClosedError, StoreError } from '../../contract/errors.ts';
-import { Client, openClient, type SqliteDatabase, untilFree } from './client.ts';
-import { isBusy } from './errors.ts';
-import { refuseNetwork } from './filesystem.ts';
 import { checkLayout, joinFile } from './layout.ts';
-import type { Machine } from './machine.ts';
 import { Queues } from './queues.ts';
 import { joinRecords, Records } from './records.ts';
 import type { Layout } from './schema.ts';
-import { prepareAll } from './statements.ts';
 
 export interface LockDatabaseParts {
   readonly file: string;
@@ -33,7 +37,7 @@ export interface LockDatabaseParts {
 }
 
 export interface Opened {
-  readonly client: Client;
+  readonly connection: Connection;
   readonly queues: Queues;
   readonly records: Records;
   readonly identity: string;
@@ -97,7 +101,7 @@ export class LockDatabase {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#opening?.catch(() => {});
-    if (!this.#parts.database) this.#opened?.client.close();
+    if (!this.#parts.database) this.#opened?.connection.close();
     this.#opened = undefined;
   }
 
@@ -111,9 +115,9 @@ export class LockDatabase {
     }
   }
 
-  #refuseNewer({ client }: Opened): void {
+  #refuseNewer({ connection }: Opened): void {
     try {
-      checkLayout(client, this.#parts.layouts);
+      checkLayout(connection, this.#parts.layouts);
     } catch (error) {
       // Other trouble with the file does not explain the first error.
       if (isLockError(error)) throw error;
@@ -131,28 +135,26 @@ export class LockDatabase {
   async #join(): Promise<Opened> {
     const { file, database, busyMs } = this.#parts;
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
-    const client = database ? new Client(database) : await openClient(file, busyMs);
+    const connection = database ? new Connection(database) : await openConnection(file, busyMs);
     try {
       const { machine } = this.#parts;
       const lineage = await untilFree(file, busyMs, () =>
-        client.write(() => {
-          const found = joinFile(client, this.#parts);
-          joinRecords(client, machine);
+        connection.write(() => {
+          const found = joinFile(connection, this.#parts);
+          joinRecords(connection, machine);
           return found;
         }),
       );
-      const statements = await untilFree(file, busyMs, () => prepareAll(client));
-      const queues = new Queues({
-        ...this.#parts,
-        statements,
-        address: this.#address,
-        lost: this.#lost,
-      });
-      const records = await untilFree(file, busyMs, () => new Records(client, machine));
-      this.#opened = { client, queues, records, lineage, identity: identityOf(client.file) };
+      const parts = { ...this.#parts, address: this.#address, lost: this.#lost };
+      const prepared = await untilFree(file, busyMs, () => ({
+        queues: new Queues(connection, parts),
+        records: new Records(connection, machine),
+      }));
+      const identity = identityOf(connection.file);
+      this.#opened = { connection, ...prepared, lineage, identity };
       return this.#opened;
     } catch (error) {
-      if (!database) client.close();
+      if (!database) connection.close();
       throw error;
     }
   }
@@ -160,16 +162,16 @@ export class LockDatabase {
   #isReplaced(): boolean {
     if (!this.#opened) return false;
     this.#lookedAt = this.#parts.machine.nowUs();
-    return identityOf(this.#opened.client.file) !== this.#opened.identity;
+    return identityOf(this.#opened.connection.file) !== this.#opened.identity;
   }
 
   /** The next step opens the file that is there now. */
   #reset(): void {
     if (!this.#opened) return;
-    const { client, queues } = this.#opened;
-    for (const id of queues.steps.places.keys()) this.#lost.add(id);
+    const { connection, queues } = this.#opened;
+    for (const id of queues.known.keys()) this.#lost.add(id);
     this.#opened = undefined;
-    client.close();
+    connection.close();
   }
 }
 

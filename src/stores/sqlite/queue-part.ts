@@ -1,24 +1,61 @@
 /**
  * As much of a queue as a step looks at, read from its rows as a value, and written back.
  *
- * Invariant: a step on the part has the outcome of the same step on the whole queue. The rule looks
- * at the holders; at the waiters from the front up to the first that does not fit; at the claims
- * that the step is about; and at the nearest live claim before each of those. So these are read:
- * every row up to the `edge`, a waiter some places down the queue, and behind it the named claims,
- * the last, and the nearest live one before each. All others are only counted. Whether the edge was
- * far enough down shows afterwards: the step has looked no further if the edge still waits. If it
- * does not, nothing is written, and the step is done again on a larger part.
+ * Invariant: a step on the part changes what the same step on the whole queue would change. The
+ * rule looks at the holders, at the waiters from the front up to the first that does not fit, and
+ * at the claims that the step is about. So these are read, and all other waiters are only counted.
+ * Whether the front was large enough shows afterwards: the step has looked no further if the last
+ * of the front, the `edge`, still waits. If it does not, nothing is written, and the step is done
+ * again on a larger part. A claim behind the edge watches the edge in place of the claim before it:
+ * until that one has died, nothing behind it can be admitted either.
  * Nothing is kept from one transaction to the next: rows are read and written under the write lock,
  * so no step stands on a queue that another process has changed meanwhile.
  * A dead holder of which no claim has learned stays in the file as its row.
  * What would break it: reading before the write lock is taken, a step that does anything but change
  * the queue, or a rule that looks past a waiter that does not fit.
  */
+import type { SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Tombstone } from '../../queue/state.ts';
 import { changingOf, fromGone, isAsRead, type Row, toEntry, toGone, toUs } from './rows.ts';
-import type { Statements } from './statements.ts';
+
+const CHANGING = 'kind, permits, expires, admitted, told, sealed, took, took_seq';
+
+const COLUMNS = `seq, id, lim, ttl, address, holder, ${CHANGING}`;
+
+/** With their parameters in the order of the question marks. */
+export const PART_SQL: Readonly<Record<PartStatement, string>> = {
+  /**
+   * 1 to read holders, now, resource, how many waiters, JSON [id], resource. The rows are one JSON
+   * text, because bindings take longer to make objects than SQLite takes to read.
+   */
+  read: `SELECT (SELECT base FROM holdfast_meta) AS base, max(seq) AS last,
+    json_group_array(json_array(seq, id, lim, ttl, address, iif(?, holder, NULL), ${CHANGING}))
+      FILTER (WHERE near) AS rows,
+    count(*) FILTER (WHERE NOT near AND expires > ?) AS leftOut
+    FROM (SELECT ${COLUMNS}, (
+        seq <= ifnull((SELECT seq FROM holdfast_claim WHERE resource = ? AND admitted = 0
+          ORDER BY seq LIMIT 1 OFFSET ?), ${Number.MAX_SAFE_INTEGER})
+        OR id IN (SELECT value FROM json_each(?))
+      ) AS near FROM holdfast_claim WHERE resource = ? ORDER BY seq)`,
+  /** Id. */
+  tombstone: 'SELECT why, until FROM holdfast_tombstone WHERE id = ?',
+  /** Resource, and the row. */
+  enter: `INSERT INTO holdfast_claim (resource, ${COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+  /** Values that change, resource, seq. */
+  change: `UPDATE holdfast_claim SET (${CHANGING}) = (?,?,?,?,?,?,?,?)
+    WHERE resource = ? AND seq = ?`,
+  /** Resource, seq. */
+  remove: 'DELETE FROM holdfast_claim WHERE resource = ? AND seq = ?',
+  /** Id, why, until. */
+  bury: `INSERT INTO holdfast_tombstone (id, why, until) VALUES (?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET why = excluded.why, until = excluded.until`,
+};
+
+type PartStatement = 'read' | 'tombstone' | 'enter' | 'change' | 'remove' | 'bury';
+
+type Statements = Readonly<Record<PartStatement, SqliteStatement>>;
 
 /** What to read of which queue. */
 export interface Extent {
@@ -28,12 +65,8 @@ export interface Extent {
   readonly now: number;
   /** The claims that a step is about. */
   readonly ids: readonly string[];
-  /** Where they are, as far as it is known. */
-  readonly seqs: readonly number[];
-  /** How many waiters to read from the front. */
+  /** How many waiters to read from the front, and one more. */
   readonly front: number;
-  /** How far to count those that are left out. */
-  readonly counted: number;
   /** Whether to read the holders, which are for people. */
   readonly holders: boolean;
 }
@@ -43,33 +76,28 @@ export class QueuePart {
   /** Numbers count from it. */
   readonly base: number;
   readonly #extent: Extent;
-  readonly #rows: readonly Row[];
-  /** The same as entries of the queue, for as long as they are in it. */
-  readonly #claims: readonly Entry[];
+  readonly #sql: Statements;
+  readonly #rows: ReadonlyMap<Entry, Row>;
   readonly #tombstones: ReadonlyMap<string, Tombstone>;
-  /** The last waiter in front of those that are left out. */
   readonly #edge: Entry | undefined;
 
   constructor(sql: Statements, extent: Extent) {
     const { name, ids, now, holders, front } = extent;
-    const [found] = sql.read.all(holders ? 1 : 0, name, name, front) as [Found];
+    const named = [name, front, JSON.stringify(ids), name] as const;
+    const [found] = sql.read.all(holders ? 1 : 0, now, ...named) as [Found];
     const rows = JSON.parse(found.rows) as Row[];
-    const claims = rows.map(toEntry);
-    if (claims.filter(isWaiting).length > front) {
-      this.#edge = claims.at(-1);
-      const behind = readBehind(sql, extent, claims);
-      rows.push(...behind);
-      claims.push(...behind.map(toEntry));
-    }
-    const alive = idsOf(claims.filter(({ expiresAt }) => expiresAt > now / 1000));
+    this.#rows = new Map(rows.map((row) => [toEntry(row), row]));
+    const claims = [...this.#rows.keys()];
+    this.#edge = claims.filter(({ admitted }) => !admitted)[front];
+    const alive = new Set(claims.filter((each) => each.expiresAt > now / 1000).map(({ id }) => id));
     const gone = ids.filter((id) => !alive.has(id));
     this.#tombstones = new Map(gone.flatMap((id) => tombstoneOf(sql, id)));
-    const last = claims.at(-1)?.number ?? 0n;
-    this.queue = new ClaimQueue({ last, claims, tombstones: this.#tombstones });
+    const leftOut = this.#edge && { count: found.leftOut, after: this.#edge.number };
+    const last = BigInt(found.last ?? 0);
+    this.queue = new ClaimQueue({ last, claims, tombstones: this.#tombstones, leftOut });
     this.base = found.base;
     this.#extent = extent;
-    this.#rows = rows;
-    this.#claims = claims;
+    this.#sql = sql;
   }
 
   /** True if a step has looked at nothing that was left out. */
@@ -80,35 +108,32 @@ export class QueuePart {
 
   /** Where the process of this claim listens; undefined for a new claim. */
   addressOf(entry: Entry): string | undefined {
-    return this.#rows[this.#claims.indexOf(entry)]?.[ADDRESS];
+    return this.#rows.get(entry)?.[ADDRESS];
   }
 
   /** Writes what a step has changed; `address` is that of new claims. */
-  write(sql: Statements, address: string): void {
+  write(address: string): void {
     const { name, now } = this.#extent;
     const { queue } = this;
-    for (const [i, entry] of this.#claims.entries()) {
-      const row = this.#rows[i] as Row;
-      const [seq] = row;
+    for (const [entry, row] of this.#rows) {
       const left = queue.find(entry.id) !== entry;
       if (left && queue.unfinished?.token !== entry.number) {
-        sql.remove.run(name, seq);
+        this.#sql.remove.run(name, row[0]);
         continue;
       }
       if (left) entry.expiresAt = Math.min(entry.expiresAt, now / 1000);
       const changing = changingOf(entry);
-      if (!isAsRead(row, changing)) sql.change.run(...changing, name, seq);
+      if (!isAsRead(row, changing)) this.#sql.change.run(...changing, name, row[0]);
     }
-    const last = this.#claims.at(-1)?.number ?? 0n;
     for (const entry of queue.claims) {
-      if (entry.number <= last) continue;
+      if (this.#rows.has(entry)) continue;
       const { number, id, limit, ttlMs, holder } = entry;
       const values = [Number(number), id, limit, toUs(ttlMs), address] as const;
-      sql.enter.run(name, ...values, JSON.stringify(holder), ...changingOf(entry));
+      this.#sql.enter.run(name, ...values, JSON.stringify(holder), ...changingOf(entry));
     }
     for (const [id, tombstone] of queue.state.tombstones) {
       if (this.#tombstones.get(id) === tombstone) continue;
-      sql.bury.run(id, fromGone(tombstone.status), toUs(tombstone.until));
+      this.#sql.bury.run(id, fromGone(tombstone.status), toUs(tombstone.until));
     }
   }
 }
@@ -117,42 +142,13 @@ const ADDRESS = 4;
 
 interface Found {
   readonly base: number;
+  readonly last: number | null;
   /** `Row[]` as JSON. */
   readonly rows: string;
-}
-
-function isWaiting({ admitted }: Entry): boolean {
-  return !admitted;
-}
-
-function idsOf(entries: readonly Entry[]): Set<string> {
-  return new Set(entries.map(({ id }) => id));
+  readonly leftOut: number;
 }
 
 function tombstoneOf(sql: Statements, id: string): [string, Tombstone][] {
   const found = sql.tombstone.all(id) as { readonly why: string; readonly until: number }[];
   return found.map(({ why, until }) => [id, { status: toGone(why), until: until / 1000 }]);
-}
-
-/** What a step looks at behind the last of those in front. */
-function readBehind(sql: Statements, extent: Extent, front: readonly Entry[]): readonly Row[] {
-  const { name, ids, now, counted } = extent;
-  const edge = Number(front.at(-1)?.number);
-  const waiters = front.filter(isWaiting).length;
-  const here = idsOf(front);
-  const missing = ids.filter((id) => !here.has(id));
-  const seqs = extent.seqs.filter((seq) => seq > edge);
-  const read = (lookFor: readonly string[]): readonly Row[] => {
-    const named = [name, JSON.stringify(seqs), lookFor.length, name, edge] as const;
-    const chosen = [...named, JSON.stringify(lookFor), name, name, now] as const;
-    const counting = [waiters, name, edge, now, counted, name, edge] as const;
-    const [found] = sql.readBehind.all(...chosen, ...counting) as [Found];
-    return JSON.parse(found.rows) as Row[];
-  };
-  if (seqs.length > 0) {
-    const behind = read([]);
-    const found = new Set(behind.map(([, id]) => id));
-    if (missing.every((id) => found.has(id))) return behind;
-  }
-  return missing.length > 0 ? read(missing) : [];
 }

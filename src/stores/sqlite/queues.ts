@@ -1,110 +1,239 @@
 /**
  * The verbs, inside one transaction: claims that concern no other claim in one statement, all
- * others as steps of their queues.
+ * others as steps of their queues. A queue is read once for all that is to be done with it, changed
+ * by the rule, and written back.
+ *
+ * Invariant: a new claim's seq exceeds every seq that its resource has ever had. The clock is read
+ * after the write lock was taken, so it is later than all readings under earlier write locks; a
+ * queue that is ahead of the clock all the same is continued from its end. So tokens grow although
+ * nothing is kept of an idle resource.
+ * Nothing here wakes a claim: `told` collects those to be woken after the commit.
+ * What would break it: a clock read before the write lock, a base that is not the file's, or waking
+ * a claim before the commit.
  */
+import { toText } from '../../clients/sql/name-text.ts';
+import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { Machine } from '../../clients/sqlite/machine.ts';
 import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
-import { enterEmpty, leaveQuiet, renewQuiet } from './quiet.ts';
-import { type StepParts, Steps } from './steps.ts';
+import type { ClaimQueue } from '../../queue/queue.ts';
+import { grouped } from '../grouped.ts';
+import { lineOf } from '../sql/news.ts';
+import { type Extent, PART_SQL, QueuePart } from './queue-part.ts';
+import { Quiet } from './quiet.ts';
 
-interface Parts extends StepParts {
+export interface QueuesParts {
+  readonly machine: Machine;
+  /** The address at which this process listens. */
+  readonly address: string;
+  /** How many waiters of a queue are read at first. */
+  readonly front: number;
   readonly maxWaiters: number;
   /** Claims of this process that were in a file which is gone. */
   readonly lost: Set<string>;
 }
 
+/** A claim whose process is to be told the news, which were true `at` this time. */
+export interface Told {
+  readonly address: string;
+  readonly id: string;
+  readonly at: number;
+  /** Its status, as a line. */
+  readonly news: string;
+}
+
+/** The time of a step in ms, and the number of a claim that enters then. */
+interface Moment {
+  readonly now: number;
+  readonly number: bigint;
+}
+
+const SQL = {
+  ...PART_SQL,
+  /** From which name on, now, how many. */
+  names: `SELECT DISTINCT resource FROM holdfast_claim WHERE resource >= ? AND expires > ?
+    ORDER BY resource LIMIT ?`,
+  ids: 'SELECT id FROM holdfast_claim WHERE address = ?',
+  /** Now. */
+  refresh: 'UPDATE holdfast_meta SET highest = max(highest, base + ?)',
+  /** Now. */
+  sweepTombstones: 'DELETE FROM holdfast_tombstone WHERE until <= ?',
+  /** Dead since before this. */
+  sweepClaims: 'DELETE FROM holdfast_claim WHERE expires <= ?',
+} as const;
+
 /** A dead holder without a successor stays for a day, so that the next claim learns of it. */
 const KEEP_DEAD_US = 86_400_000_000;
 
 export class Queues {
-  readonly steps: Steps;
-  readonly #parts: Parts;
+  /** The claims of this process: true for those that held when last seen, with none waiting. */
+  readonly known: Map<string, boolean> = new Map();
+  told: Told[] = [];
+  readonly address: string;
+  /** Numbers count from it, as far as it is known: that of the file may be another by now. */
+  base = 0;
+  /** When the transaction began, in µs. */
+  now = 0;
+  readonly #parts: QueuesParts;
+  readonly #quiet: Quiet;
+  readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
-  constructor(parts: Parts) {
+  constructor(connection: Connection, parts: QueuesParts) {
     this.#parts = parts;
-    this.steps = new Steps(parts);
+    this.address = parts.address;
+    this.#quiet = new Quiet(connection);
+    this.#sql = connection.prepareAll(SQL);
+  }
+
+  /** To be called in each transaction, first. No two readings of the clock are alike. */
+  begin(): void {
+    this.told = [];
+    const before = this.now;
+    do this.now = this.#parts.machine.nowUs();
+    while (this.now <= before);
   }
 
   /** Work that need not be done at every step. */
   sweep(): void {
-    const { sql, places, address, now } = this.steps;
-    sql.refresh.run(now);
-    sql.sweepTombstones.run(now);
-    sql.sweepClaims.run(now - KEEP_DEAD_US);
-    const rows = sql.ids.all(address) as { id: string }[];
+    this.#sql.refresh.run(this.now);
+    this.#sql.sweepTombstones.run(this.now);
+    this.#sql.sweepClaims.run(this.now - KEEP_DEAD_US);
+    const rows = this.#sql.ids.all(this.address) as { id: string }[];
     const ids = new Set(rows.map((row) => row.id));
-    for (const id of places.keys()) if (!ids.has(id)) places.delete(id);
+    for (const id of this.known.keys()) if (!ids.has(id)) this.known.delete(id);
   }
 
   claim(claims: readonly Claim[]): ClaimStatus[] {
     const { maxWaiters } = this.#parts;
-    return this.steps.each(
-      claims,
-      enterEmpty(this.steps, claims),
-      (claim, queue, { now, number }) => queue.enter(claim, now, { number, maxWaiters }),
-      maxWaiters + 1,
+    const entered = this.#quiet.enter(claims, this);
+    const statuses = this.#each<ClaimStatus>(claims, entered, (claim, queue, { now, number }) =>
+      queue.enter(claim, now, { number, maxWaiters }),
     );
+    return this.#note(claims, statuses);
   }
 
   renew(claims: readonly Claim[]): ClaimStatus[] {
-    const done = renewQuiet(this.steps, claims);
-    return this.steps
-      .each(claims, done, (claim, queue, { now }) => queue.beat(claim, now))
-      .map((status, i) => this.#orLost(claims[i] as Claim, status));
+    const renewed = this.#quiet.renew(claims.filter(this.#isAlone), this);
+    const statuses = this.#each<ClaimStatus>(claims, renewed, (claim, queue, { now }) =>
+      queue.beat(claim, now),
+    );
+    return this.#note(claims, statuses);
   }
 
   release(claims: readonly Claim[], afterMs: number): boolean[] {
-    const done = leaveQuiet(this.steps, afterMs > 0 ? [] : claims);
-    const left = this.steps.each(claims, done, (claim, queue, { now }) =>
+    const alone = afterMs > 0 ? [] : claims.filter(this.#isAlone);
+    const left = this.#quiet.leave(
+      alone.filter(({ unanswered }) => !unanswered),
+      this,
+    );
+    const found = this.#each<boolean>(claims, left, (claim, queue, { now }) =>
       queue.leave(claim, now, afterMs),
     );
     for (const { id } of claims) {
-      this.steps.places.delete(id);
+      this.known.delete(id);
       this.#parts.lost.delete(id);
     }
-    return left;
+    return found;
   }
 
   inspect(resource: string): Queue {
-    const all = { front: Number.MAX_SAFE_INTEGER, holders: true };
-    return this.steps.on(resource, all, (queue, { now }) => queue.describe(resource, now));
+    return this.#on(resource, { ...ALL, holders: true }, (queue, { now }) =>
+      queue.describe(resource, now),
+    );
   }
 
   downgrade(claim: Claim): ClaimStatus {
-    const { id, resource } = claim;
-    const status = this.steps.on(resource, { ids: [id] }, (queue, { now }) =>
-      queue.downgrade(claim, now),
-    );
-    return this.#orLost(claim, status);
+    const status = this.#about(claim, (queue, { now }) => queue.downgrade(claim, now));
+    return this.#note([claim], [status])[0] ?? status;
   }
 
   /** True if a heartbeat would find that the claim holds; extends nothing. */
   holds(claim: Claim): boolean {
-    return this.steps.on(claim.resource, { ids: [claim.id] }, (queue, { now }) =>
-      queue.keep(claim, now, { text: '', ms: 0 }),
-    );
+    return this.#about(claim, (queue, { now }) => queue.keep(claim, now, { text: '', ms: 0 }));
   }
 
   evict(resource: string, number: bigint, how: { reason: string; now: boolean }): boolean {
     const { reason, now: atOnce } = how;
-    return this.steps.on(resource, { seqs: [Number(number)] }, (queue, { now }) =>
+    return this.#on(resource, ALL, (queue, { now }) =>
       queue.evict(number, now, { reason, atOnce }),
     );
   }
 
   /** The texts of resources with live claims, in order, from one on. */
   names(from: string, count: number): string[] {
-    const rows = this.steps.sql.names.all(from, this.steps.now, count);
+    const rows = this.#sql.names.all(from, this.now, count);
     return (rows as { resource: string }[]).map((row) => row.resource);
   }
 
-  /** The addresses of processes with live claims. */
-  addresses(): Set<string> {
-    const rows = this.steps.sql.addresses.all(this.steps.now);
-    return new Set((rows as { address: string }[]).map((row) => row.address));
+  readonly #isAlone = ({ id }: Claim): boolean => this.known.get(id) === true;
+
+  /** A step for each claim that is not done yet. */
+  #each<T>(
+    claims: readonly Claim[],
+    done: Map<string, T>,
+    step: (claim: Claim, queue: ClaimQueue, moment: Moment) => T,
+  ): T[] {
+    const answers: T[] = [];
+    const open: { readonly claim: Claim; readonly at: number }[] = [];
+    claims.forEach((claim, at) => {
+      const answer = done.get(claim.id);
+      if (answer === undefined) open.push({ claim, at });
+      else answers[at] = answer;
+      // Another copy of it in this batch comes after the one that is done.
+      done.delete(claim.id);
+    });
+    for (const [resource, those] of grouped(open, ({ claim }) => claim.resource)) {
+      const ids = those.map(({ claim }) => claim.id);
+      this.#on(resource, { ids }, (queue, moment) => {
+        for (const { claim, at } of those) answers[at] = step(claim, queue, moment);
+      });
+    }
+    return answers;
   }
 
-  #orLost({ id }: Claim, status: ClaimStatus): ClaimStatus {
-    if (status.state !== 'gone' || !this.#parts.lost.delete(id)) return status;
-    return status.why === 'expired' ? { state: 'gone', why: 'store-reset' } : status;
+  #about<T>({ resource, id }: Claim, step: (queue: ClaimQueue, moment: Moment) => T): T {
+    return this.#on(resource, { ids: [id] }, step);
+  }
+
+  /** Does a step, which may do nothing but change the queue, on as much of it as it looks at. */
+  #on<T>(
+    resource: string,
+    wanted: Partial<Extent>,
+    step: (queue: ClaimQueue, moment: Moment) => T,
+  ): T {
+    const extent = { name: toText(resource), now: this.now, ids: [], holders: false, ...wanted };
+    for (let front = wanted.front ?? this.#parts.front; ; front = 8 * (front + 1)) {
+      const part = new QueuePart(this.#sql, { ...extent, front });
+      this.base = part.base;
+      const now = this.now / 1000;
+      const answer = step(part.queue, { now, number: BigInt(this.base + this.now) });
+      if (!part.isEnough) continue;
+      part.write(this.address);
+      this.#tell(part, now);
+      return answer;
+    }
+  }
+
+  #tell(part: QueuePart, now: number): void {
+    for (const entry of part.queue.takeTold()) {
+      const address = part.addressOf(entry) ?? this.address;
+      const news = lineOf(part.queue.statusOf(entry, now));
+      this.told.push({ address, id: entry.id, at: this.now, news });
+    }
+  }
+
+  /** Notes which claims hold alone, and which are gone with their file. */
+  #note(claims: readonly Claim[], statuses: readonly ClaimStatus[]): ClaimStatus[] {
+    return statuses.map((status, i) => {
+      const { id } = claims[i] as Claim;
+      if (status.state !== 'gone') {
+        this.known.set(id, status.state === 'held' && status.waiters === 0);
+        return status;
+      }
+      this.known.delete(id);
+      const lost = this.#parts.lost.delete(id) && status.why === 'expired';
+      return lost ? { state: 'gone', why: 'store-reset' } : status;
+    });
   }
 }
+
+const ALL = { front: Number.MAX_SAFE_INTEGER };

@@ -3,66 +3,117 @@
  *
  * Most claims find an empty queue, and most leave one behind. Each statement here checks in itself
  * that no claim waits, none is dead and no tombstone lies in the way, and leaves the rest to the
- * queue. So it changes nothing that a step of the queue would have changed.
+ * queue. So it changes nothing that a step of the queue would have changed. A lone claim comes in
+ * bound values, several in one JSON text: two sources for the same statement, because a text takes
+ * a lone claim half as long again, and values take several claims half as long again.
+ * What would break it: a number from a base that is no longer the file's, which is compared.
  */
 
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Claim, HeldStatus, Takeover } from '../../contract/store.ts';
+import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { Claim, HeldStatus } from '../../contract/store.ts';
 import { toTakeover, toUs } from './rows.ts';
-import type { Steps } from './steps.ts';
 
-/** Claims that entered an empty queue, by id. */
-export function enterEmpty(
-  { sql, places, address, base, now }: Steps,
-  claims: readonly Claim[],
-): Map<string, HeldStatus> {
-  const seq = base + now;
-  const entered = new Map<string, HeldStatus>();
-  const enter = ({ id, ttlMs }: Claim): void => {
-    places.set(id, { seq, quiet: true });
-    entered.set(id, aloneFor(ttlMs, seq));
-  };
-  const fit = claims.filter((claim) => claim.permits <= claim.limit);
-  const [only] = fit;
-  if (fit.length === 1 && only) {
-    const { id, kind, permits, limit, ttlMs, holder } = only;
-    const name = toText(only.resource);
-    const ttl = toUs(ttlMs);
-    const text = JSON.stringify(holder);
-    const values = [name, seq, id, limit, ttl, address, text, kind, permits, now + ttl] as const;
-    if (sql.enterEmpty.run(...values, base, name, id, now).changes) enter(only);
-  } else if (fit.length > 0) {
-    const rows = fit.map(({ resource, id, limit, ttlMs, holder, kind, permits }) => {
-      return [toText(resource), id, limit, toUs(ttlMs), JSON.stringify(holder), kind, permits];
-    });
-    const json = JSON.stringify(rows);
-    const { changes } = sql.enterEmptyAll.run(seq, address, now, json, base, now);
-    const all = Number(changes) === fit.length;
-    const ids = all || !changes ? undefined : idsOf(sql.enteredAt.all(json, seq));
-    if (changes) for (const claim of fit) if (!ids || ids.has(claim.id)) enter(claim);
-  }
-  return entered;
+/** Values of the source, now, address, base. */
+const enterFrom = (source: string): string => `INSERT INTO holdfast_claim
+  (resource, id, lim, ttl, holder, kind, permits, seq, address, expires, admitted, told)
+  SELECT j.*, base + n.now, n.address, n.now + j.ttl, 1, 0
+  FROM (${source}) j, (SELECT ? AS now, ? AS address, ? AS base_known) n, holdfast_meta
+  WHERE base = n.base_known
+  AND NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.resource = j.resource)
+  AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone t WHERE t.id = j.id AND t.until > n.now)
+  ON CONFLICT DO NOTHING`;
+
+/** Values of the match, now, now. */
+const leaveWhere = (match: string): string => `DELETE FROM holdfast_claim AS c
+  WHERE ${match} AND sealed IS NULL AND expires > ?
+  AND NOT EXISTS (SELECT 1 FROM holdfast_claim o WHERE o.resource = c.resource
+    AND o.seq <> c.seq AND (o.admitted = 0 OR o.sealed IS NOT NULL OR o.expires <= ?))`;
+
+const SQL = {
+  /** Resource, id, lim, ttl, holder, kind, permits. */
+  enter: enterFrom(`SELECT ? AS resource, ? AS id, ? AS lim, ? AS ttl, ? AS holder, ? AS kind,
+    ? AS permits`),
+  /** JSON of lists of the same. */
+  enterAll: enterFrom(`SELECT value->>0 AS resource, value->>1 AS id, value->>2 AS lim,
+    value->>3 AS ttl, value->>4 AS holder, value->>5 AS kind, value->>6 AS permits
+    FROM json_each(?)`),
+  /** JSON [[resource, id, expires]], now, now. */
+  renewAll: `UPDATE holdfast_claim AS c SET expires = j.until
+    FROM (SELECT value->>0 AS name, value->>1 AS secret, value->>2 AS until FROM json_each(?)) j
+    WHERE c.resource = j.name AND c.id = j.secret
+    AND c.admitted = 1 AND c.sealed IS NULL AND c.expires > ?
+    AND NOT EXISTS (SELECT 1 FROM holdfast_claim o WHERE o.resource = c.resource
+      AND (o.admitted = 0 OR o.expires <= ? OR o.lim < c.lim))
+    RETURNING id, seq, took, took_seq`,
+  /** Resource, id. */
+  leave: leaveWhere('resource = ? AND id = ?'),
+  /** JSON of resources, JSON of ids. */
+  leaveAll: `${leaveWhere(`resource IN (SELECT value FROM json_each(?))
+    AND id IN (SELECT value FROM json_each(?))`)} RETURNING id`,
+} as const;
+
+/** When a step is made, and by which process. */
+export interface Now {
+  readonly now: number;
+  readonly base: number;
+  readonly address: string;
 }
 
-/** Renews held claims; returns their statuses by id. */
-export function renewQuiet(
-  { sql, places, now }: Steps,
-  claims: readonly Claim[],
-): Map<string, HeldStatus> {
-  const known = claims.flatMap(({ resource, id, ttlMs }) => {
-    const place = places.get(id);
-    return place?.quiet ? [[toText(resource), place.seq, id, now + toUs(ttlMs)]] : [];
-  });
-  if (known.length === 0) return new Map();
-  const rows = sql.renewQuiet.all(JSON.stringify(known), now, now) as Renewed[];
-  const renewed = new Map(rows.map((row) => [row.id, row]));
-  const statuses = new Map<string, HeldStatus>();
-  for (const { id, ttlMs: leftMs } of claims) {
-    const row = renewed.get(id);
-    if (!row) continue;
-    statuses.set(id, aloneFor(leftMs, row.seq, toTakeover(row.took, row.took_seq)));
+export class Quiet {
+  readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
+
+  constructor(connection: Connection) {
+    this.#sql = connection.prepareAll(SQL);
   }
-  return statuses;
+
+  /** Claims that entered empty queues: all of them, or none is known to have. */
+  enter(claims: readonly Claim[], { now, base, address }: Now): Map<string, HeldStatus> {
+    const fit = claims.filter((claim) => claim.permits <= claim.limit);
+    const rows = fit.map(({ resource, id, limit, ttlMs, holder, kind, permits }) => {
+      const texts = [toText(resource), id] as const;
+      return [...texts, limit, toUs(ttlMs), JSON.stringify(holder), kind, permits] as const;
+    });
+    const [only] = rows;
+    if (!only) return new Map();
+    const at = [now, address, base] as const;
+    const { changes } =
+      rows.length === 1
+        ? this.#sql.enter.run(...only, ...at)
+        : this.#sql.enterAll.run(JSON.stringify(rows), ...at);
+    if (Number(changes) < fit.length) return new Map();
+    return new Map(fit.map(({ id, ttlMs }) => [id, aloneFor(ttlMs, base + now)]));
+  }
+
+  renew(claims: readonly Claim[], { now }: Now): Map<string, HeldStatus> {
+    if (claims.length === 0) return new Map();
+    const wanted = claims.map(({ resource, id, ttlMs }) => [
+      toText(resource),
+      id,
+      now + toUs(ttlMs),
+    ]);
+    const rows = this.#sql.renewAll.all(JSON.stringify(wanted), now, now) as Renewed[];
+    const lives = new Map(claims.map(({ id, ttlMs }) => [id, ttlMs]));
+    const statuses = rows.map(({ id, seq, took, took_seq }): [string, HeldStatus] => {
+      const takeover = toTakeover(took, took_seq);
+      return [id, { ...aloneFor(lives.get(id) as number, seq), takeover }];
+    });
+    return new Map(statuses);
+  }
+
+  /** The claims that left without news for another claim, by id. */
+  leave(claims: readonly Claim[], { now }: Now): Map<string, true> {
+    const [only] = claims;
+    if (!only) return new Map();
+    if (claims.length === 1) {
+      const { changes } = this.#sql.leave.run(toText(only.resource), only.id, now, now);
+      return new Map(changes ? [[only.id, true]] : []);
+    }
+    const names = JSON.stringify(claims.map(({ resource }) => toText(resource)));
+    const ids = JSON.stringify(claims.map(({ id }) => id));
+    const left = this.#sql.leaveAll.all(names, ids, now, now) as { id: string }[];
+    return new Map(left.map(({ id }) => [id, true]));
+  }
 }
 
 interface Renewed {
@@ -72,31 +123,7 @@ interface Renewed {
   readonly took_seq: number | null;
 }
 
-/** The claims that left without news for another claim, by id. */
-export function leaveQuiet(
-  { sql, places, now }: Steps,
-  claims: readonly Claim[],
-): Map<string, true> {
-  const known = claims.flatMap(({ resource, id, unanswered }) => {
-    const place = places.get(id);
-    return place?.quiet && !unanswered ? [[toText(resource), place.seq, id] as const] : [];
-  });
-  const [only] = known;
-  if (known.length === 1 && only) {
-    const [name, seq, id] = only;
-    const { changes } = sql.leaveQuiet.run(name, seq, id, now, name, seq, now);
-    return new Map(changes ? [[id, true]] : []);
-  }
-  if (known.length === 0) return new Map();
-  const left = idsOf(sql.leaveQuietAll.all(JSON.stringify(known), now, now));
-  return new Map([...left].map((id) => [id, true]));
-}
-
-function aloneFor(leftMs: number, seq: number, takeover?: Takeover): HeldStatus {
+function aloneFor(leftMs: number, seq: number): HeldStatus {
   const token = BigInt(seq);
-  return { state: 'held', token, leftMs, waiters: 0, takeover, limit: undefined };
-}
-
-function idsOf(rows: unknown[]): Set<string> {
-  return new Set((rows as { id: string }[]).map((row) => row.id));
+  return { state: 'held', token, leftMs, waiters: 0, takeover: undefined, limit: undefined };
 }

@@ -18,9 +18,9 @@
  */
 
 import { fromText, toText } from '../../clients/sql/name-text.ts';
+import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { Machine } from '../../clients/sqlite/machine.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Client, SqliteStatement } from './client.ts';
-import type { Machine } from './machine.ts';
 import { toUs } from './rows.ts';
 
 const SQL = {
@@ -47,15 +47,9 @@ export class Records {
   readonly #machine: Machine;
   readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
-  constructor(client: Client, machine: Machine) {
+  constructor(connection: Connection, machine: Machine) {
     this.#machine = machine;
-    this.#sql = {
-      recall: client.prepare(SQL.recall),
-      keep: client.prepare(SQL.keep),
-      forget: client.prepare(SQL.forget),
-      sweep: client.prepare(SQL.sweep),
-      look: client.prepare(SQL.look),
-    };
+    this.#sql = connection.prepareAll(SQL);
   }
 
   keep(resource: string, { text, ms }: { readonly text: string; readonly ms: number }): void {
@@ -91,21 +85,23 @@ interface Clocks {
 }
 
 /** Moves the ends of records from before a reboot, in the transaction that joins the file. */
-export function joinRecords(client: Client, machine: Machine): void {
+export function joinRecords(connection: Connection, machine: Machine): void {
   const { boot } = machine.identity();
   const [now, wall] = [machine.nowUs(), machine.wallUs()];
-  const [seen] = client.prepare('SELECT boot, monotonic, wall FROM holdfast_clocks').all() as [
+  const [seen] = connection.prepare('SELECT boot, monotonic, wall FROM holdfast_clocks').all() as [
     Clocks?,
   ];
   if (!seen) {
     const look = 'INSERT INTO holdfast_clocks (one, boot, monotonic, wall) VALUES (1, ?, ?, ?)';
-    client.prepare(look).run(boot, now, wall);
+    connection.prepare(look).run(boot, now, wall);
     return;
   }
   if (boot ? seen.boot === boot : seen.boot === '' && now >= seen.monotonic) return;
   const rested = Math.max(0, wall - seen.wall);
-  client.prepare('UPDATE holdfast_record SET until = until + ?').run(now - seen.monotonic - rested);
-  client
+  connection
+    .prepare('UPDATE holdfast_record SET until = until + ?')
+    .run(now - seen.monotonic - rested);
+  connection
     .prepare('UPDATE holdfast_clocks SET boot = ?, monotonic = ?, wall = ?')
     .run(boot, now, wall);
 }

@@ -11,8 +11,6 @@ export type Row = readonly [
   address: string,
   /** For people, and read only for them. */
   holder: string | null,
-  /** How many waiters stand before it, if not all of them were read. */
-  ahead: number | null,
   ...changing: Changing,
 ];
 
@@ -31,8 +29,8 @@ export type Changing = readonly [
 const NOT_READ: Holder = { host: '', pid: 0, since: 0 };
 
 export function toEntry(row: Row): Entry {
-  const [seq, id, limit, ttl, , holder, ahead, kind, permits, expires, admitted] = row;
-  const [told, sealed, took, tookSeq] = [row[11], row[12], row[13], row[14]];
+  const [seq, id, limit, ttl, , holder, kind, permits, expires, admitted] = row;
+  const [told, sealed, took, tookSeq] = [row[10], row[11], row[12], row[13]];
   return {
     id,
     number: BigInt(seq),
@@ -51,7 +49,6 @@ export function toEntry(row: Row): Entry {
     takeover: toTakeover(took, tookSeq),
     previous: undefined,
     next: undefined,
-    ahead: ahead ?? undefined,
   };
 }
 
@@ -74,7 +71,7 @@ export function isAsRead(row: Row, changing: Changing): boolean {
   return changing.every((value, i) => value === row[i + UNCHANGING]);
 }
 
-const UNCHANGING = 7;
+const UNCHANGING = 6;
 
 export function toTakeover(reason: string | null, seq: number | null): Takeover | undefined {
   if (reason === null) return undefined;

@@ -3,18 +3,30 @@
  * the wake-ups.
  */
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
+import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { LockDatabase, type LockDatabaseParts } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';
-import { TRAITS } from './traits.ts';
-import type { WatchFile } from './wake-file.ts';
 import { Wakes } from './wakes.ts';
 
 export interface SqliteParts extends LockDatabaseParts {
   readonly watchFile: WatchFile;
 }
+
+const TRAITS: Traits = {
+  queue: true,
+  permits: true,
+  tokens: 'machine-clock',
+  atomicTry: true,
+  clock: 'machine',
+  reach: 'machine',
+  records: true,
+  synchronous: true,
+  sequential: true,
+  hintsGrant: true,
+};
 
 const SWEEP_US = 60_000_000;
 
@@ -32,13 +44,8 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteParts) {
     this.#parts = parts;
-    this.#wakes = new Wakes({
-      watchFile: parts.watchFile,
-      database: () => this.#database.opened?.client.file ?? parts.file,
-      look: (told) => this.#read((queues) => queues.steps.look(told)),
-      inUse: () => this.#read((queues) => queues.addresses()),
-      seqOf: (id) => this.#database.opened?.queues.steps.places.get(id)?.seq,
-    });
+    const path = (): string => this.#database.opened?.connection.file ?? parts.file;
+    this.#wakes = new Wakes(path, parts.watchFile);
     this.#database = new LockDatabase(parts, this.#wakes.address);
   }
 
@@ -48,23 +55,13 @@ export class SqliteStore implements Store {
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     this.#database.checkNowAndThen();
-    const statuses = await this.#step((queues, records) => {
-      this.#sweep(queues, records);
-      return queues.claim(claims);
-    });
-    this.#wakes.note(claims, statuses);
-    return statuses;
+    return this.#noted(claims, (queues) => queues.claim(claims));
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     if (!this.#database.checkNow())
       return claims.map(() => ({ state: 'gone', why: 'store-reset' }));
-    const statuses = await this.#step((queues, records) => {
-      this.#sweep(queues, records);
-      return queues.renew(claims);
-    });
-    this.#wakes.note(claims, statuses);
-    return statuses;
+    return this.#noted(claims, (queues) => queues.renew(claims));
   }
 
   async release(
@@ -131,18 +128,30 @@ export class SqliteStore implements Store {
     await this.#database.close();
   }
 
+  async #noted(
+    claims: readonly Claim[],
+    work: Work<readonly ClaimStatus[]>,
+  ): Promise<readonly ClaimStatus[]> {
+    const { statuses, at } = await this.#step((queues, records) => {
+      this.#sweep(queues, records);
+      return { statuses: work(queues, records), at: queues.now };
+    });
+    this.#wakes.note(claims, statuses, at);
+    return statuses;
+  }
+
   #read<T>(work: Work<T>): Promise<T> {
     return this.#step(work, 'read');
   }
 
   /** One transaction, then the wake-ups. */
   #step<T>(work: Work<T>, kind: 'read' | 'write' = 'write'): Promise<T> {
-    return this.#database.untilFree(({ client, queues, records }) => {
-      const result = client[kind](() => {
-        queues.steps.begin();
+    return this.#database.untilFree(({ connection, queues, records }) => {
+      const result = connection[kind](() => {
+        queues.begin();
         return work(queues, records);
       });
-      this.#wakes.tell(queues.steps.told);
+      this.#wakes.tell(queues.told);
       return result;
     });
   }

@@ -1,15 +1,17 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, or
- * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `postgres`, `mariadb`, or the latter two with
- * `-fast`, for an own server that suffers as well, `--seed` the first; `--without lease` or
- * `--without fence` makes a control, which has to be found illegal.
+ * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `consul`, `kubernetes`, `postgres`, `mariadb`,
+ * or the latter two with `-fast`, for an own server that suffers as well, `--seed` the first;
+ * `--without lease` or `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
 import {
   type Suffering,
+  sufferingConsul,
   sufferingEtcd,
+  sufferingKubernetes,
   sufferingMariadb,
   sufferingMongodb,
   sufferingPostgres,
@@ -37,6 +39,8 @@ const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   zookeeper: sufferingZookeeper,
   mongodb: sufferingMongodb,
   table: sufferingTable,
+  consul: sufferingConsul,
+  kubernetes: sufferingKubernetes,
 };
 const suffering = await SUFFERING[values.store]?.();
 const { store = values.store, server, ttlMs } = suffering ?? {};

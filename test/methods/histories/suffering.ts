@@ -4,7 +4,9 @@ import { migratePostgres } from 'holdfast/postgres';
 import { tableSchema } from 'holdfast/table';
 import { createPool } from 'mysql2';
 import { Client } from 'pg';
+import { ConsulServer } from '../../servers/consul-server.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
+import { KubernetesServer } from '../../servers/kubernetes-server.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
 import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { startPostgres } from '../../servers/postgres-server.ts';
@@ -84,4 +86,17 @@ export async function sufferingTable(): Promise<Suffering> {
 export async function sufferingMongodb(): Promise<Suffering> {
   const server = await MongodbServer.start();
   return suffering(server, server.url.replace('/?', '/test?'));
+}
+
+/** Documents that it keeps when it crashes; dead claims are told by the clocks of their readers. */
+export async function sufferingConsul(): Promise<Suffering> {
+  const server = await ConsulServer.start();
+  return suffering(server, server.url.replace('http:', 'consul:'));
+}
+
+/** Leases of an API server that crashes; its etcd keeps them. Its clock counts whole seconds. */
+export async function sufferingKubernetes(): Promise<Suffering> {
+  const server = await KubernetesServer.start();
+  const { url, ca, admin: token } = server;
+  return suffering(server, `kubernetes:?${new URLSearchParams({ url, ca, token })}`);
 }

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { Claim, ClaimStatus, Store } from '../../../src/contract/store.ts';
-import type { SqliteDatabase } from '../../../src/stores/sqlite/client.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { storeWith } from './children/store-with.ts';
 

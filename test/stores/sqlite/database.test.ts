@@ -3,9 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type Libsql from 'libsql';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { SqliteDatabase } from '../../../src/stores/sqlite/client.ts';
+import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
+import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
-import { thisMachine } from '../../../src/stores/sqlite/machine.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
 test('the objects of the bindings fit', () => {

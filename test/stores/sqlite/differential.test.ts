@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import type { Claim, ClaimStatus, Kind, Store } from '../../../src/contract/store.ts';
 import { memoryStore } from '../../../src/stores/memory/index.ts';
-import { thisMachine } from '../../../src/stores/sqlite/machine.ts';
 import { claimOf, newFile, open } from './bed.ts';
 
 interface Entering {

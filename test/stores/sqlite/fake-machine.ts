@@ -1,4 +1,4 @@
-import type { Machine } from '../../../src/stores/sqlite/machine.ts';
+import type { Machine } from '../../../src/clients/sqlite/machine.ts';
 
 /** A machine that can be rebooted; one without a boot id has to guess. */
 export class FakeMachine implements Machine {

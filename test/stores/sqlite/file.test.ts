@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { refuseNetwork } from '../../../src/stores/sqlite/filesystem.ts';
+import { refuseNetwork } from '../../../src/clients/sqlite/file-system.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
 

@@ -1,7 +1,7 @@
 /** What a file keeps from one process to the next and from one boot to the next. */
 import { expect, test, vi } from 'vitest';
+import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
-import { thisMachine } from '../../../src/stores/sqlite/machine.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { orEmpty } from '../../../src/stores/sqlite/machine.ts';
+import { orEmpty } from '../../../src/clients/sqlite/machine.ts';
 
 function refused(code: string): () => string {
   return () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { monotonicClock } from '../../../src/stores/sqlite/monotonic.ts';
+import { monotonicClock } from '../../../src/clients/sqlite/monotonic.ts';
 
 const refused = expect.objectContaining({ code: 'STORE', retryable: false, outcome: 'failed' });
 

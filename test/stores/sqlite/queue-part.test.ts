@@ -1,6 +1,6 @@
 /** Queues of which a step reads no more than it looks at. */
 import { expect, test } from 'vitest';
-import type { Claim, Store } from '../../../src/contract/store.ts';
+import type { Claim, Store, WaitingStatus } from '../../../src/contract/store.ts';
 import { claimOf, hold, newFile, one, open } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
@@ -13,41 +13,39 @@ async function line(store: Store, waiters: number): Promise<readonly Claim[]> {
   return claims;
 }
 
-/** What each of these says to a heartbeat of a claim that waits. */
-async function outlooks(stores: readonly Store[], claim: Claim): Promise<readonly Outlook[]> {
-  const seen: Outlook[] = [];
-  for (const store of stores) {
-    const status = await one(store.renew([claim]));
-    if (status.state !== 'waiting') throw new Error(`not waiting: ${status.state}`);
-    seen.push({ ahead: status.ahead, retryInMs: Math.round(status.retryInMs) });
-  }
-  return seen;
+async function waiting(store: Store, claim: Claim): Promise<WaitingStatus> {
+  const status = await one(store.renew([claim]));
+  if (status.state !== 'waiting') throw new Error(`not waiting: ${status.state}`);
+  return status;
 }
 
-interface Outlook {
-  readonly ahead: number | undefined;
-  readonly retryInMs: number;
-}
-
-test('wherever a claim waits, it is told what it would be told if all were read', async () => {
+test('at the front a claim is told how many are ahead, further back how many wait', async () => {
   const file = newFile();
   const machine = new FakeMachine('first');
-  // One has seen where they are, the others have to look for them.
-  const first = open(file, { machine, front: 0 });
-  const [, ...waiters] = await line(first, 12);
-  const stores = [first, ...[0, 3, 1_000].map((front) => open(file, { machine, front }))];
+  const [, ...waiters] = await line(open(file, { machine }), 12);
+  const store = open(file, { machine, front: 3 });
   for (const [i, claim] of waiters.entries()) {
-    const seen = await outlooks(stores, claim);
-    expect(seen.map(({ ahead }) => ahead)).toEqual(stores.map(() => i + 1));
-    expect(new Set(seen.map(({ retryInMs }) => retryInMs)).size).toBe(1);
+    const { ahead } = await waiting(store, claim);
+    expect(ahead).toBe(i <= 3 ? i + 1 : 12);
   }
-  // The dead are still there, and each has died before the claim that asks.
-  machine.pass(2_000_000);
-  for (const claim of waiters.filter((_, i) => i % 3 !== 1)) {
-    const times = (await outlooks(stores, claim)).map(({ retryInMs }) => retryInMs);
-    expect(new Set(times).size).toBe(1);
-    expect(times[0]).toBeGreaterThan(0);
+});
+
+test('who waits behind those who are read watches the last of them', async () => {
+  const file = newFile();
+  const machine = new FakeMachine('first');
+  const store = open(file, { machine, front: 1 });
+  const claims = Array.from({ length: 8 }, (_, i) => claimOf('job', { ttlMs: 1_000 * (i + 1) }));
+  await store.claim(claims);
+  const last = claims[7] as Claim;
+  // All the others die, one after the other, and none of them asks again.
+  let asked = 0;
+  for (let status = await one(store.renew([last])); status.state !== 'held'; asked++) {
+    if (status.state !== 'waiting') throw new Error(`not waiting: ${status.state}`);
+    expect(status.retryInMs).toBeGreaterThan(0);
+    machine.pass(status.retryInMs * 1_000);
+    status = await one(store.renew([last]));
   }
+  expect(asked).toBeLessThan(8);
 });
 
 test('those who are left out are counted', async () => {
@@ -66,7 +64,7 @@ test('who has left and come again by another way is found where it is', async ()
   await b.claim([moved]);
   // Not the last, nor the one before the last, which are read in any case.
   await line(b, 2);
-  expect(await one(a.renew([moved]))).toMatchObject({ state: 'waiting', ahead: 4 });
+  expect(await one(a.renew([moved]))).toMatchObject({ state: 'waiting', ahead: 7 });
   expect(await a.release([moved])).toEqual([true]);
   expect(await one(b.renew([moved]))).toMatchObject({ state: 'gone' });
 });

@@ -4,9 +4,9 @@ import { mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { isBusy, sqliteError } from '../../../src/clients/sqlite/errors.ts';
 import type { StoreError } from '../../../src/contract/errors.ts';
 import type { Claim, Store } from '../../../src/contract/store.ts';
-import { isBusy, sqliteError } from '../../../src/stores/sqlite/errors.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { claimOf, connect, directory, hold, newFile, one, open } from './bed.ts';
 

@@ -2,12 +2,11 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openClient } from '../../../src/stores/sqlite/client.ts';
+import { openConnection } from '../../../src/clients/sqlite/connection.ts';
+import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { joinFile } from '../../../src/stores/sqlite/layout.ts';
-import { thisMachine } from '../../../src/stores/sqlite/machine.ts';
 import { Queues } from '../../../src/stores/sqlite/queues.ts';
 import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
-import { prepareAll } from '../../../src/stores/sqlite/statements.ts';
 import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
 import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
 
@@ -46,16 +45,16 @@ test('a newer version brings the file up to its layout, and both go on', async (
 
 test('the version before, which knows nothing of records, goes on beside this one', async () => {
   const file = newFile();
-  const client = await openClient(file, 5_000);
+  const client = await openConnection(file, 5_000);
   client.write(() => joinFile(client, { machine: thisMachine, layouts: LAYOUTS.slice(0, 1) }));
-  const before = new Queues({
-    ...{ statements: prepareAll(client), machine: thisMachine, address: 'a', lost: new Set() },
+  const before = new Queues(client, {
+    ...{ machine: thisMachine, address: 'a', lost: new Set() },
     ...{ maxWaiters: 10, front: 16 },
   });
   const [mine, theirs] = [claimOf('mine'), claimOf('theirs')];
   const step = <T>(work: () => T): T =>
     client.write(() => {
-      before.steps.begin();
+      before.begin();
       return work();
     });
   const [first] = step(() => before.claim([theirs]));
@@ -103,7 +102,7 @@ test('who uses a file that becomes too new is told so by every verb', async () =
   const old = open(file);
   const claim = claimOf('job');
   const token = await hold(old, claim);
-  const client = await openClient(file, 5_000);
+  const client = await openConnection(file, 5_000);
   const newcomer = { machine: thisMachine, layouts: BREAKING_LAYOUTS };
   expect(client.write(() => joinFile(client, newcomer))).toBe(old.lineage);
   client.close();
@@ -154,9 +153,9 @@ test('a wake-up of a later version may say more', async () => {
   const hints: unknown[] = [];
   await b.watch(waiter, (hint) => hints.push(hint));
   await b.claim([waiter]);
-  const [member] = (await a.inspect('job')).waiters;
+  const news = [waiter.id, Number.MAX_SAFE_INTEGER, 'w 1000 1 - queue 500', { later: true }, []];
   for (const name of readdirSync(`${file}-wake`)) {
-    appendFileSync(join(`${file}-wake`, name), `\n[${member?.number},"job",{"later":true},[]]\n`);
+    appendFileSync(join(`${file}-wake`, name), `\n${JSON.stringify(news)}\n`);
   }
   await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'waiting', ahead: 1 }]);

@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const clock = { file: 'src/base/clock.ts' };
-const machine = { file: 'src/stores/sqlite/machine.ts' };
+const machine = { file: 'src/clients/sqlite/machine.ts' };
 const layout = { file: 'src/stores/sqlite/layout.ts' };
 
 /** Clocks, suspended machines and reboots. */

@@ -109,7 +109,7 @@ export const MEMORY_FAULTS: readonly Fault[] = [
   {
     ...claims,
     name: 'waiters that are left out of a part are not counted',
-    find: 'return this.#waiters.size + this.#leftOut;',
+    find: 'return this.#waiters.size + (this.#leftOut?.count ?? 0);',
     replace: 'return this.#waiters.size;',
     why: 'a queue in a file is never full',
   },

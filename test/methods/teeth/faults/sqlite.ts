@@ -1,34 +1,33 @@
 import type { Fault } from '../fault.ts';
 
-const client = { file: 'src/stores/sqlite/client.ts' };
+const connection = { file: 'src/clients/sqlite/connection.ts' };
 const queues = { file: 'src/stores/sqlite/queues.ts' };
 const part = { file: 'src/stores/sqlite/queue-part.ts' };
 const records = { file: 'src/stores/sqlite/records.ts' };
-const statements = { file: 'src/stores/sqlite/statements.ts' };
-const steps = { file: 'src/stores/sqlite/steps.ts' };
+const quiet = { file: 'src/stores/sqlite/quiet.ts' };
 const store = { file: 'src/stores/sqlite/sqlite-store.ts' };
 const database = { file: 'src/stores/sqlite/lock-database.ts' };
 const wakes = { file: 'src/stores/sqlite/wakes.ts' };
-const wakeFile = { file: 'src/stores/sqlite/wake-file.ts' };
+const wakeFile = { file: 'src/clients/sqlite/wake-file.ts' };
 
 /** A store that breaks the contract: the one in a file that processes share. */
 export const SQLITE_FAULTS: readonly Fault[] = [
   {
-    ...client,
+    ...connection,
     name: 'BEGIN instead of BEGIN IMMEDIATE',
     find: "this.#database.exec('BEGIN IMMEDIATE');",
     replace: "this.#database.exec('BEGIN');",
     why: 'the clock is read before the lock is taken: tokens go back',
   },
   {
-    ...client,
+    ...connection,
     name: 'a failed step is committed',
     find: "this.#database.exec('ROLLBACK');",
     replace: "this.#database.exec('COMMIT');",
     why: 'half a step stays: a claim that its process knows nothing of',
   },
   {
-    ...statements,
+    ...quiet,
     name: 'the quick heartbeat revives the dead',
     find: `AND c.expires > ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim o WHERE o.resource = c.resource
@@ -39,65 +38,63 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     why: 'a process that stood still revives a lease that it was told is lost',
   },
   {
-    ...statements,
+    ...quiet,
     name: 'the quick heartbeat renews the evicted',
     find: 'AND c.admitted = 1 AND c.sealed IS NULL AND c.expires > ?',
     replace: 'AND c.admitted = 1 AND c.expires > ?',
     why: 'an eviction never takes effect while the holder is alive',
   },
   {
-    ...statements,
+    ...quiet,
     name: 'the quick heartbeat does not look who waits',
     find: 'AND (o.admitted = 0 OR o.expires <= ? OR o.lim < c.lim))\n    RETURNING id, seq',
     replace: 'AND (o.expires <= ? OR o.lim < c.lim))\n    RETURNING id, seq',
     why: 'a process keeps the lock among its own tasks while others wait',
   },
   {
-    ...statements,
+    ...quiet,
     name: 'the quick claim does not look for tombstones',
-    find: 'AND NOT EXISTS (SELECT 1 FROM holdfast_tombstone WHERE id = ? AND until > ?)`',
-    replace: "AND '' NOT IN (?, ?)`",
+    find: 'FROM holdfast_tombstone t WHERE t.id = j.id AND t.until > n.now)',
+    replace: 'FROM holdfast_tombstone t WHERE t.id = j.id AND t.until < 0 * n.now)',
     why: 'a late copy of a claim takes the lock for nobody',
   },
   {
-    ...statements,
+    ...quiet,
     name: 'the quick claim does not compare the base',
-    find: 'NULL, NULL FROM holdfast_meta WHERE base = ?',
-    replace: 'NULL, NULL FROM holdfast_meta WHERE ? IS NOT NULL',
+    find: 'WHERE base = n.base_known',
+    replace: 'WHERE base IS NOT NULL OR n.base_known',
     why: 'tokens go back when another process has begun a new series',
   },
   {
-    ...statements,
+    ...quiet,
     name: 'the quick release does not look who waits',
-    find: `WHERE resource = ? AND seq <> ?
-      AND (admitted = 0 OR sealed`,
-    replace: `WHERE resource = ? AND seq <> ?
-      AND (sealed`,
+    find: 'AND o.seq <> c.seq AND (o.admitted = 0 OR o.sealed',
+    replace: 'AND o.seq <> c.seq AND (o.sealed',
     why: 'a lock is free, and nobody is told',
   },
   {
-    ...statements,
+    ...quiet,
     name: 'a quick release does not look who holds',
-    find: 'WHERE resource = ? AND seq = ? AND id = ? AND sealed IS NULL',
-    replace: 'WHERE resource = ? AND seq >= 0 * ? AND id IN (id, ?) AND sealed IS NULL',
+    find: "leave: leaveWhere('resource = ? AND id = ?'),",
+    replace: "leave: leaveWhere('resource = ? AND id IN (id, ?)'),",
     why: 'a late release frees the lock of somebody else',
   },
   {
     ...part,
     name: 'a queue ahead of the clock is not continued from its end',
-    find: 'const last = claims.at(-1)?.number ?? 0n;',
+    find: 'const last = BigInt(found.last ?? 0);',
     replace: 'const last = 0n;',
     why: 'tokens go back, and newcomers overtake',
   },
   {
-    ...steps,
+    ...queues,
     name: 'the base is read once',
     find: 'this.base = part.base;',
     replace: 'this.base ||= part.base;',
     why: 'tokens go back when another process has begun a new series',
   },
   {
-    ...steps,
+    ...queues,
     name: 'two steps have the same time',
     find: 'while (this.now <= before);',
     replace: 'while (this.now < 0 * before);',
@@ -120,33 +117,26 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...part,
     name: 'a claim is looked for only where it was',
-    find: 'if (missing.every((id) => found.has(id))) return behind;',
-    replace: 'if (found.size > 0) return behind;',
-    why: 'a claim that has come again by another process is told that it is gone',
+    find: 'OR id IN (SELECT value FROM json_each(?))',
+    replace: 'OR ? IS NULL',
+    why: 'whoever waits far back is told that it is gone',
   },
   {
     ...part,
     name: 'what a step changes is not compared with what was read',
-    find: 'if (!isAsRead(row, changing)) sql.change',
-    replace: 'if (row.length === 0) sql.change',
+    find: 'if (!isAsRead(row, changing)) this.#sql.change',
+    replace: 'if (row.length === 0) this.#sql.change',
     why: 'no claim is ever admitted',
-  },
-  {
-    ...statements,
-    name: 'a waiter far back does not watch the claim before it',
-    find: 'WHERE resource = ? AND seq < named.seq AND expires > ?)',
-    replace: 'WHERE resource = ? AND seq < 0 * named.seq AND expires > ?)',
-    why: 'it asks when claims die that are not before it, and not when the one before it does',
   },
   {
     ...store,
     name: 'wake-ups come before the commit',
     find: `        return work(queues, records);
       });
-      this.#wakes.tell(queues.steps.told);
+      this.#wakes.tell(queues.told);
       return result;`,
     replace: `        const done = work(queues, records);
-        this.#wakes.tell(queues.steps.told);
+        this.#wakes.tell(queues.told);
         return done;
       });
       return result;`,
@@ -155,23 +145,30 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...database,
     name: 'a file that was replaced goes unnoticed',
-    find: 'return identityOf(this.#opened.client.file) !== this.#opened.identity;',
+    find: 'return identityOf(this.#opened.connection.file) !== this.#opened.identity;',
     replace: "return this.#opened.identity === '';",
     why: 'two holders, each in a file of its own',
   },
   {
     ...database,
     name: "the program's own database is closed",
-    find: 'if (!this.#parts.database) this.#opened?.client.close();',
-    replace: 'this.#opened?.client.close();',
+    find: 'if (!this.#parts.database) this.#opened?.connection.close();',
+    replace: 'this.#opened?.connection.close();',
     why: 'the program loses its database with its locks',
   },
   {
     ...wakes,
     name: 'an evicted claim that is gone is not woken',
-    find: 'if (missing.length > 0) this.#wakeMissing(new Set(missing));',
-    replace: '',
+    find: "const status = news === '?' ? undefined : statusIn(news);",
+    replace: "if (news === '?') continue;\n      const status = statusIn(news);",
     why: 'a holder that was evicted at once works on for a third of a TTL',
+  },
+  {
+    ...wakes,
+    name: 'SQLite: news that are older than a reply count',
+    find: 'if (!watch || at < watch.at) continue;',
+    replace: 'if (!watch) continue;',
+    why: 'a holder takes the lock for wanted by nobody although others wait',
   },
   {
     ...wakeFile,
@@ -225,15 +222,15 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...queues,
     name: 'SQLite: whoever waits keeps something',
-    find: "queue.keep(claim, now, { text: '', ms: 0 }),",
-    replace: "queue.beat(claim, now).state !== 'gone',",
+    find: "queue.keep(claim, now, { text: '', ms: 0 }));",
+    replace: "queue.beat(claim, now).state !== 'gone');",
     why: 'work is taken for done while somebody else does it',
   },
   {
     ...queues,
     name: 'SQLite: who was evicted keeps something',
-    find: "queue.keep(claim, now, { text: '', ms: 0 }),",
-    replace: 'now > 0 && queue.find(claim.id)?.admitted === true,',
+    find: "queue.keep(claim, now, { text: '', ms: 0 }));",
+    replace: 'now > 0 && queue.find(claim.id)?.admitted === true);',
     why: 'an operator stops an attempt, and it succeeds all the same',
   },
   {

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { thisMachine } from '../../../../src/stores/sqlite/machine.ts';
+import { thisMachine } from '../../../../src/clients/sqlite/machine.ts';
 import { LAYOUTS } from '../../../../src/stores/sqlite/schema.ts';
 import { type SqliteParts, SqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 

@@ -42,7 +42,7 @@ const SPIN_MS = 0.2;
 
 type Open = (file: string) => SqliteDatabase;
 
-export class Client {
+export class Connection {
   /** The real path: SQLite and all processes agree on it, whatever links lead there. */
   readonly file: string;
   readonly #database: SqliteDatabase;
@@ -60,6 +60,13 @@ export class Client {
       if (typeof set === 'function') set.call(statement, false);
     }
     return statement;
+  }
+
+  prepareAll<Name extends string>(
+    texts: Readonly<Record<Name, string>>,
+  ): Readonly<Record<Name, SqliteStatement>> {
+    const named = Object.entries<string>(texts).map(([name, sql]) => [name, this.prepare(sql)]);
+    return Object.fromEntries(named) as Record<Name, SqliteStatement>;
   }
 
   exec(sql: string): void {
@@ -102,7 +109,7 @@ export class Client {
 }
 
 /** Opens the file with the binding that is available. */
-export async function openClient(file: string, busyMs: number): Promise<Client> {
+export async function openConnection(file: string, busyMs: number): Promise<Connection> {
   const open = await binding();
   return untilFree(file, busyMs, () => {
     const database = open(file);
@@ -110,7 +117,7 @@ export async function openClient(file: string, busyMs: number): Promise<Client> 
       database.exec(
         `PRAGMA page_size=${PAGE_BYTES}; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL`,
       );
-      return new Client(database);
+      return new Connection(database);
     } catch (error) {
       database.close();
       throw error;
