@@ -14,6 +14,7 @@ const SERVERS = [
   'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
   'test/stores/{objects,dynamodb,mongodb,consul,table,kubernetes}/*.test.ts',
+  'test/stores/{rows,shedlock,spring}/*.test.ts',
 ];
 
 /** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */
