@@ -15,6 +15,7 @@ const SERVERS = [
   'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
   'test/stores/{objects,dynamodb,mongodb,consul,table}/*.test.ts',
+  'test/stores/{rows,shedlock,spring}/*.test.ts',
 ];
 /** Their server may still be building when all others run. */
 const KUBERNETES = 'test/stores/kubernetes/*.test.ts';

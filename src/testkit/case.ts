@@ -13,6 +13,7 @@ export type Need =
   | 'data loss'
   | 'trust'
   | 'leaps of time'
+  | 'holders as they are'
   | OptionalVerb;
 
 /** One promise, checked. */
@@ -46,6 +47,8 @@ export interface Declared {
   readonly trusts: boolean;
   /** Its fixture can move its clock. */
   readonly leaps: boolean;
+  /** It shows holders without labels and TTLs. */
+  readonly anonymous: boolean;
 }
 
 type Reason = (declared: Declared) => string | false;
@@ -62,6 +65,8 @@ const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
   'data loss': ({ forgets }) => !forgets && 'the store cannot be made to lose its memory',
   trust: ({ trusts }) => !trusts && 'all programs wait after a loss of data',
   'leaps of time': ({ leaps }) => !leaps && "the store's clock cannot be moved",
+  'holders as they are': ({ anonymous }) =>
+    anonymous && 'the layout that the store shares has no room for labels and TTLs',
 };
 
 /** Why a case cannot run on a store, or undefined if it can. */

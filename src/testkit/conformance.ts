@@ -65,6 +65,11 @@ export interface ConformanceOptions {
   readonly trusts?: boolean;
   /** The fixtures have `leap()`; default false: no case lets a life of minutes end. */
   readonly leaps?: boolean;
+  /**
+   * The store shares the layout of another library, which has no room for the label and the TTL of
+   * a holder; default false.
+   */
+  readonly anonymous?: boolean;
 }
 
 /** Longest time of one case, in ms: it takes a second or two, so more means that it hangs. */
@@ -130,7 +135,8 @@ const TOPICS: readonly Topic[] = [
  */
 export function conformance(options: ConformanceOptions): void {
   const { traits, lacks = [], forgets = false, trusts = false, leaps = false } = options;
-  const store: Declared = { traits, lacks, forgets, trusts, leaps };
+  const { anonymous = false } = options;
+  const store: Declared = { traits, lacks, forgets, trusts, leaps, anonymous };
   for (const { topic, promise, needs = [], cases } of chosen(options.topics, store)) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;

@@ -3,6 +3,7 @@
  * Maven does the work, and checks what it fetches.
  */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +16,8 @@ export interface Artifact {
   readonly group: string;
   readonly name: string;
   readonly version: string;
+  /** What is to be in the same folder. */
+  readonly with?: readonly Artifact[];
 }
 
 export interface JavaProgram {
@@ -27,13 +30,20 @@ export interface JavaProgram {
 export async function javaProgram(artifact: Artifact): Promise<JavaProgram> {
   const { cache } = PLACES;
   const java = await debianProgram({ ...MAVEN, cache }, 'lib/jvm/default-java/bin/java');
-  const jars = join(cache, `maven+${artifact.name}+${artifact.version}`);
+  const jars = join(cache, `maven+${folderName(artifact)}`);
   const there = await access(jars).then(
     () => true,
     () => false,
   );
   if (!there) await fetchInto(jars, artifact, java);
   return { java, jars };
+}
+
+function folderName({ name, version, with: others = [] }: Artifact): string {
+  const own = `${name}+${version}`;
+  if (others.length === 0) return own;
+  const hash = createHash('sha256').update(JSON.stringify(others)).digest('hex');
+  return `${own}+${hash.slice(0, 16)}`;
 }
 
 async function fetchInto(jars: string, artifact: Artifact, java: Command): Promise<void> {
@@ -74,13 +84,18 @@ function goal(folder: string, root: string): string[] {
   );
 }
 
-function projectOf({ group, name, version }: Artifact): string {
+function projectOf(artifact: Artifact): string {
+  const { with: others = [] } = artifact;
   return `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>holdfast</groupId><artifactId>servers</artifactId><version>1</version>
-  <dependencies><dependency>
-    <groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version>
-  </dependency></dependencies>
+  <dependencies>${[artifact, ...others].map(dependency).join('')}</dependencies>
 </project>
 `;
+}
+
+function dependency({ group, name, version }: Artifact): string {
+  return `<dependency>
+    <groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version>
+  </dependency>`;
 }

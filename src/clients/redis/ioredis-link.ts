@@ -8,6 +8,7 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import type { Discover } from './cluster-link.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { isPattern } from './link.ts';
 import { type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `Redis` of ioredis as is used. */
@@ -21,7 +22,8 @@ export interface IoredisClient {
   disconnect(): void;
   call(command: string, args: string[]): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
-  on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
+  psubscribe(pattern: string): Promise<unknown>;
+  on(event: string, listener: (...told: unknown[]) => void): unknown;
   readonly stream: { cork(): void; uncork(): void; destroy(): unknown } | null | undefined;
 }
 
@@ -93,8 +95,10 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
       redis.stream?.uncork();
     },
     listen: (channel) => {
-      redis.on('message', (_, message) => heard(String(message)));
-      return redis.subscribe(channel);
+      const tell = (...told: unknown[]): void => heard(String(told.at(-1)));
+      redis.on('message', tell);
+      redis.on('pmessage', tell);
+      return isPattern(channel) ? redis.psubscribe(channel) : redis.subscribe(channel);
     },
     ping: () => redis.call('PING', []),
     close,

@@ -24,9 +24,14 @@ export interface Link {
   lowestSlot(key: string): Promise<number>;
   /** The same command to every primary, as for SCAN: one sender for each. */
   primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]>;
-  /** On a connection of its own. */
+  /** On a connection of its own; to all channels that fit, if the name ends in `*`. */
   listen: Ear['listen'];
   close(): Promise<void>;
+}
+
+/** Whether this is no name of a channel, but what names are to be like. */
+export function isPattern(channel: string): boolean {
+  return channel.endsWith('*');
 }
 
 /**

@@ -11,6 +11,7 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import type { Discover } from './cluster-link.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { isPattern } from './link.ts';
 import { type Place, type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `createClient()` of node-redis as is used. */
@@ -23,6 +24,7 @@ export interface NodeRedisClient {
   destroy(): void;
   sendCommand(args: readonly string[]): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  pSubscribe(pattern: string, listener: (message: string) => void): Promise<unknown>;
   on(event: string, listener: (first: unknown) => void): unknown;
 }
 
@@ -90,7 +92,8 @@ async function openWire(
     send: (command) => client.sendCommand(command),
     // node-redis writes the commands of one turn together anyway.
     together: (work) => work(),
-    listen: (channel) => client.subscribe(channel, heard),
+    listen: (channel) =>
+      isPattern(channel) ? client.pSubscribe(channel, heard) : client.subscribe(channel, heard),
     ping: () => client.sendCommand(['PING']),
     close,
   };

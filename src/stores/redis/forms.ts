@@ -1,5 +1,5 @@
 import type { Traits } from '../../contract/store.ts';
-import { PLAIN, QUEUE, type Scripts } from './scripts.ts';
+import { PLAIN, PUBLISHED, QUEUE, type Scripts } from './scripts.ts';
 
 /** How claims are kept. */
 export interface Form {
@@ -38,3 +38,6 @@ export const PLAIN_FORM: Form = {
     hintsGrant: false,
   },
 };
+
+/** The same, where other programs are told of a release. */
+export const PUBLISHED_FORM: Form = { ...PLAIN_FORM, scripts: PUBLISHED };

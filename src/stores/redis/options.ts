@@ -50,9 +50,10 @@ export const SERVER: Checks<ServerOptions> = {
   onHazard: oneOf('warn', 'refuse'),
 };
 
-type Parts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
+/** What the options of both forms say. */
+export type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
 
-export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): Parts {
+export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): ServerParts {
   const { namespace, maxTtl: maxTtlMs, replicas, afterDataLoss, onHazard } = options;
   const hazards = new Hazards(onHazard === 'refuse');
   return {

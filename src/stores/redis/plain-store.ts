@@ -14,8 +14,9 @@ import { type Duration, positive } from '../../base/duration.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { ClaimStatus, Store } from '../../contract/store.ts';
-import { PLAIN_FORM } from './forms.ts';
-import { partsOf, SERVER, type ServerOptions } from './options.ts';
+import { PLAIN_FORM, PUBLISHED_FORM } from './forms.ts';
+import { KeyWakes } from './key-wakes.ts';
+import { partsOf, SERVER, type ServerOptions, type ServerParts } from './options.ts';
 import { PlainPlaces } from './plain-places.ts';
 import { RedisStore } from './redis-store.ts';
 
@@ -52,14 +53,33 @@ const CHECKS = {
  */
 export function plainRedisStore(client: RedisClient, options: PlainRedisOptions = {}): Store {
   const { key, retry: retryMs, ...given } = checkOptions(options, CHECKS, 'plainRedisStore');
-  const parts = partsOf(client, given);
+  return storeOfKeys(partsOf(client, given), { name: PLAIN_FORM.name, key, retryMs });
+}
+
+/** How other programs have their locks. */
+export interface KeysTerms {
+  /** Of the store. */
+  readonly name: string;
+  readonly key: (name: string) => string;
+  /** The mean pause between tries, in ms. */
+  readonly retryMs: number;
+  /** What the names of the channels begin with to which a release is published, then its key. */
+  readonly channels?: string;
+}
+
+/** The store of a dialect of such locks. */
+export function storeOfKeys(parts: ServerParts, terms: KeysTerms): Store {
+  const { name, key, retryMs, channels } = terms;
   const places = new PlainPlaces(parts.namespace, parts.link.cluster, key);
-  const store = new RedisStore({ ...parts, places, form: PLAIN_FORM, maxWaiters: 0 });
+  const form = { ...(channels === undefined ? PLAIN_FORM : PUBLISHED_FORM), name };
+  const more = channels === undefined ? {} : { channels };
+  const store = new RedisStore({ ...parts, ...more, places, form, maxWaiters: 0 });
   const soon = (status: ClaimStatus): ClaimStatus => {
     if (status.state !== 'waiting' || status.why !== 'queue') return status;
     const pause = retryMs * (0.5 + Math.random());
     return { ...status, retryInMs: Math.min(status.retryInMs, pause) };
   };
+  const wakes = channels === undefined ? undefined : new KeyWakes(parts.link, channels);
   return {
     name: store.name,
     traits: store.traits,
@@ -73,5 +93,6 @@ export function plainRedisStore(client: RedisClient, options: PlainRedisOptions 
     keep: (claim, record) => store.keep(claim, record),
     recall: (resource) => store.recall(resource),
     close: () => store.close(),
+    ...(wakes && { watch: (claim, wake) => wakes.watch(places.keyOf(claim.resource), wake) }),
   };
 }

@@ -28,6 +28,8 @@ export interface RedisStoreParts {
   readonly deaf: (error: StoreError) => void;
   readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
+  /** What names of channels begin with; default: one of the namespace. */
+  readonly channels?: string;
   readonly maxTtlMs: number;
   readonly maxWaiters: number;
   readonly trust: boolean;
@@ -53,7 +55,7 @@ export class RedisStore implements Store {
     this.maxTtlMs = parts.maxTtlMs;
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
-    const wakePrefix = `${namespace}!wake:`;
+    const { channels: wakePrefix = `${namespace}!wake:` } = parts;
     this.#wakes = new Wakes(link, wakePrefix, parts.deaf);
     const how = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}${parts.maxTtlMs}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;

@@ -49,11 +49,12 @@ function script(source: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-function plainScript(verb: string, flags: string): Script {
+function plainScript(verb: string, flags: string, publishes = false): Script {
   const parts = ['clock.lua', 'record.lua', 'kept.lua', 'plain.lua'].map(
     (part) => `-- include ${part}\n`,
   );
-  return script(`#!lua${flags}\nlocal VERB = '${verb}'\n${parts.join('')}`);
+  const head = `#!lua${flags}\nlocal VERB, PUBLISHES = '${verb}', ${publishes}\n`;
+  return script(`${head}${parts.join('')}`);
 }
 
 /** Returns when a server of a cluster may have lost something. */
@@ -77,4 +78,10 @@ export const PLAIN: Scripts = {
   change: plainScript('inspect', ' flags=allow-oom'),
   keep: plainScript('keep', ''),
   recall: QUEUE.recall,
+};
+
+/** The same, and a release is published to those who listen for the key. */
+export const PUBLISHED: Scripts = {
+  ...PLAIN,
+  release: plainScript('release', ' flags=allow-oom', true),
 };

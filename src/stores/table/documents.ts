@@ -8,14 +8,13 @@
  * (`synchronous_commit = off`, `innodb_flush_log_at_trx_commit = 0`).
  */
 import { Buffer } from 'node:buffer';
-import { isLockError, UsageError } from '../../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
-import { describe } from '../../clients/causes.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { connectionOf } from '../../clients/sql/connection.ts';
 import type { TransactionError } from '../../clients/sql/errors.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import type { Documents } from '../document/documents.ts';
 import { bound, PAGE, statementsFor, tableSchema, unbound } from './statements.ts';
 
@@ -44,12 +43,14 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
   }
   const { dialect } = connection;
   const sql = statementsFor(dialect, table);
+  const schema = tableSchema(dialect, table);
+  const needs = `tableStore needs its table. Create it once:\n${schema}`;
 
   async function send<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw typed(error, tableSchema(dialect, table));
+      throw storeErrorOf(error, needs);
     }
   }
 
@@ -122,18 +123,4 @@ function rolledBack(error: unknown): undefined {
   const { reason } = ((error as Error).cause ?? {}) as Partial<TransactionError>;
   if (reason === 'serialization' || reason === 'deadlock') return undefined;
   throw error;
-}
-
-function typed(error: unknown, schema: string): unknown {
-  if (isLockError(error, 'USAGE') && error.cause !== undefined) {
-    const message = `${error.message}. tableStore needs its table. Create it once:\n${schema}`;
-    return new UsageError(message, { cause: error.cause });
-  }
-  if (!isLockError(error, 'TRANSACTION')) return error;
-  const { retryable, outcome } = error as TransactionError;
-  return new StoreError(`The database failed (${describe(error)}).`, {
-    cause: error,
-    retryable,
-    outcome,
-  });
 }

@@ -116,6 +116,7 @@ export function acquire({ name, of }: LockOf): Topic {
       },
       {
         name: 'tryRun tells who holds when the lock is not free',
+        needs: ['holders as they are'],
         async run(bed) {
           await of(bed.locks({ label: 'the holder' }), bed.name()).acquire();
           const result = await of(bed.locks(), bed.name()).tryRun(() => assert.fail('it ran'));
@@ -127,6 +128,7 @@ export function acquire({ name, of }: LockOf): Topic {
       },
       {
         name: 'a wait that runs out says for how long it waited and for whom',
+        needs: ['holders as they are'],
         async run(bed) {
           await of(bed.locks({ label: 'the holder' }), bed.name()).acquire();
           const wait = of(bed.locks(), bed.name()).acquire({ wait: 60 });

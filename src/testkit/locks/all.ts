@@ -70,6 +70,7 @@ export const all: Topic = {
     },
     {
       name: 'a try that fails leaves nothing behind and tells who holds',
+      needs: ['holders as they are'],
       async run(bed) {
         const locks = bed.locks({ label: 'the holder' });
         await locks.mutex(bed.name('b')).acquire();

@@ -149,7 +149,8 @@ export function nesting({ name, of }: LockOf): Topic {
           await bed.quiet();
           course.push('released');
           await next.release();
-          assert.ok((await floating) > token);
+          const late = await floating;
+          assert.ok(bed.store.traits.tokens === undefined || late > token);
           assert.deepEqual(course, ['released', 'left behind']);
         },
       },

@@ -14,7 +14,10 @@ const CLIENTS = ['clients/*.ts', 'clients/*', ...ERRORS];
 const CONTRACT = ['contract', ...ERRORS];
 const QUEUE = ['queue', ...CONTRACT];
 /** What several stores are made of. */
-const SHARED = ['stores/*.ts', 'stores/sql', 'stores/consensus', 'stores/document'];
+const SHARED = [
+  'stores/*.ts',
+  ...['stores/sql', 'stores/consensus', 'stores/document', 'stores/rows'],
+];
 const CALLS = ['store-calls', ...CONTRACT];
 const CORE = ['core', ...CALLS];
 const PRIMITIVES = ['primitives', ...CORE];
@@ -41,6 +44,8 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['operators', LOCKS],
   ['index.ts', [...BESIDE, ...LOCKS]],
   ['stores/*.ts', ['clients/*.ts', ...CONTRACT]],
+  ['stores/shedlock', ['stores/redis', ...SHARED, 'clients/*', ...CONTRACT]],
+  ['stores/spring', ['stores/redis', ...SHARED, 'clients/*', ...CONTRACT]],
   ['stores/*', [...SHARED, 'clients/*', 'clients/*.ts', ...QUEUE]],
   ['layers/*', CALLS],
   ['database-locks', ['clients/*', 'clients/*.ts', ...CONTRACT]],

@@ -18,6 +18,7 @@ export interface Service<S> {
   /** How much later than asked for a claim may end, in ms; default not at all. */
   readonly slackMs?: number;
   readonly lacks?: ConformanceOptions['lacks'];
+  readonly anonymous?: boolean;
   /** All topics, not only those that depend on the service. Default false. */
   readonly whole?: boolean;
   /** It carries out one request at a time: at most two cases run at once. Default false. */
@@ -30,7 +31,7 @@ const TOPICS = [
 ];
 
 export function documentConformance<S>(service: Service<S>): void {
-  const { why, start, store, traits, slackMs = 0, lacks = [] } = service;
+  const { why, start, store, traits, slackMs = 0, lacks = [], anonymous = false } = service;
   const { whole = false, slow = false } = service;
   beforeEach(({ skip }) => skip(why !== undefined, why));
   let server: S & { close(): Promise<void> };
@@ -51,7 +52,7 @@ export function documentConformance<S>(service: Service<S>): void {
       dispose: () => {},
       slackMs,
     }),
-    ...{ traits, lacks },
+    ...{ traits, lacks, anonymous },
     ...(!whole && { topics: TOPICS }),
   });
 }

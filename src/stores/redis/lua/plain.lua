@@ -8,6 +8,7 @@
 -- more, '!', number 16, and the terms as the claim brings them. A tombstone is a key of its own,
 -- because there is no room for one in a key that is not there. What breaks it: a program that
 -- deletes or prolongs without comparing.
+-- Where other programs listen for it, a release is published: PUBLISHES.
 -- KEYS after the record, for each claim: its key, the key of its tombstone; to keep something, its
 -- key, the key of what is kept.
 local function find(key, id)
@@ -62,6 +63,10 @@ local function release(key, tombstone, id, asked)
   if not own then return 0 end
   if after <= 0 then
     call('DEL', key)
+    if PUBLISHES then
+      local _, _, prefix = settings()
+      call('PUBLISH', prefix .. key, key)
+    end
   elseif not sealed then
     call('SET', key, id .. '!' .. sub(own, 34), 'PX', after)
   end

@@ -10,46 +10,30 @@ import type { Clock } from '../../../base/clock.ts';
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import type { Claim, GoneStatus } from '../../../contract/store.ts';
+import { OwnTombstones } from '../../own-tombstones.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { Tree } from '../layout.ts';
 import { uuidOf } from '../places.ts';
 
 const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
-const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 
 /** A tombstone unread for so long belongs to a dead process. */
 const FORGOTTEN_MS = 600_000;
-/** How often the memory is cleared. */
-const SWEEP_MS = 60_000;
-
-interface Tombstone {
-  readonly status: GoneStatus;
-  readonly until: number;
-}
-
 export class Tombstones {
   readonly #tree: Tree;
-  readonly #clock: Clock;
-  readonly #byId = new Map<string, Tombstone>();
-  #sweepAt = 0;
+  readonly #own: OwnTombstones;
 
   constructor(tree: Tree, clock: Clock) {
     this.#tree = tree;
-    this.#clock = clock;
+    this.#own = new OwnTombstones(clock);
   }
 
-  bury({ id, ttlMs }: Claim, status: GoneStatus = UNKNOWN): void {
-    const now = this.#clock.now();
-    if (now >= this.#sweepAt) {
-      this.#sweepAt = now + SWEEP_MS;
-      for (const [each, { until }] of this.#byId) if (until <= now) this.#byId.delete(each);
-    }
-    this.#byId.set(id, { status, until: now + ttlMs });
+  bury({ id, ttlMs }: Claim, status?: GoneStatus): void {
+    this.#own.bury(id, ttlMs, status);
   }
 
   find({ id }: Claim): GoneStatus | undefined {
-    const tombstone = this.#byId.get(id);
-    return tombstone && tombstone.until > this.#clock.now() ? tombstone.status : undefined;
+    return this.#own.find(id);
   }
 
   /** Why a claim whose node is gone is over. @throws StoreError */

@@ -1,0 +1,262 @@
+/**
+ * Locks that are shared with libraries which keep each as a row of a table: an owner, and the end
+ * of its lease.
+ *
+ * Invariant: a row is written only by a statement that inserts it, that finds its lease over, or
+ * that names its owner and finds the lease alive; each commits by itself, and the database locks
+ * the row before it looks at the condition. An owner contains the id of its claim, so no two claims
+ * are one owner, and an answer that was lost is found again by a look.
+ * Clocks: ours is the database's. Where the other program takes its own, the two may differ by
+ * `clockSkew`. So what we write ends that much later than the lease that it stands for, and another
+ * row is over that much after its end: neither side takes early what the other believes to hold.
+ * Late copies: a claim is known to this process alone, which remembers its releases, and frees what
+ * a copy that was under way has taken. A statement whose connection broke may be carried out later
+ * still: then the lock is held by no program, until its end, and is never held by two.
+ * What breaks it: clocks that differ by more; others that delete or prolong a row without naming
+ * its owner, as some versions do; a client that reads or writes elsewhere than at one primary.
+ */
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Duration, duration, positive } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import type { SqlDatabase } from '../../clients/sql/clients.ts';
+import { type Connection, connectionOf } from '../../clients/sql/connection.ts';
+import { storeErrorOf } from '../../clients/sql/store-error.ts';
+import { StoreError, toStoreError } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus, GoneStatus, Queue, Store, Traits } from '../../contract/store.ts';
+import { OwnTombstones } from '../own-tombstones.ts';
+import { isDuplicate } from './duplicate.ts';
+import type { RowLayout } from './layout.ts';
+import { type Place, type RowStatements, type Statement, statementsFor } from './statements.ts';
+
+export interface RowStoreOptions {
+  /**
+   * The mean pause of a waiting claim between its tries, each from half to one and a half times as
+   * long; default 100 ms.
+   */
+  readonly retry?: Duration;
+  /** By how much the clocks of other programs may differ from the database's. */
+  readonly clockSkew?: Duration;
+}
+
+type Given = (given: Duration | undefined, name: string) => number;
+
+export const retry: Given = positive(100);
+export const clockSkew: (otherwise: Duration) => Given = duration;
+
+export interface RowStoreParts {
+  readonly layout: RowLayout;
+  readonly retryMs: number;
+  readonly skewMs: number;
+  readonly clock?: Clock;
+}
+
+const TRAITS: Traits = {
+  queue: false,
+  tokens: undefined,
+  atomicTry: true,
+  clock: 'server',
+  failover: 'best-effort',
+  reach: 'network',
+};
+
+const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
+const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
+
+/** A row that was found may be gone when it is looked at; its successor is not, as a rule. */
+const TRIES = 3;
+
+interface Found {
+  readonly owner: string;
+  /** By the column alone; negative if that moment has passed. */
+  readonly leftMs: number;
+}
+
+export class RowStore implements Store {
+  readonly name: string;
+  readonly traits: Traits = TRAITS;
+  readonly lineage: string;
+  readonly #parts: RowStoreParts;
+  readonly #connection: Connection;
+  readonly #sql: RowStatements;
+  readonly #released: OwnTombstones;
+  readonly #needs: string;
+
+  /** @param db a pool. @throws UsageError */
+  constructor(db: SqlDatabase, parts: RowStoreParts) {
+    const { name, table } = parts.layout;
+    this.#connection = connectionOf(db);
+    if (!this.#connection.single) {
+      throw new UsageError(`${name} takes a pool: each of its statements commits by itself.`);
+    }
+    this.name = name;
+    this.lineage = `${name}:${table}`;
+    this.#parts = parts;
+    this.#sql = statementsFor(parts.layout, this.#connection.dialect);
+    this.#released = new OwnTombstones(parts.clock ?? systemClock());
+    this.#needs = `The table ${table} must be as its library makes it (docs/stores/${name}.md)`;
+  }
+
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return each(claims, (claim) => this.#claim(claim));
+  }
+
+  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return each(claims, (claim) => this.#renew(claim));
+  }
+
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
+    const afterMs = Math.max(0, after?.ms ?? 0);
+    return Promise.all(claims.map((claim) => this.#release(claim, afterMs)));
+  }
+
+  async inspect(resource: string): Promise<Queue> {
+    const { layout } = this.#parts;
+    const found = await this.#look(layout.keyOf(resource));
+    const leftMs = found ? this.#leftOf(found, +1) : 0;
+    if (!found || leftMs <= 0) return { resource, holders: [], waiters: [] };
+    const holder = { ...layout.holderOf(found.owner), since: 0 };
+    const lease = { number: 0n, kind: 'mutex', permits: 1, ttlMs: leftMs, leftMs } as const;
+    return { resource, limit: 1, holders: [{ ...lease, holder }], waiters: [] };
+  }
+
+  async #claim(claim: Claim): Promise<ClaimStatus> {
+    if (claim.permits !== claim.limit) {
+      const message = `A lock in ${this.#parts.layout.table} has one holder at a time.`;
+      throw new StoreError(message, { retryable: false, outcome: 'failed' });
+    }
+    const before = this.#released.find(claim.id);
+    if (before) return before;
+    try {
+      return await this.#enter(claim);
+    } finally {
+      // Released while this was under way.
+      if (this.#released.find(claim.id)) await this.#free(claim, 0).catch(() => {});
+    }
+  }
+
+  async #enter(claim: Claim): Promise<ClaimStatus> {
+    const { id, ttlMs, queue } = claim;
+    const place = this.#placeOf(claim);
+    let found: Found | undefined;
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (await this.#take(place, ttlMs)) {
+        return this.#released.find(id) ?? { state: 'held', token: 0n, leftMs: ttlMs, waiters: 0 };
+      }
+      found = await this.#look(place.key);
+      if (found?.owner === place.owner) return this.#statusOf(found);
+      if (found && this.#leftOf(found, +1) > 0) break;
+    }
+    if (!queue) return REFUSED;
+    const pause = this.#parts.retryMs * (0.5 + Math.random());
+    const retryInMs = found ? Math.min(pause, Math.max(1, this.#leftOf(found, +1))) : pause;
+    return { state: 'waiting', leftMs: ttlMs, why: 'queue', ahead: 1, retryInMs };
+  }
+
+  async #take(place: Place, ttlMs: number): Promise<boolean> {
+    const { skewMs, layout } = this.#parts;
+    const statements = this.#sql.take(place, this.#endIn(ttlMs), -skewMs - layout.addsMs);
+    for (const statement of statements) {
+      const count = await this.#write(statement).catch((error) => {
+        if (isDuplicate(error)) return 0;
+        throw error;
+      });
+      if (count > 0) return true;
+    }
+    return false;
+  }
+
+  async #renew(claim: Claim): Promise<ClaimStatus> {
+    const place = this.#placeOf(claim);
+    const { ttlMs } = claim;
+    const before = this.#released.find(claim.id);
+    if (before) return before;
+    if ((await this.#write(this.#sql.renew(place, this.#endIn(ttlMs), this.#alive))) > 0) {
+      return { state: 'held', token: 0n, leftMs: ttlMs, waiters: 0 };
+    }
+    // A client may count only rows that it has changed, and the end may be the same.
+    const found = await this.#look(place.key);
+    return found?.owner === place.owner ? this.#statusOf(found) : EXPIRED;
+  }
+
+  async #release(claim: Claim, afterMs: number): Promise<boolean> {
+    const keepMs = claim.ttlMs + afterMs;
+    // First, for a copy may be under way.
+    if (claim.unanswered || afterMs > 0) this.#released.bury(claim.id, keepMs);
+    const freed = await this.#free(claim, afterMs);
+    if (!freed) this.#released.bury(claim.id, keepMs);
+    return freed;
+  }
+
+  /** Whether it was held. */
+  async #free(claim: Claim, afterMs: number): Promise<boolean> {
+    const { layout, skewMs } = this.#parts;
+    const place = this.#placeOf(claim);
+    if (layout.stays || afterMs > 0) {
+      // What is kept must be so by the fastest clock, and what is free by the slowest, also where
+      // the column rounds to the next ms.
+      const endMs = afterMs > 0 ? this.#endIn(afterMs) : -1 - skewMs - layout.addsMs;
+      const former = layout.formerOwnerOf(claim);
+      return (await this.#write(this.#sql.leave(place, former, endMs, this.#alive))) > 0;
+    }
+    if ((await this.#write(this.#sql.remove(place, this.#alive))) > 0) return true;
+    await this.#write(this.#sql.remove(place));
+    return false;
+  }
+
+  /** What the column says of a lease of ours that ends so many ms from now. */
+  #endIn(ms: number): number {
+    return ms + this.#parts.skewMs - this.#parts.layout.addsMs;
+  }
+
+  /** What the column says of a lease of ours that ends now. */
+  get #alive(): number {
+    return this.#endIn(0);
+  }
+
+  /** Of a lease of ours (-1), or of another's (+1). */
+  #leftOf({ leftMs }: Found, whose: 1 | -1): number {
+    const { layout, skewMs } = this.#parts;
+    return leftMs + layout.addsMs + whose * skewMs;
+  }
+
+  #statusOf(own: Found): ClaimStatus {
+    const leftMs = this.#leftOf(own, -1);
+    return leftMs > 0 ? { state: 'held', token: 0n, leftMs, waiters: 0 } : EXPIRED;
+  }
+
+  #placeOf(claim: Claim): Place {
+    const { layout } = this.#parts;
+    return { key: layout.keyOf(claim.resource), owner: layout.ownerOf(claim) };
+  }
+
+  async #look(key: readonly string[]): Promise<Found | undefined> {
+    const { sql, values } = this.#sql.look(key);
+    const [row] = await this.#send(this.#connection.rows(sql, values));
+    if (!row) return undefined;
+    return { owner: String(row.owner), leftMs: Number(row.left) };
+  }
+
+  #write({ sql, values }: Statement): Promise<number> {
+    return this.#send(this.#connection.count(sql, values));
+  }
+
+  async #send<T>(sent: Promise<T>): Promise<T> {
+    try {
+      return await sent;
+    } catch (error) {
+      throw storeErrorOf(error, this.#needs);
+    }
+  }
+}
+
+/** All at once; where one fails, the others do not. */
+function each(
+  claims: readonly Claim[],
+  step: (claim: Claim) => Promise<ClaimStatus>,
+): Promise<readonly ClaimStatus[]> {
+  return Promise.all(
+    claims.map((claim) =>
+      step(claim).catch((error): ClaimStatus => ({ state: 'error', error: toStoreError(error) })),
+    ),
+  );
+}

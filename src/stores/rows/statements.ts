@@ -1,0 +1,99 @@
+/**
+ * The statements on the row of a lock, in each database's SQL.
+ *
+ * All moments are made of the database's clock, in UTC and without a zone, as the libraries have
+ * them. PostgreSQL inserts or takes over in one statement; MySQL has no condition there, so it gets
+ * two, the likelier one first. Each is decided by the row alone, so either may succeed.
+ */
+import type { Dialect } from '../../clients/sql/sql.ts';
+import type { RowLayout } from './layout.ts';
+
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
+/** The row of one lock, and who wants it. */
+export interface Place {
+  readonly key: readonly string[];
+  readonly owner: string;
+}
+
+/** All spans are in ms from the database's now. */
+export interface RowStatements {
+  /** The first that writes a row has taken the lock; a lease that ended before `deadMs` is over. */
+  take(place: Place, untilMs: number, deadMs: number): readonly Statement[];
+  /** The owner, and how many ms are left. */
+  look(key: readonly string[]): Statement;
+  /** Only of a lease that ends after `aliveMs`. */
+  renew(place: Place, untilMs: number, aliveMs: number): Statement;
+  /** Gives the row to another owner until then, on the same condition. */
+  leave(place: Place, former: string, untilMs: number, aliveMs: number): Statement;
+  /** On the same condition; without one, whatever its end. */
+  remove(place: Place, aliveMs?: number): Statement;
+}
+
+const NOW: Readonly<Record<Dialect, string>> = {
+  postgres: "timezone('utc', clock_timestamp())",
+  mysql: 'UTC_TIMESTAMP(6)',
+};
+
+/** The moment that is so many µs from now. */
+const SHIFTED: Readonly<Record<Dialect, string>> = {
+  postgres: `${NOW.postgres} + CAST(? AS bigint) * interval '1 microsecond'`,
+  mysql: `TIMESTAMPADD(MICROSECOND, CAST(? AS SIGNED), ${NOW.mysql})`,
+};
+
+function msUntil(column: string, dialect: Dialect): string {
+  return dialect === 'postgres'
+    ? `CAST(extract(epoch FROM ${column} - ${NOW.postgres}) * 1000 AS text)`
+    : `CAST(TIMESTAMPDIFF(MICROSECOND, ${NOW.mysql}, ${column}) / 1000 AS char)`;
+}
+
+export function statementsFor(layout: RowLayout, dialect: Dialect): RowStatements {
+  const { table, key, owner, until, since } = layout;
+  const [now, shifted] = [NOW[dialect], SHIFTED[dialect]];
+  const sinceNow = since === undefined ? '' : `, ${since} = ${now}`;
+  const where = key.map((column) => `${column} = ?`).join(' AND ');
+  const columns = [...key, owner, until, ...(since === undefined ? [] : [since])].join(', ');
+  const row = [...key.map(() => '?'), '?', shifted, ...(since === undefined ? [] : [now])];
+  const insert = `INSERT INTO ${table} (${columns}) VALUES (${row.join(', ')})`;
+  const upsert = `INSERT INTO ${table} AS held (${columns}) VALUES (${row.join(', ')})
+ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${owner} = EXCLUDED.${owner},
+  ${until} = EXCLUDED.${until}${sinceNow} WHERE held.${until} < ${shifted}`;
+  const over = `UPDATE ${table} SET ${owner} = ?, ${until} = ${shifted}${sinceNow}
+WHERE ${where} AND ${until} < ${shifted}`;
+  const own = `${where} AND ${owner} = ?`;
+  const alive = `${until} > ${shifted}`;
+  const look = `SELECT ${owner} AS "owner", ${msUntil(until, dialect)} AS "left"
+FROM ${table} WHERE ${where}`;
+  return {
+    take({ key, owner }, untilMs, deadMs) {
+      const [end, dead] = [micros(untilMs), micros(deadMs)];
+      const inserted = [...key, owner, end];
+      if (dialect === 'postgres') return [{ sql: upsert, values: [...inserted, dead] }];
+      const both = [
+        { sql: insert, values: inserted },
+        { sql: over, values: [owner, end, ...key, dead] },
+      ];
+      return layout.stays ? both.reverse() : both;
+    },
+    look: (key) => ({ sql: look, values: key }),
+    renew: ({ key, owner }, untilMs, aliveMs) => ({
+      sql: `UPDATE ${table} SET ${until} = ${shifted} WHERE ${own} AND ${alive}`,
+      values: [micros(untilMs), ...key, owner, micros(aliveMs)],
+    }),
+    leave: ({ key, owner: from }, former, untilMs, aliveMs) => ({
+      sql: `UPDATE ${table} SET ${owner} = ?, ${until} = ${shifted} WHERE ${own} AND ${alive}`,
+      values: [former, micros(untilMs), ...key, from, micros(aliveMs)],
+    }),
+    remove: ({ key, owner: from }, aliveMs) => ({
+      sql: `DELETE FROM ${table} WHERE ${own}${aliveMs === undefined ? '' : ` AND ${alive}`}`,
+      values: [...key, from, ...(aliveMs === undefined ? [] : [micros(aliveMs)])],
+    }),
+  };
+}
+
+function micros(ms: number): number {
+  return Math.round(ms * 1000);
+}

@@ -1,0 +1,32 @@
+/** ShedLock's table: rows stay, and the time until which each is locked says whether it is. */
+import type { Claim } from '../../contract/store.ts';
+import { fitting, type RowLayout } from '../rows/layout.ts';
+
+/** `locked_by` has room for 255 characters; the rest is for the process and its claim. */
+const MAX_HOST = 180;
+const OURS = /^(.*):(\d+):(?:[\da-f]{32}|released)$/;
+
+export function shedlockLayout(table: string, nameOf: (name: string) => string): RowLayout {
+  return {
+    name: 'shedlock',
+    table,
+    key: ['name'],
+    keyOf: (resource) => [fitting(nameOf(resource), 64, "ShedLock's column for names")],
+    owner: 'locked_by',
+    ownerOf: (claim) => `${processOf(claim)}:${claim.id}`,
+    formerOwnerOf: (claim) => `${processOf(claim)}:released`,
+    holderOf(owner) {
+      const [, host = owner, pid = 0] = OURS.exec(owner) ?? [];
+      return { host, pid: Number(pid) };
+    },
+    until: 'lock_until',
+    addsMs: 0,
+    since: 'locked_at',
+    stays: true,
+  };
+}
+
+/** In characters that every character set has, or what is written would not be what is read. */
+function processOf({ holder: { host, pid } }: Claim): string {
+  return `${host.replace(/[^\x21-\x7e]/g, '?').slice(0, MAX_HOST)}:${pid}`;
+}

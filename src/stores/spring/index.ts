@@ -1,0 +1,127 @@
+/** Locks that are shared with programs in Java which use the registries of Spring Integration. */
+import { type Duration, positive } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { checkOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
+import type { RedisClient } from '../../clients/redis/client.ts';
+import type { SqlDatabase } from '../../clients/sql/clients.ts';
+import type { Store } from '../../contract/store.ts';
+import { partsOf, SERVER, type ServerOptions } from '../redis/options.ts';
+import { storeOfKeys } from '../redis/plain-store.ts';
+import { fitting, plainTable } from '../rows/layout.ts';
+import { clockSkew, RowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
+import { springLayout } from './layout.ts';
+
+export type { RedisClient } from '../../clients/redis/client.ts';
+export type { SqlDatabase } from '../../clients/sql/clients.ts';
+
+export interface SpringJdbcOptions extends RowStoreOptions {
+  /**
+   * The version of Spring Integration, for the table has a column more from 7 on: `6` is for all
+   * before. All programs of a table must have the same layout.
+   */
+  readonly version: 6 | 7;
+  /** The region, as the `DefaultLockRepository` is told; default `DEFAULT`. */
+  readonly region?: string;
+  /** The table's name with its prefix; default `INT_LOCK`. It may be `schema.name`. */
+  readonly table?: string;
+  /**
+   * Of the versions before 7: the time to live of the registries, the same in all programs; default
+   * 10 s. It is no limit to `ttl`.
+   */
+  readonly timeToLive?: Duration;
+  /**
+   * By how much the clocks of Java programs may differ from the database's; default 1 s. A lock
+   * whose holder crashed is free twice as much later.
+   */
+  readonly clockSkew?: Duration;
+}
+
+const JDBC = {
+  version(given: 6 | 7 | undefined, option: string): 6 | 7 {
+    if (given === 6 || given === 7) return given;
+    const versions = '7, or 6 for the table of any version before 7';
+    throw new UsageError(`${option} must be ${versions}, not ${show(given)}.`);
+  },
+  region(given: string = 'DEFAULT', option: string): string {
+    if (typeof given === 'string') return fitting(given, 100, option);
+    throw new UsageError(`${option} must be text, not ${show(given)}.`);
+  },
+  table: (given: string = 'INT_LOCK', option: string) => plainTable(given, option),
+  timeToLive: positive(),
+  retry,
+  clockSkew: clockSkew('1s'),
+};
+
+const DEFAULT_TIME_TO_LIVE_MS = 10_000;
+
+/**
+ * A store that shares its locks with `JdbcLockRegistry`, in the table `INT_LOCK`, on PostgreSQL,
+ * MySQL and MariaDB.
+ *
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { springJdbcStore } from 'holdfast/spring';
+ *
+ * const locks = createLocks(springJdbcStore(pool, { version: 7 }));
+ *
+ * @param db a pool, whose statements commit by themselves.
+ * @throws UsageError
+ */
+export function springJdbcStore(db: SqlDatabase, options: SpringJdbcOptions): Store {
+  const { version, region, table, retry, clockSkew, ...older } = checkOptions(
+    options,
+    JDBC,
+    'springJdbcStore',
+  );
+  const { timeToLive } = older;
+  if (version === 7 && timeToLive !== undefined) {
+    throw new UsageError('timeToLive is for version 6: from 7 on, a row has its own.');
+  }
+  const timeToLiveMs = version === 7 ? undefined : (timeToLive ?? DEFAULT_TIME_TO_LIVE_MS);
+  const layout = springLayout({ table, region, timeToLiveMs });
+  return new RowStore(db, { layout, retryMs: retry, skewMs: clockSkew });
+}
+
+export interface SpringRedisOptions extends ServerOptions {
+  /** The registry's key, which the keys of its locks begin with. */
+  readonly registryKey: string;
+  /**
+   * The mean pause of a waiting claim between its tries, each from half to one and a half times as
+   * long; default 100 ms. A release that is published wakes it at once.
+   */
+  readonly retry?: Duration;
+}
+
+const REDIS = {
+  ...SERVER,
+  registryKey(given: string | undefined, option: string): string {
+    if (typeof given === 'string' && /^\S+$/.test(given)) return given;
+    throw new UsageError(`${option} must be text without blanks, not ${show(given)}.`);
+  },
+  retry,
+};
+
+/**
+ * A store that shares its locks with `RedisLockRegistry`, of either lock type. It publishes each
+ * release, for registries with `PUB_SUB_LOCK`, and hears theirs.
+ *
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { springRedisStore } from 'holdfast/spring';
+ * import { Redis } from 'ioredis';
+ *
+ * const client = new Redis('redis://localhost');
+ * const locks = createLocks(springRedisStore(client, { registryKey: 'shop' }));
+ *
+ * @throws UsageError
+ */
+export function springRedisStore(client: RedisClient, options: SpringRedisOptions): Store {
+  const { registryKey, retry, ...given } = checkOptions(options, REDIS, 'springRedisStore');
+  return storeOfKeys(partsOf(client, given), {
+    name: 'spring-redis',
+    key: (name) => `${registryKey}:${name}`,
+    retryMs: retry,
+    channels: `${registryKey}-channel:`,
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * The table `INT_LOCK` of Spring Integration, whose rows are deleted when the lock is free.
+ *
+ * From 7 on a row has the end of its lease. Before, it has the time of its last renewal, and ends
+ * so much later as the program that looks has been told. All of ours are told the same as Java, and
+ * write the time from which that is the end that they want, be it one that is still to come.
+ */
+import { randomId } from '../../base/random-id.ts';
+import type { RowLayout } from '../rows/layout.ts';
+import { dashed, lockKeyOf } from './lock-key.ts';
+
+export interface SpringTable {
+  readonly table: string;
+  readonly region: string;
+  /** Of the versions before 7, the registry's time to live; undefined: 7 or later. */
+  readonly timeToLiveMs: number | undefined;
+}
+
+export function springLayout({ table, region, timeToLiveMs }: SpringTable): RowLayout {
+  const columns =
+    timeToLiveMs === undefined
+      ? { until: 'EXPIRED_AFTER', addsMs: 0, since: 'CREATED_DATE' }
+      : { until: 'CREATED_DATE', addsMs: timeToLiveMs };
+  return {
+    name: 'spring',
+    table,
+    key: ['LOCK_KEY', 'REGION'],
+    keyOf: (resource) => [lockKeyOf(resource), region],
+    owner: 'CLIENT_ID',
+    ownerOf: ({ id }) => dashed(id),
+    formerOwnerOf: () => dashed(randomId()),
+    // The column has a random UUID, and no room for more.
+    holderOf: () => ({ host: 'a host unknown', pid: 0 }),
+    ...columns,
+    stays: false,
+  };
+}

@@ -1,0 +1,28 @@
+/** The stores that share their locks with other libraries, by name. */
+import type { Store } from 'holdfast';
+import { shedlockJdbcStore, shedlockRedisStore } from 'holdfast/shedlock';
+import { springJdbcStore, springRedisStore } from 'holdfast/spring';
+import type { SqlDatabase } from 'holdfast/sql';
+import { Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+
+export function openDialect(dialect: string, url: string, options: object): Store {
+  switch (dialect) {
+    case 'shedlock-jdbc':
+      return shedlockJdbcStore(pool(url), options);
+    case 'spring-jdbc':
+      return springJdbcStore(pool(url), options as { version: 6 | 7 });
+    case 'shedlock-redis':
+      return shedlockRedisStore(new Redis(url), options);
+    case 'spring-redis':
+      return springRedisStore(new Redis(url), options as { registryKey: string });
+    default:
+      throw new Error(`no dialect: ${dialect}`);
+  }
+}
+
+function pool(url: string): SqlDatabase {
+  if (url.startsWith('postgres')) return new pg.Pool({ connectionString: url });
+  return createPool({ uri: url.replace('mariadb:', 'mysql:') });
+}
