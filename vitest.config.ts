@@ -13,7 +13,7 @@ const SERVERS = [
   // What is in `units` needs no server.
   'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
-  'test/stores/{objects,dynamodb,mongodb,consul,table,kubernetes}/*.test.ts',
+  'test/stores/{objects,dynamodb,mongodb,consul,table,kubernetes,hazelcast}/*.test.ts',
 ];
 
 /** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */

@@ -3,7 +3,8 @@
  * Maven does the work, and checks what it fetches.
  */
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { debianProgram, type Packages } from './debian.ts';
@@ -15,6 +16,8 @@ export interface Artifact {
   readonly group: string;
   readonly name: string;
   readonly version: string;
+  /** Of its own jar, where what Maven Central says of it is not enough. */
+  readonly sha256?: string;
 }
 
 export interface JavaProgram {
@@ -44,6 +47,7 @@ async function fetchInto(jars: string, artifact: Artifact, java: Command): Promi
     await writeFile(join(folder, 'pom.xml'), projectOf(artifact));
     const [program = '', ...args] = [...java, ...(await launching(folder))];
     await promisify(execFile)(program, [...args, ...goal(folder, root)], { cwd: folder });
+    await checkJar(root, artifact);
     await rename(root, jars).catch(async (error: unknown) => {
       // Another process was faster.
       await access(jars).catch(() => Promise.reject(error));
@@ -51,6 +55,13 @@ async function fetchInto(jars: string, artifact: Artifact, java: Command): Promi
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function checkJar(root: string, { name, version, sha256 }: Artifact): Promise<void> {
+  if (sha256 === undefined) return;
+  const jar = await readFile(join(root, `${name}-${version}.jar`));
+  const found = createHash('sha256').update(jar).digest('hex');
+  if (found !== sha256) throw new Error(`${name} ${version} has another checksum: ${found}`);
 }
 
 /** As `mvn` starts it, which looks for Java in other places. */
