@@ -66,8 +66,8 @@ export function checkClient(client: HazelcastClient, name: string): Hazelcast {
  *
  * @throws StoreError
  */
-export async function refuseUnsafe(cp: CpSubsystem, prefix: string): Promise<void> {
-  const reference = await cp.getAtomicReference(`${prefix}mode`);
+export async function refuseUnsafe(cp: CpSubsystem): Promise<void> {
+  const reference = await cp.getAtomicReference('holdfast/mode');
   const group = reference.groupId?.name;
   if (group === 'default') return;
   const why =

@@ -8,13 +8,11 @@
  * refuse the name for ever. The members tell no time.
  * What would break it: unsafe mode, where a text is in the memory of one member and its backup.
  */
-import { isLockError } from '../../base/errors.ts';
 import { checkOptions, flag, text as textOption } from '../../base/options.ts';
-import { ASCII_KEYS } from '../../clients/http/keys.ts';
 import type { Documents } from '../document/documents.ts';
 import { Changes } from './changes.ts';
-import { type AtomicReference, type Hazelcast, refuseUnsafe } from './client.ts';
-import { storeError } from './errors.ts';
+import type { AtomicReference, Hazelcast } from './client.ts';
+import { objectName, Proxies } from './proxies.ts';
 
 export interface HazelcastOptions {
   /** What the names of all objects begin with; default `holdfast/`. */
@@ -27,9 +25,6 @@ export interface HazelcastOptions {
 
 const CHECKS = { prefix: textOption, group: textOption, allowUnsafe: flag() };
 
-/** More proxies than this are not remembered: each costs a request to make. */
-const MAX_PROXIES = 10_000;
-
 /** @param open returns the client, always the same. @throws UsageError */
 export function hazelcastDocuments(
   open: () => Promise<Hazelcast>,
@@ -38,30 +33,11 @@ export function hazelcastDocuments(
   const given = checkOptions(options, CHECKS, 'hazelcastStore');
   const { prefix = 'holdfast/', group = 'default', allowUnsafe } = given;
   const changes = new Changes(open, `${prefix}changes`);
-  const proxies = new Map<string, Promise<AtomicReference>>();
-  let safe: Promise<void> | undefined;
-
-  async function find(key: string): Promise<AtomicReference> {
-    const cp = (await open()).getCPSubsystem();
-    if (!allowUnsafe) safe ??= refuseUnsafe(cp, prefix);
-    await safe;
-    return withNull(await cp.getAtomicReference(`${prefix}${nameOf(key)}@${group}`));
-  }
-
-  /** Asks the reference of the key. @throws StoreError */
-  async function ask<T>(key: string, use: (found: AtomicReference) => Promise<T>): Promise<T> {
-    const found = proxies.get(key) ?? find(key);
-    if (proxies.size >= MAX_PROXIES) proxies.clear();
-    proxies.set(key, found);
-    try {
-      return await use(await found);
-    } catch (error) {
-      // It may be of a group that is gone.
-      proxies.delete(key);
-      safe = undefined;
-      throw isLockError(error) ? error : storeError(error);
-    }
-  }
+  const references = new Proxies({ open, group, allowUnsafe }, async (cp, name) =>
+    withNull(await cp.getAtomicReference(name)),
+  );
+  const ask = <T>(key: string, use: (found: AtomicReference) => Promise<T>): Promise<T> =>
+    references.ask(`${prefix}${objectName(key)}`, use);
 
   return {
     name: 'hazelcast',
@@ -80,11 +56,6 @@ export function hazelcastDocuments(
     watch: (key, changed) => changes.watch(key, changed),
     close: () => changes.close(),
   };
-}
-
-/** `@` begins the group in a name, and blanks at its end are cut off. */
-function nameOf(key: string): string {
-  return ASCII_KEYS.keyOf(key).replace(/[@ ]/g, (one) => (one === '@' ? '%40' : '%20'));
 }
 
 /**

@@ -5,6 +5,7 @@ import { checkClient, type HazelcastClient } from './client.ts';
 import { type HazelcastOptions, hazelcastDocuments } from './documents.ts';
 
 export type { HazelcastClient } from './client.ts';
+export { type FencedLockOptions, fencedLockStore } from './fenced-lock.ts';
 
 export interface HazelcastStoreOptions extends HazelcastOptions, DocumentStoreOptions {}
 

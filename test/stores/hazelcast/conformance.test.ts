@@ -2,9 +2,7 @@ import type { Client } from 'hazelcast-client';
 import { hazelcastStore } from 'holdfast/hazelcast';
 import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
 import { documentConformance } from '../document/conformance.ts';
-
-/** Never asked: the traits are those of all. */
-const NONE = { getCPSubsystem() {}, getCluster() {}, getMap: async () => {} };
+import { NO_CLIENT } from './no-client.ts';
 
 documentConformance({
   why: await missingHazelcast(),
@@ -18,6 +16,6 @@ documentConformance({
     return { client, close };
   },
   store: ({ client }, options) => hazelcastStore(client, options),
-  traits: hazelcastStore(NONE).traits,
+  traits: hazelcastStore(NO_CLIENT).traits,
   lacks: ['list'],
 });

@@ -1,0 +1,169 @@
+/** Fenced locks that are shared with real programs in Java. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ForeignProgram, type ForeignThread } from '../../methods/sharing/foreign-program.ts';
+import { javaDriver } from '../../methods/sharing/java.ts';
+import {
+  HAZELCAST,
+  HazelcastCluster,
+  missingHazelcast,
+  SESSION_TTL_S,
+} from '../../servers/hazelcast-cluster.ts';
+import { missing } from '../../servers/programs.ts';
+import { until } from '../../servers/until.ts';
+
+const why = (await missingHazelcast()) ?? (await missing('java'));
+beforeEach(({ skip }) => skip(why !== undefined, why));
+
+/** How long the programs count: HOLDFAST_TRIAL_MS=60000 for the long trial. */
+const TRIAL_MS = Number(process.env.HOLDFAST_TRIAL_MS ?? 5000);
+
+/** A request has long reached the members, in ms: they do not show who waits. */
+const MOMENT_MS = 300;
+
+const OWN = fileURLToPath(new URL('children/own-program.ts', import.meta.url));
+
+let cluster: HazelcastCluster;
+const sides: Record<'java' | 'ours', () => Promise<ForeignProgram>> = {
+  java: async () =>
+    ForeignProgram.start(
+      await javaDriver('HazelcastDriver', HAZELCAST, 'tests', ...cluster.addresses),
+    ),
+  ours: () => {
+    const node = [process.execPath, '--import', './scripts/sources.mjs', OWN];
+    return ForeignProgram.start({ command: [...node, `${SESSION_TTL_S}`, ...cluster.addresses] });
+  },
+};
+let java: ForeignProgram;
+let ours: ForeignProgram;
+
+beforeAll(async () => {
+  if (why !== undefined) return;
+  cluster = await HazelcastCluster.start();
+  [java, ours] = await Promise.all([sides.java(), sides.ours()]);
+}, 90_000);
+afterAll(async () => {
+  await Promise.all([java?.kill(), ours?.kill()]);
+  await cluster?.close();
+});
+
+let names = 0;
+const newName = (): string => `shared${++names}`;
+const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+
+test('it is the client of Java, in the version of the members', async () => {
+  expect(await java.version()).toBe('5.4.0');
+});
+
+test('waiters of both kinds stand in one queue, and each fence is greater', async () => {
+  const name = newName();
+  const order: number[] = [];
+  const fences: number[] = [];
+  const threads = [java, ours, java, ours, ours, java].map((program) => program.thread());
+  const turns = [];
+  for (const [n, thread] of threads.entries()) {
+    const enter = async (): Promise<void> => {
+      await thread.acquire('mutex', name);
+      order.push(n);
+      fences.push(Number(await thread.ask('fence', name)));
+    };
+    turns.push(enter());
+    await moment();
+  }
+  for (const [n, thread] of threads.entries()) {
+    await turns[n];
+    expect(order).toHaveLength(n + 1);
+    await thread.release('mutex', name);
+  }
+  expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(fences).toEqual([...fences].sort((a, b) => a - b));
+  expect(new Set(fences).size).toBe(6);
+});
+
+test('each excludes the other, and a lock that Java took twice is free after two releases', async () => {
+  const name = newName();
+  const [theirs, own] = [java.thread(), ours.thread()];
+  await theirs.acquire('mutex', name);
+  await theirs.acquire('mutex', name);
+  expect(await own.acquire('mutex', name, { wait: 0 })).toBe(false);
+  await theirs.release('mutex', name);
+  expect(await own.acquire('mutex', name, { wait: 0 })).toBe(false);
+  await theirs.release('mutex', name);
+  expect(await own.acquire('mutex', name, { wait: 0 })).toBe(true);
+  expect(await theirs.acquire('mutex', name, { wait: 0 })).toBe(false);
+  await own.release('mutex', name);
+  expect(await theirs.acquire('mutex', name, { wait: 0 })).toBe(true);
+  await theirs.release('mutex', name);
+});
+
+/** Who holds, who waits, and what becomes of the holder. */
+const LOSSES = [
+  { holder: 'java', next: 'ours' },
+  { holder: 'ours', next: 'java' },
+] as const;
+
+describe.each(LOSSES)('a holder of $holder', ({ holder, next }) => {
+  const nextOf = (): ForeignThread => (next === 'java' ? java : ours).thread();
+
+  test('that is killed makes way when its session ends', async () => {
+    const name = newName();
+    await using program = await sides[holder]();
+    await program.thread().acquire('mutex', name);
+    const thread = nextOf();
+    const waiting = thread.acquire('mutex', name);
+    await program.kill();
+    expect(await waiting).toBe(true);
+    await thread.release('mutex', name);
+  });
+
+  test('that stands still for longer than its session has lost the lock, and learns it', async () => {
+    const name = newName();
+    await using program = await sides[holder]();
+    const stopped = program.thread();
+    await stopped.acquire('mutex', name);
+    const fence = Number(await stopped.ask('fence', name));
+    program.pause();
+    const thread = nextOf();
+    await thread.acquire('mutex', name);
+    expect(Number(await thread.ask('fence', name))).toBeGreaterThan(fence);
+    program.resume();
+    if (holder === 'java') {
+      await expect(stopped.release('mutex', name)).rejects.toThrow(/LockOwnershipLost/);
+    } else {
+      await until('lost', async () => (await stopped.ask('loss', name)) !== 'none');
+    }
+    await thread.release('mutex', name);
+    // It has a new session, and may have the lock again.
+    expect(await stopped.acquire('mutex', name)).toBe(true);
+    await stopped.release('mutex', name);
+  });
+});
+
+test(
+  'four programs of either kind count in one file, and no number is lost',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-sharing-'));
+    const file = join(folder, 'number');
+    await writeFile(file, '0');
+    const kinds = ['java', 'ours', 'java', 'ours', 'java', 'ours', 'java', 'ours'] as const;
+    const programs = await Promise.all(kinds.map((kind) => sides[kind]()));
+    try {
+      const name = newName();
+      const counts = await Promise.all(
+        programs.map((program) => program.thread().count('mutex', name, file, TRIAL_MS)),
+      );
+      const sum = counts.reduce((one, other) => one + other, 0);
+      expect(Number(await readFile(file, 'utf8'))).toBe(sum);
+      // The queue in the members is fair: each had its turns.
+      expect(Math.min(...counts)).toBeGreaterThan(0);
+      console.log(`${sum} turns in ${TRIAL_MS} ms: ${counts.join(', ')}`);
+    } finally {
+      await Promise.all(programs.map((program) => program.kill()));
+      await rm(folder, { recursive: true });
+    }
+  },
+  90_000 + TRIAL_MS,
+);
