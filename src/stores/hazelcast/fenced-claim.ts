@@ -120,7 +120,8 @@ export class FencedClaim {
   #held({ fence, aliveUntil }: Hold): HeldStatus {
     const sessionMs = Math.max(0, aliveUntil - this.#parts.clock.now());
     const leftMs = Math.min(this.#leftMs, sessionMs);
-    return { state: 'held', token: BigInt(`${fence}`), leftMs, waiters: 0 };
+    // There may be some, in other programs: turns inside this one are bounded.
+    return { state: 'held', token: BigInt(`${fence}`), leftMs, waiters: 1 };
   }
 
   /** A grant that took long says nothing of its session any more, which is then asked for. */

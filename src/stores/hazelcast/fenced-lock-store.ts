@@ -38,7 +38,6 @@ const TRAITS: Traits = {
   liveness: 'session',
   failover: 'linearizable',
   reach: 'network',
-  sequential: true,
 };
 
 export interface FencedLockParts {

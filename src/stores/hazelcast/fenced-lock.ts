@@ -35,7 +35,7 @@ const CHECKS = {
  * import { createLocks } from 'holdfast';
  * import { fencedLockStore } from 'holdfast/hazelcast';
  *
- * const locks = createLocks(fencedLockStore(client, { sessionTtl: '1m' }));
+ * const locks = createLocks(fencedLockStore(hazelcast, { sessionTtl: '1m' }));
  *
  * @throws UsageError
  */

@@ -1,11 +1,9 @@
 /** Fenced locks that are shared with real programs in Java. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { countTogether, TRIAL_MS } from '../../methods/sharing/count.ts';
 import { ForeignProgram, type ForeignThread } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
+import { ownProgram } from '../../methods/sharing/own.ts';
 import {
   HAZELCAST,
   HazelcastCluster,
@@ -18,13 +16,8 @@ import { until } from '../../servers/until.ts';
 const why = (await missingHazelcast()) ?? (await missing('java'));
 beforeEach(({ skip }) => skip(why !== undefined, why));
 
-/** How long the programs count: HOLDFAST_TRIAL_MS=60000 for the long trial. */
-const TRIAL_MS = Number(process.env.HOLDFAST_TRIAL_MS ?? 5000);
-
 /** A request has long reached the members, in ms: they do not show who waits. */
 const MOMENT_MS = 300;
-
-const OWN = fileURLToPath(new URL('children/own-program.ts', import.meta.url));
 
 let cluster: HazelcastCluster;
 const sides: Record<'java' | 'ours', () => Promise<ForeignProgram>> = {
@@ -32,10 +25,10 @@ const sides: Record<'java' | 'ours', () => Promise<ForeignProgram>> = {
     ForeignProgram.start(
       await javaDriver('HazelcastDriver', HAZELCAST, 'tests', ...cluster.addresses),
     ),
-  ours: () => {
-    const node = [process.execPath, '--import', './scripts/sources.mjs', OWN];
-    return ForeignProgram.start({ command: [...node, `${SESSION_TTL_S}`, ...cluster.addresses] });
-  },
+  ours: () =>
+    ForeignProgram.start(
+      ownProgram('fenced-lock', `${SESSION_TTL_S * 1000}`, ...cluster.addresses),
+    ),
 };
 let java: ForeignProgram;
 let ours: ForeignProgram;
@@ -144,26 +137,6 @@ describe.each(LOSSES)('a holder of $holder', ({ holder, next }) => {
 
 test(
   'four programs of either kind count in one file, and no number is lost',
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'holdfast-sharing-'));
-    const file = join(folder, 'number');
-    await writeFile(file, '0');
-    const kinds = ['java', 'ours', 'java', 'ours', 'java', 'ours', 'java', 'ours'] as const;
-    const programs = await Promise.all(kinds.map((kind) => sides[kind]()));
-    try {
-      const name = newName();
-      const counts = await Promise.all(
-        programs.map((program) => program.thread().count('mutex', name, file, TRIAL_MS)),
-      );
-      const sum = counts.reduce((one, other) => one + other, 0);
-      expect(Number(await readFile(file, 'utf8'))).toBe(sum);
-      // The queue in the members is fair: each had its turns.
-      expect(Math.min(...counts)).toBeGreaterThan(0);
-      console.log(`${sum} turns in ${TRIAL_MS} ms: ${counts.join(', ')}`);
-    } finally {
-      await Promise.all(programs.map((program) => program.kill()));
-      await rm(folder, { recursive: true });
-    }
-  },
+  () => countTogether(sides, ['mutex', newName()]),
   90_000 + TRIAL_MS,
 );

@@ -1,22 +1,45 @@
 /**
  * A program of ours that does as it is told, by the lines of foreign-program.ts. Arguments: the
- * session's TTL in s, and addresses of members.
+ * store, the TTL in ms, and what the store needs.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { createLocks, type Lease } from 'holdfast';
-import { fencedLockStore } from 'holdfast/hazelcast';
+import { createLocks, type Lease, type Lock } from 'holdfast';
+import { fencedLockStore, hazelcastStore } from 'holdfast/hazelcast';
+import type { Store } from 'holdfast/store';
+import { zookeeperStore } from 'holdfast/zookeeper';
 import { hazelcastClient } from '../../../servers/hazelcast-cluster.ts';
 
-const [ttl = '', ...addresses] = process.argv.slice(2);
-const client = await hazelcastClient(addresses);
-const store = fencedLockStore(client, { sessionTtl: Number(ttl) * 1000 });
-const locks = createLocks(store, { ttl: Number(ttl) * 1000 });
+const [kindOfStore = '', ttl = '', ...places] = process.argv.slice(2);
+const ttlMs = Number(ttl);
+
+const STORES: Readonly<Record<string, () => Promise<Store>>> = {
+  'fenced-lock': async () => fencedLockStore(await hazelcastClient(places), { sessionTtl: ttlMs }),
+  hazelcast: async () => hazelcastStore(await hazelcastClient(places)),
+  zookeeper: async () => {
+    const [url = '', path = ''] = places;
+    return zookeeperStore(url, { path, latches: true });
+  },
+};
+
+const store = await STORES[kindOfStore]?.();
+if (!store) throw new Error(`no store: ${kindOfStore}`);
+const locks = createLocks(store, { ttl: ttlMs });
 const leases = new Map<string, Lease>();
 
-async function acquire(thread: string, name: string, waitMs: number): Promise<boolean> {
-  const mutex = locks.mutex(name);
-  const lease = await (waitMs === 0 ? mutex.tryAcquire() : mutex.acquire());
+/** Each task has a claim of its own; a seat of an election is a semaphore's only permit. */
+function lockOf(kind: string, name: string): Lock {
+  if (kind === 'latch') return locks.semaphore(name, { limit: 1 });
+  return locks.mutex(name, { fair: true });
+}
+
+async function acquire(
+  thread: string,
+  [kind, name]: readonly [string, string],
+  waitMs: number,
+): Promise<boolean> {
+  const lock = lockOf(kind, name);
+  const lease = await (waitMs === 0 ? lock.tryAcquire() : lock.acquire());
   if (lease) leases.set(thread + name, lease);
   return lease !== null;
 }
@@ -27,10 +50,10 @@ async function release(thread: string, name: string): Promise<string> {
 }
 
 /** Only the lock guards the number. */
-async function count(name: string, file: string, ms: number): Promise<number> {
+async function count([lock, file]: readonly [Lock, string], ms: number): Promise<number> {
   let times = 0;
   for (const end = performance.now() + ms; performance.now() < end; times++) {
-    const lease = await locks.mutex(name).acquire();
+    const lease = await lock.acquire();
     const number = Number(await readFile(file, 'utf8'));
     await writeFile(file, `${number + 1}`);
     await lease.release();
@@ -44,11 +67,11 @@ async function command(thread: string, words: readonly string[]): Promise<unknow
     case 'version':
       return process.version;
     case 'acquire':
-      return acquire(thread, name, Number(third));
+      return acquire(thread, [kind, name], Number(third));
     case 'release':
       return release(thread, name);
     case 'count':
-      return count(name, third, Number(fourth));
+      return count([lockOf(kind, name), third], Number(fourth));
     case 'fence':
       return (leases.get(thread + kind)?.token ?? 0n) / 1024n;
     case 'loss':
