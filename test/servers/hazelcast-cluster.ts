@@ -133,6 +133,8 @@ function configOf(port: number, { ports, cpMembers, sessionTtlSeconds }: Setting
         'cp-member-count': cpMembers,
         'session-time-to-live-seconds': sessionTtlSeconds,
         'session-heartbeat-interval-seconds': 1,
+        // No session may last longer than a member may be missing; 0: for ever.
+        'missing-cp-member-auto-removal-seconds': 0,
       },
     },
   });

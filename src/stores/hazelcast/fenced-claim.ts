@@ -37,13 +37,15 @@ const WAIT_MS = 300_000;
 
 export class FencedClaim {
   readonly claim: Claim;
-  /** Resolves when the request needs no more time. */
+  /** Resolves when it holds, or is known to wait. */
   asked: Promise<void> = Promise.resolve();
   readonly #parts: FencedClaimParts;
   readonly #timer: OneTimer;
   #expiresAt = 0;
   #hold: Hold | undefined;
   #over: GoneReason | undefined;
+  /** How many wait is not told. Where this one had to, others may: turns inside a process end. */
+  #crowd: 0 | 1 = 0;
   #error: unknown;
 
   constructor(claim: Claim, parts: FencedClaimParts) {
@@ -76,12 +78,18 @@ export class FencedClaim {
     return { number, kind, permits, ttlMs, leftMs: this.#leftMs, holder };
   }
 
+  /** Tries once; if another holds, a second request waits in the members. */
   ask(): void {
     this.#live();
-    this.asked = this.#ask().catch((error: unknown) => {
+    const failed = (error: unknown): void => {
       this.#error = error;
-      this.#end('unknown');
-    });
+    };
+    this.asked = this.#ask(0).then((granted) => {
+      if (granted || this.#over !== undefined) return;
+      if (!this.claim.queue) return this.#end('refused');
+      this.#crowd = 1;
+      void this.#wait().catch(failed);
+    }, failed);
   }
 
   /** A heartbeat, after the session of that epoch was seen alive. @throws what the request threw. */
@@ -92,6 +100,7 @@ export class FencedClaim {
       this.#end('session');
     }
     if (this.#over === undefined) this.#live();
+    this.#crowd = 1;
     if (this.#hold) this.#hold = { ...this.#hold, aliveUntil: session.aliveUntil };
     return this.status();
   }
@@ -99,11 +108,9 @@ export class FencedClaim {
   /** True if it was not over. @throws StoreError if the lock may not have been given back. */
   async release(afterMs = 0): Promise<boolean> {
     if (this.#over !== undefined) return false;
-    const { clock } = this.#parts;
     if (afterMs > 0 && this.#hold) {
-      const { fence } = this.#hold;
-      this.#end('unknown');
-      clock.setTimeout(() => this.#giveBack(fence), afterMs).unref();
+      this.#over = 'unknown';
+      this.#live(afterMs);
       return true;
     }
     const hold = this.#hold;
@@ -114,45 +121,47 @@ export class FencedClaim {
   }
 
   get #leftMs(): number {
-    return Math.max(0, this.#expiresAt - this.#parts.clock.now());
+    const until = Math.min(this.#expiresAt, this.#hold?.aliveUntil ?? this.#expiresAt);
+    return Math.max(0, until - this.#parts.clock.now());
   }
 
-  #held({ fence, aliveUntil }: Hold): HeldStatus {
-    const sessionMs = Math.max(0, aliveUntil - this.#parts.clock.now());
-    const leftMs = Math.min(this.#leftMs, sessionMs);
-    // There may be some, in other programs: turns inside this one are bounded.
-    return { state: 'held', token: BigInt(`${fence}`), leftMs, waiters: 1 };
+  #held({ fence }: Hold): HeldStatus {
+    const token = BigInt(`${fence}`);
+    return { state: 'held', token, leftMs: this.#leftMs, waiters: this.#crowd };
   }
 
-  /** A grant that took long says nothing of its session any more, which is then asked for. */
-  async #ask(): Promise<void> {
-    const { session, clock, locks, name, granted } = this.#parts;
-    const waitMs = this.claim.queue ? WAIT_MS : 0;
+  /** Never ends before the claim does. @throws StoreError */
+  async #wait(): Promise<void> {
     while (this.#over === undefined) {
-      const { epoch } = session;
-      const sentAt = clock.now();
-      const fence = await locks.ask(name, (lock) => lock.tryLock(waitMs));
-      if (fence === undefined && this.claim.queue) continue;
-      if (fence === undefined) return this.#end('refused');
-      let aliveUntil = session.aliveFrom(sentAt);
-      let goesOn = true;
-      if (clock.now() > (sentAt + aliveUntil) / 2) {
-        goesOn = (await session.prove()) === epoch;
-        aliveUntil = session.aliveUntil;
-      }
-      if (goesOn && this.#over === undefined) {
-        this.#hold = { fence, epoch, aliveUntil };
-        return granted();
-      }
-      this.#giveBack(fence);
+      if (await this.#ask(WAIT_MS)) return this.#parts.granted();
     }
   }
 
-  /** From now on for one TTL. */
-  #live(): void {
-    const { ttlMs } = this.claim;
-    this.#expiresAt = this.#parts.clock.now() + ttlMs;
-    this.#timer.set(() => this.#expire(), ttlMs);
+  /** True if it holds. A grant that took long needs a proof that its session goes on. */
+  async #ask(waitMs: number): Promise<boolean> {
+    const { session, clock, locks, name } = this.#parts;
+    const { epoch } = session;
+    const sentAt = clock.now();
+    const fence = await locks.ask(name, (lock) => lock.tryLock(waitMs));
+    if (fence === undefined) return false;
+    let aliveUntil = session.aliveFrom(sentAt);
+    let goesOn = true;
+    if (clock.now() > (sentAt + aliveUntil) / 2) {
+      goesOn = (await session.prove()) === epoch;
+      aliveUntil = session.aliveUntil;
+    }
+    if (goesOn && this.#over === undefined) {
+      this.#hold = { fence, epoch, aliveUntil };
+      return true;
+    }
+    this.#giveBack(fence);
+    return false;
+  }
+
+  /** From now on for so long. */
+  #live(ms: number = this.claim.ttlMs): void {
+    this.#expiresAt = this.#parts.clock.now() + ms;
+    this.#timer.set(() => this.#expire(), ms);
     this.#timer.unref();
   }
 

@@ -11,7 +11,7 @@
  * What would break it: a request without any reply (two minutes, by default). It may have got the
  * lock, which the client then has no way to give back before its session ends.
  */
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { ClosedError, toStoreError } from '../../contract/errors.ts';
 import type {
   Claim,
@@ -46,9 +46,6 @@ export interface FencedLockParts {
   readonly clock: Clock;
 }
 
-/** A request that has no reply after so long waits for a holder, in ms. */
-const SOON_MS = 25;
-
 const STRANGER: Member = {
   ...{ number: 0n, kind: 'mutex', permits: 1, ttlMs: 0, leftMs: 0 },
   holder: { host: '', pid: 0, label: 'not of this process', since: 0 },
@@ -58,6 +55,8 @@ export class FencedLockStore implements Store {
   readonly name = 'hazelcast-fenced-lock';
   readonly traits: Traits = TRAITS;
   readonly lineage: string = this.name;
+  /** A claim ends with its session. */
+  readonly maxTtlMs: number;
   readonly #parts: FencedLockParts;
   readonly #session: CpSession;
   readonly #wakes = new ClaimWakes();
@@ -67,17 +66,15 @@ export class FencedLockStore implements Store {
   constructor(parts: FencedLockParts) {
     const { locks, sessionTtlMs: ttlMs, clock } = parts;
     this.#parts = parts;
+    this.maxTtlMs = ttlMs;
     this.#session = new CpSession({ locks, ttlMs, clock });
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     return this.#each(claims, async (claim) => {
-      const known = this.#claims.get(claim.id);
-      if (known) return known.status();
-      await this.#session.begin();
+      if (!this.#claims.has(claim.id)) await this.#session.begin();
       const asked = this.#claims.get(claim.id) ?? this.#enter(claim);
-      const soon = sleep(this.#parts.clock, SOON_MS);
-      await Promise.race([asked.asked, ...(claim.queue ? [soon] : [])]);
+      await asked.asked;
       return asked.status();
     });
   }
@@ -119,9 +116,9 @@ export class FencedLockStore implements Store {
     return this.#wakes.subscribe(claim, wake);
   }
 
+  /** What is still held ends with its TTL. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#claims.values()].map((claim) => claim.release().catch(() => {})));
     await this.#session.end();
   }
 

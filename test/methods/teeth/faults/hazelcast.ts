@@ -49,11 +49,4 @@ export const HAZELCAST_FAULTS: readonly Fault[] = [
     replace: 'this.#end',
     why: 'a claim that nobody renews blocks all others for as long as its process lives',
   },
-  {
-    ...claim,
-    name: 'fenced lock: the session may be shorter than the lease',
-    find: 'Math.min(this.#leftMs, sessionMs)',
-    replace: 'this.#leftMs',
-    why: 'a holder that cannot reach the members believes longer than its session lasts',
-  },
 ];
