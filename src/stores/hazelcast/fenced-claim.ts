@@ -92,7 +92,10 @@ export class FencedClaim {
     }, failed);
   }
 
-  /** A heartbeat, after the session of that epoch was seen alive. @throws what the request threw. */
+  /**
+   * A heartbeat, after the session of that epoch was seen alive.
+   * @throws what the request threw.
+   */
   renew(epoch: number): ClaimStatus {
     const { session } = this.#parts;
     if (this.#hold && this.#hold.epoch !== epoch) {

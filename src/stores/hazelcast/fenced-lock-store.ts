@@ -6,8 +6,8 @@
  * has ended. They keep waiting requests in order; so a waiting claim is a request that waits, and
  * one that is given up stays there: when it gets the lock, it gives it back at once. The client
  * repeats a request with the same number after a broken connection, so no lock is taken twice.
- * A claim is known to this process alone, which ends it with its TTL; of a process that has crashed,
- * the session ends all claims together.
+ * A claim is known to this process alone, which ends it with its TTL; if the process has crashed,
+ * its session ends all its claims together.
  * What would break it: a request without any reply (two minutes, by default). It may have got the
  * lock, which the client then has no way to give back before its session ends.
  */

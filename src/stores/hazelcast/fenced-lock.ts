@@ -27,8 +27,8 @@ const CHECKS = {
 };
 
 /**
- * A store that shares its locks with programs in Java: each is the `FencedLock` of that name. It has
- * no permits, no readers and no view of who waits; where all programs use Holdfast, take
+ * A store that shares its locks with programs in Java: each is the `FencedLock` of that name.
+ * It has no permits, no readers and no view of who waits; where all programs use Holdfast, take
  * `hazelcastStore`.
  *
  * @example

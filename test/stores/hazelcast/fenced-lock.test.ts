@@ -38,15 +38,17 @@ interface Sessions {
   requestCloseSession(groupId: object, id: object): Promise<boolean>;
 }
 
+const MANAGER = 'cpSessionManager';
+
 interface Subsystem {
-  readonly cpSessionManager: Sessions;
+  [MANAGER]: Sessions;
 }
 
 /** In the members, as an operator closes it; the client does not know. */
 async function closeSessions(client: Client): Promise<void> {
-  const { cpSessionManager } = client.getCPSubsystem() as unknown as Subsystem;
-  for (const { groupId, id } of cpSessionManager.sessions.values()) {
-    await cpSessionManager.requestCloseSession(groupId, id);
+  const inside = (client.getCPSubsystem() as unknown as Subsystem)[MANAGER];
+  for (const { groupId, id } of inside.sessions.values()) {
+    await inside.requestCloseSession(groupId, id);
   }
 }
 

@@ -1,93 +1,88 @@
-/**
- * A program of ours that does as it is told, by the lines of foreign-program.ts. Arguments: the
- * store, the TTL in ms, and what the store needs.
- */
-import { readFile, writeFile } from 'node:fs/promises';
+/** Takes our own locks as it is told: see foreign-program.ts. Arguments: a file that opens a store. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { createLocks, type Lease, type Lock } from 'holdfast';
-import { fencedLockStore, hazelcastStore } from 'holdfast/hazelcast';
-import type { Store } from 'holdfast/store';
-import { zookeeperStore } from 'holdfast/zookeeper';
-import { hazelcastClient } from '../../../servers/hazelcast-cluster.ts';
+import { pathToFileURL } from 'node:url';
+import { createLocks, type Lease, type Lock, type Store } from 'holdfast';
 
-const [kindOfStore = '', ttl = '', ...places] = process.argv.slice(2);
-const ttlMs = Number(ttl);
-
-const STORES: Readonly<Record<string, () => Promise<Store>>> = {
-  'fenced-lock': async () => fencedLockStore(await hazelcastClient(places), { sessionTtl: ttlMs }),
-  hazelcast: async () => hazelcastStore(await hazelcastClient(places)),
-  zookeeper: async () => {
-    const [url = '', path = ''] = places;
-    return zookeeperStore(url, { path, latches: true });
-  },
+const [file = '', ...args] = process.argv.slice(2);
+const { open } = (await import(pathToFileURL(file).href)) as {
+  readonly open: (...args: readonly string[]) => Store;
 };
+const locks = createLocks(open(...args));
 
-const store = await STORES[kindOfStore]?.();
-if (!store) throw new Error(`no store: ${kindOfStore}`);
-const locks = createLocks(store, { ttl: ttlMs });
+/** Those of each thread, by kind and name. */
 const leases = new Map<string, Lease>();
+const threads = new Map<string, Promise<void>>();
 
-/** Each task has a claim of its own; a seat of an election is a semaphore's only permit. */
-function lockOf(kind: string, name: string): Lock {
-  if (kind === 'latch') return locks.semaphore(name, { limit: 1 });
-  return locks.mutex(name, { fair: true });
+function lockOf(kind: string, name: string, ttl: number): Lock {
+  const options = { ttl, fair: true };
+  if (kind === 'read' || kind === 'write') return locks.rwLock(name, options)[kind];
+  if (kind.startsWith('permit')) return locks.semaphore(name, { ...options, limit: 1 });
+  return locks.mutex(name, options);
 }
 
-async function acquire(
-  thread: string,
-  [kind, name]: readonly [string, string],
-  waitMs: number,
-): Promise<boolean> {
-  const lock = lockOf(kind, name);
-  const lease = await (waitMs === 0 ? lock.tryAcquire() : lock.acquire());
-  if (lease) leases.set(thread + name, lease);
-  return lease !== null;
+async function acquire(thread: string, words: readonly string[]): Promise<string> {
+  const [kind = '', name = '', wait = '', lease = ''] = words;
+  const lock = lockOf(kind, name, Number(lease) || 1000);
+  const way = wait === '-1' ? {} : { wait: Number(wait) };
+  const got = wait === '0' ? await lock.tryAcquire() : await lock.acquire(way).catch(timedOut);
+  if (got) leases.set([thread, kind, name].join(), got);
+  return String(got !== null);
 }
 
-async function release(thread: string, name: string): Promise<string> {
-  await leases.get(thread + name)?.release();
-  return '';
+function timedOut(error: Error & { readonly code?: string }): null {
+  if (error.code === 'TIMEOUT') return null;
+  throw error;
 }
 
-/** Only the lock guards the number. */
-async function count([lock, file]: readonly [Lock, string], ms: number): Promise<number> {
+async function count([
+  kind = '',
+  name = '',
+  path = '',
+  ms = '',
+]: readonly string[]): Promise<string> {
   let times = 0;
-  for (const end = performance.now() + ms; performance.now() < end; times++) {
-    const lease = await lock.acquire();
-    const number = Number(await readFile(file, 'utf8'));
-    await writeFile(file, `${number + 1}`);
-    await lease.release();
+  for (const end = Date.now() + Number(ms); Date.now() < end; times++) {
+    await lockOf(kind, name, 5000).run(async () => {
+      writeFileSync(path, String(Number(readFileSync(path, 'utf8')) + 1));
+    });
   }
-  return times;
+  return String(times);
 }
 
-async function command(thread: string, words: readonly string[]): Promise<unknown> {
-  const [verb, kind = '', name = '', third = '', fourth = ''] = words;
+async function command(thread: string, [verb, ...words]: readonly string[]): Promise<string> {
+  const key = [thread, ...words].join();
   switch (verb) {
     case 'version':
-      return process.version;
+      return 'own';
     case 'acquire':
-      return acquire(thread, [kind, name], Number(third));
+      return acquire(thread, words);
     case 'release':
-      return release(thread, name);
+      await leases.get(key)?.release();
+      return '';
+    case 'holds':
+      return String(leases.get(key)?.held ?? false);
     case 'count':
-      return count([lockOf(kind, name), third], Number(fourth));
-    case 'fence':
-      return (leases.get(thread + kind)?.token ?? 0n) / 1024n;
-    case 'loss':
-      return leases.get(thread + kind)?.loss?.reason ?? 'none';
+      return count(words);
     default:
       throw new Error(`no command: ${verb}`);
   }
 }
 
-const lines = createInterface({ input: process.stdin });
-lines.on('line', (line) => {
-  const [number, thread = '', ...words] = line.split('\t');
-  command(thread, words).then(
-    (answer) => console.log([number, 'ok', `${answer}`].join('\t')),
-    (error: unknown) => console.log([number, 'failed', `${error}`].join('\t')),
-  );
-});
-// Without a word to the members: what it holds ends with its session.
-lines.on('close', () => process.exit());
+function say(number: string, outcome: string, answer: string): void {
+  process.stdout.write(`${[number, outcome, answer].join('\t')}\n`);
+}
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const [number = '', thread = '', ...words] = line.split('\t');
+    const before = threads.get(thread) ?? Promise.resolve();
+    const after = before
+      .then(() => command(thread, words))
+      .then(
+        (answer) => say(number, 'ok', answer),
+        (error: unknown) => say(number, 'failed', String(error).replace(/\s+/g, ' ')),
+      );
+    threads.set(thread, after);
+  })
+  .on('close', () => process.exit());
