@@ -14,7 +14,7 @@ const SERVERS = [
   // What is in `units` needs no server.
   'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
-  'test/stores/{objects,dynamodb,mongodb,consul,table}/*.test.ts',
+  'test/stores/{objects,dynamodb,mongodb,consul,table,hazelcast}/*.test.ts',
   'test/stores/{rows,shedlock,spring}/*.test.ts',
 ];
 /** Their server may still be building when all others run. */

@@ -26,6 +26,7 @@ declare const redis: import('ioredis').Redis;
 declare const etcd: import('holdfast/etcd').EtcdClient;
 declare const session: import('holdfast/zookeeper').ZookeeperSession;
 declare const objects: import('holdfast/fence').ObjectAccess;
+declare const hazelcast: import('hazelcast-client').HazelcastClient;
 declare const documents: import('holdfast/document').Documents;
 
 declare const sku: string;

@@ -48,6 +48,7 @@ const OPENERS: ReadonlyMap<string, () => Promise<Opener>> = new Map([
   ['consul', CONSUL],
   ['consuls', CONSUL],
   ['kubernetes', () => import('./stores/kubernetes/open-url.ts')],
+  ['hazelcast', () => import('./stores/hazelcast/open-url.ts')],
   ['module', async () => ({ openUrl: openModule })],
 ]);
 
@@ -88,6 +89,7 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  * - `mongodb://user:password@host1,host2/database?collection=locks`, else as its client takes it,
  * - `consul://host:8500`, `consuls:` for TLS, with options of `consulStore` as its query,
  * - `kubernetes:` in a pod, with options of `kubernetesStore` as its query: `?namespace=shop`,
+ * - `hazelcast://host1:5701,host2:5701/cluster`, with options of `hazelcastStore` as its query,
  * - `module:` and a package or the path of a file, for a store of your own: its default
  *   export is a function that returns the store, given what follows the first `?`.
  *

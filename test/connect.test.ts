@@ -90,6 +90,8 @@ test.each([
   ['dynamodb://locks?maxWaiters=many', 'USAGE', /whole number/],
   ['mongodb://me:secret@host', 'USAGE', /does not name a database/],
   ['mongodb://me:secret@host/shop?retryWrites=secret', 'USAGE', /malformed/],
+  ['hazelcast:secret', 'USAGE', /needs a member/],
+  ['hazelcast://host/dev?grup=secret', 'USAGE', /grup.*group/],
   ['consul:secret', 'USAGE', /needs an agent's address/],
   ['consul://host?tokn=secret', 'USAGE', /tokn.*token/],
   ['kubernetes://host', 'USAGE', /takes options alone/],
@@ -108,6 +110,7 @@ test.each([
   ['table+mysql://me:secret@host/shop?maxWaiters=5', 'table'],
   ['table+mariadb://me:secret@host/shop', 'table'],
   ['mongodb://me:secret@localhost/shop?collection=locks&maxWaiters=5', 'mongodb'],
+  ['hazelcast://127.0.0.1:1,127.0.0.1:2/dev?prefix=shop/', 'hazelcast'],
   ['consul://127.0.0.1:1?prefix=shop/&token=secret', 'consul'],
   ['kubernetes:?url=http://127.0.0.1:1&namespace=shop', 'kubernetes'],
 ])('%s is a store that has asked for nothing yet', async (url, name) => {

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { debianProgram, type Packages } from './debian.ts';
@@ -18,6 +18,8 @@ export interface Artifact {
   readonly version: string;
   /** What is to be in the same folder. */
   readonly with?: readonly Artifact[];
+  /** Of its own jar, where what Maven Central says of it is not enough. */
+  readonly sha256?: string;
 }
 
 export interface JavaProgram {
@@ -54,6 +56,7 @@ async function fetchInto(jars: string, artifact: Artifact, java: Command): Promi
     await writeFile(join(folder, 'pom.xml'), projectOf(artifact));
     const [program = '', ...args] = [...java, ...(await launching(folder))];
     await promisify(execFile)(program, [...args, ...goal(folder, root)], { cwd: folder });
+    await checkJar(root, artifact);
     await rename(root, jars).catch(async (error: unknown) => {
       // Another process was faster.
       await access(jars).catch(() => Promise.reject(error));
@@ -61,6 +64,13 @@ async function fetchInto(jars: string, artifact: Artifact, java: Command): Promi
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function checkJar(root: string, { name, version, sha256 }: Artifact): Promise<void> {
+  if (sha256 === undefined) return;
+  const jar = await readFile(join(root, `${name}-${version}.jar`));
+  const found = createHash('sha256').update(jar).digest('hex');
+  if (found !== sha256) throw new Error(`${name} ${version} has another checksum: ${found}`);
 }
 
 /** As `mvn` starts it, which looks for Java in other places. */

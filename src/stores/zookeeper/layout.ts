@@ -16,10 +16,13 @@ const FOLDERS = 256;
 
 export class Tree {
   readonly root: string;
+  /** Locks of one permit are those of Curator's `LeaderLatch`. */
+  readonly latches: boolean;
 
   /** `root` is a path without a slash at its end, or nothing. */
-  constructor(root: string) {
+  constructor(root: string, latches = false) {
     this.root = root;
+    this.latches = latches;
   }
 
   get lineage(): string {

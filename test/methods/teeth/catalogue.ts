@@ -5,6 +5,7 @@ import { DOCUMENT_FAULTS } from './faults/document.ts';
 import { ETCD_FAULTS } from './faults/etcd.ts';
 import { FENCE_FAULTS } from './faults/fence.ts';
 import { HAND_OFF_FAULTS } from './faults/hand-off.ts';
+import { HAZELCAST_FAULTS } from './faults/hazelcast.ts';
 import { JOB_FAULTS } from './faults/jobs.ts';
 import { MACHINE_FAULTS } from './faults/machine.ts';
 import { MEMORY_FAULTS } from './faults/memory.ts';
@@ -29,7 +30,7 @@ export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...REDIS_LOSS_FAULTS,
-  ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS],
+  ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS, ...HAZELCAST_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
   ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],

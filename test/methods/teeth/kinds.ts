@@ -20,7 +20,7 @@ export interface Notice {
 const MEMORY = /^test\/methods\/conformance\/(memory|chaos)/;
 
 /** Services of documents: one suite for all. */
-const SERVICES = ['consul', 'dynamodb', 'mongodb', 'objects', 'table'].map(
+const SERVICES = ['consul', 'dynamodb', 'hazelcast', 'mongodb', 'objects', 'table'].map(
   (name) => `stores/${name}`,
 );
 

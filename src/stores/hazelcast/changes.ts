@@ -1,0 +1,75 @@
+/**
+ * News of documents, which an atomic reference does not tell: each writer sets the key of what it
+ * has changed in a map, and every waiting process listens to that map.
+ *
+ * It holds hints alone, so it may lose some, as maps of Hazelcast do: a heartbeat brings the same
+ * news later. When a member comes or goes, all watches look.
+ */
+import { EventEmitter, on } from 'node:events';
+import { type Feed, SharedWatch } from '../shared-watch.ts';
+import type { Hazelcast, HazelcastMap } from './client.ts';
+
+/** An entry has been heard long before, in ms. */
+const ENTRY_MS = 60_000;
+
+export class Changes {
+  readonly #open: () => Promise<Hazelcast>;
+  readonly #name: string;
+  readonly #watches = new SharedWatch(() => this.#feed());
+  #map: Promise<HazelcastMap> | undefined;
+
+  constructor(open: () => Promise<Hazelcast>, name: string) {
+    this.#open = open;
+    this.#name = name;
+  }
+
+  /** Never rejects. */
+  async ring(key: string): Promise<void> {
+    try {
+      await (await this.#getMap()).set(key, '', ENTRY_MS);
+    } catch {
+      // A hint is lost.
+    }
+  }
+
+  watch(key: string, changed: () => void): Promise<AsyncDisposable> {
+    return this.#watches.watch(key, changed);
+  }
+
+  close(): Promise<void> {
+    return this.#watches.close();
+  }
+
+  #getMap(): Promise<HazelcastMap> {
+    this.#map ??= this.#open().then((client) => client.getMap(this.#name));
+    this.#map.catch(() => {
+      this.#map = undefined;
+    });
+    return this.#map;
+  }
+
+  async #feed(): Promise<Feed> {
+    const map = await this.#getMap();
+    const cluster = (await this.#open()).getCluster();
+    const news = new EventEmitter();
+    const keys = on(news, 'changed', { close: ['closed'] });
+    const changed = ({ key }: { readonly key: string }): boolean => news.emit('changed', key);
+    const end = (): boolean => news.emit('closed');
+    const entries = await map.addEntryListener(
+      { added: changed, updated: changed },
+      undefined,
+      false,
+    );
+    const members = cluster.addMembershipListener({ memberAdded: end, memberRemoved: end });
+    return {
+      async close() {
+        end();
+        cluster.removeMembershipListener(members);
+        await map.removeEntryListener(entries);
+      },
+      async *[Symbol.asyncIterator]() {
+        for await (const [key] of keys) yield key as string;
+      },
+    };
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Whether the CP session of a client goes on, which its interface does not tell.
+ *
+ * The client has one session for all its locks of a group, and takes another one in silence when
+ * that has ended. So this store holds a lock of its own, the probe, whose name nobody else knows.
+ * Trying it again, which fails, is a heartbeat of the session, as each request of a lock is; then,
+ * if the probe is still locked, the session that took it was alive when that was asked. If the try
+ * succeeds, the session had ended with all that it held, and a new epoch begins.
+ * What would break it: a server that ends a session but not its locks, or a `ttlMs` longer than the
+ * cluster's `session-time-to-live-seconds`.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { randomId } from '../../base/random-id.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { Fence, FencedLock } from './client.ts';
+import type { Proxies } from './proxies.ts';
+
+export interface CpSessionParts {
+  readonly locks: Proxies<FencedLock>;
+  readonly ttlMs: number;
+  readonly clock: Clock;
+}
+
+export class CpSession {
+  readonly #parts: CpSessionParts;
+  #name = probeName();
+  #fence: Fence | undefined;
+  #epoch = 0;
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #proving: Promise<number> | undefined;
+
+  constructor(parts: CpSessionParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts the sessions: what was locked in an earlier one is lost. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Until then it lasts, at least; on the clock of the store. */
+  get aliveUntil(): number {
+    return this.aliveFrom(this.#seenAt);
+  }
+
+  /** How long it lasts after a request in it that was sent then. */
+  aliveFrom(sentAt: number): number {
+    return sentAt + this.#parts.ttlMs;
+  }
+
+  /** Before the first lock is taken. @throws StoreError */
+  async begin(): Promise<void> {
+    if (this.#epoch === 0) await this.prove();
+  }
+
+  /** The epoch of the session that is alive now, after a heartbeat. @throws StoreError */
+  prove(): Promise<number> {
+    this.#proving ??= this.#prove().finally(() => {
+      this.#proving = undefined;
+    });
+    return this.#proving;
+  }
+
+  /** Gives the probe back. Never rejects. */
+  async end(): Promise<void> {
+    if (this.#fence === undefined) return;
+    const fence = this.#fence;
+    await this.#parts.locks.ask(this.#name, (probe) => probe.unlock(fence)).catch(() => {});
+  }
+
+  async #prove(): Promise<number> {
+    try {
+      await this.#parts.locks.ask(this.#name, (probe) => this.#try(probe));
+      return this.#epoch;
+    } catch (error) {
+      // It may have been taken anew, in another session, without a reply that would say so.
+      if ((error as StoreError).outcome === 'unknown') this.#beginAnew();
+      throw error;
+    }
+  }
+
+  async #try(probe: FencedLock): Promise<void> {
+    for (;;) {
+      const sentAt = this.#parts.clock.now();
+      const fence = await probe.tryLock(0);
+      if (fence !== undefined) {
+        this.#fence = fence;
+        this.#epoch++;
+      } else if (!(await probe.isLocked())) continue;
+      this.#seenAt = sentAt;
+      return;
+    }
+  }
+
+  #beginAnew(): void {
+    this.#name = probeName();
+    this.#fence = undefined;
+    this.#epoch++;
+  }
+}
+
+function probeName(): string {
+  return `holdfast/session/${randomId()}`;
+}

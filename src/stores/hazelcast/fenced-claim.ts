@@ -1,0 +1,197 @@
+/**
+ * One claim of a `FencedLock`: a request to lock, what came of it, and its end.
+ *
+ * Its state changes in one direction: it asks, then holds, then is over; or is over before it held,
+ * and gives back what it may still get. It is remembered for one TTL after its end, so that a copy
+ * of it that comes late finds that.
+ */
+import { type Clock, OneTimer } from '../../base/clock.ts';
+import type { Claim, ClaimStatus, GoneReason, HeldStatus, Member } from '../../contract/store.ts';
+import type { Fence, FencedLock } from './client.ts';
+import type { CpSession } from './cp-session.ts';
+import type { Proxies } from './proxies.ts';
+
+export interface FencedClaimParts {
+  readonly locks: Proxies<FencedLock>;
+  /** Of its lock. */
+  readonly name: string;
+  readonly session: CpSession;
+  readonly clock: Clock;
+  /** It waited, and holds now. */
+  readonly granted: () => void;
+  /** Its time in memory is over. */
+  readonly forgotten: () => void;
+}
+
+interface Hold {
+  readonly fence: Fence;
+  readonly epoch: number;
+  /** Its session lasts until then, at least. */
+  readonly aliveUntil: number;
+}
+
+const OVER = ['LockOwnershipLostError', 'IllegalMonitorStateError'];
+
+/** How long one request waits in the members, in ms: one that was given up is then gone. */
+const WAIT_MS = 300_000;
+
+export class FencedClaim {
+  readonly claim: Claim;
+  /** Resolves when it holds, or is known to wait. */
+  asked: Promise<void> = Promise.resolve();
+  readonly #parts: FencedClaimParts;
+  readonly #timer: OneTimer;
+  #expiresAt = 0;
+  #hold: Hold | undefined;
+  #over: GoneReason | undefined;
+  /** How many wait is not told. Where this one had to, others may: turns inside a process end. */
+  #crowd: 0 | 1 = 0;
+  #error: unknown;
+
+  constructor(claim: Claim, parts: FencedClaimParts) {
+    this.claim = claim;
+    this.#parts = parts;
+    this.#timer = new OneTimer(parts.clock);
+  }
+
+  get holds(): boolean {
+    return this.#hold !== undefined;
+  }
+
+  /** @throws what the request threw, once: the next claim asks anew. */
+  status(): ClaimStatus {
+    if (this.#error !== undefined) {
+      this.#timer.clear();
+      this.#parts.forgotten();
+      throw this.#error;
+    }
+    if (this.#over !== undefined) return { state: 'gone', why: this.#over };
+    if (this.#hold) return this.#held(this.#hold);
+    const leftMs = this.#leftMs;
+    return { state: 'waiting', why: 'queue', leftMs, retryInMs: this.claim.ttlMs };
+  }
+
+  /** As `inspect` shows it. */
+  get member(): Member {
+    const { kind, permits, ttlMs, holder } = this.claim;
+    const number = BigInt(`${this.#hold?.fence ?? 0}`);
+    return { number, kind, permits, ttlMs, leftMs: this.#leftMs, holder };
+  }
+
+  /** Tries once; if another holds, a second request waits in the members. */
+  ask(): void {
+    this.#live();
+    const failed = (error: unknown): void => {
+      this.#error = error;
+    };
+    this.asked = this.#ask(0).then((granted) => {
+      if (granted || this.#over !== undefined) return;
+      if (!this.claim.queue) return this.#end('refused');
+      this.#crowd = 1;
+      void this.#wait().catch(failed);
+    }, failed);
+  }
+
+  /**
+   * A heartbeat, after the session of that epoch was seen alive.
+   * @throws what the request threw.
+   */
+  renew(epoch: number): ClaimStatus {
+    const { session } = this.#parts;
+    if (this.#hold && this.#hold.epoch !== epoch) {
+      this.#giveBack(this.#hold.fence);
+      this.#end('session');
+    }
+    if (this.#over === undefined) this.#live();
+    this.#crowd = 1;
+    if (this.#hold) this.#hold = { ...this.#hold, aliveUntil: session.aliveUntil };
+    return this.status();
+  }
+
+  /** True if it was not over. @throws StoreError if the lock may not have been given back. */
+  async release(afterMs = 0): Promise<boolean> {
+    if (this.#over !== undefined) return false;
+    if (afterMs > 0 && this.#hold) {
+      this.#over = 'unknown';
+      this.#live(afterMs);
+      return true;
+    }
+    const hold = this.#hold;
+    const was = hold !== undefined || this.#expiresAt > 0;
+    if (hold) await this.#unlock(hold.fence);
+    this.#end('unknown');
+    return was;
+  }
+
+  get #leftMs(): number {
+    const until = Math.min(this.#expiresAt, this.#hold?.aliveUntil ?? this.#expiresAt);
+    return Math.max(0, until - this.#parts.clock.now());
+  }
+
+  #held({ fence }: Hold): HeldStatus {
+    const token = BigInt(`${fence}`);
+    return { state: 'held', token, leftMs: this.#leftMs, waiters: this.#crowd };
+  }
+
+  /** Never ends before the claim does. @throws StoreError */
+  async #wait(): Promise<void> {
+    while (this.#over === undefined) {
+      if (await this.#ask(WAIT_MS)) return this.#parts.granted();
+    }
+  }
+
+  /** True if it holds. A grant that took long needs a proof that its session goes on. */
+  async #ask(waitMs: number): Promise<boolean> {
+    const { session, clock, locks, name } = this.#parts;
+    const { epoch } = session;
+    const sentAt = clock.now();
+    const fence = await locks.ask(name, (lock) => lock.tryLock(waitMs));
+    if (fence === undefined) return false;
+    let aliveUntil = session.aliveFrom(sentAt);
+    let goesOn = true;
+    if (clock.now() > (sentAt + aliveUntil) / 2) {
+      goesOn = (await session.prove()) === epoch;
+      aliveUntil = session.aliveUntil;
+    }
+    if (goesOn && this.#over === undefined) {
+      this.#hold = { fence, epoch, aliveUntil };
+      return true;
+    }
+    this.#giveBack(fence);
+    return false;
+  }
+
+  /** From now on for so long. */
+  #live(ms: number = this.claim.ttlMs): void {
+    this.#expiresAt = this.#parts.clock.now() + ms;
+    this.#timer.set(() => this.#expire(), ms);
+    this.#timer.unref();
+  }
+
+  #expire(): void {
+    if (this.#hold) this.#giveBack(this.#hold.fence);
+    this.#end('expired');
+  }
+
+  #end(why: GoneReason): void {
+    this.#over = why;
+    this.#hold = undefined;
+    this.#timer.set(this.#parts.forgotten, this.claim.ttlMs);
+    this.#timer.unref();
+  }
+
+  /** Never rejects: what cannot be given back ends with the session. */
+  #giveBack(fence: Fence): void {
+    this.#unlock(fence).catch(() => {});
+  }
+
+  async #unlock(fence: Fence): Promise<void> {
+    const { locks, name } = this.#parts;
+    await locks.ask(name, (lock) =>
+      lock.unlock(fence).catch((error: Error) => {
+        // It is not held any more: its session has ended, or a copy of this request has done it.
+        if (!OVER.includes(error.constructor.name)) throw error;
+      }),
+    );
+  }
+}

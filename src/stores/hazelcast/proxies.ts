@@ -1,0 +1,54 @@
+import { isLockError } from '../../base/errors.ts';
+import { type CpSubsystem, type Hazelcast, refuseUnsafe } from './client.ts';
+import { storeError } from './errors.ts';
+
+export interface Place {
+  /** Returns the client, always the same. */
+  readonly open: () => Promise<Hazelcast>;
+  readonly group: string;
+  readonly allowUnsafe: boolean;
+}
+
+/** More than this are not remembered: each costs a request to make. */
+const MAX_PROXIES = 10_000;
+
+/** The client's objects for those of the CP group, each asked for once. */
+export class Proxies<T> {
+  readonly #place: Place;
+  readonly #make: (cp: CpSubsystem, name: string) => Promise<T>;
+  readonly #made = new Map<string, Promise<T>>();
+  #safe: Promise<void> | undefined;
+
+  constructor(place: Place, make: (cp: CpSubsystem, name: string) => Promise<T>) {
+    this.#place = place;
+    this.#make = make;
+  }
+
+  /** @throws StoreError */
+  async ask<R>(name: string, use: (proxy: T) => Promise<R>): Promise<R> {
+    const proxy = this.#made.get(name) ?? this.#find(name);
+    if (this.#made.size >= MAX_PROXIES) this.#made.clear();
+    this.#made.set(name, proxy);
+    try {
+      return await use(await proxy);
+    } catch (error) {
+      // It may be of a group that is gone.
+      this.#made.delete(name);
+      this.#safe = undefined;
+      throw isLockError(error) ? error : storeError(error);
+    }
+  }
+
+  async #find(name: string): Promise<T> {
+    const { open, group, allowUnsafe } = this.#place;
+    const cp = (await open()).getCPSubsystem();
+    if (!allowUnsafe) this.#safe ??= refuseUnsafe(cp);
+    await this.#safe;
+    return this.#make(cp, `${name}@${group}`);
+  }
+}
+
+/** `@` begins the group in a name, and blanks around it are cut off. */
+export function objectName(name: string): string {
+  return name.replace(/[%@]|^\s|\s$/g, encodeURIComponent);
+}

@@ -1,0 +1,147 @@
+/**
+ * Members of Hazelcast 5.4, the last open-source line with the CP Subsystem: from 5.5 on a member
+ * with `cp-member-count: 3` does not start without a licence.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'hazelcast-client';
+import { type Artifact, type JavaProgram, javaProgram } from './maven.ts';
+import { freePort } from './ports.ts';
+import { LocalServer, ServerProcess } from './server-process.ts';
+import { until } from './until.ts';
+
+export const HAZELCAST: Artifact = {
+  ...{ group: 'com.hazelcast', name: 'hazelcast', version: '5.4.0' },
+  sha256: 'cbcd4de863ee859dd6094fe01752e1bc9986c5240621443fe6609a5e16903f0d',
+};
+const MAIN = 'com.hazelcast.core.server.HazelcastMemberStarter';
+
+export interface HazelcastOptions {
+  /** How many of the three members have the CP Subsystem; 0: unsafe mode. Default 3. */
+  readonly cpMembers?: 0 | 3;
+  readonly sessionTtlSeconds?: number;
+}
+
+/** The TTL of CP sessions, in s: short, as tests wait for it to end. */
+export const SESSION_TTL_S = 5;
+
+class Member extends LocalServer {
+  readonly port: number;
+  readonly #program: JavaProgram;
+  readonly #config: string;
+
+  constructor(program: JavaProgram, port: number, config: string) {
+    super(new ServerProcess('hazelcast', { refusesRoot: false }));
+    this.#program = program;
+    this.port = port;
+    this.#config = config;
+  }
+
+  get address(): string {
+    return `${this.host}:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const { java, jars } = this.#program;
+    const file = join(this.folder, 'hazelcast.yaml');
+    await writeFile(file, this.#config);
+    const [program, ...args] = java;
+    const quick = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m'];
+    // It tells its makers that it runs otherwise.
+    const quiet = ['-Dhazelcast.phone.home.enabled=false', `-Dhazelcast.config=${file}`];
+    const command = [program, ...args, ...quick, ...quiet, '-cp', join(jars, '*'), MAIN];
+    await this.process.start(command, process.env, async () => / is STARTED/.test(this.log));
+  }
+}
+
+export class HazelcastCluster {
+  readonly members: readonly Member[];
+
+  static async start(options: HazelcastOptions = {}): Promise<HazelcastCluster> {
+    const { cpMembers = 3, sessionTtlSeconds = SESSION_TTL_S } = options;
+    const program = await javaProgram(HAZELCAST);
+    const ports: number[] = [];
+    while (ports.length < Math.max(1, cpMembers)) ports.push(await freePort());
+    const members = ports.map(
+      (port) => new Member(program, port, configOf(port, { ports, cpMembers, sessionTtlSeconds })),
+    );
+    const cluster = new HazelcastCluster(members);
+    try {
+      await Promise.all(members.map((member) => member.start()));
+      if (cpMembers > 0) {
+        await until('were there CP members', async () =>
+          members.every(({ log }) => /CP Subsystem is initialized/.test(log)),
+        );
+      }
+      return cluster;
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+  }
+
+  private constructor(members: readonly Member[]) {
+    this.members = members;
+  }
+
+  get addresses(): string[] {
+    return this.members.map(({ address }) => address);
+  }
+
+  get url(): string {
+    return `hazelcast://${this.addresses.join(',')}/tests`;
+  }
+
+  /** A client of its own, which the caller shuts down. */
+  connect(addresses: string[] = this.addresses): Promise<Client> {
+    return hazelcastClient(addresses);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.close()));
+  }
+}
+
+export function hazelcastClient(clusterMembers: string[]): Promise<Client> {
+  return Client.newHazelcastClient({
+    clusterName: 'tests',
+    network: { clusterMembers },
+    properties: { 'hazelcast.logging.level': 'OFF' },
+  });
+}
+
+interface Settings {
+  readonly ports: readonly number[];
+  readonly cpMembers: number;
+  readonly sessionTtlSeconds: number;
+}
+
+function configOf(port: number, { ports, cpMembers, sessionTtlSeconds }: Settings): string {
+  return JSON.stringify({
+    hazelcast: {
+      'cluster-name': 'tests',
+      network: {
+        port: { port, 'auto-increment': false },
+        interfaces: { enabled: true, interfaces: ['127.0.0.1'] },
+        join: {
+          'auto-detection': { enabled: false },
+          multicast: { enabled: false },
+          'tcp-ip': { enabled: true, 'member-list': ports.map((one) => `127.0.0.1:${one}`) },
+        },
+      },
+      'cp-subsystem': {
+        'cp-member-count': cpMembers,
+        'session-time-to-live-seconds': sessionTtlSeconds,
+        'session-heartbeat-interval-seconds': 1,
+        // No session may last longer than a member may be missing; 0: for ever.
+        'missing-cp-member-auto-removal-seconds': 0,
+      },
+    },
+  });
+}
+
+/** Why its tests have to be skipped, if they have to. */
+export function missingHazelcast(): Promise<string | undefined> {
+  const why = (error: Error): string => `not promised: Hazelcast: ${error.message}`;
+  return javaProgram(HAZELCAST).then(() => undefined, why);
+}

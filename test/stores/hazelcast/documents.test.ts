@@ -1,0 +1,97 @@
+/** Documents in a real cluster of Hazelcast: three members, all of the CP Subsystem. */
+import type { Client } from 'hazelcast-client';
+import { hazelcastStore } from 'holdfast/hazelcast';
+import { documentsSuite } from 'holdfast/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Documents } from '../../../src/stores/document/documents.ts';
+import { checkClient, type HazelcastClient } from '../../../src/stores/hazelcast/client.ts';
+import { hazelcastDocuments } from '../../../src/stores/hazelcast/documents.ts';
+import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
+import { until } from '../../servers/until.ts';
+
+const why = await missingHazelcast();
+beforeEach(({ skip }) => skip(why !== undefined, why));
+
+let cluster: HazelcastCluster;
+let client: Client;
+beforeAll(async () => {
+  if (why !== undefined) return;
+  cluster = await HazelcastCluster.start();
+  client = await cluster.connect();
+}, 60_000);
+afterAll(async () => {
+  await client?.shutdown();
+  await cluster?.close();
+});
+
+const documentsOf = (one: HazelcastClient, options = {}): Documents =>
+  hazelcastDocuments(async () => checkClient(one, 'test'), options);
+
+describe('Hazelcast', () => {
+  documentsSuite({
+    test,
+    skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
+    create: () => documentsOf(client),
+    has: ['watch'],
+  });
+});
+
+test('names with marks of Hazelcast are different names', async () => {
+  const documents = documentsOf(client, { prefix: 'marks/' });
+  const names = ['a', 'a ', ' a', 'a@b', 'a@c', 'a%40b', 'a@', '@', 'größe'];
+  for (const name of names) {
+    expect(await documents.put(name, `of ${name}`, undefined)).not.toBe('other');
+  }
+  for (const name of names) expect((await documents.get(name)).text).toBe(`of ${name}`);
+});
+
+test('a member that crashes takes nothing along, and watches go on', async () => {
+  const documents = documentsOf(client);
+  let told = 0;
+  await documents.put('crash', '1', undefined);
+  const watch = await documents.watch?.('crash', () => told++);
+  const [, member] = cluster.members;
+  await member?.kill();
+  expect((await documents.get('crash')).text).toBe('1');
+  const before = told;
+  await until('told', async () => {
+    const { text = '', version } = await documents.get('crash');
+    await documents.put('crash', `${text}.`, version);
+    return told > before;
+  });
+  await watch?.[Symbol.asyncDispose]();
+});
+
+test('unsafe mode is refused before the first grant, unless it is accepted', async () => {
+  const unsafe = await HazelcastCluster.start({ cpMembers: 0 });
+  const other = await unsafe.connect();
+  try {
+    for (const group of ['default', 'locks']) {
+      const refused = documentsOf(other, { group }).put('a', '1', undefined);
+      await expect(refused).rejects.toMatchObject({
+        ...{ code: 'STORE', retryable: false, outcome: 'failed' },
+        message: expect.stringMatching(/cp-member-count 0.*allowUnsafe/),
+      });
+    }
+    const accepted = documentsOf(other, { allowUnsafe: true });
+    expect(await accepted.put('a', '1', undefined)).toEqual({ version: '1' });
+  } finally {
+    await other.shutdown();
+    await unsafe.close();
+  }
+}, 60_000);
+
+test('what is no client, and unknown options, are refused', () => {
+  for (const wrong of [undefined, {}, 'hazelcast://a', { getMap() {} }]) {
+    expect(() => hazelcastStore(wrong as never)).toThrow(/client of the package hazelcast-client/);
+  }
+  expect(() => hazelcastStore(client, { groups: 'a' } as never)).toThrow(/no option "groups"/);
+  expect(() => hazelcastStore(client, { allowUnsafe: 1 } as never)).toThrow(/true or false/);
+});
+
+test('a client that is shut down is told as what it is', async () => {
+  const one = await cluster.connect();
+  await one.shutdown();
+  const put = documentsOf(one).put('a', '1', undefined);
+  await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+});

@@ -1,0 +1,36 @@
+/** The conformance suite on `FencedLock`s; without a queue, much of it is not promised. */
+import type { Client } from 'hazelcast-client';
+import { fencedLockStore } from 'holdfast/hazelcast';
+import { conformance } from 'holdfast/testkit';
+import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
+import { NO_CLIENT } from './no-client.ts';
+
+const why = await missingHazelcast();
+beforeEach(({ skip }) => skip(why !== undefined, why));
+
+/** As long as the longest TTL, which a session would cut short. */
+const SESSION_MS = 2 ** 31 - 1;
+
+let cluster: HazelcastCluster;
+let client: Client;
+beforeAll(async () => {
+  if (why !== undefined) return;
+  cluster = await HazelcastCluster.start({ sessionTtlSeconds: Math.ceil(SESSION_MS / 1000) });
+  client = await cluster.connect();
+}, 60_000);
+afterAll(async () => {
+  await client?.shutdown();
+  await cluster?.close();
+});
+
+conformance({
+  test: test.concurrent,
+  skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+  create: () => ({
+    connect: () => fencedLockStore(client, { sessionTtl: SESSION_MS }),
+    dispose: () => {},
+  }),
+  traits: fencedLockStore(NO_CLIENT).traits,
+  lacks: ['downgrade', 'raise', 'evict', 'keep', 'recall', 'list'],
+});

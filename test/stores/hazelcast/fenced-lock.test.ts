@@ -1,0 +1,91 @@
+/** Fenced locks: what becomes of them when a session ends, or when a claim gives up. */
+import type { Client } from 'hazelcast-client';
+import { createLocks, type Locks } from 'holdfast';
+import { fencedLockStore } from 'holdfast/hazelcast';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  HazelcastCluster,
+  missingHazelcast,
+  SESSION_TTL_S,
+} from '../../servers/hazelcast-cluster.ts';
+
+const why = await missingHazelcast();
+beforeEach(({ skip }) => skip(why !== undefined, why));
+
+let cluster: HazelcastCluster;
+const clients: Client[] = [];
+const programs: Locks[] = [];
+const TERMS = { sessionTtl: SESSION_TTL_S * 1000 };
+
+beforeAll(async () => {
+  if (why !== undefined) return;
+  cluster = await HazelcastCluster.start();
+  for (let n = 0; n < 2; n++) {
+    const client = await cluster.connect();
+    clients.push(client);
+    programs.push(createLocks(fencedLockStore(client, TERMS), { ttl: 3000 }));
+  }
+}, 60_000);
+afterAll(async () => {
+  for (const locks of programs) await locks.close({ drain: 0 });
+  for (const client of clients) await client.shutdown();
+  await cluster?.close();
+});
+
+/** Of the client, and not of its public interface. */
+interface Sessions {
+  readonly sessions: ReadonlyMap<string, { readonly groupId: object; readonly id: object }>;
+  requestCloseSession(groupId: object, id: object): Promise<boolean>;
+}
+
+const MANAGER = 'cpSessionManager';
+
+interface Subsystem {
+  [MANAGER]: Sessions;
+}
+
+/** In the members, as an operator closes it; the client does not know. */
+async function closeSessions(client: Client): Promise<void> {
+  const inside = (client.getCPSubsystem() as unknown as Subsystem)[MANAGER];
+  for (const { groupId, id } of inside.sessions.values()) {
+    await inside.requestCloseSession(groupId, id);
+  }
+}
+
+test('a lease whose session was closed is lost, and a new one is in a new session', async () => {
+  const [ours, theirs] = programs as [Locks, Locks];
+  const lease = await ours.mutex('closed').acquire();
+  const waiting = theirs.mutex('closed').acquire();
+  await closeSessions(clients[0] as Client);
+  const next = await waiting;
+  await lease.ended;
+  expect(lease.loss).toMatchObject({ reason: 'session' });
+  expect(next.token).toBeGreaterThan(lease.token);
+  const again = ours.mutex('closed').acquire();
+  await next.release();
+  await (await again).renew();
+  await (await again).release();
+});
+
+test('a claim that gave up gives back what it gets, and one that stays is next', async () => {
+  const [ours, theirs] = programs as [Locks, Locks];
+  const lease = await ours.mutex('given up').acquire();
+  await expect(theirs.mutex('given up').acquire({ wait: 200 })).rejects.toMatchObject({
+    code: 'ACQUIRE_TIMEOUT',
+  });
+  await lease.release();
+  const next = await ours.mutex('given up').acquire({ wait: 5000 });
+  await next.release();
+});
+
+test('a claim without heartbeats ends with its TTL, in a process that lives on', async () => {
+  const [ours, theirs] = programs as [Locks, Locks];
+  await ours.mutex('forgotten', { ttl: 1000, heartbeat: false }).acquire();
+  const next = await theirs.mutex('forgotten').acquire({ wait: 10_000 });
+  await next.release();
+});
+
+test('a TTL that is longer than the session is refused', () => {
+  const [ours] = programs as [Locks];
+  expect(() => ours.mutex('long', { ttl: '1m' })).toThrow(/more than maxTtl/);
+});
