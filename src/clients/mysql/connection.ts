@@ -10,6 +10,11 @@ export interface Connection {
    * has changed.
    */
   query(text: string): Promise<readonly Row[]>;
+  /**
+   * One statement that the server parses once for this connection, with a value for each `?`.
+   * Resolves as `query` does.
+   */
+  execute(text: string, values: readonly string[]): Promise<readonly Row[]>;
   /** Says goodbye if it can, and closes soon. */
   end(): void;
 }
@@ -59,6 +64,11 @@ export function rowsIn(results: unknown): readonly Row[] {
   return several ? all.flatMap((result) => rowsIn(result)) : (all as readonly Row[]);
 }
 
+/** The first column, as texts. */
+export function columnOf(rows: readonly Row[]): string[] {
+  return rows.map(([text]) => String(text));
+}
+
 function isRow(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && !Array.isArray(value[0]);
 }
@@ -78,4 +88,9 @@ function changeIn({ insertId, affectedRows }: Change): Row {
  */
 export function literal(text: string): string {
   return text === '' ? "''" : `_utf8mb4 0x${Buffer.from(text).toString('hex')}`;
+}
+
+/** Values of a prepared statement, which then do not depend on the character set of the client. */
+export function bytesOf(values: readonly string[]): Buffer[] {
+  return values.map((value) => Buffer.from(value));
 }

@@ -14,7 +14,7 @@ import { isLockError, UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Warnings } from '../sql/warnings.ts';
-import { type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
+import { bytesOf, type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface MariadbClient {
@@ -35,13 +35,20 @@ interface Borrowed {
   release?(): unknown;
 }
 
+type Ask = (
+  query: object,
+  resolve: (results: unknown) => void,
+  reject: (error: unknown) => void,
+) => void;
+
 interface Base {
   readonly opts: Readonly<Record<string, unknown>>;
   readonly constructor: unknown;
   readonly socket?: { destroy(): unknown };
   connect(): Promise<unknown>;
   on(event: 'error' | 'end', listener: (said: unknown) => void): unknown;
-  query(query: object, resolve: (results: unknown) => void, reject: (e: unknown) => void): void;
+  readonly query: Ask;
+  readonly prepareExecute: Ask;
   end(query: object, resolve: () => void, reject: () => void): void;
 }
 
@@ -89,12 +96,14 @@ export function mariadbConnect(client: object): Connect {
 }
 
 function connectionOf(base: Base): Connection {
+  const ask = (how: 'query' | 'prepareExecute', query: object): ReturnType<Connection['query']> =>
+    new Promise((resolve, reject) => {
+      const done = (results: unknown): void => resolve(rowsIn(results));
+      base[how]({ ...query, opts: AS_TEXT }, done, reject);
+    });
   return {
-    query: (sql) =>
-      new Promise((resolve, reject) => {
-        const done = (results: unknown): void => resolve(rowsIn(results));
-        base.query({ sql, opts: AS_TEXT }, done, reject);
-      }),
+    query: (sql) => ask('query', { sql }),
+    execute: (sql, values) => ask('prepareExecute', { sql, values: bytesOf(values) }),
     end: () => {
       const nothing = (): void => {};
       hangUp(base.socket, () => base.end({}, nothing, nothing));
@@ -159,6 +168,7 @@ function ownOptions({ _events, _eventsCount, _maxListeners, ...opts }: Base['opt
     ...opts,
     multipleStatements: true,
     pipelining: false,
+    prepareCacheLength: 16,
     keepAliveDelay: 10_000,
     queryTimeout: 0,
   };

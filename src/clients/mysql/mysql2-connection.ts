@@ -7,7 +7,7 @@
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
-import { type Connect, hangUp, rowsIn } from './connection.ts';
+import { bytesOf, type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {
@@ -22,6 +22,7 @@ type Callback<T> = (error: unknown, result: T) => void;
 interface Session {
   readonly stream: { destroy(): unknown; once(event: 'close', listener: () => void): unknown };
   query(query: object, done: Callback<unknown>): unknown;
+  execute(query: object, done: Callback<unknown>): unknown;
   on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
   end(): unknown;
   destroy(): unknown;
@@ -79,15 +80,18 @@ export function mysql2Connect(core: Core): Connect {
     session.on('error', lost);
     session.stream.once('close', () => lost(new Error('Connection lost')));
     return {
-      query: (sql) =>
-        new Promise((resolve, reject) => {
-          session.query({ sql, ...AS_TEXT }, (error, results) =>
-            error ? reject(error) : resolve(rowsIn(results)),
-          );
-        }),
+      query: (sql) => asked((done) => session.query({ sql, ...AS_TEXT }, done)),
+      execute: (sql, values) =>
+        asked((done) => session.execute({ sql, values: bytesOf(values), ...AS_TEXT }, done)),
       end: () => hangUp(session, end),
     };
   };
+}
+
+function asked(ask: (done: Callback<unknown>) => unknown): ReturnType<Connection['query']> {
+  return new Promise((resolve, reject) => {
+    ask((error, results) => (error ? reject(error) : resolve(rowsIn(results))));
+  });
 }
 
 /** A pool does not show how it makes a connection, so this makes a pool of one. */

@@ -11,6 +11,7 @@
  */
 import { literal } from '../../clients/mysql/connection.ts';
 import {
+  BEGAN,
   FIRST_LINE,
   lives,
   msUntil,
@@ -45,69 +46,83 @@ export function takenIn(id: number): Taken | undefined {
 }
 
 /** The number of a claim that is the first in its row, and that of others. */
-const FIRST = 'GREATEST(t.now, s.highest + 1)';
-const DRAWN = 'GREATEST(last + 1, t.now, s.highest + 1)';
+const FIRST = `GREATEST(${BEGAN}, s.highest + 1)`;
+const DRAWN = `GREATEST(last + 1, ${BEGAN}, s.highest + 1)`;
 
 /** As the table gives them: texts. */
-type Args = readonly string[];
+export type Args = readonly string[];
 
-/**
- * What a claim brings into a row, but for its id. The words stand in the statement wherever they
- * are needed: MariaDB spoils `VALUES` of a TEXT that has been assigned.
- */
-function termsIn(args: Args): Readonly<Record<string, string>> {
-  const [kind = '', permits, capacity, ttl, holder = '', tag = ''] = args.slice(2);
-  return {
-    until: `${NOW} + ${Number(ttl)} * 1000`,
-    ttl: String(Number(ttl)),
-    kind: literal(kind),
-    permits: String(Number(permits)),
-    capacity: String(Number(capacity)),
-    tag: literal(tag),
-    holder: literal(holder),
-  };
-}
+/** What the table says of a claim, in its order. */
+export const TERMS = {
+  name: 'VARCHAR(1280)',
+  id: 'CHAR(32)',
+  kind: 'CHAR(1)',
+  permits: 'INT',
+  capacity: 'INT',
+  ttl: 'BIGINT',
+  holder: 'TEXT',
+  tag: 'VARCHAR(64)',
+};
+type Terms = Readonly<Record<keyof typeof TERMS, string>>;
+export const WORDS = Object.keys(TERMS) as readonly (keyof Terms)[];
 
-/** The row of a claim that is the first there. */
-function insert(
-  { lock, store }: Tables,
-  [name = '', id = '', ...rest]: Args,
-  known: Known,
-): string {
-  const terms = termsIn([name, id, ...rest]);
+/** The row of a claim that is the first there, with the claim in it; `from` has the terms. */
+function insert({ lock, store }: Tables, terms: Terms, known: Known): string {
   return `
-INSERT INTO ${lock} (name, rev, last, id, number, crowd, ${Object.keys(terms).join(', ')})
-SELECT ${literal(name)}, t.now, LAST_INSERT_ID(${FIRST}), ${literal(id)}, ${FIRST}, '',
-  ${Object.values(terms).join(', ')}
-FROM (SELECT ${NOW} AS now LIMIT 1) AS t, ${store} s
-WHERE s.only_row = TRUE AND ${intact(known)} AND s.open_at <= t.now
+INSERT INTO ${lock} (until, rev, last, number, crowd, ${WORDS.join(', ')})
+SELECT ${NOW} + ${terms.ttl} * 1000, ${BEGAN}, LAST_INSERT_ID(${FIRST}), ${FIRST}, '',
+  ${WORDS.map((word) => terms[word]).join(', ')}
+FROM ${store} s WHERE ${granting(known)}
 ON DUPLICATE KEY UPDATE`;
 }
 
-/** The assignments by which a claim becomes the one that holds, where it does. */
-function held(args: Args, set: (column: string, value: string) => string): string {
-  const terms = Object.entries(termsIn(args));
-  const none = ['ended', 'ended_by', 'told', 'next_told'].map((column) => set(column, 'NULL'));
-  const taken = terms.map(([column, value]) => set(column, value));
-  return [set('number', 'last'), ...taken, ...none].join(', ');
+/** Whether anything is granted. */
+export function granting(known: Known): string {
+  return `s.only_row = TRUE AND ${intact(known)} AND s.open_at <= ${BEGAN}`;
 }
 
-/** Of one claim, where nobody holds. */
-export function takeFree(tables: Tables, args: Args, known: Known): string {
+/**
+ * The assignments by which the claim of `insert` becomes the one that holds, where it does; all but
+ * that of its id. MariaDB spoils `VALUES` of a TEXT that has been assigned.
+ */
+function held(holder: string, set: (column: string, value: string) => string): string {
+  const same = ['kind', 'permits', 'capacity', 'ttl', 'tag'];
+  return [
+    set('number', 'last'),
+    set('until', `${NOW} + VALUES(ttl) * 1000`),
+    set('holder', holder),
+    ...same.map((column) => set(column, `VALUES(${column})`)),
+    ...NONE.map((column) => set(column, 'NULL')),
+  ].join(', ');
+}
+
+/** What a hold that begins does not have. */
+export const NONE: readonly string[] = ['ended', 'ended_by', 'told', 'next_told'];
+
+/** Of one claim, where nobody holds: with values for the server to put in. */
+export function takeFree(tables: Tables, known: Known): string {
   const free = (value: string, other: string): string =>
     `IF(id IS NULL AND state IS NULL, ${value}, ${other})`;
   const set = (column: string, value: string): string => `${column} = ${free(value, column)}`;
-  return `${insert(tables, args, known)}
-  last = ${free(`LAST_INSERT_ID(${DRAWN})`, 'last + LAST_INSERT_ID(0)')}, ${held(args, set)},
-  ${set('rev', 'rev + 1')}, ${set('id', literal(args[1] ?? ''))}`;
+  const terms = Object.fromEntries(WORDS.map((word) => [word, '?'])) as Terms;
+  return `${insert(tables, terms, known)}
+  last = ${free(`LAST_INSERT_ID(${DRAWN})`, 'last + LAST_INSERT_ID(0)')}, ${held('?', set)},
+  ${set('rev', 'rev + 1')}, ${set('id', 'VALUES(id)')}`;
+}
+
+/** The values of `takeFree`. */
+export function freeValues(args: Args): string[] {
+  const [, , , , , ttl = '', holder = ''] = args;
+  return [ttl, ...args.slice(0, WORDS.length), holder];
 }
 
 /** Of one claim: takes the row, or lines up where one holds the whole limit and all before live. */
 export function takeAny(tables: Tables, args: Args, known: Known): string {
-  const { until, ttl, kind, permits, capacity, tag, holder } = termsIn(args);
-  const id = literal(args[1] ?? '');
+  const texts = WORDS.map((word, n) => [word, literal(args[n] ?? '')]);
+  const { id, ttl, kind, permits, capacity, holder, tag } = Object.fromEntries(texts) as Terms;
   const trusts = literal(args[10] ?? '');
   const most = Math.min(Number(args[13]), MOST_WAITERS);
+  const until = `${NOW} + VALUES(ttl) * 1000`;
   const joins = `until > ${NOW} AND ${lives(1)} AND COALESCE(tail, until) > ${NOW}
     AND permits >= capacity AND kind = ${kind} AND permits = ${permits}
     AND capacity = ${capacity} AND waiters < ${most} AND id <> ${id} AND LOCATE(${id}, crowd) = 0`;
@@ -115,12 +130,12 @@ export function takeAny(tables: Tables, args: Args, known: Known): string {
   const words = `last, ${until}, ${id}, ${ttl}, ${tag}, ${trusts}, ${holder}`;
   const set = (column: string, value: string): string =>
     `${column} = IF(step = 'h', ${value}, ${column})`;
-  return `${insert(tables, args, known)}
+  return `${insert(tables, Object.fromEntries(texts) as Terms, known)}
   step = IF(state IS NOT NULL, '-', IF(id IS NULL, 'h', IF(${joins}, 'w', '-'))),
   last = CASE step WHEN 'h' THEN LAST_INSERT_ID(${DRAWN})
     WHEN 'w' THEN ${DRAWN} + 0 * LAST_INSERT_ID((waiters + 1) * ${PER_WAITER} + ${left})
     ELSE last + LAST_INSERT_ID(0) END,
-  ${held(args, set)}, ${set('id', id)},
+  ${held(holder, set)}, ${set('id', id)},
   crowd = IF(step = 'w', CONCAT(crowd, CONCAT_WS(${TAB}, ${words}), ${NEWLINE}), crowd),
   tail = IF(step = 'w', ${until}, tail), waiters = waiters + (step = 'w'),
   told = IF(step = 'w' AND waiters = 1, ${toldOf('tag')}, told), rev = rev + (step <> '-')`;
@@ -136,12 +151,11 @@ WHERE name = ${literal(name)} AND id = ${literal(id)} AND state IS NULL AND unti
   AND ${lives(1)} AND ${WRITABLE}`;
 }
 
-/** Of one claim behind which nobody waits. */
-export function leaveFree({ lock }: Tables, [name = '', id = '']: Args): string {
+/** Of one claim behind which nobody waits: with its name and id for the server to put in. */
+export function leaveFree({ lock }: Tables): string {
   return `
 UPDATE ${lock} SET rev = rev + LAST_INSERT_ID(1), id = NULL, until = ${NOW}
-WHERE name = ${literal(name)} AND id = ${literal(id)} AND waiters = 0 AND state IS NULL
-  AND until > ${NOW} AND ${WRITABLE}`;
+WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} AND ${WRITABLE}`;
 }
 
 /** Of one claim; the first line of the crowd holds, where there is one. */

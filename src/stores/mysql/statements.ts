@@ -1,7 +1,18 @@
 /** The statements on the tables that read, and that write what `src/queue` has made of it. */
 import { literal, type Row } from '../../clients/mysql/connection.ts';
 import { COLUMNS } from '../sql/row.ts';
-import { BEGAN, HELD_LINE, listOf, NEXT_LINE, NOW, type Tables, wordOf } from './fragments.ts';
+import {
+  BEGAN,
+  BY_NAME,
+  HELD_CLAIM,
+  HELD_LINE,
+  isOf,
+  listOf,
+  NEXT_LINE,
+  NOW,
+  type Tables,
+  wordOf,
+} from './fragments.ts';
 import { intact, type Known, WRITABLE } from './history.ts';
 
 const SET = COLUMNS.filter((name) => name !== 'name' && name !== 'rev');
@@ -30,8 +41,8 @@ FROM ${lock} WHERE name = ${literal(name)} AND next_told IS NOT NULL AND waiters
 
 /** The claim, if it holds. */
 export function heldOf({ lock }: Tables, name: string, id: string): string {
-  return `SELECT CONCAT_WS(' ', id, number, waiters, COALESCE(ended, '-'), COALESCE(ended_by, 0))
-FROM ${lock} WHERE name = ${literal(name)} AND id = ${literal(id)}`;
+  return `SELECT ${HELD_CLAIM} FROM ${lock} l
+WHERE l.name = ${literal(name)} AND l.id = ${literal(id)}`;
 }
 
 /** Without what the store knows, where this has to be settled first. */
@@ -48,8 +59,8 @@ LEFT JOIN ${lock} l ON l.name IN (${listOf(names)})`;
  */
 export function lockRows(tables: Tables, names: readonly string[], known: Known): string {
   return `SET SESSION wait_timeout = 2; START TRANSACTION;
-SELECT COUNT(*) INTO @holdfast FROM ${tables.lock} WHERE name IN (${listOf(names)})
-ORDER BY name FOR UPDATE NOWAIT;
+SELECT COUNT(*) INTO @holdfast FROM ${tables.lock} ${BY_NAME} WHERE ${isOf(names)}
+FOR UPDATE NOWAIT;
 ${read(tables, names, known)}`;
 }
 

@@ -7,12 +7,23 @@
  * never wait for a row, since all of the process share a session. Whoever is concerned is told
  * after the commit.
  */
-import type { Connection, Row } from '../../clients/mysql/connection.ts';
+import { type Connection, columnOf, type Row } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
+import { Batches } from './batches.ts';
 import { type Bell, ring } from './bell.ts';
 import type { Tables } from './fragments.ts';
 import { isDue, type Known, settle } from './history.ts';
-import { beat, leaveAny, leaveFree, takeAny, takeFree, takenIn } from './holding.ts';
+import {
+  type Args,
+  beat,
+  freeValues,
+  leaveAny,
+  leaveFree,
+  takeAny,
+  takeFree,
+  takenIn,
+  WORDS,
+} from './holding.ts';
 import {
   AFTER_LOCK,
   heldOf,
@@ -53,17 +64,19 @@ export interface Common {
   bell?: Bell | undefined;
 }
 
-type Args = readonly string[];
+type Ask = (session: Connection) => Promise<readonly Row[]>;
 
 export class Verbs {
   readonly #connection: Connection;
   readonly #common: Common;
+  readonly #batches: Batches;
   #known: Known;
 
   constructor(connection: Connection, common: Common, known: Known) {
     this.#connection = connection;
     this.#common = common;
     this.#known = known;
+    this.#batches = new Batches(common.tables, (text) => this.#transact(text));
   }
 
   /** Resolves with the first column of the rows; a statement that there is not finds nothing. */
@@ -73,35 +86,42 @@ export class Verbs {
   }
 
   readonly #asks: Readonly<Record<string, (args: Args) => Promise<Args>>> = {
-    take_free: (args) => this.#take(args, takeFree(this.#tables, args, this.#known)),
+    take_free: (args) => this.#takeFree(args),
     // Several claims of one lock are one step of the queue.
     take: async (args) => {
-      const lists = args.slice(0, TERMS).map((list) => JSON.parse(list) as Args);
-      if (lists[0]?.length !== 1) return [];
-      const terms = [...lists.map(([term]) => String(term)), ...args.slice(TERMS)];
+      const [first = [], ...more] = claimsIn(args.slice(0, TERMS));
+      if (more.length > 0) return [];
+      const terms = [...first.map(String), ...args.slice(TERMS)];
       const [name = '', , , , , , , , queue] = terms;
-      if (queue !== 'true') return this.#take(terms, takeFree(this.#tables, terms, this.#known));
+      if (queue !== 'true') return this.#takeFree(terms);
       const text = takeAny(this.#tables, terms, this.#known);
-      return this.#take(terms, `${text};\n${holderOf(this.#tables, name)}`);
+      return this.#take(terms, (session) =>
+        session.query(`${text};\n${holderOf(this.#tables, name)}`),
+      );
     },
+    take_all: (args) => this.#batches.take(claimsIn(args.slice(0, WORDS.length)), this.#known),
     beat: async (lists) => {
-      const claims = lists.map((list) => JSON.parse(list) as Args);
-      if (claims[0]?.length !== 1) return [];
-      const [name = '', id = '', ttl = ''] = claims.map(([value]) => String(value));
+      const claims = claimsIn(lists);
+      if (claims.length > 1) return this.#batches.beat(claims);
+      const [name = '', id = '', ttl = ''] = (claims[0] ?? []).map(String);
       const text = beat(this.#tables, [name, id, ttl]);
       const [, done, held] = await this.#query(`${text};\n${heldOf(this.#tables, name, id)}`);
       return isDone(done) && held ? [String(held[0])] : [];
     },
     leave_free: async (args) => {
       const [name = '', id = ''] = args;
-      const [done] = await this.#inLine(name, leaveFree(this.#tables, args));
+      const text = leaveFree(this.#tables);
+      const [done] = await this.#inLine(name, (session) => session.execute(text, args));
       return isDone(done) ? [id] : [];
     },
+    leave_all: (lists) => this.#batches.leave(claimsIn(lists)),
     leave: async (args) => {
       const [name = '', id = ''] = args;
       const text = leaveAny(this.#tables, args, this.#known);
       const told = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
-      const [done, ...news] = await this.#inLine(name, `${text};\n${told}`);
+      const [done, ...news] = await this.#inLine(name, (session) =>
+        session.query(`${text};\n${told}`),
+      );
       if (!isDone(done)) return [];
       if (done?.[0] === '2') this.#tell(news);
       return [id];
@@ -133,10 +153,15 @@ export class Verbs {
     return this.#common.tables;
   }
 
-  async #take(args: Args, text: string): Promise<Args> {
+  #takeFree(args: Args): Promise<Args> {
+    const text = takeFree(this.#tables, this.#known);
+    return this.#take(args, (session) => session.execute(text, freeValues(args)));
+  }
+
+  async #take(args: Args, ask: Ask): Promise<Args> {
     const [name = '', id = ''] = args;
     const [due, at] = [isDue(this.#known), performance.now()];
-    const [done, ...news] = await this.#inLine(name, text);
+    const [done, ...news] = await this.#inLine(name, ask);
     const taken = takenIn(Number(done?.[0] ?? 0));
     if (!taken) return [];
     if (due) this.#known.seenAt = at;
@@ -184,11 +209,11 @@ export class Verbs {
   }
 
   /** Asks about one row, in line for it, unless that was in vain a moment ago. */
-  async #inLine(name: string, text: string): Promise<readonly Row[]> {
+  async #inLine(name: string, ask: Ask): Promise<readonly Row[]> {
     const { stuck } = this.#common;
     if ((stuck.get(name) ?? 0) > performance.now()) return [];
     try {
-      return await this.#query(text);
+      return await this.#again(ask);
     } catch (error) {
       if (numberOf(error) === TOO_LONG) {
         if (stuck.size >= MOST_STUCK) stuck.clear();
@@ -207,13 +232,17 @@ export class Verbs {
     }
   }
 
+  #query(text: string): Promise<readonly Row[]> {
+    return this.#again((session) => session.query(text));
+  }
+
   /** A deadlock has rolled everything back, so another try does nothing twice. */
-  async #query(text: string, tries = TRIES): Promise<readonly Row[]> {
+  async #again(ask: Ask, tries = TRIES): Promise<readonly Row[]> {
     try {
-      return await this.#connection.query(text);
+      return await ask(this.#connection);
     } catch (error) {
       if (numberOf(error) !== DEADLOCK || tries <= 1) throw error;
-      return this.#query(text, tries - 1);
+      return this.#again(ask, tries - 1);
     }
   }
 }
@@ -223,6 +252,8 @@ function isDone(row: Row | undefined): boolean {
   return row !== undefined && row[0] !== '0';
 }
 
-function columnOf(rows: readonly Row[]): string[] {
-  return rows.map(([text]) => String(text));
+/** Each with what the lists say of it. */
+function claimsIn(lists: Args): Args[] {
+  const [names = [], ...more] = lists.map((list) => JSON.parse(list) as Args);
+  return names.map((name, n) => [name, ...more.map((list) => list[n] ?? '')]);
 }

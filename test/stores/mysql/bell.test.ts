@@ -35,7 +35,7 @@ const SERVERS = PRODUCTS.flatMap(([product, start]) =>
   DEFAULTS.map(([name, config]) => [product, name, () => start({ config })] as const),
 );
 
-describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => {
+describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   const server = await start();
   afterAll(() => server.close());
 
@@ -185,6 +185,30 @@ describe.each(SERVERS)('%s with defaults %s', async (_product, _name, start) => 
     await holder.store.release([holder.claim]);
     await rung(waiter, ['held']);
     expect((await bed.sessions(server)).sort()).toEqual(before.sort());
+  });
+
+  test('a server that limits the time of statements ends no session', async () => {
+    await using bed = new Bed(server);
+    await bed.server();
+    const limit = product === 'MySQL' ? 'max_execution_time = 200' : 'max_statement_time = 0.2';
+    await server.query(`set global ${limit}`);
+    const holder = await seat(bed);
+    const waiter = await seat(bed);
+    // For sessions from now on.
+    await server.query(`set global ${limit.replace(/[\d.]+$/, '0')}`);
+    await rung(holder, ['held']);
+    const before = await bed.sessions(server);
+    const ended = async (): Promise<number> => {
+      const [row] = await server.query<{ readonly Value: string }>(
+        "show global status like 'max_%_time_exceeded'",
+      );
+      return Number(row?.Value);
+    };
+    const enough = (await ended()) + 4;
+    await until('were waits ended by the limit', async () => (await ended()) >= enough);
+    expect((await bed.sessions(server)).sort()).toEqual(before.sort());
+    await holder.store.release([holder.claim]);
+    await rung(waiter, ['held']);
   });
 
   test('news outlive the next write of their row, of which nobody may have heard yet', async () => {

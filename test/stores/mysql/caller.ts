@@ -41,7 +41,11 @@ export class World {
     const connect = connectLike(this.#client);
     this.#connect = async (terms) => {
       const connection = await connect(terms);
-      return { ...connection, query: (text) => connection.query(this.#at(text)) };
+      return {
+        ...connection,
+        query: (text) => connection.query(this.#at(text)),
+        execute: (text, values) => connection.execute(this.#at(text), values),
+      };
     };
   }
 

@@ -59,6 +59,52 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     numberOf((await two.claim([other]))[0]);
   });
 
+  test('a batch does at once what needs no queue, and waits for no row', async () => {
+    const [{ wire }, two] = [await world.session(), caller()];
+    const { locked, waited, own, ...free } = Object.fromEntries(
+      ['free', 'new', 'locked', 'waited', 'own'].map((word) => [word, asked(`batch ${word}`)]),
+    ) as Record<string, ReturnType<typeof asked>>;
+    const all = [...Object.values(free), locked!, waited!, own!];
+    await two.release(await two.claim([free.free!]).then(() => [free.free!]));
+    const behind = asked('batch waited');
+    for (const claim of [locked!, waited!, behind, own!]) await two.claim([claim]);
+    const unlock = await lockRow('batch locked');
+    const ask = async (verb: string, claims: typeof all, ...more: string[]): Promise<string[]> => {
+      const lists = [
+        claims.map(({ resource }) => resource),
+        claims.map(({ id }) => id),
+        ...(verb === 'take_all' ? ['m', 1, 1] : []).map((word) => claims.map(() => word)),
+        ...(verb === 'leave_all' ? [] : [claims.map(({ ttl }) => ttl)]),
+        ...(verb === 'take_all' ? ['{}', '- -', true, 1] : []).map((word) =>
+          claims.map(() => word),
+        ),
+      ];
+      return [...(await wire.call(verb, [...lists.map((list) => JSON.stringify(list)), ...more]))];
+    };
+    const took = await ask('take_all', all, 'f', '30000000', 'false', '100');
+    // The claims that held before were not renewed, so nothing is said of them.
+    expect(took.map((line) => line.replace(/ \d{16} /, ' N ')).sort()).toEqual(
+      Object.values(free)
+        .map(({ id, resource }) => `${id} N 0 0 ${resource}`)
+        .sort(),
+    );
+    const strangers = [asked('batch free'), asked('batch never')];
+    const beats = await ask('beat', [...all, ...strangers]);
+    const line = ({ id }: { id: string }): unknown =>
+      expect.stringMatching(`^${id} \\d+ [01] - 0$`);
+    const alive = [...Object.values(free), waited!, own!];
+    expect(beats.toSorted()).toEqual(alive.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line));
+    // Only the queue can tell the next one.
+    const gone = [...Object.values(free), own!].map(({ id }) => id).sort();
+    expect((await ask('leave_all', [...all, ...strangers])).sort()).toEqual(gone);
+    expect(await ask('leave_all', all)).toEqual([]);
+    await unlock();
+    expect(await two.release(all)).toEqual(
+      all.map((claim) => String(+[locked, waited].includes(claim))),
+    );
+    numberOf((await two.renew([behind]))[0]);
+  });
+
   test('the time that a statement waits for its row counts', async () => {
     const [{ wire }, two] = [await world.session(), caller()];
     await two.claim([asked('late', { ttl: 600 })]);
@@ -135,10 +181,11 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     // As if it had said so two hours from now.
     const highest = (Date.now() + 7_200_000) * 1000;
     await server.query(`update holdfast_store set highest = ${highest}`);
-    // One by a statement, several by the queue.
     const alone = await one.claim([asked('above')]);
     const together = await one.claim([asked('above too'), asked('another above')]);
-    for (const number of [...alone, ...together].map(numberOf)) {
+    const half = { kind: 'p', permits: 1, limit: 2 } as const;
+    const byTheQueue = await one.claim([asked('all above', half), asked('all above', half)]);
+    for (const number of [...alone, ...together, ...byTheQueue].map(numberOf)) {
       expect(number).toBeGreaterThan(BigInt(highest));
     }
     await server.query('update holdfast_store set highest = 0');

@@ -65,6 +65,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
       const isRead = (text: string) => /^SELECT (?!.* (FROM .*|FOR UPDATE)$)/s.test(text);
       return {
         query: (text) => (isRead(text) ? reader : main).query(text),
+        execute: (text, values) => main.execute(text, values),
         end() {
           reader.end();
           main.end();

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const fragments = { file: 'src/stores/mysql/fragments.ts' };
 const holding = { file: 'src/stores/mysql/holding.ts' };
+const batches = { file: 'src/stores/mysql/batches.ts' };
 const statements = { file: 'src/stores/mysql/statements.ts' };
 const verbs = { file: 'src/stores/mysql/verbs.ts' };
 const bell = { file: 'src/stores/mysql/bell.ts' };
@@ -27,8 +28,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   {
     ...holding,
     name: 'mysql: what is swept away leaves no number behind',
-    find: `const FIRST = 'GREATEST(t.now, s.highest + 1)';`,
-    replace: `const FIRST = 'GREATEST(t.now, 1)';`,
+    find: `const FIRST = \`GREATEST(\${BEGAN}, s.highest + 1)\`;`,
+    replace: `const FIRST = \`GREATEST(\${BEGAN}, 1)\`;`,
     why: 'when the clock goes back, a later holder has a smaller token',
   },
   {
@@ -65,8 +66,8 @@ UPDATE`,
   {
     ...holding,
     name: 'mysql: a release that comes alone is anybody’s',
-    find: `AND id = \${literal(id)} AND waiters = 0`,
-    replace: 'AND id IS NOT NULL AND waiters = 0',
+    find: 'AND id = ? AND waiters = 0',
+    replace: 'AND (id = ? OR TRUE) AND waiters = 0',
     why: 'a late release takes the lock from another holder',
   },
   {
@@ -95,9 +96,37 @@ UPDATE`,
   {
     ...holding,
     name: 'mysql: whoever comes is let in before a loss is waited out',
-    find: `AND \${intact(known)} AND s.open_at <= t.now`,
+    find: `AND \${intact(known)} AND s.open_at <= \${BEGAN}`,
     replace: `AND \${intact(known)}`,
     why: 'after a loss of data two hold the same lock',
+  },
+  {
+    ...batches,
+    name: 'mysql: a batch that did something did it for all its claims',
+    find: `if (left === '0') return claims;`,
+    replace: `if (Number(left) < claims.length) return claims;`,
+    why: 'claims hold locks that others hold',
+  },
+  {
+    ...batches,
+    name: 'mysql: claims of a batch are told apart by their locks alone',
+    find: `ids.get(name) === id`,
+    replace: `ids.has(name)`,
+    why: 'claims hold locks that others hold',
+  },
+  {
+    ...batches,
+    name: 'mysql: releases of a batch forget who waits',
+    find: ` AND waiters = 0\`;`,
+    replace: '`;',
+    why: 'nobody lets in those who wait behind the holder',
+  },
+  {
+    ...batches,
+    name: 'mysql: claims of a batch take no row that is new',
+    find: `fresh.length === 0 || textOf === takeNew`,
+    replace: `fresh.length >= 0`,
+    why: 'many new locks at once take four statements each',
   },
   {
     ...statements,
