@@ -21,6 +21,7 @@ function librariesOf({ spring, shedlock, lettuce }: Versions): Artifact {
     with: [
       { ...integration, name: 'spring-integration-jdbc' },
       { ...lock, name: 'shedlock-provider-jdbc-template' },
+      { ...lock, name: 'shedlock-spring' },
       { ...lock, name: 'shedlock-provider-redis-spring' },
       { group: 'io.lettuce', name: 'lettuce-core', version: lettuce },
       ...DRIVERS,

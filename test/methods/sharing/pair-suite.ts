@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { until } from '../../servers/until.ts';
 import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
 
@@ -33,11 +33,14 @@ export function pairSuite(name: string, pair: Pair): void {
   let [java, own]: ForeignProgram[] = [];
   const startJava = async (): Promise<ForeignProgram> => ForeignProgram.start(await pair.foreign());
   const startOwn = (): Promise<ForeignProgram> => ForeignProgram.start(ownProgram(pair));
+  let why: string | undefined;
   const sides = () => [java as ForeignProgram, own as ForeignProgram] as const;
 
   beforeAll(async () => {
-    [java, own] = await Promise.all([startJava(), startOwn()]);
+    why = await missing(pair);
+    if (why === undefined) [java, own] = await Promise.all([startJava(), startOwn()]);
   }, 240_000);
+  beforeEach(({ skip }) => skip(why !== undefined, why));
   afterAll(async () => void (await Promise.all(sides().map((side) => side?.kill()))));
 
   const { kind } = pair;
@@ -147,6 +150,14 @@ export function pairSuite(name: string, pair: Pair): void {
       await rm(folder, { recursive: true });
     },
     TRIAL_MS + 60_000,
+  );
+}
+
+/** Why its tests have to be skipped, if they have to. */
+function missing({ foreign }: Pair): Promise<string | undefined> {
+  return foreign().then(
+    () => undefined,
+    (error: Error) => `not promised: a program in Java: ${error.message}`,
   );
 }
 

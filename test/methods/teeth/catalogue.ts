@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { CLAIM_FAULTS } from './faults/claims.ts';
 import { DEADLINE_FAULTS } from './faults/deadline.ts';
+import { DIALECT_FAULTS } from './faults/dialects.ts';
 import { DOCUMENT_FAULTS } from './faults/document.ts';
 import { ETCD_FAULTS } from './faults/etcd.ts';
 import { FENCE_FAULTS } from './faults/fence.ts';
@@ -30,7 +31,7 @@ export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
   ...REDIS_LOSS_FAULTS,
-  ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS, ...HAZELCAST_FAULTS],
+  ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS, ...HAZELCAST_FAULTS, ...DIALECT_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
   ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],

@@ -24,9 +24,14 @@ const SERVICES = ['consul', 'dynamodb', 'hazelcast', 'mongodb', 'objects', 'tabl
   (name) => `stores/${name}`,
 );
 
+/** Layouts of other libraries: quicker than those libraries are programs of the tests' own. */
+const DIALECTS = ['rows', 'shedlock', 'spring'].map((name) => `stores/${name}`);
+const PLAYED = /^test\/stores\/(rows\/|redis\/published\.test)/;
+
 /** Rooms that have tests of their own. */
 const ROOMS = [
   ...SERVICES,
+  ...DIALECTS,
   ...['sqlite', 'redis', 'postgres', 'mysql', 'etcd', 'zookeeper', 'consensus'].map(
     (name) => `stores/${name}`,
   ),
@@ -104,6 +109,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (SERVICES.includes(part)) {
     return file === `test/${part}/documents.test.ts` ? 'servers' : undefined;
   }
+  if (DIALECTS.includes(part)) return PLAYED.test(file) ? 'servers' : undefined;
   if (part === 'stores/etcd') return ofEtcd(file);
   if (part === 'stores/zookeeper') return ofZookeeper(file);
   if (part === 'stores/consensus') return ofConsensus(file);
@@ -175,7 +181,7 @@ function ofQuorum(file: string): Kind | undefined {
 }
 
 const REAL = [
-  ...SERVICES.map((name) => `${name}/`),
+  ...[...SERVICES, ...DIALECTS].map((name) => `${name}/`),
   ...['sqlite', 'redis', 'sql', 'postgres', 'mysql', 'zookeeper', 'consensus', 'document'].map(
     (name) => `stores/${name}/`,
   ),

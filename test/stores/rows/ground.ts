@@ -91,10 +91,12 @@ export interface RowSuite {
   readonly table: Readonly<Record<Dialect, string>>;
   open(db: SqlDatabase): Store;
   readonly slackMs: number;
+  /** All topics, not only those that depend on the database. */
+  readonly whole: boolean;
 }
 
 /** The conformance suite on one of the tables; without a queue, much of it is not promised. */
-export function rowSuite(database: Database, { table, open, slackMs }: RowSuite): void {
+export function rowSuite(database: Database, { table, open, slackMs, whole }: RowSuite): void {
   const unused = viaPg('postgres://unused');
   documentConformance({
     why: undefined,
@@ -104,6 +106,6 @@ export function rowSuite(database: Database, { table, open, slackMs }: RowSuite)
     lacks: ['watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall'],
     anonymous: true,
     slackMs,
-    whole: true,
+    whole,
   });
 }

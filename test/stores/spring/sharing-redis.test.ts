@@ -38,8 +38,9 @@ test('a release on either side wakes who waits on the other', async () => {
   await using program = await ForeignProgram.start(await java('new', 60_000));
   const thread = program.thread();
   const client = new Redis(server.url);
-  const registry = { registryKey: 'locks', afterDataLoss: 'trust', retry: '1h' } as const;
-  const locks = createLocks(springRedisStore(client, registry), { ttl: '20s' });
+  const hour = { retry: '1h', maxTtl: '1h' };
+  const registry = { registryKey: 'locks', afterDataLoss: 'trust', ...hour } as const;
+  const locks = createLocks(springRedisStore(client, registry), { ttl: '1h' });
   const mutex = locks.mutex('woken');
   const listening = async (): Promise<number> =>
     String(await client.client('LIST')).split('psub=1').length - 1;

@@ -1,0 +1,123 @@
+/** The keys and channels of other libraries, which are played by commands of a client. */
+import { createLocks, type Store } from 'holdfast';
+import { shedlockRedisStore } from 'holdfast/shedlock';
+import { springRedisStore } from 'holdfast/spring';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { RedisServer } from '../../servers/redis-server.ts';
+
+let server: RedisServer;
+let client: Redis;
+const ends: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.url);
+  ends.push(
+    () => server.close(),
+    () => client.disconnect(),
+  );
+});
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const TRUST = { afterDataLoss: 'trust' } as const;
+
+function opened(store: Store): Store {
+  ends.push(() => store.close?.());
+  return store;
+}
+
+describe('a registry of Spring', () => {
+  const open = (given: Parameters<typeof springRedisStore>[0] = client): Store =>
+    opened(springRedisStore(given, { registryKey: 'shop?', retry: '1h', maxTtl: '1h', ...TRUST }));
+
+  it('has the key of the registry and the name', async () => {
+    await open().claim([claimOf('order')]);
+    expect(await client.exists('shop?:order')).toBe(1);
+  });
+
+  it('is told of a release, with the key, and not of what was not released', async () => {
+    const store = open();
+    const heard: string[] = [];
+    const ear = new Redis(server.url);
+    ends.push(() => ear.disconnect());
+    ear.on('pmessage', (_, channel, message) => heard.push(`${channel} ${message}`));
+    await ear.psubscribe('shop\\?-channel:*');
+    const claim = claimOf('order');
+    await store.claim([claim]);
+    await store.release([claimOf('order')]);
+    await store.renew([claim]);
+    await store.release([claim]);
+    await expect.poll(() => heard).toEqual(['shop?-channel:shop?:order shop?:order']);
+  });
+
+  it.each([
+    ['ioredis', async () => client],
+    [
+      'node-redis',
+      async () => {
+        const other = createClient({ url: server.url });
+        await other.connect();
+        ends.push(() => other.destroy());
+        return other;
+      },
+    ],
+  ])('tells us of its releases, through %s', async (_, clientOf) => {
+    await client.set('shop?:order', 'a registry');
+    // Neither a heartbeat nor another try comes within the test.
+    const locks = createLocks(open(await clientOf()), { ttl: '1h' });
+    const waiting = locks.mutex('order').acquire();
+    await sleep(200);
+    await client.del('shop?:order');
+    // Of another lock.
+    await client.publish('shop?-channel:shop?:other', 'shop?:other');
+    await client.publish('shop?-channel:shop?:order', 'shop?:order');
+    const lease = await waiting;
+    expect(lease.held).toBe(true);
+    await lease.release();
+    await locks.close();
+  });
+
+  it.each([{}, { registryKey: '' }, { registryKey: 'a b' }, { registryKey: 'a', key: 'b' }])(
+    'is refused with %o',
+    (options) => {
+      expect(() => springRedisStore(client, options as never)).toThrow(
+        expect.objectContaining({ code: 'USAGE' }),
+      );
+    },
+  );
+});
+
+describe('ShedLock', () => {
+  it.each([
+    [{}, 'job-lock:default:nightly'],
+    [{ environment: 'test', keyPrefix: 'jobs' }, 'jobs:test:nightly'],
+    [{ name: (name: string) => name.toUpperCase() }, 'job-lock:default:NIGHTLY'],
+  ])('with %o has the key %s', async (options, key) => {
+    const store = opened(shedlockRedisStore(client, { ...TRUST, ...options }));
+    await store.claim([claimOf('nightly')]);
+    expect(await client.exists(key)).toBe(1);
+  });
+
+  it('keeps the key for a while after a release with minHold', async () => {
+    const store = opened(shedlockRedisStore(client, TRUST));
+    const claim = claimOf('nightly');
+    await store.claim([claim]);
+    await store.release([claim], { ms: 5000 });
+    expect(await client.pttl('job-lock:default:nightly')).toBeGreaterThan(3000);
+    expect(await client.pttl('job-lock:default:nightly')).toBeLessThanOrEqual(5000);
+  });
+
+  it.each([{ environment: '' }, { keyPrefix: 1 }, { name: 'a' }])(
+    'is refused with %o',
+    (options) => {
+      expect(() => shedlockRedisStore(client, options as never)).toThrow(
+        expect.objectContaining({ code: 'USAGE' }),
+      );
+    },
+  );
+});
