@@ -1,0 +1,62 @@
+/**
+ * Programs in Java out of programs/, compiled with a library out of Maven Central, once for each
+ * version of either.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Artifact, javaProgram } from '../../servers/maven.ts';
+import { beside, findProgram, PLACES } from '../../servers/programs.ts';
+import type { ForeignCommand } from './foreign-program.ts';
+
+const FOLDER = fileURLToPath(new URL('programs/', import.meta.url));
+
+/**
+ * The program of that class, in a file of that name, which extends Driver. The first call may fetch
+ * the library.
+ */
+export async function javaDriver(
+  main: string,
+  library: Artifact,
+  ...args: readonly string[]
+): Promise<ForeignCommand> {
+  const java = await findProgram('java');
+  const { jars } = await javaProgram(library);
+  const sources = ['Driver', main].map((name) => join(FOLDER, `${name}.java`));
+  const hash = createHash('sha256');
+  for (const source of sources) hash.update(await readFile(source));
+  const { name, version } = library;
+  const classes = join(
+    PLACES.cache,
+    `classes+${name}+${version}+${hash.digest('hex').slice(0, 16)}`,
+  );
+  const path = `${jars}/*:${classes}`;
+  if (!(await exists(classes))) await compile(sources, `${jars}/*`, classes);
+  const flags = ['-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-Xshare:auto', '-Xmx256m'];
+  return { command: [...java, ...flags, '-cp', path, main, ...args] };
+}
+
+async function compile(sources: readonly string[], path: string, classes: string): Promise<void> {
+  await mkdir(PLACES.cache, { recursive: true });
+  const folder = await mkdtemp(join(PLACES.cache, 'classes-'));
+  try {
+    const [javac = '', ...args] = beside(await findProgram('java'), 'javac');
+    await promisify(execFile)(javac, [...args, '-cp', path, '-d', folder, ...sources]);
+    // Another process may have been faster.
+    await rename(folder, classes).catch(async (error: unknown) => {
+      if (!(await exists(classes))) throw error;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,112 @@
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
+import java.io.InputStream;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** Locks of Redisson. Arguments: the server's URL, and its watchdog's time in ms. */
+class RedissonDriver extends Driver {
+  private final RedissonClient client;
+  /** The permits of each thread, by name. */
+  private final Map<String, String> permits = new ConcurrentHashMap<>();
+
+  private RedissonDriver(RedissonClient client) {
+    this.client = client;
+  }
+
+  public static void main(String[] args) throws Exception {
+    Config config = new Config();
+    config.setLockWatchdogTimeout(Long.parseLong(args[1]));
+    config.useSingleServer().setAddress(args[0]).setConnectionMinimumIdleSize(1)
+        .setConnectionPoolSize(8);
+    config.setThreads(2).setNettyThreads(2);
+    new RedissonDriver(Redisson.create(config)).run();
+  }
+
+  @Override
+  String version() throws Exception {
+    String file = "/META-INF/maven/org.redisson/redisson/pom.properties";
+    Properties properties = new Properties();
+    try (InputStream in = Redisson.class.getResourceAsStream(file)) {
+      properties.load(in);
+    }
+    return properties.getProperty("version");
+  }
+
+  @Override
+  boolean acquire(String kind, String name, long waitMs, long leaseMs) throws Exception {
+    if (kind.equals("permit")) {
+      RPermitExpirableSemaphore semaphore = client.getPermitExpirableSemaphore(name);
+      String id;
+      if (waitMs < 0) {
+        id = semaphore.acquire(leaseMs, MILLISECONDS);
+      } else {
+        id = semaphore.tryAcquire(waitMs, leaseMs, MILLISECONDS);
+      }
+      if (id != null) permits.put(key(name), id);
+      return id != null;
+    }
+    RLock lock = lock(kind, name);
+    long lease = leaseMs == 0 ? -1 : leaseMs;
+    if (waitMs >= 0) return lock.tryLock(waitMs, lease, MILLISECONDS);
+    lock.lockInterruptibly(lease, MILLISECONDS);
+    return true;
+  }
+
+  @Override
+  void release(String kind, String name) throws Exception {
+    if (kind.equals("permit")) {
+      client.getPermitExpirableSemaphore(name).release(permits.remove(key(name)));
+    } else {
+      lock(kind, name).unlock();
+    }
+  }
+
+  @Override
+  String other(String verb, String... words) throws Exception {
+    switch (verb) {
+      case "holds":
+        return "" + lock(words[0], words[1]).isHeldByCurrentThread();
+      case "locked":
+        return "" + lock(words[0], words[1]).isLocked();
+      case "hold-count":
+        return "" + lock(words[0], words[1]).getHoldCount();
+      case "set-permits":
+        int number = Integer.parseInt(words[1]);
+        return "" + client.getPermitExpirableSemaphore(words[0]).trySetPermits(number);
+      case "available":
+        return "" + client.getPermitExpirableSemaphore(words[0]).availablePermits();
+      case "extend":
+        RPermitExpirableSemaphore semaphore = client.getPermitExpirableSemaphore(words[0]);
+        long lease = Long.parseLong(words[1]);
+        return "" + semaphore.updateLeaseTime(permits.get(key(words[0])), lease, MILLISECONDS);
+      default:
+        return super.other(verb, words);
+    }
+  }
+
+  private RLock lock(String kind, String name) {
+    switch (kind) {
+      case "mutex":
+        return client.getLock(name);
+      case "fair":
+        return client.getFairLock(name);
+      case "read":
+        return client.getReadWriteLock(name).readLock();
+      case "write":
+        return client.getReadWriteLock(name).writeLock();
+      default:
+        throw new IllegalArgumentException("no lock: " + kind);
+    }
+  }
+
+  private static String key(String name) {
+    return Thread.currentThread().getId() + name;
+  }
+}
