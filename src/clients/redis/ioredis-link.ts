@@ -21,6 +21,9 @@ export interface IoredisClient {
   disconnect(): void;
   call(command: string, args: string[]): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  ssubscribe(channel: string): Promise<unknown>;
+  sunsubscribe(channel: string): Promise<unknown>;
   on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
   readonly stream: { cork(): void; uncork(): void; destroy(): unknown } | null | undefined;
 }
@@ -78,6 +81,9 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     cause ??= error;
     lost(error);
   });
+  for (const event of ['message', 'smessage']) {
+    redis.on(event, (channel, message) => heard(String(message), String(channel)));
+  }
   redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
   try {
     await abortable(signal, redis.connect());
@@ -92,9 +98,11 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
       work();
       redis.stream?.uncork();
     },
-    listen: (channel) => {
-      redis.on('message', (_, message) => heard(String(message)));
-      return redis.subscribe(channel);
+    listen: (channel) => redis.subscribe(channel),
+    unlisten: (channel) => redis.unsubscribe(channel),
+    sharded: {
+      listen: (channel) => redis.ssubscribe(channel),
+      unlisten: (channel) => redis.sunsubscribe(channel),
     },
     ping: () => redis.call('PING', []),
     close,

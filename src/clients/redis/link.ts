@@ -26,6 +26,11 @@ export interface Link {
   primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]>;
   /** On a connection of its own. */
   listen: Ear['listen'];
+  /**
+   * Calls `wake` with each message of a channel, which is that of the key's slot in a cluster, and
+   * after an interruption, which may have lost messages. Many channels share a connection.
+   */
+  follow(key: string, channel: string, wake: () => void): Promise<AsyncDisposable>;
   close(): Promise<void>;
 }
 

@@ -13,11 +13,12 @@
 import { type Duration, positive } from '../../base/duration.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
-import type { ClaimStatus, Store } from '../../contract/store.ts';
+import type { Store } from '../../contract/store.ts';
 import { PLAIN_FORM } from './forms.ts';
 import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { PlainPlaces } from './plain-places.ts';
 import { RedisStore } from './redis-store.ts';
+import { sooner } from './sooner.ts';
 
 export interface PlainRedisOptions extends ServerOptions {
   /**
@@ -55,18 +56,13 @@ export function plainRedisStore(client: RedisClient, options: PlainRedisOptions 
   const parts = partsOf(client, given);
   const places = new PlainPlaces(parts.namespace, parts.link.cluster, key);
   const store = new RedisStore({ ...parts, places, form: PLAIN_FORM, maxWaiters: 0 });
-  const soon = (status: ClaimStatus): ClaimStatus => {
-    if (status.state !== 'waiting' || status.why !== 'queue') return status;
-    const pause = retryMs * (0.5 + Math.random());
-    return { ...status, retryInMs: Math.min(status.retryInMs, pause) };
-  };
   return {
     name: store.name,
     traits: store.traits,
     lineage: store.lineage,
     maxTtlMs: store.maxTtlMs,
     partOf: store.partOf,
-    claim: async (claims) => (await store.claim(claims)).map(soon),
+    claim: async (claims) => sooner(await store.claim(claims), retryMs),
     renew: (claims) => store.renew(claims),
     release: (claims, after) => store.release(claims, after),
     inspect: (resource) => store.inspect(resource),

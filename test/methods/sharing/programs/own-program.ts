@@ -1,0 +1,88 @@
+/** Takes our own locks as it is told: see foreign-program.ts. Arguments: a file that opens a store. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { createLocks, type Lease, type Lock, type Store } from 'holdfast';
+
+const [file = '', ...args] = process.argv.slice(2);
+const { open } = (await import(pathToFileURL(file).href)) as {
+  readonly open: (...args: readonly string[]) => Store;
+};
+const locks = createLocks(open(...args));
+
+/** Those of each thread, by kind and name. */
+const leases = new Map<string, Lease>();
+const threads = new Map<string, Promise<void>>();
+
+function lockOf(kind: string, name: string, ttl: number): Lock {
+  const options = { ttl, fair: true };
+  if (kind === 'read' || kind === 'write') return locks.rwLock(name, options)[kind];
+  if (kind.startsWith('permit')) return locks.semaphore(name, { ...options, limit: 1 });
+  return locks.mutex(name, options);
+}
+
+async function acquire(thread: string, words: readonly string[]): Promise<string> {
+  const [kind = '', name = '', wait = '', lease = ''] = words;
+  const lock = lockOf(kind, name, Number(lease) || 1000);
+  const way = wait === '-1' ? {} : { wait: Number(wait) };
+  const got = wait === '0' ? await lock.tryAcquire() : await lock.acquire(way).catch(timedOut);
+  if (got) leases.set([thread, kind, name].join(), got);
+  return String(got !== null);
+}
+
+function timedOut(error: Error & { readonly code?: string }): null {
+  if (error.code === 'TIMEOUT') return null;
+  throw error;
+}
+
+async function count([
+  kind = '',
+  name = '',
+  path = '',
+  ms = '',
+]: readonly string[]): Promise<string> {
+  let times = 0;
+  for (const end = Date.now() + Number(ms); Date.now() < end; times++) {
+    await lockOf(kind, name, 5000).run(async () => {
+      writeFileSync(path, String(Number(readFileSync(path, 'utf8')) + 1));
+    });
+  }
+  return String(times);
+}
+
+async function command(thread: string, [verb, ...words]: readonly string[]): Promise<string> {
+  const key = [thread, ...words].join();
+  switch (verb) {
+    case 'version':
+      return 'own';
+    case 'acquire':
+      return acquire(thread, words);
+    case 'release':
+      await leases.get(key)?.release();
+      return '';
+    case 'holds':
+      return String(leases.get(key)?.held ?? false);
+    case 'count':
+      return count(words);
+    default:
+      throw new Error(`no command: ${verb}`);
+  }
+}
+
+function say(number: string, outcome: string, answer: string): void {
+  process.stdout.write(`${[number, outcome, answer].join('\t')}\n`);
+}
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const [number = '', thread = '', ...words] = line.split('\t');
+    const before = threads.get(thread) ?? Promise.resolve();
+    const after = before
+      .then(() => command(thread, words))
+      .then(
+        (answer) => say(number, 'ok', answer),
+        (error: unknown) => say(number, 'failed', String(error).replace(/\s+/g, ' ')),
+      );
+    threads.set(thread, after);
+  })
+  .on('close', () => process.exit());
