@@ -47,8 +47,8 @@ export class RedissonBed {
     this.locks = createLocks(redissonStore(this.client, OPTIONS));
   }
 
-  /** Our lock of this kind, as Java names it. */
-  ours(kind: string, name: string, ttl = 60_000): Lock {
+  /** Our lock of this kind, as Java names it. Its waiters are longer silent than a test lasts. */
+  ours(kind: string, name: string, ttl = 120_000): Lock {
     const options = { ttl, fair: true };
     if (kind === 'read' || kind === 'write') return this.locks.rwLock(name, options)[kind];
     if (kind === 'permit') return this.locks.semaphore(name, { ...options, limit: 1 });

@@ -25,12 +25,12 @@ export class RedissonPlaces extends Places {
   override keysOf({ resource, id }: Pick<Claim, 'resource' | 'id'>): readonly string[] {
     const key = this.keyOf(resource);
     const tag = this.many ? `{${tagOf(slotOf(key))}}` : '';
-    const owner = `${id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}:1`;
+    const holder = `${id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}:1`;
     return [
       key,
       `${this.#own}!gone:${id}${tag}`,
       `${this.#own}!notes${tag}:${key}`,
-      `${braced(key)}:${owner}:rwlock_timeout:1`,
+      `${braced(key)}:${holder}:rwlock_timeout:1`,
       `${braced(key)}:timeout`,
       `redisson_lock_token:${braced(key)}`,
     ];
@@ -46,7 +46,8 @@ export class RedissonPlaces extends Places {
       throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
     }
     // Redisson's other keys would be in another slot, as they are for Redisson itself.
-    if (this.many && slotOf(key) !== slotOf(braced(key))) {
+    const open = key.indexOf('{');
+    if (this.many && open !== -1 && key.indexOf('}', open) <= open + 1) {
       throw new UsageError(`A brace in ${show(key)} must be closed, in a cluster.`, { resource });
     }
     return key;

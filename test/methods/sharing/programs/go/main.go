@@ -150,6 +150,16 @@ func (t *thread) command(words []string) (string, error) {
 	return "", fmt.Errorf("no command: %s", words[0])
 }
 
+// As docs/guide/sharing-locks.md has it.
+func nightly(ctx context.Context, client *redis.Client) error {
+	mutex := redsync.New(goredis.NewPool(client)).NewMutex("lock:nightly")
+	if err := mutex.LockContext(ctx); err != nil {
+		return err
+	}
+	defer mutex.UnlockContext(ctx)
+	return nil
+}
+
 func number(text string) int {
 	value, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil {
