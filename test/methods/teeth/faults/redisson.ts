@@ -2,17 +2,9 @@ import type { Fault } from '../fault.ts';
 
 const kinds = { file: 'src/stores/redis/redisson/lua/kinds.lua' };
 const redisson = { file: 'src/stores/redis/redisson/lua/redisson.lua' };
-const places = { file: 'src/stores/redis/redisson/places.ts' };
 
 /** A store that does not keep to Redisson's layout. */
 export const REDISSON_FAULTS: readonly Fault[] = [
-  {
-    ...kinds,
-    name: 'Redisson: a lock that is left is told to nobody',
-    find: "  tell('redisson_lock__channel', c.key, '0')",
-    replace: '',
-    why: 'a waiter in Java sleeps until the lease would have ended',
-  },
   {
     ...kinds,
     name: 'Redisson: a lock in use is entered',
@@ -26,13 +18,6 @@ export const REDISSON_FAULTS: readonly Fault[] = [
     find: "  call('HSET', c.key, c.owner, 1)\n  call('PEXPIRE', c.key, c.ttl)",
     replace: "  call('HSET', c.key, c.owner, 1)",
     why: 'a crash keeps it for ever, and waiters in Java sleep without an end',
-  },
-  {
-    ...kinds,
-    name: 'Redisson: a heartbeat prolongs whatever is there',
-    find: "return call('HEXISTS', c.key, c.owner) == 1 and leftOf(c.key) or FREE",
-    replace: 'return leftOf(c.key)',
-    why: 'one that lost its lock keeps that of its successor alive, and takes it away',
   },
   {
     ...kinds,
@@ -54,12 +39,5 @@ export const REDISSON_FAULTS: readonly Fault[] = [
     find: "if used and used ~= asks then return 'g mismatch ' .. used end",
     replace: '',
     why: 'a mutex waits for readers without a word',
-  },
-  {
-    ...places,
-    name: 'Redisson: listens to another channel',
-    find: 'braced(this.keyOf(resource))',
-    replace: 'this.keyOf(resource)',
-    why: 'nothing that Java says is heard',
   },
 ];
