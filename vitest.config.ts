@@ -12,7 +12,7 @@ const PROCESSES = 'test/{methods/processes,cli,examples}/**/*.test.ts';
 const SERVERS = [
   'test/{servers,database-locks,fences/servers,layers/quorum}/**/*.test.ts',
   // What is in `units` needs no server.
-  'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
+  'test/stores/{redis,redisson,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
   'test/stores/{objects,dynamodb,mongodb,consul,table,hazelcast}/*.test.ts',
   'test/stores/{rows,shedlock,spring}/*.test.ts',

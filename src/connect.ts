@@ -11,6 +11,7 @@ interface Opener {
 }
 
 const REDIS = (): Promise<Opener> => import('./stores/redis/open-url.ts');
+const REDISSON = (): Promise<Opener> => import('./stores/redis/redisson/open-url.ts');
 const POSTGRES = (): Promise<Opener> => import('./stores/postgres/open-url.ts');
 const MYSQL = (): Promise<Opener> => import('./stores/mysql/open-url.ts');
 const ETCD = (): Promise<Opener> => import('./stores/etcd/open-url.ts');
@@ -29,6 +30,9 @@ const OPENERS: ReadonlyMap<string, () => Promise<Opener>> = new Map([
   ['rediss+sentinel', REDIS],
   ['redis+cluster', REDIS],
   ['rediss+cluster', REDIS],
+  ['redisson+redis', REDISSON],
+  ['redisson+rediss', REDISSON],
+  ['redisson+redis+cluster', REDISSON],
   ['postgres', POSTGRES],
   ['postgresql', POSTGRES],
   ['mysql', MYSQL],
@@ -74,6 +78,7 @@ export async function connect(url: string, options?: LocksOptions): Promise<Lock
  * - `redis://user:password@host:6379/0`, `rediss:` for TLS, `redis+unix:///run/redis.sock?db=0`,
  *   `redis+sentinel://host1:26379,host2:26379/name/0`, `redis+cluster://host1:6379,host2:6379`,
  *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`,
+ * - `redisson+redis://…` and the like, for `redissonStore`,
  * - `postgres://user:password@host:5432/database`, with options of `postgresStore` and of the
  *   client as its query: `?schema=locks&sslmode=require`,
  * - `mysql://user:password@host:3306/database` or `mariadb://…`, with options of `mysqlStore` and

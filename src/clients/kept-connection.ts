@@ -67,7 +67,8 @@ export class KeptConnection<W extends Wire> {
   #wire: W | undefined;
   #connecting = false;
   #failure: StoreError | undefined;
-  #listener: Listener | undefined;
+  /** By channel. */
+  readonly #listeners = new Map<string, Listener>();
   #pinging: NodeJS.Timeout | undefined;
 
   constructor(source: Source<W>) {
@@ -76,7 +77,7 @@ export class KeptConnection<W extends Wire> {
     this.#silence = new Silence(source.silenceMs, silent);
     this.#opening = new Opening(source, {
       closing: this.#closing.signal,
-      heard: (message) => this.#listener?.received(message),
+      heard: (message, channel) => this.#heard(message, channel),
       ready: (wire) => this.#resume(wire),
     });
   }
@@ -123,8 +124,14 @@ export class KeptConnection<W extends Wire> {
   /** Resolves when no message can be missed; later connections listen from their start. */
   async listen(listener: Listener): Promise<void> {
     await this.ask(async (wire) => wire.listen?.(listener.channel));
-    this.#listener = listener;
+    this.#listeners.set(listener.channel, listener);
     this.#ping(PING_MS);
+  }
+
+  /** No more messages of this channel. */
+  async unlisten(channel: string): Promise<void> {
+    if (!this.#listeners.delete(channel)) return;
+    await this.ask(async (wire) => wire.unlisten?.(channel));
   }
 
   /** Ends the wire, if it is the open one: a reply, or the client, shows that it is of no use. */
@@ -138,14 +145,14 @@ export class KeptConnection<W extends Wire> {
     const { message, cause: known, retryable } = this.#judge(cause, 'call').error;
     const lost = new StoreError(message, { cause: known, retryable, outcome: 'unknown' });
     for (const request of written) request.fail(lost);
-    if (this.#listener) this.#ping(0);
+    if (this.#listeners.size > 0) this.#ping(0);
     this.#next();
   }
 
   /** Rejects all requests that wait or have no reply yet, and later ones. */
   close(reason: StoreError = closed(this.#source.server)): void {
     clearTimeout(this.#pinging);
-    this.#listener = undefined;
+    this.#listeners.clear();
     this.#closing.abort(reason);
     this.#failWaiting(reason);
     if (this.#wire) this.drop(this.#wire, reason);
@@ -235,12 +242,18 @@ export class KeptConnection<W extends Wire> {
     this.#next();
   }
 
-  /** Makes a new wire listen as the last one did. */
+  /** Makes a new wire listen as the last one did, before it counts as open. */
   async #resume(wire: W): Promise<void> {
-    const listener = this.#listener;
-    if (!listener || !wire.listen) return;
-    await wire.listen(listener.channel);
-    listener.resumed();
+    if (!wire.listen) return;
+    const listeners = [...this.#listeners.values()];
+    for (const { channel } of listeners) await wire.listen(channel);
+    for (const { resumed } of listeners) resumed();
+  }
+
+  /** A wire that does not say which channel has one. */
+  #heard(message: string, channel: string | undefined): void {
+    if (channel !== undefined) this.#listeners.get(channel)?.received(message);
+    else for (const { received } of this.#listeners.values()) received(message);
   }
 
   /** Runs from the first success until closed. */

@@ -1,7 +1,7 @@
 /** Opening wires, one after the other, with a pause after each failure. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable, limited } from './abortable.ts';
-import type { Source, Wire } from './wire.ts';
+import type { Source, Wire, WireTerms } from './wire.ts';
 
 /** How long an attempt to connect may take, whatever the client's own time-out is. */
 const ATTEMPT_MS = 5000;
@@ -17,7 +17,7 @@ export interface Opened<W> {
 
 export interface OpeningTerms<W> {
   readonly closing: AbortSignal;
-  readonly heard: (message: string) => void;
+  readonly heard: WireTerms['heard'];
   /** What to do with a wire before it counts as open. */
   readonly ready: (wire: W) => Promise<unknown>;
 }

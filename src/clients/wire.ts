@@ -9,6 +9,7 @@ import type { StoreError } from '../contract/errors.ts';
 export interface Wire {
   /** Undefined if the server's messages do not come over this wire. */
   readonly listen?: ((channel: string) => Promise<unknown>) | undefined;
+  readonly unlisten?: ((channel: string) => Promise<unknown>) | undefined;
   /** Sends the smallest request that the server replies to. */
   ping(): Promise<unknown>;
   /** Ends it at once, whatever the network does. */
@@ -20,8 +21,8 @@ export interface WireTerms {
   readonly signal: AbortSignal;
   /** To be called when the wire breaks. */
   readonly lost: (cause: unknown) => void;
-  /** To be called with each message. */
-  readonly heard: (message: string) => void;
+  /** To be called with each message, and its channel if there may be several. */
+  readonly heard: (message: string, channel?: string) => void;
 }
 
 /** How to reach a server. */

@@ -5,6 +5,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { connect as connectAnywhere } from 'holdfast/connect';
 import * as etcd from 'holdfast/etcd';
 import * as redisLocks from 'holdfast/redis';
+import * as redissonLocks from 'holdfast/redisson';
 import * as zookeeper from 'holdfast/zookeeper';
 import { Redis } from 'ioredis';
 import { Kysely, PostgresDialect } from 'kysely';
@@ -108,6 +109,10 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
     },
     'mysql2/promise': {
       createPool: () => keep(createPool(ground.mariadb.url), (pool) => pool.end()),
+    },
+    'holdfast/redisson': {
+      redissonStore: (...[client, options]: Parameters<typeof redissonLocks.redissonStore>) =>
+        redissonLocks.redissonStore(client, { ...options, ...trust }),
     },
     'holdfast/redis': {
       redisStore: (...[client, options]: Parameters<typeof redisStore>) =>

@@ -5,6 +5,7 @@
  * a package. The store sends no commands through them; their `duplicate` makes its connections.
  */
 
+import { Channels } from './channels.ts';
 import { checkClient } from './check-client.ts';
 import { ClusterLink } from './cluster-link.ts';
 import { Connection, greeted, type RedisSource, Subscriptions } from './connection.ts';
@@ -50,6 +51,7 @@ export function linkOf(client: RedisClient, greeting: Greeting = async () => {})
 function singleLink(source: RedisSource, greeting: Greeting): Link {
   const connection = new Connection(greeted(source, (ask) => greeting(ask, { cluster: false })));
   const subscriptions = new Subscriptions();
+  const channels = new Channels(source);
   return {
     cluster: false,
     send: (_, command) => connection.send(command),
@@ -58,7 +60,9 @@ function singleLink(source: RedisSource, greeting: Greeting): Link {
     primaries: async () => [(command) => connection.send(command)],
     listen: (channel, received, resumed) =>
       subscriptions.start(source, { channel, received, resumed }),
+    follow: (_, channel, wake) => channels.follow(channel, wake),
     close: async () => {
+      channels.close();
       connection.close();
       subscriptions.close();
     },

@@ -12,6 +12,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
 import { closed } from '../kept-connection.ts';
+import { Channels } from './channels.ts';
 import { Connection, greeted, REDIS, type RedisSource, Subscriptions } from './connection.ts';
 import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
 import type { Greeting, Link, Refusal, Reply } from './link.ts';
@@ -45,6 +46,8 @@ export class ClusterLink implements Link {
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, Connection>();
   readonly #subscriptions = new Subscriptions();
+  /** By slot and reach. */
+  readonly #channels = new Map<string, Channels>();
   /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #topology: Topology | undefined;
@@ -100,10 +103,37 @@ export class ClusterLink implements Link {
     return this.#subscriptions.start(source, { channel, received, resumed });
   }
 
+  /** A slot that moves takes its listeners off without a word, so a caller asks as well. */
+  follow(
+    key: string,
+    channel: string,
+    wake: () => void,
+    reach: 'slot' | 'cluster' = 'slot',
+  ): Promise<AsyncDisposable> {
+    const slot = slotOf(key);
+    const which = `${slot} ${reach}`;
+    const channels = this.#channels.get(which) ?? new Channels(this.#shard(slot, reach));
+    this.#channels.set(which, channels);
+    return channels.follow(channel, wake);
+  }
+
   async close(): Promise<void> {
+    for (const channels of this.#channels.values()) channels.close();
     this.#closing.abort(closed(REDIS.server));
     for (const connection of this.#connections.values()) connection.close();
     this.#subscriptions.close();
+  }
+
+  /** The wires to whichever server has the slot, which listen to its channels. */
+  #shard(slot: number, reach: 'slot' | 'cluster'): RedisSource {
+    return {
+      ...REDIS,
+      open: async (terms) => {
+        const topology = this.#topology ?? (await this.#soon());
+        const wire = await this.#source(topology.slots[slot] ?? '', topology).open(terms);
+        return reach === 'slot' ? { ...wire, ...wire.sharded } : wire;
+      },
+    };
   }
 
   #primary(slot: number): Connection | undefined {

@@ -16,6 +16,9 @@ export interface RedisWire extends Wire {
   /** Commands sent by `work` may be written together. */
   together(work: () => void): void;
   listen(channel: string): Promise<unknown>;
+  unlisten(channel: string): Promise<unknown>;
+  /** The same for the channels of a cluster's slots, which only one server has. */
+  readonly sharded: Pick<RedisWire, 'listen' | 'unlisten'>;
 }
 
 export type RedisSource = Source<RedisWire>;

@@ -8,7 +8,6 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import type { Discover } from './cluster-link.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
-import { isPattern } from './link.ts';
 import { type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `Redis` of ioredis as is used. */
@@ -22,8 +21,10 @@ export interface IoredisClient {
   disconnect(): void;
   call(command: string, args: string[]): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
-  psubscribe(pattern: string): Promise<unknown>;
-  on(event: string, listener: (...told: unknown[]) => void): unknown;
+  unsubscribe(channel: string): Promise<unknown>;
+  ssubscribe(channel: string): Promise<unknown>;
+  sunsubscribe(channel: string): Promise<unknown>;
+  on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
   readonly stream: { cork(): void; uncork(): void; destroy(): unknown } | null | undefined;
 }
 
@@ -80,6 +81,9 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     cause ??= error;
     lost(error);
   });
+  for (const event of ['message', 'smessage']) {
+    redis.on(event, (channel, message) => heard(String(message), String(channel)));
+  }
   redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
   try {
     await abortable(signal, redis.connect());
@@ -94,11 +98,11 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
       work();
       redis.stream?.uncork();
     },
-    listen: (channel) => {
-      const tell = (...told: unknown[]): void => heard(String(told.at(-1)));
-      redis.on('message', tell);
-      redis.on('pmessage', tell);
-      return isPattern(channel) ? redis.psubscribe(channel) : redis.subscribe(channel);
+    listen: (channel) => redis.subscribe(channel),
+    unlisten: (channel) => redis.unsubscribe(channel),
+    sharded: {
+      listen: (channel) => redis.ssubscribe(channel),
+      unlisten: (channel) => redis.sunsubscribe(channel),
     },
     ping: () => redis.call('PING', []),
     close,

@@ -24,14 +24,20 @@ export interface Link {
   lowestSlot(key: string): Promise<number>;
   /** The same command to every primary, as for SCAN: one sender for each. */
   primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]>;
-  /** On a connection of its own; to all channels that fit, if the name ends in `*`. */
+  /** On a connection of its own. */
   listen: Ear['listen'];
+  /**
+   * Calls `wake` with each message of a channel, and after an interruption, which may have lost
+   * messages. In a cluster the channel is that of the key's slot, unless it is of the whole cluster.
+   * Many channels share a connection.
+   */
+  follow(
+    key: string,
+    channel: string,
+    wake: () => void,
+    reach?: 'slot' | 'cluster',
+  ): Promise<AsyncDisposable>;
   close(): Promise<void>;
-}
-
-/** Whether this is no name of a channel, but what names are to be like. */
-export function isPattern(channel: string): boolean {
-  return channel.endsWith('*');
 }
 
 /**

@@ -11,8 +11,9 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import type { Discover } from './cluster-link.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
-import { isPattern } from './link.ts';
 import { type Place, type PlaceMap, placeOf } from './place-of.ts';
+
+type Heard = (message: string, channel: string) => void;
 
 /** As much of a `createClient()` of node-redis as is used. */
 export interface NodeRedisClient {
@@ -23,8 +24,10 @@ export interface NodeRedisClient {
   connect(): Promise<unknown>;
   destroy(): void;
   sendCommand(args: readonly string[]): Promise<unknown>;
-  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
-  pSubscribe(pattern: string, listener: (message: string) => void): Promise<unknown>;
+  subscribe(channel: string, listener: Heard): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  sSubscribe(channel: string, listener: Heard): Promise<unknown>;
+  sUnsubscribe(channel: string): Promise<unknown>;
   on(event: string, listener: (first: unknown) => void): unknown;
 }
 
@@ -92,8 +95,12 @@ async function openWire(
     send: (command) => client.sendCommand(command),
     // node-redis writes the commands of one turn together anyway.
     together: (work) => work(),
-    listen: (channel) =>
-      isPattern(channel) ? client.pSubscribe(channel, heard) : client.subscribe(channel, heard),
+    listen: (channel) => client.subscribe(channel, heard),
+    unlisten: (channel) => client.unsubscribe(channel),
+    sharded: {
+      listen: (channel) => client.sSubscribe(channel, heard),
+      unlisten: (channel) => client.sUnsubscribe(channel),
+    },
     ping: () => client.sendCommand(['PING']),
     close,
   };

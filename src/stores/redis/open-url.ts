@@ -13,10 +13,19 @@ import { type RedisClient, type RedisOptions, redisStore } from './index.ts';
  * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
  */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
+  const { client, options } = await clientAt<RedisOptions>(scheme, rest);
+  return redisStore(client, options);
+}
+
+/** The client that the URL names, and the options in its query. */
+export async function clientAt<T>(
+  scheme: string,
+  rest: string,
+): Promise<{ readonly client: RedisClient; readonly options: T }> {
   const url = parseRedisUrl(scheme, rest);
-  const options = optionsFrom<RedisOptions>(Object.entries(url.query));
+  const options = optionsFrom<T>(Object.entries(url.query));
   const client = (await withIoredis(url)) ?? (await withNodeRedis(url));
-  if (client) return redisStore(client, options);
+  if (client) return { client, options };
   const message = 'A Redis URL needs a client: run `npm install ioredis` or `npm install redis`.';
   throw new UnsupportedError('store', message);
 }

@@ -26,6 +26,11 @@ export class Places {
     return [this.keyOf(resource)];
   }
 
+  /** The keys that a look at a resource needs. */
+  lookOf(resource: string): readonly string[] {
+    return [this.keyOf(resource)];
+  }
+
   keyOf(resource: string): string {
     return this.#prefix + resource;
   }

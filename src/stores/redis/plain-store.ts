@@ -13,12 +13,12 @@
 import { type Duration, positive } from '../../base/duration.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
-import type { ClaimStatus, Store } from '../../contract/store.ts';
+import type { Claim, Store, Wake } from '../../contract/store.ts';
 import { PLAIN_FORM, PUBLISHED_FORM } from './forms.ts';
-import { KeyWakes } from './key-wakes.ts';
 import { partsOf, SERVER, type ServerOptions, type ServerParts } from './options.ts';
 import { PlainPlaces } from './plain-places.ts';
 import { RedisStore } from './redis-store.ts';
+import { ifHeard, sooner } from './sooner.ts';
 
 export interface PlainRedisOptions extends ServerOptions {
   /**
@@ -74,25 +74,23 @@ export function storeOfKeys(parts: ServerParts, terms: KeysTerms): Store {
   const form = { ...(channels === undefined ? PLAIN_FORM : PUBLISHED_FORM), name };
   const more = channels === undefined ? {} : { channels };
   const store = new RedisStore({ ...parts, ...more, places, form, maxWaiters: 0 });
-  const soon = (status: ClaimStatus): ClaimStatus => {
-    if (status.state !== 'waiting' || status.why !== 'queue') return status;
-    const pause = retryMs * (0.5 + Math.random());
-    return { ...status, retryInMs: Math.min(status.retryInMs, pause) };
+  const watch = (claim: Claim, wake: Wake): Promise<AsyncDisposable> => {
+    const asked = places.keyOf(claim.resource);
+    return ifHeard(parts.link.follow(asked, `${channels}${asked}`, () => wake(), 'cluster'));
   };
-  const wakes = channels === undefined ? undefined : new KeyWakes(parts.link, channels);
   return {
     name: store.name,
     traits: store.traits,
     lineage: store.lineage,
     maxTtlMs: store.maxTtlMs,
     partOf: store.partOf,
-    claim: async (claims) => (await store.claim(claims)).map(soon),
+    claim: async (claims) => sooner(await store.claim(claims), retryMs),
     renew: (claims) => store.renew(claims),
     release: (claims, after) => store.release(claims, after),
     inspect: (resource) => store.inspect(resource),
     keep: (claim, record) => store.keep(claim, record),
     recall: (resource) => store.recall(resource),
     close: () => store.close(),
-    ...(wakes && { watch: (claim, wake) => wakes.watch(places.keyOf(claim.resource), wake) }),
+    ...(channels !== undefined && { watch }),
   };
 }

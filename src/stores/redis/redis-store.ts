@@ -8,7 +8,7 @@
 
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { Link, Reply } from '../../clients/redis/link.ts';
-import type { StoreError } from '../../contract/errors.ts';
+import { type StoreError, UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
@@ -17,7 +17,7 @@ import type { ClockWatch } from './clock-watch.ts';
 import type { Form } from './forms.ts';
 import { escapeGlob, type Places } from './places.ts';
 import { ScriptRunner, type Spread } from './script-runner.ts';
-import type { Scripts } from './scripts.ts';
+import type { Script } from './scripts.ts';
 
 export interface RedisStoreParts {
   readonly form: Form;
@@ -35,6 +35,9 @@ export interface RedisStoreParts {
   readonly trust: boolean;
   readonly replicas: number;
 }
+
+/** Those that take a batch. */
+type Verb = 'claim' | 'renew' | 'release';
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -127,7 +130,8 @@ export class RedisStore implements Store {
     const { form, places } = this.#parts;
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
-    const replies = await this.#runner.run(form.scripts.keep, keys, args, this.#spreadOf([claim]));
+    const script = recorded(form.scripts.keep);
+    const replies = await this.#runner.run(script, keys, args, this.#spreadOf([claim]));
     const [kept = null] = replies;
     if (kept === 0 || kept === 1) return kept === 1;
     throw garbled(kept);
@@ -135,7 +139,11 @@ export class RedisStore implements Store {
 
   async recall(resource: string): Promise<Kept | undefined> {
     const { form, places } = this.#parts;
-    const found = await this.#runner.run(form.scripts.recall, [places.keptOf(resource)], []);
+    const found = await this.#runner.run(
+      recorded(form.scripts.recall),
+      [places.keptOf(resource)],
+      [],
+    );
     const [text, leftMs] = found;
     if (found.length === 0) return undefined;
     if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
@@ -179,7 +187,7 @@ export class RedisStore implements Store {
   };
 
   async #verb(
-    verb: keyof Scripts,
+    verb: Verb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly Reply[]> {
@@ -201,7 +209,7 @@ export class RedisStore implements Store {
   }
 
   async #statuses(
-    verb: keyof Scripts,
+    verb: Verb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
@@ -212,7 +220,7 @@ export class RedisStore implements Store {
   async #change(resource: string, ...args: readonly string[]): Promise<Reply> {
     const { form, places } = this.#parts;
     const { change } = form.scripts;
-    const [answer = null] = await this.#runner.run(change, [places.keyOf(resource)], args);
+    const [answer = null] = await this.#runner.run(change, places.lookOf(resource), args);
     return answer;
   }
 
@@ -221,6 +229,12 @@ export class RedisStore implements Store {
     if (!Array.isArray(lines)) throw garbled(lines);
     return lines.map(standingIn);
   }
+}
+
+/** A form without records has no verbs for them. */
+function recorded(script: Script | undefined): Script {
+  if (script) return script;
+  throw new UnsupportedError('records', 'This store keeps no records.');
 }
 
 /** Skips a key that is not ours, in a list of all. */

@@ -30,8 +30,9 @@ export interface Scripts {
   readonly release: Script;
   /** Downgrade, raise, evict and inspect. */
   readonly change: Script;
-  readonly keep: Script;
-  readonly recall: Script;
+  /** A form without them keeps no records. */
+  readonly keep?: Script;
+  readonly recall?: Script | undefined;
 }
 
 const PARTS: Readonly<Record<string, string>> = {
@@ -41,7 +42,6 @@ const PARTS: Readonly<Record<string, string>> = {
   'join.lua': join,
   'kept.lua': kept,
   'hand-off.lua': handOff,
-  'plain.lua': plain,
 };
 
 function script(source: string): Script {
@@ -49,12 +49,10 @@ function script(source: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-function plainScript(verb: string, flags: string, publishes = false): Script {
-  const parts = ['clock.lua', 'record.lua', 'kept.lua', 'plain.lua'].map(
-    (part) => `-- include ${part}\n`,
-  );
-  const head = `#!lua${flags}\nlocal VERB, PUBLISHES = '${verb}', ${publishes}\n`;
-  return script(`${head}${parts.join('')}`);
+/** A verb of a form that is one text for all verbs; `full`: also on a server without room. */
+export function verbScript(verb: string, body: string, when?: 'full'): Script {
+  const head = `#!lua${when === 'full' ? ' flags=allow-oom' : ''}\nlocal VERB = '${verb}'\n`;
+  return script(`${head}-- include clock.lua\n-- include record.lua\n${body}`);
 }
 
 /** Returns when a server of a cluster may have lost something. */
@@ -70,18 +68,24 @@ export const QUEUE: Scripts = {
   recall: script(recall),
 };
 
+const PLAIN_TEXT = plainText(false);
+
+function plainText(publishes: boolean): string {
+  return `local PUBLISHES = ${publishes}\n-- include kept.lua\n${plain}`;
+}
+
 /** A resource is a key that is there, or not. */
 export const PLAIN: Scripts = {
-  claim: plainScript('claim', ''),
-  renew: plainScript('renew', ' flags=allow-oom'),
-  release: plainScript('release', ' flags=allow-oom'),
-  change: plainScript('inspect', ' flags=allow-oom'),
-  keep: plainScript('keep', ''),
+  claim: verbScript('claim', PLAIN_TEXT),
+  renew: verbScript('renew', PLAIN_TEXT, 'full'),
+  release: verbScript('release', PLAIN_TEXT, 'full'),
+  change: verbScript('inspect', PLAIN_TEXT, 'full'),
+  keep: verbScript('keep', PLAIN_TEXT),
   recall: QUEUE.recall,
 };
 
 /** The same, and a release is published to those who listen for the key. */
 export const PUBLISHED: Scripts = {
   ...PLAIN,
-  release: plainScript('release', ' flags=allow-oom', true),
+  release: verbScript('release', plainText(true), 'full'),
 };

@@ -32,12 +32,13 @@ export class ForeignProgram implements AsyncDisposable {
   readonly #asked = new Map<number, Asked>();
   #questions = 0;
   #threads = 0;
+  /** The end of what it wrote to its standard error. */
+  #complaints = '';
 
   /** Resolves once it answers. */
   static async start({ command, env = {} }: ForeignCommand): Promise<ForeignProgram> {
     const [program = '', ...args] = command;
-    const stdio = ['pipe', 'pipe', 'inherit'] as const;
-    const child = spawn(program, args, { stdio: [...stdio], env: { ...process.env, ...env } });
+    const child = spawn(program, args, { stdio: 'pipe', env: { ...process.env, ...env } });
     const started = new ForeignProgram(child, program);
     await started.version();
     return started;
@@ -47,8 +48,12 @@ export class ForeignProgram implements AsyncDisposable {
     this.#process = child;
     createInterface({ input: child.stdout! }).on('line', (line) => this.#hear(line));
     child.stdin!.on('error', () => {});
+    child.stderr!.on(
+      'data',
+      (text) => (this.#complaints = `${this.#complaints}${text}`.slice(-2000)),
+    );
     const over = (cause?: Error): void => {
-      const error = new Error(`${program} is over`, { cause });
+      const error = new Error(`${program} is over: ${this.#complaints}`, { cause });
       for (const { reject } of this.#asked.values()) reject(error);
       this.#asked.clear();
     };

@@ -1,4 +1,4 @@
-/** Programs of two kinds that count in one file, which nothing guards but the lock that they share. */
+/** Programs of two kinds count in one file, which nothing guards but the lock that they share. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -18,6 +18,7 @@ import { PRIMITIVE_FAULTS } from './faults/primitives.ts';
 import { QUORUM_FAULTS } from './faults/quorum.ts';
 import { REDIS_FAULTS } from './faults/redis.ts';
 import { REDIS_LOSS_FAULTS } from './faults/redis-loss.ts';
+import { REDISSON_FAULTS } from './faults/redisson.ts';
 import { SERVICE_FAULTS } from './faults/services.ts';
 import { SQL_FAULTS } from './faults/sql.ts';
 import { SQL_LOSS_FAULTS } from './faults/sql-loss.ts';
@@ -30,6 +31,7 @@ import { ZOOKEEPER_FAULTS } from './faults/zookeeper.ts';
 export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
+  ...REDISSON_FAULTS,
   ...REDIS_LOSS_FAULTS,
   ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS, ...HAZELCAST_FAULTS, ...DIALECT_FAULTS],
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],

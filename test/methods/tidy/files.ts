@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { codeOf, filesOf, type Tree } from './tree.ts';
+import { FOREIGN } from './words.ts';
 
 const KEBAB = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 const NAMED_BY_CUSTOM = new Set(['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE']);
@@ -66,7 +67,7 @@ export function roomProblems(tree: Tree): string[] {
 export function fileNameProblems(tree: Tree): string[] {
   const bad = (name: string): boolean => !KEBAB.test(name) && !NAMED_BY_CUSTOM.has(name);
   return [...tree.keys()]
-    .filter((path) => path.split('/').some(bad))
+    .filter((path) => !path.startsWith(FOREIGN) && path.split('/').some(bad))
     .map((path) => `${path} is not in kebab case`);
 }
 

@@ -4,13 +4,14 @@ import java.io.InputStream;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Locks of Redisson. Arguments: the server's URL, and its watchdog's time in ms. */
+/** Locks of Redisson. Arguments: the server's URL, its watchdog's time in ms, and `cluster`. */
 class RedissonDriver extends Driver {
   private final RedissonClient client;
   /** The permits of each thread, by name. */
@@ -23,8 +24,12 @@ class RedissonDriver extends Driver {
   public static void main(String[] args) throws Exception {
     Config config = new Config();
     config.setLockWatchdogTimeout(Long.parseLong(args[1]));
-    config.useSingleServer().setAddress(args[0]).setConnectionMinimumIdleSize(1)
-        .setConnectionPoolSize(8);
+    if (args.length > 2) {
+      config.useClusterServers().addNodeAddress(args[0]);
+    } else {
+      config.useSingleServer().setAddress(args[0]).setConnectionMinimumIdleSize(1)
+          .setConnectionPoolSize(8);
+    }
     config.setThreads(2).setNettyThreads(2);
     new RedissonDriver(Redisson.create(config)).run();
   }
@@ -75,6 +80,8 @@ class RedissonDriver extends Driver {
         return "" + lock(words[0], words[1]).isHeldByCurrentThread();
       case "locked":
         return "" + lock(words[0], words[1]).isLocked();
+      case "token":
+        return "" + client.getFencedLock(words[0]).getToken();
       case "hold-count":
         return "" + lock(words[0], words[1]).getHoldCount();
       case "set-permits":
@@ -91,10 +98,25 @@ class RedissonDriver extends Driver {
     }
   }
 
+  /** As docs/guide/sharing-locks.md has it. */
+  static void nightly(RedissonClient client) throws InterruptedException {
+    RLock lock = client.getLock("nightly");
+    if (!lock.tryLock(1, TimeUnit.MINUTES)) return;
+    try {
+      buildReport();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void buildReport() {}
+
   private RLock lock(String kind, String name) {
     switch (kind) {
       case "mutex":
         return client.getLock(name);
+      case "fenced":
+        return client.getFencedLock(name);
       case "fair":
         return client.getFairLock(name);
       case "read":

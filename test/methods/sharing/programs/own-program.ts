@@ -1,4 +1,4 @@
-/** Takes our own locks as it is told: see foreign-program.ts. Arguments: a file that opens a store. */
+/** Takes our own locks as it is told: see foreign-program.ts. Argument: a file with a store. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';

@@ -7,7 +7,7 @@ const shedlockRedis = { file: 'src/stores/shedlock/index.ts' };
 const spring = { file: 'src/stores/spring/layout.ts' };
 const lockKey = { file: 'src/stores/spring/lock-key.ts' };
 const springRedis = { file: 'src/stores/spring/index.ts' };
-const wakes = { file: 'src/stores/redis/key-wakes.ts' };
+const keys = { file: 'src/stores/redis/plain-store.ts' };
 const plain = { file: 'src/stores/redis/lua/plain.lua' };
 
 const TWO = 'a program in Java and one of ours hold the same lock';
@@ -143,10 +143,10 @@ export const DIALECT_FAULTS: readonly Fault[] = [
     why: 'waiters in Java sleep until the lease would have ended',
   },
   {
-    ...wakes,
+    ...keys,
     name: 'redis plain: a message wakes nobody',
-    find: 'for (const wake of this.#wakes.get(key) ?? []) wake();',
-    replace: 'for (const wake of this.#wakes.get(`${key} `) ?? []) wake();',
+    find: '() => wake(),',
+    replace: '() => {},',
     why: 'a lock that is free stays so until the next try',
   },
 ];

@@ -1,0 +1,79 @@
+/**
+ * Many channels on one connection, each listened to while somebody wants its messages.
+ *
+ * Invariant: a message after `follow` has resolved is heard, or `resumed` is called once the
+ * connection is back. A new wire listens to all channels that are followed before it counts as
+ * open; a channel that comes while it opens is listened to once more, which does no harm.
+ * What would break it: to leave a channel that somebody has just begun to follow. So a channel is
+ * left only after a while without followers.
+ */
+import { KeptConnection } from '../kept-connection.ts';
+import type { RedisSource, RedisWire } from './connection.ts';
+
+/** How long a channel is listened to after its last follower, in ms. */
+const LINGER_MS = 10_000;
+
+interface Channel {
+  readonly followers: Set<() => void>;
+  /** Settles when it is listened to. */
+  ready: Promise<unknown>;
+  leaving?: NodeJS.Timeout | undefined;
+}
+
+export class Channels {
+  readonly #connection: KeptConnection<RedisWire>;
+  readonly #channels = new Map<string, Channel>();
+
+  /** On connections of this source; one is opened with the first channel. */
+  constructor(source: RedisSource) {
+    this.#connection = new KeptConnection(source);
+  }
+
+  /** @throws StoreError if it cannot listen. */
+  async follow(name: string, wake: () => void): Promise<AsyncDisposable> {
+    const channel = this.#channels.get(name) ?? this.#listen(name);
+    clearTimeout(channel.leaving);
+    // Two may have the same function.
+    const follower = (): void => wake();
+    channel.followers.add(follower);
+    const end = async (): Promise<void> => {
+      channel.followers.delete(follower);
+      if (channel.followers.size === 0) this.#leave(name, channel);
+    };
+    try {
+      await channel.ready;
+    } catch (error) {
+      await end();
+      throw error;
+    }
+    return { [Symbol.asyncDispose]: end };
+  }
+
+  close(): void {
+    for (const { leaving } of this.#channels.values()) clearTimeout(leaving);
+    this.#channels.clear();
+    this.#connection.close();
+  }
+
+  #listen(name: string): Channel {
+    const heard = (): void => {
+      for (const follower of [...channel.followers]) follower();
+    };
+    const ready = this.#connection.listen({ channel: name, received: heard, resumed: heard });
+    const channel: Channel = { followers: new Set(), ready };
+    this.#channels.set(name, channel);
+    ready.catch(() => {
+      if (this.#channels.get(name) === channel) this.#channels.delete(name);
+    });
+    return channel;
+  }
+
+  #leave(name: string, channel: Channel): void {
+    clearTimeout(channel.leaving);
+    channel.leaving = setTimeout(() => {
+      if (this.#channels.get(name) !== channel) return;
+      this.#channels.delete(name);
+      this.#connection.unlisten(name).catch(() => {});
+    }, LINGER_MS).unref();
+  }
+}

@@ -1,0 +1,165 @@
+-- Locks as Redisson keeps them in Java. Its owners are `uuid:number`; ours is made of a claim's id.
+--
+-- Invariant: a claim of ours holds while its owner is in the lock's key, and not expired; it is
+-- written there only where Redisson's own script would write one, and prolonged or taken out only
+-- if it is there. A step is a script, as each of Redisson's is, so nothing comes between looking
+-- and writing. The key never lacks an end, or a waiter in Java would sleep without one. Where
+-- something is given back, the message is sent that wakes the waiters in Java.
+-- What those keys have no room for is in a hash beside them, the notes: by id, ' ' or, once it may
+-- not be renewed any more, '!', number 16, and the terms as the claim brings them. A tombstone is a
+-- key of its own. What breaks it: a program that deletes or prolongs without comparing.
+-- KEYS after the record, six for each claim, or to inspect: the lock, a tombstone, the notes, the
+-- end of one hold as a reader, the ends of permits, the counter of tokens.
+local function ownerOf(id)
+  local uuid = { sub(id, 1, 8), sub(id, 9, 12), sub(id, 13, 16), sub(id, 17, 20), sub(id, 21) }
+  return table.concat(uuid, '-') .. ':1'
+end
+
+-- What is in use under this name, as the letter of a kind.
+local function inUse(c)
+  local kind = call('TYPE', c.key).ok
+  if kind == 'hash' then return call('HEXISTS', c.key, 'mode') == 1 and 'w' or 'm' end
+  return kind == 'string' and 'p' or nil
+end
+
+local function claimAt(i, id)
+  local c = { key = KEYS[i], gone = KEYS[i + 1], notes = KEYS[i + 2], hold = KEYS[i + 3] }
+  c.ends, c.tokens, c.id, c.owner = KEYS[i + 4], KEYS[i + 5], id, ownerOf(id)
+  return c
+end
+
+local function withTerms(c, terms)
+  local letter, permits, limit, ttl = string.match(terms, '^(%a) (%d+) (%d+) (%S+)')
+  c.kind, c.permits, c.limit, c.ttl = KINDS[letter], tonumber(permits), tonumber(limit), tonumber(ttl)
+  return c
+end
+
+-- True if this claim holds; then its number, and whether it may not be renewed any more.
+local function found(c)
+  local note = call('HGET', c.notes, c.id)
+  if not note or withTerms(c, sub(note, 18)).kind.left(c) <= 0 then return false end
+  return true, tonumber(sub(note, 2, 17)), sub(note, 1, 1) == '!'
+end
+
+local function claim(c, asked)
+  local terms = sub(asked, 2)
+  if call('EXISTS', c.gone) == 1 then return 'g unknown ' end
+  local held, number, sealed = found(c)
+  if sealed then return 'g unknown ' end
+  if held then return format('h %.0f %.0f 0 - - 0', number, c.kind.left(c)) end
+  withTerms(c, terms)
+  local used, asks = inUse(c), c.kind.letter
+  if asks == 'r' then asks = 'w' end
+  if used and used ~= asks then return 'g mismatch ' .. used end
+  if open and c.kind.enter(c) then
+    number = fresh(0)
+    highest, write = number, true
+    if FENCED then number = call('INCR', c.tokens) end
+    if not used then call('DEL', c.notes) end
+    call('HSET', c.notes, c.id, format(' %016.0f', number) .. terms)
+    lastsFor(c.notes, c.ttl)
+    if not c.inForce then return number end
+    return format('h %.0f %.0f 0 %.0f - 0', number, c.ttl, math.min(c.inForce, c.limit))
+  end
+  if sub(asked, 1, 1) == 't' then return 'g refused ' end
+  local limit = c.inForce and format('%.0f', math.min(c.inForce, c.limit)) or '-'
+  if not open then
+    return format('w %.0f %d %s data-loss %.0f', c.ttl, used and 1 or 0, limit, openAt - now)
+  end
+  local left = leftOf(c.key)
+  if c.inForce then
+    local first = call('ZRANGE', c.ends, 0, 0, 'WITHSCORES')[2]
+    left = first and math.max(0, first - now) or 2147483647
+  end
+  return format('w %.0f 1 %s queue %.0f', c.ttl, limit, math.min(left, 2147483647))
+end
+
+local function renew(c, ttl)
+  local held, number, sealed = found(c)
+  if sealed then return 'g unknown ' end
+  if not held then return open and 'g expired ' or 'g store-reset ' end
+  c.kind.last(c, tonumber(ttl))
+  lastsFor(c.notes, tonumber(ttl))
+  return number
+end
+
+local function release(c, asked)
+  local how, ttl, after = string.match(asked, '^(.)(%S+) ?(%S*)$')
+  after = tonumber(after) or 0
+  local held, number, sealed = found(c)
+  if not held or how == 'u' then call('SET', c.gone, '', 'PX', ttl + after) end
+  if not held then return 0 end
+  if after <= 0 then
+    c.kind.leave(c)
+    call('HDEL', c.notes, c.id)
+  elseif not sealed then
+    c.kind.last(c, after)
+    call('HSET', c.notes, c.id, '!' .. sub(call('HGET', c.notes, c.id), 2))
+    lastsFor(c.notes, after)
+  end
+  return 1
+end
+
+local function another(letter, permits, limit, left, owner)
+  local label = string.gsub('Redisson ' .. owner, '[^%w: -]', '?')
+  local holder = '{"host":"a host unknown","pid":0,"label":"' .. label .. '","since":0}'
+  left = math.min(math.max(left, 0), 2147483647)
+  return format('h 0 %s %.0f %.0f %.0f %.0f %s', letter, permits, limit, left, left, holder)
+end
+
+-- Ours as they described themselves, by their owner; the permits of ours by their members.
+local function ours(first)
+  local lines, known = {}, {}
+  local notes = call('HGETALL', first.notes)
+  for i = 1, #notes, 2 do
+    local c = claimAt(2, notes[i])
+    c.hold = braced(c.key) .. ':' .. c.owner .. ':rwlock_timeout:1'
+    local terms = sub(notes[i + 1], 18)
+    local left = withTerms(c, terms).kind.left(c)
+    if left > 0 then
+      local what, holder = string.match(terms, '^(%a %d+ %d+ %d+) %S+ %S+ ({.*})$')
+      lines[#lines + 1] = format('h %s %s %.0f %s', sub(notes[i + 1], 2, 17), what, left, holder)
+      known[c.owner], known[c.owner .. ':write'] = true, true
+      for n = 1, c.kind == permit and c.permits or 0 do known[memberOf(c.id, n)] = true end
+    end
+  end
+  return lines, known
+end
+
+local function inspect(first)
+  local used = inUse(first)
+  if not used then return {} end
+  local lines, known = ours(first)
+  if used == 'p' then
+    local all = call('GET', first.key) + call('ZCARD', first.ends)
+    local members = call('ZRANGEBYSCORE', first.ends, now, '+inf', 'WITHSCORES')
+    for i = 1, #members, 2 do
+      if not known[members[i]] then
+        lines[#lines + 1] = another('p', 1, all, members[i + 1] - now, 'permit')
+      end
+    end
+    return lines
+  end
+  for _, owner in ipairs(call('HKEYS', first.key)) do
+    if owner ~= 'mode' and not known[owner] then
+      local writes = sub(owner, -6) == ':write'
+      local letter = used == 'm' and 'm' or writes and 'w' or 'r'
+      local limit = used == 'm' and 1 or 2 ^ 30
+      lines[#lines + 1] = another(letter, writes and limit or 1, limit, leftOf(first.key), owner)
+    end
+  end
+  return lines
+end
+
+local answers = { stamp }
+if VERB == 'inspect' then
+  answers[2] = inspect(claimAt(2, ''))
+else
+  local step = ({ claim = claim, renew = renew, release = release })[VERB]
+  for i = 2, #KEYS, 6 do
+    local asked = ARGV[ARGS + (i + 4) / 6]
+    answers[#answers + 1] = apart(step, claimAt(i, sub(asked, 1, 32)), sub(asked, 33))
+  end
+end
+keep()
+return answers

@@ -1,0 +1,99 @@
+/** Redisson in a cluster, where it sends its messages on the channels of a slot. */
+import { createLocks } from 'holdfast';
+import { redissonStore } from 'holdfast/redisson';
+import { Cluster } from 'ioredis';
+import { createCluster } from 'redis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
+import { javaDriver } from '../../methods/sharing/java.ts';
+import { startCluster } from '../../servers/cluster.ts';
+import { NEW, WATCHDOG_MS } from './bed.ts';
+import { OPTIONS } from './open.ts';
+
+/** Its heartbeats come after the end of a test, in ms. */
+const LONG = 120_000;
+const LIBRARY = { group: 'org.redisson', name: 'redisson', version: NEW };
+
+let cluster: Awaited<ReturnType<typeof startCluster>>;
+let java: ForeignProgram;
+beforeAll(async () => {
+  cluster = await startCluster({ downAfterMs: 20_000, replicas: false });
+  const url = cluster.nodes[0]?.url ?? '';
+  const command = await javaDriver('RedissonDriver', LIBRARY, url, `${WATCHDOG_MS}`, 'cluster');
+  java = await ForeignProgram.start(command);
+}, 120_000);
+afterAll(async () => {
+  await java.close();
+  await cluster.close();
+});
+
+const CLIENTS = [
+  {
+    name: 'ioredis',
+    connect: () => {
+      const client = new Cluster(cluster.addresses);
+      return { client, end: () => client.disconnect() };
+    },
+  },
+  {
+    name: 'node-redis',
+    connect: () => {
+      const rootNodes = cluster.addresses.map(({ host, port }) => ({ socket: { host, port } }));
+      const client = createCluster({ rootNodes });
+      return { client, end: () => {} };
+    },
+  },
+];
+
+describe.each(CLIENTS)('with $name', ({ name, connect }) => {
+  it.each(['mutex', 'write', 'permit'])('as %s each wakes the other', async (kind) => {
+    const { client, end } = connect();
+    const locks = createLocks(redissonStore(client, OPTIONS));
+    const lock = `${kind} ${name}`;
+    const ours = {
+      mutex: locks.mutex(lock, { ttl: LONG }),
+      write: locks.rwLock(lock, { ttl: LONG }).write,
+      permit: locks.semaphore(lock, { ttl: LONG, limit: 1 }),
+    }[kind]!;
+    const theirs = java.thread();
+    if (kind === 'permit') await theirs.ask('set-permits', lock, '1');
+    expect(await theirs.acquire(kind, lock, { lease: LONG })).toBe(true);
+    expect(await ours.tryAcquire()).toBeNull();
+    const wait = ours.acquire();
+    await expect.poll(() => listeners(kind, lock)).toBe(1);
+    await theirs.release(kind, lock);
+    const lease = await wait;
+    const second = theirs.acquire(kind, lock, { lease: LONG });
+    await expect.poll(() => listeners(kind, lock)).toBe(2);
+    await lease.release();
+    expect(await second).toBe(true);
+    await theirs.release(kind, lock);
+    await locks.close();
+    end();
+  });
+
+  it('a brace that is not closed is refused unsent', async () => {
+    const { client, end } = connect();
+    const locks = createLocks(redissonStore(client, OPTIONS));
+    await expect(locks.mutex('a{b').acquire()).rejects.toMatchObject({ code: 'USAGE' });
+    await locks.close();
+    end();
+  });
+});
+
+/** How many listen to the sharded channel of a lock, on whichever server has it. */
+async function listeners(kind: string, name: string): Promise<number> {
+  const channels: Readonly<Record<string, string>> = {
+    mutex: 'redisson_lock__channel',
+    write: 'redisson_rwlock',
+    permit: 'redisson_sc',
+  };
+  const channel = `${channels[kind]}:{${name}}`;
+  const counts = await Promise.all(
+    cluster.nodes.map(async (node) => {
+      const [, count] = (await node.command('PUBSUB', 'SHARDNUMSUB', channel)) as unknown[];
+      return Number(count);
+    }),
+  );
+  return Math.max(...counts);
+}

@@ -1,0 +1,213 @@
+/** What each kind of lock of Redisson has of its own, shared with the real one. */
+import { createLocks } from 'holdfast';
+import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NEW, RedissonBed } from './bed.ts';
+import { OPTIONS } from './open.ts';
+
+const LONG = 60_000;
+
+let bed: RedissonBed;
+beforeAll(async () => {
+  bed = await RedissonBed.start({ program: 'redis', version: NEW });
+}, 120_000);
+afterAll(() => bed.close());
+
+function locksWith(options: RedissonOptions): ReturnType<typeof createLocks> {
+  return createLocks(redissonStore(bed.client, { ...OPTIONS, ...options }));
+}
+
+describe('a mutex', () => {
+  it('entered twice in Java is free once it was left twice', async () => {
+    const java = bed.java.thread();
+    await java.acquire('mutex', 'twice', { lease: LONG });
+    await java.acquire('mutex', 'twice', { lease: LONG });
+    await java.release('mutex', 'twice');
+    expect(await bed.ours('mutex', 'twice').tryAcquire()).toBeNull();
+    expect(await java.ask('hold-count', 'mutex', 'twice')).toBe('1');
+    const ours = bed.ours('mutex', 'twice').acquire();
+    await java.release('mutex', 'twice');
+    await (await ours).release();
+  });
+
+  it('entered twice here is one entry to Java, and free once both are left', async () => {
+    const lock = bed.locks.mutex('nested', { reentrant: true, ttl: LONG });
+    const java = bed.java.thread();
+    const tryIt = () => java.acquire('mutex', 'nested', { wait: 0 });
+    await lock.run(async () => {
+      await lock.run(async () => expect(await bed.client.hvals('nested')).toEqual(['1']));
+      expect(await tryIt()).toBe(false);
+    });
+    expect(await tryIt()).toBe(true);
+    await java.release('mutex', 'nested');
+  });
+
+  it('never lacks an end, and leaves only the record of the store', async () => {
+    const lease = await bed.ours('mutex', 'alone').acquire();
+    expect(await bed.client.pttl('alone')).toBeGreaterThan(0);
+    const [owner = ''] = await bed.client.hkeys('alone');
+    expect(owner).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}:1$/);
+    await lease.release();
+    expect(await bed.client.exists('alone', 'holdfast!notes:alone')).toBe(0);
+  });
+
+  it('held in Java is shown with its owner', async () => {
+    const java = bed.java.thread();
+    await java.acquire('mutex', 'shown', { lease: LONG });
+    const [owner = ''] = await bed.client.hkeys('shown');
+    const { holders } = await bed.locks.inspect('shown');
+    expect(holders.map(({ holder }) => holder.label)).toEqual([
+      `Redisson ${owner.replace(/[^\w: -]/g, '?')}`,
+    ]);
+    await java.release('mutex', 'shown');
+  });
+
+  it('that minHold keeps is told to be free by the end of its key', async () => {
+    const lock = bed.locks.mutex('kept', { minHold: 500, ttl: LONG });
+    await (await lock.acquire()).release();
+    const java = bed.java.thread();
+    expect(await java.acquire('mutex', 'kept', { wait: 0 })).toBe(false);
+    expect(await java.acquire('mutex', 'kept', { wait: 10_000 })).toBe(true);
+    await java.release('mutex', 'kept');
+  });
+
+  it.each(['a{b}c', 'ключ'])('has the name %s on both sides', async (name) => {
+    const java = bed.java.thread();
+    await java.acquire('mutex', name, { lease: LONG });
+    const ours = bed.ours('mutex', name).acquire();
+    await java.release('mutex', name);
+    await (await ours).release();
+  });
+
+  it('has the name that a NameMapper gives it', async () => {
+    const locks = locksWith({ key: (name) => `app:${name}` });
+    const java = bed.java.thread();
+    await java.acquire('mutex', 'app:mapped', { lease: LONG });
+    expect(await locks.mutex('mapped').tryAcquire()).toBeNull();
+    await java.release('mutex', 'app:mapped');
+    await locks.close();
+  });
+
+  it('is refused where a lock of another kind is in use', async () => {
+    const java = bed.java.thread();
+    await java.acquire('read', 'mixed', { lease: LONG });
+    await expect(bed.ours('mutex', 'mixed').tryAcquire()).rejects.toMatchObject({
+      code: 'MISMATCH',
+    });
+    await java.release('read', 'mixed');
+  });
+});
+
+describe('a fenced lock', () => {
+  it('numbers the holders of both sides in one order', async () => {
+    const locks = locksWith({ mutex: 'fenced' });
+    const java = bed.java.thread();
+    const tokens: bigint[] = [];
+    for (let i = 0; i < 3; i++) {
+      const lease = await locks.mutex('fenced').acquire();
+      tokens.push(lease.token);
+      await lease.release();
+      await java.acquire('fenced', 'fenced', { lease: LONG });
+      tokens.push(BigInt(await java.ask('token', 'fenced')));
+      await java.release('fenced', 'fenced');
+    }
+    expect(tokens).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
+    await locks.close();
+  });
+
+  it('has no readers and no permits', async () => {
+    const locks = locksWith({ mutex: 'fenced' });
+    const denied = { code: 'UNSUPPORTED', trait: 'permits' };
+    await expect(locks.rwLock('f').read.acquire()).rejects.toMatchObject(denied);
+    await locks.close();
+  });
+});
+
+describe('a read-write lock', () => {
+  it('lets readers of both sides in together, and wakes the writer with the last', async () => {
+    const java = bed.java.thread();
+    const ours = await bed.ours('read', 'book').acquire();
+    expect(await java.acquire('read', 'book', { wait: 0, lease: LONG })).toBe(true);
+    const writer = bed.java.thread().acquire('write', 'book', { lease: LONG });
+    const order: string[] = [];
+    const got = writer.then(() => order.push('writer'));
+    await ours.release();
+    expect(await bed.ours('write', 'book').tryAcquire()).toBeNull();
+    order.push('last reader');
+    await java.release('read', 'book');
+    await got;
+    expect(order).toEqual(['last reader', 'writer']);
+  });
+
+  it('of which Java leaves first is left to our readers', async () => {
+    const java = bed.java.thread();
+    await java.acquire('read', 'novel', { lease: LONG });
+    const ours = await bed.ours('read', 'novel').acquire();
+    await java.release('read', 'novel');
+    expect(await bed.java.thread().acquire('write', 'novel', { wait: 0 })).toBe(false);
+    const writer = bed.java.thread().acquire('write', 'novel', { lease: LONG });
+    await ours.release();
+    expect(await writer).toBe(true);
+  });
+
+  it("lets a dead reader's hold end, whoever leaves last", async () => {
+    const short = bed.locks.rwLock('tale', { ttl: 500, heartbeat: false }).read;
+    const dead = await short.acquire();
+    const java = bed.java.thread();
+    await java.acquire('read', 'tale', { lease: LONG });
+    await dead.ended;
+    await java.release('read', 'tale');
+    const lease = await bed.ours('write', 'tale').tryAcquire();
+    expect(lease).not.toBeNull();
+    await lease?.release();
+  });
+
+  it('with a writer of ours wakes readers in Java', async () => {
+    const ours = await bed.ours('write', 'diary').acquire();
+    const readers = [1, 2].map(() => bed.java.thread().acquire('read', 'diary', { lease: LONG }));
+    await ours.release();
+    expect(await Promise.all(readers)).toEqual([true, true]);
+  });
+});
+
+describe('a permit-expirable semaphore', () => {
+  it('gives both sides as many permits as there are', async () => {
+    await bed.java.thread().ask('set-permits', 'seats', '3');
+    const java = bed.java.thread();
+    const three = bed.locks.semaphore('seats', { limit: 3, ttl: LONG });
+    const two = await three.acquire({ permits: 2 });
+    expect(await java.acquire('permit', 'seats', { wait: 0, lease: LONG })).toBe(true);
+    expect(await three.tryAcquire()).toBeNull();
+    const one = three.acquire();
+    await java.release('permit', 'seats');
+    await (await one).release();
+    await two.release();
+    expect(await java.ask('available', 'seats')).toBe('3');
+  });
+
+  it('has as many as the first program says', async () => {
+    const lease = await bed.locks.semaphore('rooms', { limit: 2 }).acquire();
+    expect(await bed.java.thread().ask('set-permits', 'rooms', '5')).toBe('false');
+    const { limit } = await bed.locks.inspect('rooms');
+    expect(limit).toBe(2);
+    await lease.release();
+  });
+
+  it('takes the permits of the dead back', async () => {
+    const semaphore = bed.locks.semaphore('beds', { limit: 1, ttl: 500, heartbeat: false });
+    const dead = await semaphore.acquire();
+    await dead.ended;
+    const java = bed.java.thread();
+    expect(await java.acquire('permit', 'beds', { wait: 10_000, lease: 500 })).toBe(true);
+    await (await bed.ours('permit', 'beds').acquire()).release();
+  });
+});
+
+it.each([{ key: 'a key' }, { retry: 0 }, { mutex: 'spin' }, { maxWaiters: 3 }])(
+  'options %o are refused',
+  (options) => {
+    expect(() => redissonStore(bed.client, options as never)).toThrow(
+      expect.objectContaining({ code: 'USAGE' }),
+    );
+  },
+);

@@ -1,0 +1,159 @@
+/** Locks that Holdfast and the real Redisson share, on one server. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
+import { trial } from '../../methods/sharing/trial.ts';
+import { RedissonBed, WATCHDOG_MS, WORLDS } from './bed.ts';
+
+/** Long enough that, within a test, only a message can end a wait, in ms. */
+const LONG = 60_000;
+
+/** What excludes one holder from another, both ways. */
+const KINDS = ['mutex', 'write', 'permit'] as const;
+
+describe.each(WORLDS)('Redisson $version on $program', (world) => {
+  let bed: RedissonBed;
+  beforeAll(async () => {
+    bed = await RedissonBed.start(world);
+  }, 120_000);
+  afterAll(() => bed.close());
+
+  it('is the version that it is said to be', async () => {
+    expect(await bed.java.version()).toBe(world.version);
+  });
+
+  describe.concurrent.each(KINDS)('as %s', (kind) => {
+    const name = (what: string): string => `${kind} ${what}`;
+    const ready = async (lock: string): Promise<string> => {
+      if (kind === 'permit') await bed.java.thread().ask('set-permits', lock, '1');
+      return lock;
+    };
+
+    it('what one holds, the other does not get', async () => {
+      const lock = await ready(name('excludes'));
+      const java = bed.java.thread();
+      expect(await java.acquire(kind, lock, { wait: 0, lease: LONG })).toBe(true);
+      expect(await bed.ours(kind, lock).tryAcquire()).toBeNull();
+      await java.release(kind, lock);
+      const lease = await bed.ours(kind, lock).tryAcquire();
+      expect(lease).not.toBeNull();
+      expect(await java.acquire(kind, lock, { wait: 0, lease: LONG })).toBe(false);
+      await lease?.release();
+      expect(await java.acquire(kind, lock, { wait: 0, lease: LONG })).toBe(true);
+      await java.release(kind, lock);
+    });
+
+    it('each is woken by the other', async () => {
+      const lock = await ready(name('wakes'));
+      const java = bed.java.thread();
+      await java.acquire(kind, lock, { lease: LONG });
+      const order: string[] = [];
+      const ours = bed.ours(kind, lock).acquire();
+      const got = ours.then(() => order.push('ours'));
+      // It is among those who are told of a release.
+      await expect
+        .poll(() => bed.server.command('PUBSUB', 'NUMSUB', channel(kind, lock)))
+        .toEqual([channel(kind, lock), 1]);
+      order.push('java released');
+      await java.release(kind, lock);
+      await got;
+      const second = java.acquire(kind, lock, { lease: LONG });
+      await expect.poll(() => subscribers(bed, kind, lock)).toBeGreaterThan(1);
+      order.push('we released');
+      await (await ours).release();
+      expect(await second).toBe(true);
+      expect(order).toEqual(['java released', 'ours', 'we released']);
+      await java.release(kind, lock);
+    });
+
+    it('a Java program that is killed holds until its lease is over', async () => {
+      const lock = await ready(name('java killed'));
+      const java = await ForeignProgram.start(bed.command('java'));
+      const lease = kind === 'permit' ? WATCHDOG_MS : 0;
+      expect(await java.thread().acquire(kind, lock, { lease })).toBe(true);
+      await java.kill();
+      expect(await bed.ours(kind, lock).tryAcquire()).toBeNull();
+      const after = await bed.ours(kind, lock).acquire({ wait: '10s' });
+      await after.release();
+    });
+
+    it('a program of ours that is killed holds until its lease is over', async () => {
+      const lock = await ready(name('ours killed'));
+      const own = await ForeignProgram.start(bed.command('own'));
+      expect(await own.thread().acquire(kind, lock)).toBe(true);
+      await own.kill();
+      const java = bed.java.thread();
+      expect(await java.acquire(kind, lock, { wait: 0, lease: LONG })).toBe(false);
+      expect(await java.acquire(kind, lock, { wait: 10_000, lease: LONG })).toBe(true);
+      await java.release(kind, lock);
+    });
+
+    it('a program of either kind that stands still loses what it held', async () => {
+      const lock = await ready(name('stopped'));
+      const own = await ForeignProgram.start(bed.command('own'));
+      const java = await ForeignProgram.start(bed.command('java'));
+      const [ours, theirs] = [own.thread(), java.thread()];
+      const lease = kind === 'permit' ? WATCHDOG_MS : 0;
+      await ours.acquire(kind, lock);
+      own.pause();
+      expect(await theirs.acquire(kind, lock, { wait: 10_000, lease })).toBe(true);
+      java.pause();
+      own.resume();
+      expect(await ours.ask('holds', kind, lock)).toBe('false');
+      const next = await bed.ours(kind, lock).acquire({ wait: '10s' });
+      java.resume();
+      if (kind !== 'permit') expect(await theirs.ask('holds', kind, lock)).toBe('false');
+      // The watchdog, and the release of what is over, leave the next one alone.
+      await theirs.release(kind, lock).catch(() => {});
+      await ours.release(kind, lock);
+      expect(await bed.java.thread().acquire(kind, lock, { wait: 0, lease: LONG })).toBe(false);
+      expect(next.held).toBe(true);
+      await next.release();
+      await own.kill();
+      await java.kill();
+    });
+
+    it('waiters of both kinds all get it, one at a time', async () => {
+      const lock = await ready(name('crowd'));
+      const first = await bed.ours(kind, lock).acquire();
+      let inside = 0;
+      let most = 0;
+      const work = async (): Promise<void> => {
+        most = Math.max(most, ++inside);
+        await bed.client.ping();
+        inside--;
+      };
+      const theirs = Array.from({ length: 4 }, async () => {
+        const java = bed.java.thread();
+        expect(await java.acquire(kind, lock, { lease: LONG })).toBe(true);
+        await work();
+        await java.release(kind, lock);
+      });
+      const ours = Array.from({ length: 4 }, () => bed.ours(kind, lock).run(work));
+      await first.release();
+      await Promise.all([...theirs, ...ours]);
+      expect(most).toBe(1);
+    });
+  });
+
+  it('four processes of each kind count exactly', async () => {
+    const lock = { kind: 'mutex', name: 'trial' };
+    const { counted, own, foreign } = await trial(bed.command('own'), bed.command('java'), lock);
+    const all = [...own, ...foreign];
+    expect(counted).toBe(all.reduce((sum, times) => sum + times, 0));
+    for (const times of all) expect(times).toBeGreaterThan(0);
+  }, 120_000);
+});
+
+function channel(kind: string, name: string): string {
+  const channels: Readonly<Record<string, string>> = {
+    mutex: 'redisson_lock__channel',
+    write: 'redisson_rwlock',
+    permit: 'redisson_sc',
+  };
+  return `${channels[kind]}:{${name}}`;
+}
+
+async function subscribers(bed: RedissonBed, kind: string, name: string): Promise<number> {
+  const answer = await bed.server.command('PUBSUB', 'NUMSUB', channel(kind, name));
+  return Number((answer as readonly unknown[])[1]);
+}
