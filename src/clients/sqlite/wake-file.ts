@@ -2,11 +2,12 @@
  * Wake-ups between processes: each listening process has one small file, and one watch on it.
  *
  * A sender appends lines to the files of exactly those whom they concern, and the kernel reports
- * the change at once and without polling. Nothing is missed before a process listens: it reads its file
- * from the beginning once the watch stands, and senders create a missing one. A process that finds
- * its own file removed makes a new one, so a file without writes for an hour may be removed by all.
- * A line may still be lost (a full disk, an append in the very moment of truncation), and makes no
- * promise. Where the system has no watch left, the process polls its file.
+ * the change at once and without polling. Nothing is missed before a process listens: it reads its
+ * file from the beginning once the watch stands, and senders create a missing one. A process that
+ * finds its own file removed makes a new one, so any process may remove a file that has seen no
+ * writes for an hour. A line may still be lost (a full disk, an append in the very moment of
+ * truncation), and makes no promise. Where the system has no watch left, the process polls its
+ * file.
  * What would break it: a sender that keeps a file open, for it would write into a removed one.
  */
 import { randomBytes } from 'node:crypto';

@@ -60,7 +60,8 @@ export function joinFile(connection: Connection, { machine, layouts }: Newcomer)
   if (meta.boot === boot && meta.time_space !== timeSpace) {
     throw refusal(
       `${connection.file} is used by processes with another clock (time namespace` +
-        ` ${meta.time_space}, here ${timeSpace}). Locks need one clock: run all of them in the same time namespace.`,
+        ` ${meta.time_space}, here ${timeSpace}). Locks need one clock: run all of them in the` +
+        ' same time namespace.',
     );
   }
   const now = machine.nowUs();
@@ -89,7 +90,8 @@ export function checkLayout(connection: Connection, layouts: readonly Layout[]):
   if (oldest <= layouts.length) return layout;
   throw refusal(
     `${connection.file} has layout ${layout}, which needs a program that knows layout ${oldest};` +
-      ` this version of holdfast knows ${layouts.length}. Update holdfast here, or use another file.`,
+      ` this version of holdfast knows ${layouts.length}. Update holdfast here, or use another` +
+      ' file.',
   );
 }
 

@@ -24,8 +24,13 @@ const LISTS: ReadonlySet<string> = new Set([
   // One program or one shared part of programs in each file.
   'src/stores/redis/lua',
 ]);
-/** These have one file more than a room may have. */
-const FULL: ReadonlySet<string> = new Set(['src/core', 'src/stores/postgres']);
+/** These have more files than a room may have, and may get no more. */
+const FULL: ReadonlyMap<string, number> = new Map([
+  ['src/core', 14],
+  ['src/stores/mysql', 13],
+  ['src/stores/postgres', 13],
+  ['src/stores/redis', 13],
+]);
 
 /** Too many files in the root, files that are too long, lines that are too wide. */
 export function sizeProblems(tree: Tree): string[] {
@@ -58,7 +63,7 @@ export function roomProblems(tree: Tree): string[] {
     counts.set(room, (counts.get(room) ?? 0) + 1);
   }
   return [...counts]
-    .filter(([room, count]) => count > MAX_ROOM_FILES + (FULL.has(room) ? 1 : 0))
+    .filter(([room, count]) => count > (FULL.get(room) ?? MAX_ROOM_FILES))
     .filter(([room]) => !LISTS.has(room))
     .map(([room, count]) => `${room} has ${count} files, at most ${MAX_ROOM_FILES}`);
 }
