@@ -52,24 +52,24 @@ export const DIALECT_FAULTS: readonly Fault[] = [
   },
   {
     ...statements,
-    name: 'rows: a heartbeat and a release name no owner',
-    find: 'const own = `${where} AND ${owner} = ?`',
+    name: 'rows: a heartbeat and a release name no holder',
+    find: 'const own = `${where} AND ${holder} = ?`',
     replace: "const own = `${where} AND ? <> ''`",
     why: "a lock of another program is prolonged, or given back in its holder's place",
   },
   {
     ...statements,
     name: 'rows: a heartbeat revives a lease that has ended',
-    find: 'SET ${until} = ${shifted} WHERE ${own} AND ${alive}`,\n      values: [micros(untilMs), ...key, owner',
+    find: 'SET ${until} = ${shifted} WHERE ${own} AND ${alive}`,\n      values: [micros(untilMs), ...key, holder',
     replace:
-      'SET ${until} = ${shifted} WHERE ${own} AND (${alive} OR true)`,\n      values: [micros(untilMs), ...key, owner',
+      'SET ${until} = ${shifted} WHERE ${own} AND (${alive} OR true)`,\n      values: [micros(untilMs), ...key, holder',
     why: TWO,
   },
   {
     ...shedlock,
-    name: 'shedlock: two claims of a process are one owner',
-    find: 'ownerOf: (claim) => `${processOf(claim)}:${claim.id}`',
-    replace: 'ownerOf: (claim) => `${processOf(claim)}:${claim.id.length}`',
+    name: 'shedlock: two claims of a process are one holder',
+    find: 'writes: (claim) => `${processOf(claim)}:${claim.id}`',
+    replace: 'writes: (claim) => `${processOf(claim)}:${claim.id.length}`',
     why: 'two tasks of a process hold the same lock',
   },
   {
