@@ -4,8 +4,8 @@
  *
  * Invariant: a row is written only by a statement that inserts it, that finds its lease over, or
  * that names its holder and finds the lease alive; each commits by itself, and the database locks
- * the row before it looks at the condition. An holder contains the id of its claim, so no two claims
- * are one holder, and an answer that was lost is found again by a look.
+ * the row before it looks at the condition. A holder contains the id of its claim, so no two
+ * claims are one holder, and an answer that was lost is found again by a look.
  * Clocks: ours is the database's. Where the other program takes its own, the two may differ by
  * `clockSkew`. So what we write ends that much later than the lease that it stands for, and another
  * row is over that much after its end: neither side takes early what the other believes to hold.
