@@ -13,13 +13,13 @@ export interface RowLayout {
   /** Their values for a lock of this name. @throws UsageError if there is no room for it. */
   keyOf(resource: string): readonly string[];
   /** The column that says who holds. */
-  readonly owner: string;
+  readonly holder: string;
   /** What a claim writes there: no other claim ever writes the same. */
-  ownerOf(claim: Claim): string;
+  writes(claim: Claim): string;
   /** What is there once the claim has been released but its row is kept: renewing it is over. */
-  formerOwnerOf(claim: Claim): string;
+  leavesBehind(claim: Claim): string;
   /** The holder as that column shows it. */
-  holderOf(owner: string): Pick<Holder, 'host' | 'pid'>;
+  holderOf(holder: string): Pick<Holder, 'host' | 'pid'>;
   /** The column with the end of the lease. */
   readonly until: string;
   /** How much later than that column's moment the lease ends, in ms. */

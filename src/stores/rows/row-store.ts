@@ -1,11 +1,11 @@
 /**
- * Locks that are shared with libraries which keep each as a row of a table: an owner, and the end
+ * Locks that are shared with libraries which keep each as a row of a table: an holder, and the end
  * of its lease.
  *
  * Invariant: a row is written only by a statement that inserts it, that finds its lease over, or
- * that names its owner and finds the lease alive; each commits by itself, and the database locks
- * the row before it looks at the condition. An owner contains the id of its claim, so no two claims
- * are one owner, and an answer that was lost is found again by a look.
+ * that names its holder and finds the lease alive; each commits by itself, and the database locks
+ * the row before it looks at the condition. A holder contains the id of its claim, so no two
+ * claims are one holder, and an answer that was lost is found again by a look.
  * Clocks: ours is the database's. Where the other program takes its own, the two may differ by
  * `clockSkew`. So what we write ends that much later than the lease that it stands for, and another
  * row is over that much after its end: neither side takes early what the other believes to hold.
@@ -13,7 +13,7 @@
  * a copy that was under way has taken. A statement whose connection broke may be carried out later
  * still: then the lock is held by no program, until its end, and is never held by two.
  * What breaks it: clocks that differ by more; others that delete or prolong a row without naming
- * its owner, as some versions do; a client that reads or writes elsewhere than at one primary.
+ * its holder, as some versions do; a client that reads or writes elsewhere than at one primary.
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { type Duration, duration, positive } from '../../base/duration.ts';
@@ -66,7 +66,7 @@ const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 const TRIES = 3;
 
 interface Found {
-  readonly owner: string;
+  readonly holder: string;
   /** By the column alone; negative if that moment has passed. */
   readonly leftMs: number;
 }
@@ -114,7 +114,7 @@ export class RowStore implements Store {
     const found = await this.#look(layout.keyOf(resource));
     const leftMs = found ? this.#leftOf(found, +1) : 0;
     if (!found || leftMs <= 0) return { resource, holders: [], waiters: [] };
-    const holder = { ...layout.holderOf(found.owner), since: 0 };
+    const holder = { ...layout.holderOf(found.holder), since: 0 };
     const lease = { number: 0n, kind: 'mutex', permits: 1, ttlMs: leftMs, leftMs } as const;
     return { resource, limit: 1, holders: [{ ...lease, holder }], waiters: [] };
   }
@@ -143,7 +143,7 @@ export class RowStore implements Store {
         return this.#released.find(id) ?? { state: 'held', token: 0n, leftMs: ttlMs, waiters: 0 };
       }
       found = await this.#look(place.key);
-      if (found?.owner === place.owner) return this.#statusOf(found);
+      if (found?.holder === place.holder) return this.#statusOf(found);
       if (found && this.#leftOf(found, +1) > 0) break;
     }
     if (!queue) return REFUSED;
@@ -175,7 +175,7 @@ export class RowStore implements Store {
     }
     // A client may count only rows that it has changed, and the end may be the same.
     const found = await this.#look(place.key);
-    return found?.owner === place.owner ? this.#statusOf(found) : EXPIRED;
+    return found?.holder === place.holder ? this.#statusOf(found) : EXPIRED;
   }
 
   async #release(claim: Claim, afterMs: number): Promise<boolean> {
@@ -195,7 +195,7 @@ export class RowStore implements Store {
       // What is kept must be so by the fastest clock, and what is free by the slowest, also where
       // the column rounds to the next ms.
       const endMs = afterMs > 0 ? this.#endIn(afterMs) : -1 - skewMs - layout.addsMs;
-      const former = layout.formerOwnerOf(claim);
+      const former = layout.leavesBehind(claim);
       return (await this.#write(this.#sql.leave(place, former, endMs, this.#alive))) > 0;
     }
     if ((await this.#write(this.#sql.remove(place, this.#alive))) > 0) return true;
@@ -226,14 +226,14 @@ export class RowStore implements Store {
 
   #placeOf(claim: Claim): Place {
     const { layout } = this.#parts;
-    return { key: layout.keyOf(claim.resource), owner: layout.ownerOf(claim) };
+    return { key: layout.keyOf(claim.resource), holder: layout.writes(claim) };
   }
 
   async #look(key: readonly string[]): Promise<Found | undefined> {
     const { sql, values } = this.#sql.look(key);
     const [row] = await this.#send(this.#connection.rows(sql, values));
     if (!row) return undefined;
-    return { owner: String(row.owner), leftMs: Number(row.left) };
+    return { holder: String(row.holder), leftMs: Number(row.left) };
   }
 
   #write({ sql, values }: Statement): Promise<number> {

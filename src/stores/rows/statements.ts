@@ -16,18 +16,18 @@ export interface Statement {
 /** The row of one lock, and who wants it. */
 export interface Place {
   readonly key: readonly string[];
-  readonly owner: string;
+  readonly holder: string;
 }
 
 /** All spans are in ms from the database's now. */
 export interface RowStatements {
   /** The first that writes a row has taken the lock; a lease that ended before `deadMs` is over. */
   take(place: Place, untilMs: number, deadMs: number): readonly Statement[];
-  /** The owner, and how many ms are left. */
+  /** The holder, and how many ms are left. */
   look(key: readonly string[]): Statement;
   /** Only of a lease that ends after `aliveMs`. */
   renew(place: Place, untilMs: number, aliveMs: number): Statement;
-  /** Gives the row to another owner until then, on the same condition. */
+  /** Gives the row to another holder until then, on the same condition. */
   leave(place: Place, former: string, untilMs: number, aliveMs: number): Statement;
   /** On the same condition; without one, whatever its end. */
   remove(place: Place, aliveMs?: number): Statement;
@@ -51,43 +51,43 @@ function msUntil(column: string, dialect: Dialect): string {
 }
 
 export function statementsFor(layout: RowLayout, dialect: Dialect): RowStatements {
-  const { table, key, owner, until, since } = layout;
+  const { table, key, holder, until, since } = layout;
   const [now, shifted] = [NOW[dialect], SHIFTED[dialect]];
   const sinceNow = since === undefined ? '' : `, ${since} = ${now}`;
   const where = key.map((column) => `${column} = ?`).join(' AND ');
-  const columns = [...key, owner, until, ...(since === undefined ? [] : [since])].join(', ');
+  const columns = [...key, holder, until, ...(since === undefined ? [] : [since])].join(', ');
   const row = [...key.map(() => '?'), '?', shifted, ...(since === undefined ? [] : [now])];
   const insert = `INSERT INTO ${table} (${columns}) VALUES (${row.join(', ')})`;
   const upsert = `INSERT INTO ${table} AS held (${columns}) VALUES (${row.join(', ')})
-ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${owner} = EXCLUDED.${owner},
+ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${holder} = EXCLUDED.${holder},
   ${until} = EXCLUDED.${until}${sinceNow} WHERE held.${until} < ${shifted}`;
-  const over = `UPDATE ${table} SET ${owner} = ?, ${until} = ${shifted}${sinceNow}
+  const over = `UPDATE ${table} SET ${holder} = ?, ${until} = ${shifted}${sinceNow}
 WHERE ${where} AND ${until} < ${shifted}`;
-  const own = `${where} AND ${owner} = ?`;
+  const own = `${where} AND ${holder} = ?`;
   const alive = `${until} > ${shifted}`;
-  const look = `SELECT ${owner} AS "owner", ${msUntil(until, dialect)} AS "left"
+  const look = `SELECT ${holder} AS "holder", ${msUntil(until, dialect)} AS "left"
 FROM ${table} WHERE ${where}`;
   return {
-    take({ key, owner }, untilMs, deadMs) {
+    take({ key, holder }, untilMs, deadMs) {
       const [end, dead] = [micros(untilMs), micros(deadMs)];
-      const inserted = [...key, owner, end];
+      const inserted = [...key, holder, end];
       if (dialect === 'postgres') return [{ sql: upsert, values: [...inserted, dead] }];
       const both = [
         { sql: insert, values: inserted },
-        { sql: over, values: [owner, end, ...key, dead] },
+        { sql: over, values: [holder, end, ...key, dead] },
       ];
       return layout.stays ? both.reverse() : both;
     },
     look: (key) => ({ sql: look, values: key }),
-    renew: ({ key, owner }, untilMs, aliveMs) => ({
+    renew: ({ key, holder }, untilMs, aliveMs) => ({
       sql: `UPDATE ${table} SET ${until} = ${shifted} WHERE ${own} AND ${alive}`,
-      values: [micros(untilMs), ...key, owner, micros(aliveMs)],
+      values: [micros(untilMs), ...key, holder, micros(aliveMs)],
     }),
-    leave: ({ key, owner: from }, former, untilMs, aliveMs) => ({
-      sql: `UPDATE ${table} SET ${owner} = ?, ${until} = ${shifted} WHERE ${own} AND ${alive}`,
+    leave: ({ key, holder: from }, former, untilMs, aliveMs) => ({
+      sql: `UPDATE ${table} SET ${holder} = ?, ${until} = ${shifted} WHERE ${own} AND ${alive}`,
       values: [former, micros(untilMs), ...key, from, micros(aliveMs)],
     }),
-    remove: ({ key, owner: from }, aliveMs) => ({
+    remove: ({ key, holder: from }, aliveMs) => ({
       sql: `DELETE FROM ${table} WHERE ${own}${aliveMs === undefined ? '' : ` AND ${alive}`}`,
       values: [...key, from, ...(aliveMs === undefined ? [] : [micros(aliveMs)])],
     }),

@@ -12,11 +12,11 @@ export function shedlockLayout(table: string, nameOf: (name: string) => string):
     table,
     key: ['name'],
     keyOf: (resource) => [fitting(nameOf(resource), 64, "ShedLock's column for names")],
-    owner: 'locked_by',
-    ownerOf: (claim) => `${processOf(claim)}:${claim.id}`,
-    formerOwnerOf: (claim) => `${processOf(claim)}:released`,
-    holderOf(owner) {
-      const [, host = owner, pid = 0] = OURS.exec(owner) ?? [];
+    holder: 'locked_by',
+    writes: (claim) => `${processOf(claim)}:${claim.id}`,
+    leavesBehind: (claim) => `${processOf(claim)}:released`,
+    holderOf(holder) {
+      const [, host = holder, pid = 0] = OURS.exec(holder) ?? [];
       return { host, pid: Number(pid) };
     },
     until: 'lock_until',

@@ -26,9 +26,9 @@ export function springLayout({ table, region, timeToLiveMs }: SpringTable): RowL
     table,
     key: ['LOCK_KEY', 'REGION'],
     keyOf: (resource) => [lockKeyOf(resource), region],
-    owner: 'CLIENT_ID',
-    ownerOf: ({ id }) => dashed(id),
-    formerOwnerOf: () => dashed(randomId()),
+    holder: 'CLIENT_ID',
+    writes: ({ id }) => dashed(id),
+    leavesBehind: () => dashed(randomId()),
     // The column has a random UUID, and no room for more.
     holderOf: () => ({ host: 'a host unknown', pid: 0 }),
     ...columns,

@@ -1,7 +1,7 @@
 /** The versions that the tests run: one of today, and one that is two years older. */
 import type { Artifact } from '../../servers/maven.ts';
 
-const DRIVERS: readonly Artifact[] = [
+const CONNECTORS: readonly Artifact[] = [
   { group: 'org.postgresql', name: 'postgresql', version: '42.7.14' },
   { group: 'org.mariadb.jdbc', name: 'mariadb-java-client', version: '3.5.11' },
 ];
@@ -24,7 +24,7 @@ function librariesOf({ spring, shedlock, lettuce }: Versions): Artifact {
       { ...lock, name: 'shedlock-spring' },
       { ...lock, name: 'shedlock-provider-redis-spring' },
       { group: 'io.lettuce', name: 'lettuce-core', version: lettuce },
-      ...DRIVERS,
+      ...CONNECTORS,
     ],
   };
 }

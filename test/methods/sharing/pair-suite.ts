@@ -75,7 +75,7 @@ export function pairSuite(name: string, pair: Pair): void {
     await Promise.all(done);
   });
 
-  test.concurrent(`${name}: after kill -9 of one side the other gets it, and not at once`, async () => {
+  test.concurrent(`${name}: after kill -9 of one side the other gets it later`, async () => {
     for (const start of [startJava, startOwn]) {
       await using killed = await start();
       await take(killed.thread(), 'killed');
@@ -87,7 +87,7 @@ export function pairSuite(name: string, pair: Pair): void {
     }
   }, 60_000);
 
-  test.concurrent(`${name}: one of theirs that stood still past its lease does not end ours`, async () => {
+  test.concurrent(`${name}: theirs that stood still does not end ours`, async () => {
     await using stopped = await startJava();
     const [holder, next] = [stopped.thread(), sides()[1].thread()];
     await take(holder, 'stopped');
@@ -107,7 +107,7 @@ export function pairSuite(name: string, pair: Pair): void {
     await next.release(kind, 'stopped');
   }, 60_000);
 
-  test.concurrent(`${name}: ours that stood still past its lease has lost it, and does not end theirs`, async () => {
+  test.concurrent(`${name}: ours that stood still has lost it, and ends nothing`, async () => {
     await using stopped = await startOwn();
     const [holder, next] = [stopped.thread(), sides()[0].thread()];
     await take(holder, 'stood still');

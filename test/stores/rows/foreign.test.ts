@@ -36,18 +36,18 @@ describe.each([
 VALUES ('${name}', ${at(untilMs)}, ${now}, 'another host')`);
   const change = (name: string, columns: string): Promise<unknown> =>
     place.send(`UPDATE shedlock SET ${columns} WHERE name = '${name}'`);
-  /** How many ms the row has left by its column, and its owner. */
-  const read = async (table: string, where: string, until: string, owner: string) => {
+  /** How many ms the row has left by its column, and its holder. */
+  const read = async (table: string, where: string, until: string, holder: string) => {
     const ms =
       dialect === 'postgres'
         ? `extract(epoch FROM ${until} - ${now}) * 1000`
         : `TIMESTAMPDIFF(MICROSECOND, ${now}, ${until}) / 1000`;
-    const text = `SELECT ${ms} AS ms, ${owner} AS owner FROM ${table} WHERE ${where}`;
+    const text = `SELECT ${ms} AS ms, ${holder} AS holder FROM ${table} WHERE ${where}`;
     const sent = await place.send(text);
     const rows =
       dialect === 'postgres' ? (sent as { rows: unknown[] }).rows : (sent as [unknown[]])[0];
-    const [row] = rows as { ms: unknown; owner: string }[];
-    return row && { ms: Number(row.ms), owner: row.owner };
+    const [row] = rows as { ms: unknown; holder: string }[];
+    return row && { ms: Number(row.ms), holder: row.holder };
   };
   const ofJob = (name: string) => read('shedlock', `name = '${name}'`, 'lock_until', 'locked_by');
   const state = async (asked: Promise<readonly { readonly state: string }[]>): Promise<string> =>
@@ -61,7 +61,7 @@ VALUES ('${name}', ${at(untilMs)}, ${now}, 'another host')`);
     expect((await jobs.inspect('theirs')).holders[0]?.holder.host).toBe('another host');
     await sleep(900);
     expect(await state(jobs.claim([claim]))).toBe('held');
-    expect((await ofJob('theirs'))?.owner).toContain(claim.id);
+    expect((await ofJob('theirs'))?.holder).toContain(claim.id);
   });
 
   it('two claims of one process are two owners', async () => {
@@ -80,7 +80,7 @@ VALUES ('${name}', ${at(untilMs)}, ${now}, 'another host')`);
     expect(await state(jobs.renew([claim]))).toBe('gone');
     expect(await jobs.release([claim])).toEqual([false]);
     const row = await ofJob('lost');
-    expect(row?.owner).toBe('another host');
+    expect(row?.holder).toBe('another host');
     expect(row?.ms).toBeGreaterThan(10_000);
   });
 
@@ -99,7 +99,7 @@ VALUES ('${name}', ${at(untilMs)}, ${now}, 'another host')`);
     const row = await ofJob('kept');
     expect(row?.ms).toBeGreaterThan(3000);
     expect(row?.ms).toBeLessThanOrEqual(5000);
-    expect(row?.owner).not.toContain(claim.id);
+    expect(row?.holder).not.toContain(claim.id);
     expect(await state(jobs.claim([claimOf('kept', { queue: false })]))).toBe('gone');
   });
 
