@@ -68,7 +68,7 @@ export class FencedClaim {
     if (this.#over !== undefined) return { state: 'gone', why: this.#over };
     if (this.#hold) return this.#held(this.#hold);
     const leftMs = this.#leftMs;
-    return { state: 'waiting', why: 'queue', leftMs, retryInMs: this.claim.ttlMs };
+    return { state: 'waiting', why: 'queue', leftMs, retryInMs: this.claim.ttlMs / 3 };
   }
 
   /** As `inspect` shows it. */
@@ -76,6 +76,11 @@ export class FencedClaim {
     const { kind, permits, ttlMs, holder } = this.claim;
     const number = BigInt(`${this.#hold?.fence ?? 0}`);
     return { number, kind, permits, ttlMs, leftMs: this.#leftMs, holder };
+  }
+
+  /** Core asks again for a claim that waits, where a store has no queue: that is its heartbeat. */
+  again(): void {
+    if (!this.#hold && this.#over === undefined) this.#live();
   }
 
   /** Tries once; if another holds, a second request waits in the members. */

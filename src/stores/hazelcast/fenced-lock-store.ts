@@ -73,7 +73,9 @@ export class FencedLockStore implements Store {
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     return this.#each(claims, async (claim) => {
       if (!this.#claims.has(claim.id)) await this.#session.begin();
-      const asked = this.#claims.get(claim.id) ?? this.#enter(claim);
+      const known = this.#claims.get(claim.id);
+      known?.again();
+      const asked = known ?? this.#enter(claim);
       await asked.asked;
       return asked.status();
     });

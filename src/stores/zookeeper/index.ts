@@ -1,7 +1,7 @@
 /** Locks between machines, in ZooKeeper; programs that use Curator can share them. */
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
-import { checkOptions, flag } from '../../base/options.ts';
+import { checkOptions } from '../../base/options.ts';
 import type { ZookeeperOptions } from '../../clients/zookeeper/address.ts';
 import { type ZookeeperClient, zookeeperClient } from '../../clients/zookeeper/client.ts';
 import { checkPath } from '../../clients/zookeeper/paths.ts';
@@ -21,11 +21,6 @@ export interface ZookeeperStoreOptions {
    * missing. The mutex `a` is shared with an `InterProcessMutex` of Curator at `<path>/a`.
    */
   readonly path?: string;
-  /**
-   * Shares elections, and semaphores of one permit, with a `LeaderLatch` of Curator at `<path>/a`;
-   * all programs must agree. Default false: they are Holdfast's own.
-   */
-  readonly latches?: boolean;
   /** Longest queue of waiting claims of one resource; default 10,000. */
   readonly maxWaiters?: number;
 }
@@ -36,7 +31,6 @@ const CHECKS = {
     if (root !== '/zookeeper' && !root.startsWith('/zookeeper/')) return root;
     throw new UsageError(`${name} must not be below /zookeeper, which is for the servers.`);
   },
-  latches: flag(),
   maxWaiters,
 };
 
@@ -57,11 +51,11 @@ export function zookeeperStore(
   address: string | ZookeeperOptions | ZookeeperClient,
   options: ZookeeperStoreOptions = {},
 ): Store {
-  const { path: root, latches, ...limits } = checkOptions(options, CHECKS, 'zookeeperStore');
+  const { path: root, ...limits } = checkOptions(options, CHECKS, 'zookeeperStore');
   const client = isClient(address) ? address : zookeeperClient(address);
   return new ZookeeperStore({
     client,
-    tree: new Tree(root === '/' ? '' : root, latches),
+    tree: new Tree(root === '/' ? '' : root),
     clock: systemClock(),
     ...limits,
   });

@@ -61,11 +61,6 @@ export class KeptSession {
   #sweeper: Timer | undefined;
   #ended = false;
 
-  /** Whether its queues have nodes of `LeaderLatch`. */
-  get latches(): boolean {
-    return this.#parts.tree.latches;
-  }
-
   constructor(parts: KeptParts, askedMs: number) {
     this.#parts = parts;
     this.#askedMs = askedMs;

@@ -16,13 +16,10 @@ const FOLDERS = 256;
 
 export class Tree {
   readonly root: string;
-  /** Locks of one permit are those of Curator's `LeaderLatch`. */
-  readonly latches: boolean;
 
   /** `root` is a path without a slash at its end, or nothing. */
-  constructor(root: string, latches = false) {
+  constructor(root: string) {
     this.root = root;
-    this.latches = latches;
   }
 
   get lineage(): string {

@@ -3,9 +3,8 @@
  *
  * A mutex has the name that Curator's `InterProcessMutex` gives its nodes, readers and writers have
  * those of `InterProcessReadWriteLock`, so that its programs stand in the same queues. Curator has
- * no weighted permits, so theirs are our own: `_c_<uuid>-permits-2-of-5-0000000007`; but where a
- * store has `latches`, the permit of one holder has the name of a `LeaderLatch`. The name has all
- * that decides admission: listing a queue is enough to know it.
+ * no weighted permits, so theirs are our own: `_c_<uuid>-permits-2-of-5-0000000007`. The name has
+ * all that decides admission: listing a queue is enough to know it.
  * The uuid comes from the claim's id and has version 8, which is for custom formats; Curator's are
  * random ones of version 4. So the names show which claims are ours.
  */
@@ -34,10 +33,8 @@ export interface NoteFacts {
 export type View = QueueView<Place, NoteFacts>;
 
 const UUID = '[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}';
-const BASE = '(lock-|latch-|__READ__|__WRIT__)|permits-(\\d+)-of-(\\d+)-';
+const BASE = '(lock-|__READ__|__WRIT__)|permits-(\\d+)-of-(\\d+)-';
 const NAME = new RegExp(`^(?:_c_(${UUID})-)?(?:${BASE})(-?\\d{9,10})$`);
-
-const LATCH = 'latch-';
 
 const SHARED: Readonly<Record<string, Kind>> = {
   'lock-': 'mutex',
@@ -46,14 +43,11 @@ const SHARED: Readonly<Record<string, Kind>> = {
 };
 
 /** Undefined: it is no claim. */
-export function placeIn(name: string, latches = false): Place | undefined {
+export function placeIn(name: string): Place | undefined {
   const [found, id, shared, permits, limit, sequence] = NAME.exec(name) ?? [];
   if (found === undefined) return undefined;
   const foreign = id?.[14] !== '8';
   const own = { name, id, sequence: Number(sequence), foreign, admitted: false };
-  if (shared === LATCH) {
-    return latches ? { ...own, kind: 'permits', permits: 1, limit: 1 } : undefined;
-  }
   if (shared === undefined) {
     return { ...own, kind: 'permits', permits: Number(permits), limit: Number(limit) };
   }
@@ -64,11 +58,11 @@ export function placeIn(name: string, latches = false): Place | undefined {
 }
 
 /** Its name between the uuid and the number. */
-export function baseOf(
-  { kind, permits, limit }: Pick<Claim, 'kind' | 'permits' | 'limit'>,
-  latches = false,
-): string {
-  if (latches && kind === 'permits' && limit === 1) return LATCH;
+export function baseOf({
+  kind,
+  permits,
+  limit,
+}: Pick<Claim, 'kind' | 'permits' | 'limit'>): string {
   if (kind === 'mutex') return 'lock-';
   if (kind === 'read') return '__READ__';
   return kind === 'write' ? '__WRIT__' : `permits-${permits}-of-${limit}-`;

@@ -43,9 +43,7 @@ export async function listQueue(
     throw error;
   }
   const parsed = new Map(known?.places.map((place) => [place.name, place]));
-  const places = listed.children.flatMap(
-    (name) => parsed.get(name) ?? placeIn(name, kept.latches) ?? [],
-  );
+  const places = listed.children.flatMap((name) => parsed.get(name) ?? placeIn(name) ?? []);
   const { dataLength: length, version, mzxid, pzxid } = listed.stat;
   const note = { length, version, latest: mzxid === pzxid };
   const sure = places.every(({ kind, sequence }) => {

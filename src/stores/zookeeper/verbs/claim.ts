@@ -119,13 +119,7 @@ async function settle(
 async function create(parts: Parts, own: ZookeeperClaim): Promise<Created> {
   const { claim, kept, id, tried } = own;
   const parent = parts.own.queue(claim.resource).path;
-  const terms = {
-    parent,
-    id,
-    name: baseOf(claim, kept.latches),
-    data: dataOf(claim),
-    ...kept.within,
-  };
+  const terms = { parent, id, name: baseOf(claim), data: dataOf(claim), ...kept.within };
   for (;;) {
     try {
       return await kept.session.createProtected({ ...terms, tried });

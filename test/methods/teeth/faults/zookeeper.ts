@@ -250,25 +250,4 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
     replace: 'parts.client.start(askedMs)',
     why: 'a TTL of weeks fails, and the reason is not told',
   },
-  {
-    file: 'src/stores/zookeeper/places.ts',
-    name: 'ZooKeeper: a latch in Java is not seen',
-    find: 'return latches ? {',
-    replace: 'return latches && !foreign ? {',
-    why: 'two lead: one in Java, and one of ours',
-  },
-  {
-    file: 'src/stores/zookeeper/places.ts',
-    name: 'ZooKeeper: the nodes of an election are no latches',
-    find: "if (latches && kind === 'permits' && limit === 1) return LATCH;",
-    replace: '',
-    why: 'two lead: Java sees none of our candidates',
-  },
-  {
-    file: 'src/stores/zookeeper/places.ts',
-    name: 'ZooKeeper: a latch is a lock although no option says so',
-    find: 'return latches ? {',
-    replace: 'return LATCH ? {',
-    why: 'a semaphore waits for a latch that never waits for it',
-  },
 ];

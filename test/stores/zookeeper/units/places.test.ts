@@ -24,13 +24,3 @@ it("a mutex of Curator's is exclusive among permits too", () => {
   expect(placeIn(`_c_${UUID}-lock-0000000007`)).toMatchObject({ permits: MAX_PERMITS });
   expect(placeIn(`_c_${OURS}-lock-0000000007`)).toMatchObject({ permits: 1, foreign: false });
 });
-
-it('with latches, the only permit is a latch as Curator has it, on either side', () => {
-  const terms = { kind: 'permits', permits: 1, limit: 1 } as const;
-  expect(baseOf(terms, true)).toBe('latch-');
-  expect(baseOf(terms)).toBe('permits-1-of-1-');
-  expect(baseOf({ ...terms, limit: 2 }, true)).toBe('permits-1-of-2-');
-  const place = { ...terms, sequence: 7 };
-  expect(placeIn(`_c_${UUID}-latch-0000000007`, true)).toMatchObject({ ...place, foreign: true });
-  expect(placeIn(`_c_${OURS}-latch-0000000007`, true)).toMatchObject({ ...place, foreign: false });
-});
