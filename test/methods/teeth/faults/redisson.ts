@@ -1,10 +1,25 @@
 import type { Fault } from '../fault.ts';
 
 const kinds = { file: 'src/stores/redis/redisson/lua/kinds.lua' };
+const places = { file: 'src/stores/redis/redisson/places.ts' };
 const redisson = { file: 'src/stores/redis/redisson/lua/redisson.lua' };
 
 /** A store that does not keep to Redisson's layout. */
 export const REDISSON_FAULTS: readonly Fault[] = [
+  {
+    ...kinds,
+    name: 'Redisson: a lock that is left is told to nobody',
+    find: "  tell('redisson_lock__channel', c.key, '0')",
+    replace: '',
+    why: 'a waiter in Java sleeps until the lease would have ended',
+  },
+  {
+    ...places,
+    name: 'Redisson: listens to another channel',
+    find: 'braced(this.keyOf(resource))',
+    replace: 'this.keyOf(resource)',
+    why: 'nothing that Java says is heard',
+  },
   {
     ...kinds,
     name: 'Redisson: a lock in use is entered',
