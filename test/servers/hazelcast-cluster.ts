@@ -4,11 +4,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'hazelcast-client';
 import { type Artifact, type JavaProgram, javaProgram } from './maven.ts';
 import { freePort } from './ports.ts';
 import { LocalServer, ServerProcess } from './server-process.ts';
-import { until } from './until.ts';
 
 export const HAZELCAST: Artifact = {
   ...{ group: 'com.hazelcast', name: 'hazelcast', version: '5.4.0' },
@@ -24,6 +24,9 @@ export interface HazelcastOptions {
 
 /** The TTL of CP sessions, in s: short, as tests wait for it to end. */
 export const SESSION_TTL_S = 5;
+
+/** How long a member may take until it is there, in ms: nine may start at once. */
+const START_MS = 90_000;
 
 class Member extends LocalServer {
   readonly port: number;
@@ -41,6 +44,14 @@ class Member extends LocalServer {
     return `${this.host}:${this.port}`;
   }
 
+  /** Waits until its log has this. */
+  async says(sign: RegExp): Promise<void> {
+    for (const end = performance.now() + START_MS; !sign.test(this.log); ) {
+      if (!this.running || performance.now() > end) throw new Error(`no ${sign}: ${this.log}`);
+      await sleep(50);
+    }
+  }
+
   async start(): Promise<void> {
     const { java, jars } = this.#program;
     const file = join(this.folder, 'hazelcast.yaml');
@@ -50,7 +61,8 @@ class Member extends LocalServer {
     // It tells its makers that it runs otherwise.
     const quiet = ['-Dhazelcast.phone.home.enabled=false', `-Dhazelcast.config=${file}`];
     const command = [program, ...args, ...quick, ...quiet, '-cp', join(jars, '*'), MAIN];
-    await this.process.start(command, process.env, async () => / is STARTED/.test(this.log));
+    // Several that start at once take longer than a server may: the cluster waits for them.
+    await this.process.start(command, process.env, async () => true);
   }
 }
 
@@ -68,11 +80,8 @@ export class HazelcastCluster {
     const cluster = new HazelcastCluster(members);
     try {
       await Promise.all(members.map((member) => member.start()));
-      if (cpMembers > 0) {
-        await until('were there CP members', async () =>
-          members.every(({ log }) => /CP Subsystem is initialized/.test(log)),
-        );
-      }
+      const sign = cpMembers > 0 ? /CP Subsystem is initialized/ : / is STARTED/;
+      await Promise.all(members.map((member) => member.says(sign)));
       return cluster;
     } catch (error) {
       await cluster.close();

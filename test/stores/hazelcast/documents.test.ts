@@ -18,7 +18,7 @@ beforeAll(async () => {
   if (why !== undefined) return;
   cluster = await HazelcastCluster.start();
   client = await cluster.connect();
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await client?.shutdown();
   await cluster?.close();
@@ -79,7 +79,7 @@ test('unsafe mode is refused before the first grant, unless it is accepted', asy
     await other.shutdown();
     await unsafe.close();
   }
-}, 60_000);
+}, 120_000);
 
 test('what is no client, and unknown options, are refused', () => {
   for (const wrong of [undefined, {}, 'hazelcast://a', { getMap() {} }]) {

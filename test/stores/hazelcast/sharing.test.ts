@@ -40,7 +40,7 @@ beforeAll(async () => {
   if (why !== undefined) return;
   cluster = await HazelcastCluster.start();
   [java, ours] = await Promise.all([start('java'), start('ours')]);
-}, 90_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all([java?.kill(), ours?.kill()]);
   await cluster?.close();
