@@ -75,7 +75,7 @@ describe.each(CLIENTS)('with $name', ({ name, connect }) => {
   it('a brace that is not closed is refused unsent', async () => {
     const { client, end } = connect();
     const locks = createLocks(redissonStore(client, OPTIONS));
-    await expect(locks.mutex('a{b').acquire()).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(locks.mutex('a{b').acquire()).rejects.toThrow(/must be closed/);
     await locks.close();
     end();
   });

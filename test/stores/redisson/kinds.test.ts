@@ -105,7 +105,8 @@ describe('a fenced lock', () => {
     const tokens: bigint[] = [];
     for (let i = 0; i < 3; i++) {
       const lease = await locks.mutex('fenced').acquire();
-      tokens.push(lease.token);
+      // The rest numbers the hand-offs within one claim.
+      tokens.push(lease.token / 1024n);
       await lease.release();
       await java.acquire('fenced', 'fenced', { lease: LONG });
       tokens.push(BigInt(await java.ask('token', 'fenced')));
@@ -157,9 +158,8 @@ describe('a read-write lock', () => {
     await java.acquire('read', 'tale', { lease: LONG });
     await dead.ended;
     await java.release('read', 'tale');
-    const lease = await bed.ours('write', 'tale').tryAcquire();
-    expect(lease).not.toBeNull();
-    await lease?.release();
+    // Its time on the server is over a moment later than here.
+    await (await bed.ours('write', 'tale').acquire({ wait: '10s' })).release();
   });
 
   it('with a writer of ours wakes readers in Java', async () => {
