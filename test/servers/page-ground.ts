@@ -6,7 +6,9 @@ import { migratePostgres } from 'holdfast/postgres';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
+import { intLock, SHEDLOCK } from '../stores/rows/tables.ts';
 import { type EtcdServer, startEtcd } from './etcd-server.ts';
+import { HazelcastCluster } from './hazelcast-cluster.ts';
 import { startMariadb } from './mariadb-server.ts';
 import type { MysqlServer } from './mysql-server.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -20,6 +22,8 @@ const POSTGRES = [
   'CREATE TABLE "Stock" (sku text PRIMARY KEY)',
   'CREATE TABLE task (id integer PRIMARY KEY, state text NOT NULL, worker text)',
   sqlFence({ dialect: 'postgres' }).schema,
+  SHEDLOCK.postgres,
+  intLock('postgres', 7),
 ];
 const MARIADB = `CREATE TABLE stock (sku varchar(100) PRIMARY KEY, n integer NOT NULL,
   version bigint NOT NULL DEFAULT 0)`;
@@ -38,6 +42,8 @@ interface Servers {
   /** It lets in nobody without a certificate and a password. */
   readonly closedEtcd: EtcdServer;
   readonly zookeeper: ZookeeperServer;
+  /** One member, without the CP Subsystem. */
+  readonly hazelcast: HazelcastCluster;
   /** The certificate of the authority that those who speak TLS with ZooKeeper have to trust. */
   readonly ca: string;
 }
@@ -99,7 +105,8 @@ export async function openGround(): Promise<Ground> {
     async close() {
       client.close();
       await session.close();
-      const servers = [redis, postgres, mariadb, etcd, ground.closedEtcd, zookeeper];
+      const { closedEtcd, hazelcast } = ground;
+      const servers = [redis, postgres, mariadb, etcd, closedEtcd, zookeeper, hazelcast];
       await Promise.all(servers.map((server) => server.close()));
     },
   };
@@ -109,15 +116,17 @@ async function startServers(): Promise<Servers> {
   const files = await certificates();
   const pem = `${files['server.key']}${files['server.crt']}`;
   const users = [{ name: 'locks', password: 'secret', prefix: 'shop/locks/' }];
-  const [redis, postgres, mariadb, etcd, closedEtcd, zookeeper] = await Promise.all([
+  const [redis, postgres, mariadb, etcd, closedEtcd, zookeeper, hazelcast] = await Promise.all([
     RedisServer.start(),
     startPostgres(),
     startMariadb(),
     startEtcd(),
     startEtcd({ tls: 'client-certificates', users }),
     startZookeeper({ tls: { pem } }),
+    HazelcastCluster.start({ cpMembers: 0 }),
   ]);
-  return { redis, postgres, mariadb, etcd, closedEtcd, zookeeper, ca: files['ca.crt'] ?? '' };
+  const ca = files['ca.crt'] ?? '';
+  return { redis, postgres, mariadb, etcd, closedEtcd, zookeeper, hazelcast, ca };
 }
 
 async function migrate({ postgres, mariadb }: Servers): Promise<void> {

@@ -2,10 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Client } from 'hazelcast-client';
 import type { connect as connectAnywhere } from 'holdfast/connect';
 import * as etcd from 'holdfast/etcd';
+import * as hazelcastLocks from 'holdfast/hazelcast';
 import * as redisLocks from 'holdfast/redis';
 import * as redissonLocks from 'holdfast/redisson';
+import * as shedlockLocks from 'holdfast/shedlock';
+import * as springLocks from 'holdfast/spring';
 import * as zookeeper from 'holdfast/zookeeper';
 import { Redis } from 'ioredis';
 import { Kysely, PostgresDialect } from 'kysely';
@@ -30,7 +34,7 @@ export async function openServerWorld(block: Snippet, ground: Ground): Promise<W
   const clients = clientsOf(ground, keep);
   for (const name of namesIn(block)) {
     const make = clients[name];
-    if (make) world.names[name] = make();
+    if (make) world.names[name] = await make();
   }
   const { replaced } = world;
   const { connect } = replaced['holdfast/connect'] as { connect: typeof connectAnywhere };
@@ -53,6 +57,7 @@ function clientsOf(ground: Ground, keep: Keep): Readonly<Record<string, () => un
     mysql: () => keep(createPool(ground.mariadb.url), (pool) => pool.end()),
     redis: () => keep(new Redis(ground.redis.url), (redis) => redis.disconnect()),
     etcd: () => keep(etcd.etcdClient(ground.etcd.url), (client) => client.close()),
+    hazelcast: () => hazelcastAt(ground, keep),
     session: () => {
       const client = zookeeper.zookeeperClient(ground.zookeeper.url);
       return keep(client.start(), (session) => session.close());
@@ -120,11 +125,36 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
       plainRedisStore: (...[client, options]: Parameters<typeof plainRedisStore>) =>
         plainRedisStore(client, { ...options, ...trust }),
     },
+    'hazelcast-client': { Client: { newHazelcastClient: () => hazelcastAt(ground, keep) } },
+    'holdfast/hazelcast': UNSAFE_HAZELCAST,
+    'holdfast/shedlock': {
+      ...shedlockLocks,
+      shedlockRedisStore: (
+        ...[client, options]: Parameters<typeof shedlockLocks.shedlockRedisStore>
+      ) => shedlockLocks.shedlockRedisStore(client, { ...options, ...trust }),
+    },
+    'holdfast/spring': {
+      ...springLocks,
+      springRedisStore: (...[client, options]: Parameters<typeof springLocks.springRedisStore>) =>
+        springLocks.springRedisStore(client, { ...options, ...trust }),
+    },
     'holdfast/etcd': etcdAt(ground, keep),
     'holdfast/zookeeper': zookeeperAt(ground, keep),
     'node:fs': { readFileSync: (name: string) => files.get(name) },
   };
 }
+
+async function hazelcastAt({ hazelcast }: Ground, keep: Keep): Promise<Client> {
+  return keep(await hazelcast.connect(), (client) => client.shutdown());
+}
+
+/** One member is enough to try what the pages say. */
+const UNSAFE_HAZELCAST = {
+  hazelcastStore: (...[client, options]: Parameters<typeof hazelcastLocks.hazelcastStore>) =>
+    hazelcastLocks.hazelcastStore(client, { ...options, allowUnsafe: true }),
+  fencedLockStore: (...[client, options]: Parameters<typeof hazelcastLocks.fencedLockStore>) =>
+    hazelcastLocks.fencedLockStore(client, { ...options, allowUnsafe: true }),
+};
 
 /** Each host is a database of its own. */
 function redisAt({ redis }: Ground, keep: Keep): new (where?: unknown) => Redis {

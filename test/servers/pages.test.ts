@@ -8,7 +8,7 @@ import { readTree } from '../methods/tidy/tree.ts';
 import { type Ground, openGround } from './page-ground.ts';
 import { openServerWorld } from './page-world.ts';
 
-/** Six servers, one after the other on a busy machine. */
+/** Seven servers, one after the other on a busy machine. */
 const PATIENCE_MS = 120_000;
 
 let ground: Ground;

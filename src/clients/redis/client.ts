@@ -5,7 +5,7 @@
  * a package. The store sends no commands through them; their `duplicate` makes its connections.
  */
 
-import { Channels } from './channels.ts';
+import { Channels } from '../channels.ts';
 import { checkClient } from './check-client.ts';
 import { ClusterLink } from './cluster-link.ts';
 import { Connection, greeted, type RedisSource, Subscriptions } from './connection.ts';

@@ -11,8 +11,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
+import { Channels } from '../channels.ts';
 import { closed } from '../kept-connection.ts';
-import { Channels } from './channels.ts';
 import { Connection, greeted, REDIS, type RedisSource, Subscriptions } from './connection.ts';
 import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
 import type { Greeting, Link, Refusal, Reply } from './link.ts';

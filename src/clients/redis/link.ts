@@ -28,8 +28,8 @@ export interface Link {
   listen: Ear['listen'];
   /**
    * Calls `wake` with each message of a channel, and after an interruption, which may have lost
-   * messages. In a cluster the channel is that of the key's slot, unless it is of the whole cluster.
-   * Many channels share a connection.
+   * messages. In a cluster the channel is that of the key's slot, or one of the whole cluster. Many
+   * channels share a connection.
    */
   follow(
     key: string,

@@ -175,7 +175,7 @@ export class Applying {
     }
   }
 
-  /** Returns the names whose tasks are done. With `inLine`, no other caller changes the row meanwhile. */
+  /** Returns the names of done tasks. With `inLine`, no other caller changes the row meanwhile. */
   async #round(
     own: ReadonlyMap<string, readonly Task[]>,
     names: readonly string[],

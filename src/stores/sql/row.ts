@@ -3,8 +3,8 @@
  *
  * A row is plain, or odd. Plain: the claim that holds is in its columns, and behind it wait only
  * claims of the same kind that want the whole limit, as it does: each a line of `crowd`, in their
- * order. Or no claim holds, and there is nothing to remember. Statements of the database change plain
- * rows without reading them. Odd is everything else, as a text that only this file reads.
+ * order. Or no claim holds, and there is nothing to remember. Statements of the database change
+ * plain rows without reading them. Odd is everything else, as a text that only this file reads.
  * What would break it: a queue written as plain that has more than that, because the statements
  * would lose it.
  */

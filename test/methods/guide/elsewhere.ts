@@ -30,6 +30,8 @@ export const SERVERS: Readonly<Record<string, string>> = {
   session: 'ZooKeeper',
   zookeeperClient: 'ZooKeeper',
   zookeeperStore: 'ZooKeeper',
+  hazelcast: 'Hazelcast',
+  Client: 'Hazelcast',
 };
 
 export interface Listed extends Place {
@@ -75,10 +77,13 @@ export const ON_SERVERS: readonly Listed[] = [
   source('stores/redis/redisson/index')('redissonStore(', 'redis'),
   sharing('etcdStore(', 'etcdStore'),
   sharing('zookeeperStore(', 'zookeeperStore'),
+  sharing('fencedLockStore(', 'hazelcast'),
   at('docs/guide/which-lock.md')("dialect: 'postgres'", 'kysely', 'writes'),
   stores('etcd')("etcdStore(['etcd1", 'etcdStore'),
   stores('etcd')('readFileSync(', 'etcdStore'),
   stores('etcd')('etcdStore(etcd)', 'etcdClient'),
+  stores('hazelcast')('hazelcastStore(client)', 'Client'),
+  stores('hazelcast')('fencedLockStore(', 'hazelcast'),
   stores('mysql')('mysqlStore(', 'createPool'),
   stores('postgres')('connectionString:', 'Pool'),
   stores('postgres')('orThese', 'Pool'),
@@ -106,6 +111,8 @@ export const ON_SERVERS: readonly Listed[] = [
   source('database-locks/transaction-lock')('transactionLock(', 'sql'),
   source('clients/etcd/etcd-client')('etcdClient(', 'etcdClient', 'writes'),
   source('stores/etcd/index')('etcdStore(', 'etcdStore'),
+  source('stores/hazelcast/index')('hazelcastStore(', 'Client'),
+  source('stores/hazelcast/fenced-lock')('fencedLockStore(', 'hazelcast'),
   source('stores/mysql/migration')('migrateMysql(', 'mysql'),
   source('stores/postgres/migration')('migratePostgres(', 'pool'),
   source('stores/mysql/index')('mysqlStore(', 'createPool'),

@@ -190,7 +190,7 @@ const OBSERVING: readonly Scenario[] = [
 const OTHERS: readonly Scenario[] = [
   {
     page: 'docs/guide/once.md',
-    has: 'console.log(receipt.number)',
+    has: 'console.log(receipt?.number)',
     prints: '1',
   },
   {

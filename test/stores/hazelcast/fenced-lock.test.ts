@@ -38,15 +38,15 @@ interface Sessions {
   requestCloseSession(groupId: object, id: object): Promise<boolean>;
 }
 
-const MANAGER = 'cpSessionManager';
+const SESSIONS = 'cpSessionManager';
 
 interface Subsystem {
-  [MANAGER]: Sessions;
+  [SESSIONS]: Sessions;
 }
 
 /** In the members, as an operator closes it; the client does not know. */
 async function closeSessions(client: Client): Promise<void> {
-  const inside = (client.getCPSubsystem() as unknown as Subsystem)[MANAGER];
+  const inside = (client.getCPSubsystem() as unknown as Subsystem)[SESSIONS];
   for (const { groupId, id } of inside.sessions.values()) {
     await inside.requestCloseSession(groupId, id);
   }

@@ -7,8 +7,8 @@
  * What would break it: to leave a channel that somebody has just begun to follow. So a channel is
  * left only after a while without followers.
  */
-import { KeptConnection } from '../kept-connection.ts';
-import type { RedisSource, RedisWire } from './connection.ts';
+import { KeptConnection } from './kept-connection.ts';
+import type { Source, Wire } from './wire.ts';
 
 /** How long a channel is listened to after its last follower, in ms. */
 const LINGER_MS = 10_000;
@@ -21,11 +21,11 @@ interface Channel {
 }
 
 export class Channels {
-  readonly #connection: KeptConnection<RedisWire>;
+  readonly #connection: KeptConnection<Wire>;
   readonly #channels = new Map<string, Channel>();
 
   /** On connections of this source; one is opened with the first channel. */
-  constructor(source: RedisSource) {
+  constructor(source: Source<Wire>) {
     this.#connection = new KeptConnection(source);
   }
 
