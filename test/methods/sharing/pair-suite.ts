@@ -5,15 +5,17 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { until } from '../../servers/until.ts';
 import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
+import { ownProgram } from './own.ts';
 
 export interface Pair {
   /** Of the lock, as the foreign program is told. */
   readonly kind: string;
   readonly foreign: () => Promise<ForeignCommand>;
-  /** The dialect, the URL of its server, and its options, for programs/own.ts. */
+  /** For the `open` of programs/dialects.ts. */
   readonly own: () => readonly [dialect: string, url: string, options?: object];
   /** Its holder deletes or ends its lock by name, also when it has become another's. */
   readonly careless?: boolean;
@@ -32,7 +34,7 @@ const PROGRAMS = 4;
 export function pairSuite(name: string, pair: Pair): void {
   let [java, own]: ForeignProgram[] = [];
   const startJava = async (): Promise<ForeignProgram> => ForeignProgram.start(await pair.foreign());
-  const startOwn = (): Promise<ForeignProgram> => ForeignProgram.start(ownProgram(pair));
+  const startOwn = (): Promise<ForeignProgram> => ForeignProgram.start(ownCommand(pair));
   let why: string | undefined;
   const sides = () => [java as ForeignProgram, own as ForeignProgram] as const;
 
@@ -46,7 +48,7 @@ export function pairSuite(name: string, pair: Pair): void {
   const { kind } = pair;
   // A wait with an end may sleep past the end of a crashed holder's lease in some libraries.
   const take = (thread: ForeignThread, lock: string, wait = -1): Promise<boolean> =>
-    thread.acquire(kind, lock, { wait });
+    thread.acquire(kind, lock, { wait, lease: LEASE_MS });
 
   test.concurrent(`${name}: what one side holds, the other does not get`, async () => {
     for (const [holder, other] of [sides(), sides().toReversed()]) {
@@ -99,10 +101,13 @@ export function pairSuite(name: string, pair: Pair): void {
     else await release;
     if (pair.careless) {
       // What this version does to every successor: ours is told that it has lost the lock.
-      await until('it was told', async () => (await next.ask('held', kind, 'stopped')) === 'false');
+      await until(
+        'it was told',
+        async () => (await next.ask('holds', kind, 'stopped')) === 'false',
+      );
     } else {
       expect(await take(holder, 'stopped', 0)).toBe(false);
-      expect(await next.ask('held', kind, 'stopped')).toBe('true');
+      expect(await next.ask('holds', kind, 'stopped')).toBe('true');
     }
     await next.release(kind, 'stopped');
   }, 60_000);
@@ -114,7 +119,7 @@ export function pairSuite(name: string, pair: Pair): void {
     stopped.pause();
     expect(await take(next, 'stood still')).toBe(true);
     stopped.resume();
-    expect(await holder.ask('held', kind, 'stood still')).toBe('false');
+    expect(await holder.ask('holds', kind, 'stood still')).toBe('false');
     await holder.release(kind, 'stood still');
     expect(await take(holder, 'stood still', 0)).toBe(false);
     await next.release(kind, 'stood still');
@@ -166,9 +171,9 @@ function isJava(thread: number, threads: number, long: boolean): boolean {
   return long ? thread % 2 === 0 : thread < threads / 2;
 }
 
-function ownProgram({ own }: Pair): ForeignCommand {
+const DIALECTS = fileURLToPath(new URL('programs/dialects.ts', import.meta.url));
+
+function ownCommand({ own }: Pair): ForeignCommand {
   const [dialect, url, options = {}] = own();
-  const program = 'test/methods/sharing/programs/own.ts';
-  const node = [process.execPath, '--import', './scripts/sources.mjs', program];
-  return { command: [...node, dialect, url, `${LEASE_MS}`, JSON.stringify(options)] };
+  return ownProgram(DIALECTS, dialect, url, JSON.stringify(options));
 }

@@ -7,7 +7,8 @@ import { Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 
-export function openDialect(dialect: string, url: string, options: object): Store {
+export function open(dialect: string, url: string, given: string): Store {
+  const options: object = JSON.parse(given);
   switch (dialect) {
     case 'shedlock-jdbc':
       return shedlockJdbcStore(pool(url), options);

@@ -31,7 +31,7 @@ async function acquire(thread: string, words: readonly string[]): Promise<string
 }
 
 function timedOut(error: Error & { readonly code?: string }): null {
-  if (error.code === 'TIMEOUT') return null;
+  if (error.code === 'ACQUIRE_TIMEOUT') return null;
   throw error;
 }
 
