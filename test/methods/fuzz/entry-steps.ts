@@ -204,7 +204,7 @@ const PLAIN = [
   ),
   step(
     'connect',
-    [slot((url) => url === 'memory:', plain('memory:'), plain('hazelcast://h', 'm:', 'memory'))],
+    [slot((url) => url === 'memory:', plain('memory:'), plain('gemfire://h', 'm:', 'memory'))],
     (_, url: string) => connect(url).then((locks) => locks.close()),
     { rejects: true, weight: 1 },
   ),

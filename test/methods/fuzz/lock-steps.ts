@@ -175,19 +175,26 @@ export const work: fc.Arbitrary<Arg> = slot(
     new Recipe(text, (world) => ({ ...make(world), endless: text.startsWith('endless') })),
 );
 
-/** The four ways to take locks of this sort. */
-function ways(sort: string, target: fc.Arbitrary<Arg>, said: fc.Arbitrary<Arg>, weight: number) {
-  const keep = (world: World, lease: Lease | MultiLease | null): void => {
-    if (lease) world.held(lease);
-  };
-  // A function alone would be the work.
-  const beforeWork = said.map(
+type Terms = Parameters<typeof options>[0];
+
+/** A function alone would be the work. */
+function beforeWork(said: fc.Arbitrary<Arg>): fc.Arbitrary<Arg> {
+  return said.map(
     ({ text, make }) =>
       new Recipe(text, (world) => {
         const all = make(world);
         return isFunction(all.value) ? { value: null, valid: false } : all;
       }),
   );
+}
+
+/** The four ways to take locks of this sort. */
+function ways(sort: string, target: fc.Arbitrary<Arg>, terms: Terms, weight: number) {
+  const keep = (world: World, lease: Lease | MultiLease | null): void => {
+    if (lease) world.held(lease);
+  };
+  const said = options(terms);
+  const tried = options({ ...terms, wait: never });
   return [
     step(
       `${sort}.acquire`,
@@ -198,14 +205,14 @@ function ways(sort: string, target: fc.Arbitrary<Arg>, said: fc.Arbitrary<Arg>, 
     ),
     step(
       `${sort}.tryAcquire`,
-      [target, said],
+      [target, tried],
       (world, each: Lock, how: AcquireOptions) =>
         each.tryAcquire(how).then((lease) => keep(world, lease)),
       { codes: CODES, weight },
     ),
     step(
       `${sort}.run`,
-      [target, beforeWork, work],
+      [target, beforeWork(said), work],
       (_, each: Lock, how: AcquireOptions, job: Work<Lease, unknown>) => each.run(how, job),
       { codes: RUN_CODES, weight: 2 * weight },
     ),
@@ -217,7 +224,7 @@ function ways(sort: string, target: fc.Arbitrary<Arg>, said: fc.Arbitrary<Arg>, 
     ),
     step(
       `${sort}.tryRun`,
-      [target, beforeWork, work],
+      [target, beforeWork(tried), work],
       (_, each: Lock, how: AcquireOptions, job: Work<Lease, unknown>) => each.tryRun(how, job),
       { codes: RUN_CODES, weight },
     ),
@@ -235,10 +242,12 @@ const two = slot(
   plain(4, 0, 1.5, -1),
 );
 const none = slot((n) => n === undefined, plain(undefined), plain(1, 2));
+/** Of a try. */
+const never = slot((wait) => wait === undefined, plain(undefined), plain(0, '5s'));
 
 export const LOCK_STEPS: readonly Weighted[] = [
   ...MAKERS,
-  ...ways('lock', lock, options({ ...acquireOptions, permits: one }), 4),
-  ...ways('semaphore', semaphore, options({ ...acquireOptions, permits: two }), 2),
-  ...ways('multi-lock', multi, options({ ...acquireOptions, permits: none }), 2),
+  ...ways('lock', lock, { ...acquireOptions, permits: one }, 4),
+  ...ways('semaphore', semaphore, { ...acquireOptions, permits: two }, 2),
+  ...ways('multi-lock', multi, { ...acquireOptions, permits: none }, 2),
 ];

@@ -150,14 +150,15 @@ async function take(
     await held(lease);
     await nested(act, lock, lease);
   };
-  const limits = { ...waits(act), ...extra };
+  const { wait, ...rest } = { ...waits(act), ...extra };
+  const limits = wait === undefined ? rest : { ...rest, wait };
   const way = chance.below(8);
   if (way < 4) return lock.run(limits, inside).then(() => 'ran');
   if (way < 5) {
-    const result = await lock.tryRun(limits, inside);
+    const result = await lock.tryRun(rest, inside);
     return result.acquired ? 'ran at once' : 'was not free';
   }
-  const lease = way < 7 ? await lock.acquire(limits) : await lock.tryAcquire(limits);
+  const lease = way < 7 ? await lock.acquire(limits) : await lock.tryAcquire(rest);
   if (!lease) return 'was not free';
   try {
     await held(lease);
