@@ -116,7 +116,7 @@ it.each([
   ['in memory', 'sqlite::memory:', 78, /in memory cannot be shared/],
   ['of this process alone', 'memory:', 78, /would lock nothing/],
   ['misspelt', 'sqlit:locks.db', 78, /did you mean 'sqlite:'\?/],
-  ['of another type', 'hazelcast://localhost', 78, /no store for 'hazelcast:'; there are/],
+  ['of another type', 'gemfire://localhost', 78, /no store for 'gemfire:'; there are/],
   ['in a missing directory', 'sqlite:missing/locks.db', 69, /directory must exist|no file/],
   ['a directory', 'sqlite:.', 69, /cannot be opened/],
   ['no database', 'sqlite:text', 69, /not an SQLite database/],

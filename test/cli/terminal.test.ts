@@ -70,9 +70,10 @@ describe('on a terminal', () => {
   });
 
   it('^C between the lock and the command reaches the command', async () => {
-    const sources = join(import.meta.dirname, '../../scripts/sources.mjs');
+    const root = join(import.meta.dirname, '../..');
     const program = join(import.meta.dirname, 'children/early-signal.ts');
-    const terminal = new Place().terminal(`${process.execPath} --import ${sources} ${program}`);
+    const script = `${process.execPath} --import ${root}/scripts/sources.mjs ${program}`;
+    const terminal = new Place().terminal(script, { TSX_TSCONFIG_PATH: `${root}/tsconfig.json` });
     expect((await terminal.fate).out).toContain('ended by SIGINT');
   });
 
@@ -173,6 +174,7 @@ describe('on a terminal', () => {
 
   it('watch keeps every line within the width', async () => {
     const place = new Place();
+    await place.fate('run', 'a', '--', 'true');
     const terminal = place.terminal(`stty cols 40; NO_COLOR=1 $holdfast watch ${'x'.repeat(99)}`);
     await terminal.says('no holders');
     terminal.type(CTRL_C);
