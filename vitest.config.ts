@@ -14,9 +14,11 @@ const SERVERS = [
   // What is in `units` needs no server.
   'test/stores/{redis,redisson,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
-  'test/stores/{objects,dynamodb,mongodb,consul,table,hazelcast}/*.test.ts',
+  'test/stores/{objects,dynamodb,mongodb,consul,table}/*.test.ts',
   'test/stores/{rows,shedlock,spring}/*.test.ts',
 ];
+/** Virtual machines, and programs in other languages that count as fast as they can. */
+const SHARING = ['test/stores/*/{,plain-}sharing*.test.ts', 'test/stores/hazelcast/*.test.ts'];
 /** Their server may still be building when all others run. */
 const KUBERNETES = 'test/stores/kubernetes/*.test.ts';
 
@@ -70,7 +72,7 @@ const config: ViteUserConfig = {
       project('units', {
         ...NO_SERVERS,
         include: ['test/**/*.test.ts'],
-        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, KUBERNETES, ...SERVERS],
+        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, KUBERNETES, ...SERVERS, ...SHARING],
       }),
       project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
       project('processes', {
@@ -82,10 +84,11 @@ const config: ViteUserConfig = {
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
       project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
       project('servers', {
-        ...{ ...TIMED, maxWorkers: 5, include: SERVERS, globalSetup: [PROGRAMS] },
+        ...{ ...TIMED, include: SERVERS, exclude: SHARING, globalSetup: [PROGRAMS] },
         // More at once, and cases with short TTLs wait for their turn longer than they live.
-        maxConcurrency: 5,
+        maxConcurrency: 8,
       }),
+      project('sharing', { ...TIMED, maxWorkers: 2, include: SHARING, globalSetup: [PROGRAMS] }),
       project('kubernetes', {
         ...{ ...TIMED, include: [KUBERNETES], globalSetup: [PROGRAMS] },
         maxConcurrency: 8,

@@ -53,7 +53,7 @@ const apiServer: Step = {
 const kubernetes = timedVitestStep('kubernetes');
 
 const long: readonly Step[] = [
-  ...['leaks', 'commands', 'servers'].map((name) => timedVitestStep(name)),
+  ...['leaks', 'commands', 'servers', 'sharing'].map((name) => timedVitestStep(name)),
   teethStep('on real clocks'),
   { ...kubernetes, run: () => Promise.resolve(built).then(kubernetes.run) },
 ];

@@ -159,7 +159,8 @@ async function openDatabase(): Promise<SqliteConnection> {
 async function processWith(other: string, [command = '', ...args] = own): Promise<string> {
   const child = spawn(command, [...args, file, other], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 30_000,
+    // It hangs: beside tests that count time, it waits long for its turn.
+    timeout: 120_000,
     killSignal: 'SIGKILL',
   });
   let output = '';
