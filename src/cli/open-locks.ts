@@ -1,5 +1,5 @@
 /** Opens the store that the command line names, or a file of the user's own. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, isAbsolute, join, posix, win32 } from 'node:path';
 import { isLockError } from '../base/errors.ts';
@@ -44,11 +44,20 @@ function isPath(named: string): boolean {
 /** A verb that looks must not make the file that it looks into. */
 function checkFile(url: string): void {
   const [, file] = /^sqlite:(?:\/\/)?([^?]+)/s.exec(url) ?? [];
-  if (file === undefined || file.includes(':memory:') || existsSync(file)) return;
+  if (file === undefined || file.includes(':memory:') || !isMissing(file)) return;
   throw new ExitError(
     STATUS.unreachable,
     `There is no file ${quote(file)}: no lock has been taken there yet.`,
   );
+}
+
+function isMissing(file: string): boolean {
+  try {
+    statSync(file);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
 }
 
 function defaultUrl(looks: boolean): string {

@@ -46,7 +46,11 @@ export function isColoured(): boolean {
   return process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }
 
-export async function tell(line: string): Promise<void> {
-  // The reader may be gone.
-  await promisify(write)(2, `${line}\n`).catch(() => {});
+export function tell(line: string): Promise<void> {
+  return draw(`${line}\n`);
+}
+
+/** On the standard error, whose reader may be gone. */
+export async function draw(text: string): Promise<void> {
+  await promisify(write)(2, text).catch(() => {});
 }

@@ -1,5 +1,6 @@
 /** What `run`, `once` and `elect` share: their flags, and a command that runs under a lease. */
 import { basename } from 'node:path';
+import type { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Locks } from '../locks.ts';
 import { ALONE, type Arguments, COMMON, type Flags, misuse, VALUE } from './arguments.ts';
@@ -35,6 +36,9 @@ const DEFAULT_TTL_MS = 10_000;
 const MIN_TTL_MS = 100;
 const MAX_TTL_MS = 30_000;
 const DEFAULT_GRACE_MS = 5_000;
+
+/** How long a refused try waits where nobody holds the lock, in ms. */
+export const SECOND_TRY_MS = 250;
 
 export interface Scene {
   readonly locks: Locks;
@@ -91,13 +95,19 @@ async function doWork(
     if (statusOf(error) !== STATUS.notAcquired) throw error;
     const { quarantine } = line;
     const why = quarantine && ` ${quarantine.replace(/^t/, 'T')}.`;
-    const quiet = quarantine === '' && !given.has('verbose');
+    const quiet = quarantine === '' && namesHolders(error) && !given.has('verbose');
     if (quiet && notAcquired === 0) return { status: 0, signal: null };
     throw new ExitError(notAcquired, `${(error as Error).message}${why}`, { cause: error });
   } finally {
     line.stop();
     await locks.close();
   }
+}
+
+/** Of the refusals, the one that is expected where several try. */
+function namesHolders(error: unknown): boolean {
+  const { cause = error } = error as Error;
+  return ((cause as Partial<AcquireTimeoutError>).holders ?? []).length > 0;
 }
 
 function commandOf({ command }: Arguments): readonly string[] {

@@ -13,7 +13,7 @@ import { isatty } from 'node:tty';
 import type { Member, Queue } from '../contract/store.ts';
 import { DeadlockError } from '../core/errors.ts';
 import type { Locks } from '../locks.ts';
-import { tell } from './output.ts';
+import { draw, tell } from './output.ts';
 import { span, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
@@ -51,7 +51,8 @@ export class WaitingLine {
     });
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
-    if (this.#terminal) this.#timers.push(setInterval(() => void this.#look(), LOOK_MS));
+    if (!this.#terminal && !this.#nested) return;
+    this.#timers.push(setInterval(() => void this.#look(), LOOK_MS));
   }
 
   /** Why the store grants nothing; empty if nothing is known. */
@@ -67,7 +68,7 @@ export class WaitingLine {
     this.#over = true;
     this.#forget();
     for (const timer of this.#timers) clearInterval(timer);
-    if (this.#shown && this.#terminal) process.stderr.write(ERASE);
+    if (this.#shown && this.#terminal) void draw(ERASE);
   }
 
   async #look(): Promise<void> {
@@ -77,21 +78,17 @@ export class WaitingLine {
       const why = 'the command that asks runs under it, and its holder waits for the command';
       return this.#wait.refuse(new DeadlockError(this.#wait.name, why));
     }
-    if (!this.#terminal && !this.#wait.verbose) return;
+    if (!this.#terminal && (!this.#wait.verbose || this.#shown)) return;
     const line = waitingLine(this.#wait.name, {
       waitedMs: performance.now() - this.#since,
       queue,
       quarantine: this.quarantine,
     });
-    if (this.#terminal) this.#draw(line);
-    else await tell(`holdfast: ${line}`);
-  }
-
-  #draw(line: string): void {
+    this.#shown = true;
+    if (!this.#terminal) return tell(`holdfast: ${line}`);
     // A terminal of unknown size reports 0. A full line would wrap.
     const columns = process.stderr.columns || 80;
-    process.stderr.write(`${ERASE}${line.slice(0, columns - 1)}`);
-    this.#shown = true;
+    return draw(`${ERASE}${line.slice(0, columns - 1)}`);
   }
 }
 

@@ -22,11 +22,16 @@ interface Channel {
 
 export class Channels {
   readonly #connection: KeptConnection<Wire>;
+  readonly #idle: () => void;
   readonly #channels = new Map<string, Channel>();
 
-  /** On connections of this source; one is opened with the first channel. */
-  constructor(source: Source<Wire>) {
+  /**
+   * On connections of this source; one is opened with the first channel. Calls `idle` when the last
+   * one was left.
+   */
+  constructor(source: Source<Wire>, idle: () => void = () => {}) {
     this.#connection = new KeptConnection(source);
+    this.#idle = idle;
   }
 
   /** @throws StoreError if it cannot listen. */
@@ -74,6 +79,7 @@ export class Channels {
       if (this.#channels.get(name) !== channel) return;
       this.#channels.delete(name);
       this.#connection.unlisten(name).catch(() => {});
+      if (this.#channels.size === 0) this.#idle();
     }, LINGER_MS).unref();
   }
 }

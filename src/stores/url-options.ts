@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import type { Store } from '../contract/store.ts';
 
 const NUMBERS = ['maxWaiters', 'replicas'];
-const FLAGS = ['trustFileSystem'];
+const FLAGS = ['trustFileSystem', 'allowUnsafe'];
 
 /**
  * Reads the options of a store from the query of its URL; the store refuses unknown names and

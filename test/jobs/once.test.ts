@@ -1,6 +1,6 @@
 import { createLocks, evict, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import { type OnceOptions, once } from 'holdfast/once';
+import { type FromJson, type OnceOptions, once } from 'holdfast/once';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { watchOutcome } from '../support/scripted-store.ts';
 import { lost, setUp } from './bed.ts';
@@ -262,6 +262,7 @@ describe('a result that is kept', () => {
     await once(locks, 'a', { keepFor: '1d' }, work);
     const bare = await once(other, 'a', KEEP, work);
     expect(bare).toMatchObject({ state: 'done', value: undefined });
+    expectTypeOf<FromJson<string & { readonly of: 'an id' }>>().toExtend<string>();
     expectTypeOf(bare.value).branded.toEqualTypeOf<Left | undefined>();
     const first = await once(locks, 'b', KEEP, work);
     expect(first.value).toEqual({ at: '1970-01-01T00:00:00.000Z', left: {}, n: [1] });

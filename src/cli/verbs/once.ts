@@ -1,12 +1,20 @@
 import { isLockError } from '../../base/errors.ts';
+import { AcquireTimeoutError } from '../../core/errors.ts';
+import type { Lease } from '../../core/lease.ts';
 import { checkKey } from '../../jobs/key-lock.ts';
-import { once } from '../../jobs/once/index.ts';
+import { once, type Running } from '../../jobs/once/index.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
 import type { Ending } from '../command.ts';
 import { tell } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { plain, quote } from '../text.ts';
-import { type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import {
+  type Scene,
+  SECOND_TRY_MS,
+  UNDER_LOCK,
+  UNDER_LOCK_HELP,
+  underLock,
+} from '../under-lock.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
@@ -55,13 +63,13 @@ function termsOf(given: Arguments): Terms {
     throw misuse(`--keep takes a duration such as 12h or 7d, not ${quote(keepFor)}`);
   }
   const wait = given.duration('wait');
-  const skips = given.has('try');
-  if (wait !== undefined && skips) throw misuse('--try takes no --wait: it never waits');
+  const skips = given.has('try') || wait === 0;
+  if (wait !== undefined && given.has('try')) throw misuse('--try takes no --wait: it never waits');
   const maxHold = given.duration('max-hold');
   return {
     keepFor,
     ifRunning: skips ? 'skip' : 'wait',
-    ...(wait !== undefined && { wait }),
+    ...(wait !== undefined && !skips && { wait }),
     ...(maxHold !== undefined && { maxHold }),
     verbose: given.has('verbose'),
   };
@@ -74,15 +82,18 @@ async function runOnce(
 ): Promise<Ending> {
   let ending: Ending | undefined;
   try {
-    const done = await once(locks, key, { ...terms, signal }, async (lease) => {
+    const attempt = async (lease: Lease): Promise<void> => {
+      signal.throwIfAborted();
       ending = await runs(lease);
       if (ending.status !== 0) throw new Error('The command failed, so the key is free again.');
-    });
-    if (done.state === 'running') {
-      const [member] = done.holders;
-      const who = member ? ` on ${plain(member.holder.host)}, pid ${member.holder.pid}` : '';
-      throw new ExitError(STATUS.notAcquired, `${quote(key)} is being done${who}.`);
+    };
+    let done = await once(locks, key, { ...terms, signal }, attempt);
+    if (done.state === 'running' && done.holders.length === 0) {
+      // A short wait gets the lock, or learns why the store grants none.
+      const short = { ifRunning: 'wait', wait: SECOND_TRY_MS } as const;
+      done = await once(locks, key, { ...terms, ...short, signal }, attempt);
     }
+    if (done.state === 'running') throw runningError(key, done);
     if (done.state === 'done' && verbose) {
       const { host, pid } = done.by;
       await tell(`holdfast: ${quote(key)} has been done by ${plain(host)}, pid ${pid}.`);
@@ -96,4 +107,11 @@ async function runOnce(
     }
     throw error;
   }
+}
+
+function runningError(key: string, { holders }: Running): ExitError {
+  const [member] = holders;
+  const who = member ? ` on ${plain(member.holder.host)}, pid ${member.holder.pid}` : '';
+  const cause = new AcquireTimeoutError(key, { waitedMs: 0, holders });
+  return new ExitError(STATUS.notAcquired, `${quote(key)} is being done${who}.`, { cause });
 }

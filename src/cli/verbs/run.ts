@@ -4,7 +4,14 @@ import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
-import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import {
+  holdsOf,
+  type Scene,
+  SECOND_TRY_MS,
+  UNDER_LOCK,
+  UNDER_LOCK_HELP,
+  underLock,
+} from '../under-lock.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
@@ -79,19 +86,14 @@ async function acquire({ locks, signal }: Scene, terms: Terms): Promise<Lease> {
   return lease;
 }
 
-/** How long a refused try waits where nobody holds the lock, in ms. */
-const SECOND_TRY_MS = 250;
-
-/** Where nobody is in its way, a short wait gets the lock, or learns why the store grants none. */
+/** Without a holder, a short wait gets the lock, or learns why the store grants none. */
 async function tryAgain(
   locks: Locks,
   lock: Lock,
   options: { readonly permits: number; readonly signal: AbortSignal },
 ): Promise<Lease> {
-  const { holders, waiters } = await locks.inspect(lock.resource);
-  if (holders.length + waiters.length === 0) {
-    return lock.acquire({ ...options, wait: SECOND_TRY_MS });
-  }
+  const { holders } = await locks.inspect(lock.resource);
+  if (holders.length === 0) return lock.acquire({ ...options, wait: SECOND_TRY_MS });
   throw new AcquireTimeoutError(lock.resource, { waitedMs: 0, holders });
 }
 

@@ -46,8 +46,8 @@ export class ClusterLink implements Link {
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, Connection>();
   readonly #subscriptions = new Subscriptions();
-  /** By slot and reach. */
-  readonly #channels = new Map<string, Channels>();
+  /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
+  readonly #channels = new Map<number | 'cluster', Channels>();
   /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #topology: Topology | undefined;
@@ -90,17 +90,7 @@ export class ClusterLink implements Link {
   }
 
   listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void> {
-    const source: RedisSource = {
-      ...REDIS,
-      open: async (terms) => {
-        const topology = this.#topology ?? (await this.#soon());
-        const all = addresses(topology);
-        // A different server each time, since the last one may be gone.
-        const address = all[this.#turn++ % all.length] ?? '';
-        return this.#source(address, topology).open(terms);
-      },
-    };
-    return this.#subscriptions.start(source, { channel, received, resumed });
+    return this.#subscriptions.start(this.#anywhere(), { channel, received, resumed });
   }
 
   /** A slot that moves takes its listeners off without a word, so a caller asks as well. */
@@ -110,10 +100,11 @@ export class ClusterLink implements Link {
     wake: () => void,
     reach: 'slot' | 'cluster' = 'slot',
   ): Promise<AsyncDisposable> {
+    const { aborted, reason } = this.#closing.signal;
+    if (aborted) return Promise.reject(reason);
     const slot = slotOf(key);
-    const which = `${slot} ${reach}`;
-    const channels = this.#channels.get(which) ?? new Channels(this.#shard(slot, reach));
-    this.#channels.set(which, channels);
+    const where = reach === 'slot' ? slot : reach;
+    const channels = this.#channels.get(where) ?? this.#open(where);
     return channels.follow(channel, wake);
   }
 
@@ -124,14 +115,37 @@ export class ClusterLink implements Link {
     this.#subscriptions.close();
   }
 
+  #anywhere(): RedisSource {
+    return {
+      ...REDIS,
+      open: async (terms) => {
+        const topology = this.#topology ?? (await this.#soon());
+        const all = addresses(topology);
+        // A different server each time, since the last one may be gone.
+        const address = all[this.#turn++ % all.length] ?? '';
+        return this.#source(address, topology).open(terms);
+      },
+    };
+  }
+
+  #open(where: number | 'cluster'): Channels {
+    const source = where === 'cluster' ? this.#anywhere() : this.#shard(where);
+    const channels = new Channels(source, () => {
+      this.#channels.delete(where);
+      channels.close();
+    });
+    this.#channels.set(where, channels);
+    return channels;
+  }
+
   /** The wires to whichever server has the slot, which listen to its channels. */
-  #shard(slot: number, reach: 'slot' | 'cluster'): RedisSource {
+  #shard(slot: number): RedisSource {
     return {
       ...REDIS,
       open: async (terms) => {
         const topology = this.#topology ?? (await this.#soon());
         const wire = await this.#source(topology.slots[slot] ?? '', topology).open(terms);
-        return reach === 'slot' ? { ...wire, ...wire.sharded } : wire;
+        return { ...wire, ...wire.sharded };
       },
     };
   }

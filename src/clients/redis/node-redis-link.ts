@@ -25,9 +25,9 @@ export interface NodeRedisClient {
   destroy(): void;
   sendCommand(args: readonly string[]): Promise<unknown>;
   subscribe(channel: string, listener: Heard): Promise<unknown>;
-  unsubscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string, listener: Heard): Promise<unknown>;
   sSubscribe(channel: string, listener: Heard): Promise<unknown>;
-  sUnsubscribe(channel: string): Promise<unknown>;
+  sUnsubscribe(channel: string, listener: Heard): Promise<unknown>;
   on(event: string, listener: (first: unknown) => void): unknown;
 }
 
@@ -96,10 +96,10 @@ async function openWire(
     // node-redis writes the commands of one turn together anyway.
     together: (work) => work(),
     listen: (channel) => client.subscribe(channel, heard),
-    unlisten: (channel) => client.unsubscribe(channel),
+    unlisten: (channel) => client.unsubscribe(channel, heard),
     sharded: {
       listen: (channel) => client.sSubscribe(channel, heard),
-      unlisten: (channel) => client.sUnsubscribe(channel),
+      unlisten: (channel) => client.sUnsubscribe(channel, heard),
     },
     ping: () => client.sendCommand(['PING']),
     close,

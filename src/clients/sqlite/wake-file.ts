@@ -186,6 +186,7 @@ export class WakeFile {
     try {
       const before = Date.now() - LEFT_OVER_MS;
       for (const name of fs.readdirSync(directory)) {
+        if (name === this.address) continue;
         const path = join(directory, name);
         if (fs.statSync(path).mtimeMs < before) fs.unlinkSync(path);
       }

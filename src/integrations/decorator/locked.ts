@@ -95,7 +95,7 @@ export interface LockedDecorator<Self, A extends unknown[], Skips> {
 export function locked<Self extends object = object, A extends unknown[] = []>(
   locks: Locks | ((self: Self) => Locks),
   name: string | ((...args: A) => string | LockedCall),
-  options: LockedOptions & { readonly ifBusy: 'skip' },
+  options: Omit<LockedOptions, 'wait'> & { readonly ifBusy: 'skip' },
 ): LockedDecorator<Self, A, true>;
 export function locked<Self extends object = object, A extends unknown[] = []>(
   locks: Locks | ((self: Self) => Locks),
@@ -116,6 +116,9 @@ export function locked<Self extends object, A extends unknown[]>(
     throw new UsageError('locked takes a name, or a function that returns one.');
   }
   if (typeof locks !== 'function') checkLocks(locks);
+  if (ifBusy === 'skip' && wait !== undefined) {
+    throw new UsageError("ifBusy 'skip' never waits: leave out wait.");
+  }
   const defaults = { ...(wait !== undefined && { wait }), ...(label !== undefined && { label }) };
 
   const replace = (method: Method): Method => {

@@ -85,17 +85,19 @@ export type OnceResult<T, O extends OnceOptions> =
  */
 export type FromJson<T> = unknown extends T
   ? T
-  : T extends { toJSON(): infer J }
-    ? FromJson<J>
-    : T extends bigint | symbol | ((...given: never[]) => unknown)
-      ? never
-      : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
-        ? Record<string, never>
-        : T extends readonly unknown[]
-          ? { [K in keyof T]: FromJson<T[K]> }
-          : T extends object
-            ? { [K in keyof T as FromJson<T[K]> extends never ? never : K]: FromJson<T[K]> }
-            : T;
+  : T extends string | number | boolean | null | undefined
+    ? T
+    : T extends { toJSON(): infer J }
+      ? FromJson<J>
+      : T extends bigint | symbol | ((...given: never[]) => unknown)
+        ? never
+        : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+          ? Record<string, never>
+          : T extends readonly unknown[]
+            ? { [K in keyof T]: FromJson<T[K]> }
+            : T extends object
+              ? { [K in keyof T as FromJson<T[K]> extends never ? never : K]: FromJson<T[K]> }
+              : T;
 
 /** Longest result, in bytes of JSON: half of a record, for the rest names the process. */
 const MAX_RESULT_BYTES = 8192;

@@ -152,18 +152,18 @@ export class FencedClaim {
     const sentAt = clock.now();
     const fence = await locks.ask(name, (lock) => lock.tryLock(waitMs));
     if (fence === undefined) return false;
-    let aliveUntil = session.aliveFrom(sentAt);
-    let goesOn = true;
-    if (clock.now() > (sentAt + aliveUntil) / 2) {
-      goesOn = (await session.prove()) === epoch;
-      aliveUntil = session.aliveUntil;
+    try {
+      let aliveUntil = session.aliveFrom(sentAt);
+      let goesOn = true;
+      if (clock.now() > (sentAt + aliveUntil) / 2) {
+        goesOn = (await session.prove()) === epoch;
+        aliveUntil = session.aliveUntil;
+      }
+      if (goesOn && this.#over === undefined) this.#hold = { fence, epoch, aliveUntil };
+    } finally {
+      if (!this.#hold) this.#giveBack(fence);
     }
-    if (goesOn && this.#over === undefined) {
-      this.#hold = { fence, epoch, aliveUntil };
-      return true;
-    }
-    this.#giveBack(fence);
-    return false;
+    return this.#hold !== undefined;
   }
 
   /** From now on for so long. */

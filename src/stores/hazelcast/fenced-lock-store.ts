@@ -82,9 +82,10 @@ export class FencedLockStore implements Store {
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const proof = this.#session.prove();
+    let proof: Promise<number> | undefined;
     return this.#each(claims, async ({ id }) => {
       const known = this.#claims.get(id);
+      proof ??= this.#session.prove();
       const epoch = await proof;
       return known?.renew(epoch) ?? UNKNOWN;
     });

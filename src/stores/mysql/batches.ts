@@ -70,7 +70,9 @@ export class Batches {
     const lines = taken.map(([name, id]) => `${id} ${said[1]} 0 0 ${name}`);
     const there = new Set(columnOf(rows));
     const fresh = claims.filter(([name = '']) => !there.has(name));
-    if (said[0] === '0' || fresh.length === 0 || textOf === takeNew) return lines;
+    // Without a number nothing may be granted, nor written.
+    const closed = said[1] === null;
+    if (closed || said[0] === '0' || fresh.length === 0 || textOf === takeNew) return lines;
     if (performance.now() >= by) return lines;
     return [...lines, ...(await this.#take(fresh, known, takeNew))];
   }

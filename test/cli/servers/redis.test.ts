@@ -31,6 +31,9 @@ it('says that the store grants nothing after a loss of data, and for how long', 
   expect([tried.status, tried.err]).toEqual([0, expect.stringMatching(told)]);
   const waited = await place.fate(...nightly, '--wait', '1s', '--', 'true');
   expect([waited.status, waited.err]).toEqual([75, expect.stringMatching(told)]);
+  const once = ['once', 'nightly', '--keep', '1d', '--store', `${fresh.url}`];
+  const skipped = await place.fate(...once, '--try', '-E', '0', '--', 'true');
+  expect([skipped.status, skipped.err]).toEqual([0, expect.stringMatching(told)]);
   const line = await place.fate(...nightly, '--wait', '1s', '-v', '--', 'true');
   expect(line.err).toMatch(/^holdfast: waiting 0\.\d s for nightly: the store lost its memory and/);
 });

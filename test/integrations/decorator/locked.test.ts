@@ -112,6 +112,7 @@ describe('locked refuses', () => {
     ['no name', [() => undefined, 1], /takes a name/],
     ['an option that does not exist', [() => undefined, 'a', { waits: 1 }], /no option "waits"/],
     ['an odd ifBusy', [() => undefined, 'a', { ifBusy: 'fail' }], /'wait' or 'skip', not 'fail'/],
+    ['a skip that waits', [() => undefined, 'a', { ifBusy: 'skip', wait: 5 }], /leave out wait/],
   ])('%s', (_, args, message) => {
     expect(() => make(...args)).toThrow(usage(message));
   });

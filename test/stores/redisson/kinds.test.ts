@@ -162,6 +162,16 @@ describe('a read-write lock', () => {
     await (await bed.ours('write', 'tale').acquire({ wait: '10s' })).release();
   });
 
+  it('is free for writers of both sides once its only reader has died', async () => {
+    const short = bed.locks.rwLock('saga', { ttl: 500, heartbeat: false }).read;
+    await (await short.acquire()).ended;
+    const java = bed.java.thread();
+    expect(await java.acquire('write', 'saga', { wait: 10_000 })).toBe(true);
+    await java.release('write', 'saga');
+    await (await short.acquire()).ended;
+    await (await bed.ours('write', 'saga').acquire({ wait: '10s' })).release();
+  });
+
   it('with a writer of ours wakes readers in Java', async () => {
     const ours = await bed.ours('write', 'diary').acquire();
     const readers = [1, 2].map(() => bed.java.thread().acquire('read', 'diary', { lease: LONG }));

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { WatchFile } from '../../../src/clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
@@ -274,6 +274,24 @@ test('whose file is removed makes a new one', async () => {
   await a.release([holder]);
   await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'held' }]);
+});
+
+test('a wall clock that is far ahead of the files removes none that is listened at', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  const ahead = Date.now() + 2 * 3_600_000;
+  const wall = vi.spyOn(Date, 'now').mockReturnValue(ahead);
+  onTestFinished(() => wall.mockRestore());
+  const opened = vi.spyOn(fs, 'openSync');
+  onTestFinished(() => opened.mockRestore());
+  const hints = await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  await a.release([holder]);
+  await until(() => hints.length > 0);
+  // Not again for each file that it would remove.
+  expect(opened.mock.calls.length).toBeLessThan(20);
 });
 
 test('closing removes the file and the directory', async () => {

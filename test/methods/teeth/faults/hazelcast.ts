@@ -38,8 +38,8 @@ export const HAZELCAST_FAULTS: readonly Fault[] = [
   {
     ...claim,
     name: 'fenced lock: a claim that gave up keeps what it gets',
-    find: 'if (goesOn && this.#over === undefined) {',
-    replace: 'if (goesOn) {',
+    find: 'if (goesOn && this.#over === undefined)',
+    replace: 'if (goesOn)',
     why: 'a lock that nobody has is never free again',
   },
   {

@@ -22,6 +22,13 @@ export const REDISSON_FAULTS: readonly Fault[] = [
   },
   {
     ...kinds,
+    name: 'Redisson: what has just been made lasts for ever',
+    find: "math.max(call('PTTL', key), ttl)",
+    replace: 'math.max(leftOf(key), ttl)',
+    why: 'a reader that dies alone keeps writers out for weeks',
+  },
+  {
+    ...kinds,
     name: 'Redisson: a lock in use is entered',
     find: "return false end\n  call('HSET', c.key, c.owner, 1)",
     replace: "end\n  call('HSET', c.key, c.owner, 1)",

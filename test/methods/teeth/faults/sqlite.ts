@@ -13,6 +13,13 @@ const wakeFile = { file: 'src/clients/sqlite/wake-file.ts' };
 /** A store that breaks the contract: the one in a file that processes share. */
 export const SQLITE_FAULTS: readonly Fault[] = [
   {
+    ...wakeFile,
+    name: 'a process removes the file at which it listens',
+    find: 'if (name === this.address) continue;',
+    replace: '',
+    why: 'with a wall clock that is ahead it makes the file anew, again and again',
+  },
+  {
     ...connection,
     name: 'BEGIN instead of BEGIN IMMEDIATE',
     find: "this.#database.exec('BEGIN IMMEDIATE');",

@@ -17,8 +17,9 @@ local function leftOf(key)
   return left == -1 and 2147483647 or left
 end
 
+-- A key that has just been made has no end yet.
 local function lastsFor(key, ttl)
-  call('PEXPIRE', key, math.max(leftOf(key), ttl))
+  call('PEXPIRE', key, math.max(call('PTTL', key), ttl))
 end
 
 -- RLock: a hash of one owner with the number of its entries. RFencedLock counts each of them.
@@ -43,6 +44,17 @@ end
 -- RReadWriteLock: a hash with its mode beside the owners. A reader lives as long as a key of its
 -- own for each entry; the hash, as long as the last of them.
 local reader = { letter = 'r' }
+-- The keys of all readers' holds have names that Redisson, too, makes of their owners.
+local function longest(key)
+  local left = FREE
+  local fields = call('HGETALL', key)
+  for i = 1, #fields, 2 do
+    for n = 1, tonumber(fields[i + 1]) or 0 do
+      left = math.max(left, call('PTTL', braced(key) .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
+    end
+  end
+  return left
+end
 function reader.enter(c)
   local mode = call('HGET', c.key, 'mode')
   if mode and mode ~= 'read' then return false end
@@ -56,18 +68,7 @@ function reader.left(c)
 end
 function reader.last(c, ttl)
   call('PEXPIRE', c.hold, ttl)
-  lastsFor(c.key, ttl)
-end
--- The keys of the other readers' holds have names that Redisson, too, makes of their owners.
-local function longest(key)
-  local left = FREE
-  local fields = call('HGETALL', key)
-  for i = 1, #fields, 2 do
-    for n = 1, tonumber(fields[i + 1]) or 0 do
-      left = math.max(left, call('PTTL', braced(key) .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
-    end
-  end
-  return left
+  call('PEXPIRE', c.key, longest(c.key))
 end
 function reader.leave(c)
   call('HDEL', c.key, c.owner)
