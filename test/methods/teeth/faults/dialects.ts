@@ -30,13 +30,6 @@ export const DIALECT_FAULTS: readonly Fault[] = [
     why: TWO,
   },
   {
-    ...rows,
-    name: 'rows: what a claim takes after its release stays taken',
-    find: 'if (this.#released.find(claim.id)) await',
-    replace: 'if (claim.id === this.#needs) await',
-    why: 'a lock is held by no program until its end',
-  },
-  {
     ...statements,
     name: 'rows: PostgreSQL takes a row over before its end',
     find: `WHERE held.\${until} < \${shifted}\``,
