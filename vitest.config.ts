@@ -88,7 +88,7 @@ const config: ViteUserConfig = {
         // More at once, and cases with short TTLs wait for their turn longer than they live.
         maxConcurrency: 8,
       }),
-      project('sharing', { ...TIMED, maxWorkers: 2, include: SHARING, globalSetup: [PROGRAMS] }),
+      project('sharing', { ...TIMED, maxWorkers: 1, include: SHARING, globalSetup: [PROGRAMS] }),
       project('kubernetes', {
         ...{ ...TIMED, include: [KUBERNETES], globalSetup: [PROGRAMS] },
         maxConcurrency: 8,

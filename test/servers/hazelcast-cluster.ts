@@ -82,6 +82,7 @@ export class HazelcastCluster {
       await Promise.all(members.map((member) => member.start()));
       const sign = cpMembers > 0 ? /CP Subsystem is initialized/ : / is STARTED/;
       await Promise.all(members.map((member) => member.says(sign)));
+      if (cpMembers > 0) await cluster.#warmUp();
       return cluster;
     } catch (error) {
       await cluster.close();
@@ -104,6 +105,17 @@ export class HazelcastCluster {
   /** A client of its own, which the caller shuts down. */
   connect(addresses: string[] = this.addresses): Promise<Client> {
     return hazelcastClient(addresses);
+  }
+
+  /** The first requests of a virtual machine take seconds on a busy machine. */
+  async #warmUp(): Promise<void> {
+    const client = await this.connect();
+    const subsystem = client.getCPSubsystem();
+    const reference = await subsystem.getAtomicReference<number>('warm');
+    for (let n = 0; n < 300; n++) await reference.set(n);
+    const lock = await subsystem.getLock('warm');
+    for (let n = 0; n < 100; n++) await lock.unlock(await lock.lock());
+    await client.shutdown();
   }
 
   async close(): Promise<void> {

@@ -46,6 +46,9 @@ afterAll(async () => {
   await cluster?.close();
 });
 
+/** Less than the session, and enough on a busy machine: a request has a third of it. */
+const LONG = { lease: 4000 };
+
 let names = 0;
 const newName = (): string => `shared${++names}`;
 const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
@@ -61,7 +64,7 @@ test('waiters of both kinds stand in one queue', async () => {
   const turns = [];
   for (const [n, thread] of threads.entries()) {
     const enter = async (): Promise<void> => {
-      await thread.acquire('mutex', name);
+      await thread.acquire('mutex', name, LONG);
       order.push(n);
     };
     turns.push(enter());
@@ -78,16 +81,16 @@ test('waiters of both kinds stand in one queue', async () => {
 test('each excludes the other, and what Java took twice is free after two releases', async () => {
   const name = newName();
   const [theirs, own] = [java.thread(), ours.thread()];
-  await theirs.acquire('mutex', name);
-  await theirs.acquire('mutex', name);
-  expect(await own.acquire('mutex', name, { wait: 0 })).toBe(false);
+  await theirs.acquire('mutex', name, LONG);
+  await theirs.acquire('mutex', name, LONG);
+  expect(await own.acquire('mutex', name, { wait: 0, ...LONG })).toBe(false);
   await theirs.release('mutex', name);
-  expect(await own.acquire('mutex', name, { wait: 0 })).toBe(false);
+  expect(await own.acquire('mutex', name, { wait: 0, ...LONG })).toBe(false);
   await theirs.release('mutex', name);
-  expect(await own.acquire('mutex', name, { wait: 0 })).toBe(true);
-  expect(await theirs.acquire('mutex', name, { wait: 0 })).toBe(false);
+  expect(await own.acquire('mutex', name, { wait: 0, ...LONG })).toBe(true);
+  expect(await theirs.acquire('mutex', name, { wait: 0, ...LONG })).toBe(false);
   await own.release('mutex', name);
-  expect(await theirs.acquire('mutex', name, { wait: 0 })).toBe(true);
+  expect(await theirs.acquire('mutex', name, { wait: 0, ...LONG })).toBe(true);
   await theirs.release('mutex', name);
 });
 
@@ -103,9 +106,9 @@ describe.each(LOSSES)('a holder of $holder', ({ holder, next }) => {
   test('that is killed makes way when its session ends', async () => {
     const name = newName();
     await using program = await start(holder);
-    await program.thread().acquire('mutex', name);
+    await program.thread().acquire('mutex', name, LONG);
     const thread = nextOf();
-    const waiting = thread.acquire('mutex', name);
+    const waiting = thread.acquire('mutex', name, LONG);
     await program.kill();
     expect(await waiting).toBe(true);
     await thread.release('mutex', name);
@@ -115,10 +118,10 @@ describe.each(LOSSES)('a holder of $holder', ({ holder, next }) => {
     const name = newName();
     await using program = await start(holder);
     const stopped = program.thread();
-    await stopped.acquire('mutex', name);
+    await stopped.acquire('mutex', name, LONG);
     program.pause();
     const thread = nextOf();
-    await thread.acquire('mutex', name);
+    await thread.acquire('mutex', name, LONG);
     program.resume();
     if (holder === 'java') {
       await expect(stopped.release('mutex', name)).rejects.toThrow(/LockOwnershipLost/);
@@ -127,7 +130,7 @@ describe.each(LOSSES)('a holder of $holder', ({ holder, next }) => {
     }
     await thread.release('mutex', name);
     // It has a new session, and may have the lock again.
-    expect(await stopped.acquire('mutex', name)).toBe(true);
+    expect(await stopped.acquire('mutex', name, LONG)).toBe(true);
     await stopped.release('mutex', name);
   });
 });
