@@ -53,12 +53,12 @@ const apiServer: Step = {
 const kubernetes = timedVitestStep('kubernetes');
 
 const long: readonly Step[] = [
+  ...packageSteps({ fetch: true }),
   ...['leaks', 'commands', 'servers', 'sharing'].map((name) => timedVitestStep(name)),
   teethStep('on real clocks'),
   { ...kubernetes, run: () => Promise.resolve(built).then(kubernetes.run) },
 ];
 const much: readonly Step[] = [
-  ...packageSteps({ fetch: true }),
   script('simulation', 'scripts/sim.ts', '--runs', '10000'),
   script('fuzz', 'scripts/fuzz.ts', '--calls', '500000'),
   vitestStep('models'),

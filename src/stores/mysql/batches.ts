@@ -19,7 +19,7 @@ import { isDue, type Known, WRITABLE } from './history.ts';
 import { type Args, granting, NONE, WORDS } from './holding.ts';
 
 /** What says that another session has a row. */
-const LOCKED: readonly (number | undefined)[] = [1205, 1213, 3572];
+const LOCKED: readonly (number | undefined)[] = [1205, 3572];
 
 const TTL = WORDS.indexOf('ttl');
 /** How late a second request may be, as a share of the ttl: the tombstones of claims end. */
