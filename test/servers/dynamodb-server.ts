@@ -1,4 +1,4 @@
-/** DynamoDB Local: Amazon's own server for tests, which keeps its tables in memory. */
+/** DynamoDB Local: Amazon's own server for tests, which keeps its tables in memory or in files. */
 import { join } from 'node:path';
 import { type JavaProgram, javaProgram } from './maven.ts';
 import { freePort } from './ports.ts';
@@ -7,12 +7,18 @@ import { LocalServer, ServerProcess } from './server-process.ts';
 const LOCAL = { group: 'com.amazonaws', name: 'DynamoDBLocal', version: '2.6.1' };
 const MAIN = 'com.amazonaws.services.dynamodbv2.local.main.ServerRunner';
 
+export interface DynamodbServerOptions {
+  /** Its tables outlive a restart. Default: false. */
+  readonly keepsData?: boolean;
+}
+
 export class DynamodbServer extends LocalServer {
   readonly port: number;
   readonly #program: JavaProgram;
+  readonly #keepsData: boolean;
 
-  static async start(): Promise<DynamodbServer> {
-    const server = new DynamodbServer(await javaProgram(LOCAL), await freePort());
+  static async start({ keepsData = false }: DynamodbServerOptions = {}): Promise<DynamodbServer> {
+    const server = new DynamodbServer(await javaProgram(LOCAL), await freePort(), keepsData);
     try {
       await server.start();
       return server;
@@ -22,10 +28,11 @@ export class DynamodbServer extends LocalServer {
     }
   }
 
-  private constructor(program: JavaProgram, port: number) {
+  private constructor(program: JavaProgram, port: number, keepsData: boolean) {
     super(new ServerProcess('dynamodb', { refusesRoot: false }));
     this.#program = program;
     this.port = port;
+    this.#keepsData = keepsData;
   }
 
   get url(): string {
@@ -39,7 +46,8 @@ export class DynamodbServer extends LocalServer {
     const quick = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
     const folders = [`-Djava.library.path=${jars}`, `-Djava.io.tmpdir=${this.folder}`];
     const options = [...quick, ...folders, '-cp', join(jars, '*'), MAIN];
-    const command = [program, ...args, ...options, '-inMemory', '-port', `${this.port}`];
+    const data = this.#keepsData ? ['-dbPath', this.folder] : ['-inMemory'];
+    const command = [program, ...args, ...options, ...data, '-port', `${this.port}`];
     // It refuses what is not signed, but it is there.
     const answers = async (): Promise<boolean> => (await fetch(this.url)).status === 400;
     await this.process.start(command, process.env, answers);

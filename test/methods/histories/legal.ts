@@ -7,11 +7,11 @@ export const HISTORY_PATIENCE_MS = 120_000;
 
 /** Four processes and their server suffer for a while; what they write down is linearizable. */
 export async function expectLegal(
-  { store, server, ttlMs, close }: Suffering,
+  { close, ...suffering }: Suffering,
   { seed }: { readonly seed: number },
 ): Promise<void> {
   try {
-    const judged = await record({ store, server, ttlMs, seed, seconds: 5 });
+    const judged = await record({ seconds: 5, ...suffering, seed });
     const { lock, counter, operations, faults } = judged;
     expect(lock.disorders.map(({ message }) => message)).toEqual([]);
     expect(counter.disorders.map(({ message }) => message)).toEqual([]);

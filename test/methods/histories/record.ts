@@ -28,6 +28,8 @@ export interface RecordOptions {
   readonly seed: number;
   /** Default 4, with 3 tasks each. */
   readonly processes?: number;
+  /** Of the processes, beside that of this one. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   /** Default all that can be done. */
   readonly faults?: readonly Fault[];
   /** What the store is on, if it can suffer as well. */
@@ -208,7 +210,7 @@ class Crowd {
   }
 
   async #start(): Promise<ChildProcess> {
-    const { store, without } = this.#options;
+    const { store, without, env } = this.#options;
     const name = `process ${this.#logs.size + 1}`;
     const log = join(this.#folder, `${name}.log`);
     this.#logs.set(name, log);
@@ -225,6 +227,7 @@ class Crowd {
     const path = fileURLToPath(new URL('client.ts', import.meta.url));
     const client = fork(path, [JSON.stringify(options)], {
       execArgv: ['--import', './scripts/sources.mjs'],
+      env: { ...process.env, ...env },
     });
     this.#started.push(client);
     await new Promise((resolve, reject) => {

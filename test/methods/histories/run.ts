@@ -1,8 +1,8 @@
 /**
  * Histories of real processes: `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, or
- * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `consul`, `kubernetes`, `postgres`, `mariadb`,
- * or the latter two with `-fast`, for an own server that suffers as well, `--seed` the first;
+ * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `consul`, `kubernetes`, `dynamodb`, `objects`,
+ * `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that suffers as well, `--seed` the first;
  * `--without lease` or `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
@@ -10,10 +10,12 @@ import { FAULTS, isLegal, type Judged, record } from './record.ts';
 import {
   type Suffering,
   sufferingConsul,
+  sufferingDynamodb,
   sufferingEtcd,
   sufferingKubernetes,
   sufferingMariadb,
   sufferingMongodb,
+  sufferingObjects,
   sufferingPostgres,
   sufferingRedis,
   sufferingTable,
@@ -41,16 +43,18 @@ const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   table: sufferingTable,
   consul: sufferingConsul,
   kubernetes: sufferingKubernetes,
+  dynamodb: sufferingDynamodb,
+  objects: sufferingObjects,
 };
 const suffering = await SUFFERING[values.store]?.();
-const { store = values.store, server, ttlMs } = suffering ?? {};
+const { store = values.store, server, ttlMs, env } = suffering ?? {};
 const seconds = Number(values.seconds);
 const first = Number(values.seed);
 const without = values.without as 'lease' | 'fence' | undefined;
 
 const all: Judged[] = [];
 for (let seed = first; seed < first + Number(values.histories); seed++) {
-  const judged = await record({ store, server, ttlMs, seconds, seed, without, keep: true });
+  const judged = await record({ store, server, ttlMs, env, seconds, seed, without, keep: true });
   all.push(judged);
   const { lock, counter, operations, unknown, checkMs } = judged;
   const figures = `${operations} operations, ${unknown} unknown, ${checkMs.toFixed(0)} ms`;

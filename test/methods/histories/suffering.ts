@@ -12,7 +12,10 @@ import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { startPostgres } from '../../servers/postgres-server.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import type { LocalServer } from '../../servers/server-process.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { startTable } from '../../stores/dynamodb/table.ts';
+import { startBucket } from '../../stores/objects/bucket.ts';
 import type { Sufferer } from './record.ts';
 
 export interface Suffering {
@@ -21,6 +24,10 @@ export interface Suffering {
   readonly server: Sufferer;
   /** The least that it can do, if that is much. */
   readonly ttlMs?: number | undefined;
+  /** For how long it suffers, if not 5 s. */
+  readonly seconds?: number;
+  /** What its clients need to know beside the URL. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   close(): Promise<void>;
 }
 
@@ -92,6 +99,31 @@ export async function sufferingMongodb(): Promise<Suffering> {
 export async function sufferingConsul(): Promise<Suffering> {
   const server = await ConsulServer.start();
   return suffering(server, server.url.replace('http:', 'consul:'));
+}
+
+/** Its servers for tests believe all, and take so long that 400 ms would leave none to hold. */
+const OF_AWS = {
+  env: { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
+  ...{ ttlMs: 1500, seconds: 12 },
+};
+
+/** Items that it keeps when it crashes. */
+export async function sufferingDynamodb(): Promise<Suffering> {
+  const server = await startTable({ keepsData: true });
+  return { ...suffering(server, `dynamodb://locks?endpoint=${server.url}`), ...OF_AWS };
+}
+
+/** Objects in the memory of a server, so it does not crash: all its connections do. */
+export async function sufferingObjects(): Promise<Suffering> {
+  const server = await startBucket();
+  const proxy = await TcpProxy.start(server.port);
+  const crash = async (): Promise<void> => proxy.reset();
+  const url = `s3://locks/?forcePathStyle=true&endpoint=http://${proxy.host}:${proxy.port}`;
+  const close = async (): Promise<void> => {
+    proxy.close();
+    await server.close();
+  };
+  return { ...suffering(server, url, { crash }), ...OF_AWS, close };
 }
 
 /** Leases of an API server that crashes; its etcd keeps them. Its clock counts whole seconds. */

@@ -1,6 +1,6 @@
 /** A table of DynamoDB as the page of the store makes it. */
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamodbServer } from '../../servers/dynamodb-server.ts';
+import { DynamodbServer, type DynamodbServerOptions } from '../../servers/dynamodb-server.ts';
 
 export function client(port: number, maxAttempts = 3): DynamoDBClient {
   return new DynamoDBClient({
@@ -9,8 +9,8 @@ export function client(port: number, maxAttempts = 3): DynamoDBClient {
   });
 }
 
-export async function startTable(): Promise<DynamodbServer> {
-  const server = await DynamodbServer.start();
+export async function startTable(options?: DynamodbServerOptions): Promise<DynamodbServer> {
+  const server = await DynamodbServer.start(options);
   const command = new CreateTableCommand({
     ...{ TableName: 'locks', BillingMode: 'PAY_PER_REQUEST' },
     AttributeDefinitions: [{ AttributeName: 'key', AttributeType: 'S' }],
