@@ -1,6 +1,4 @@
 /** The servers that figures need. One that several need is started for the first of them. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startCluster } from '../test/servers/cluster.ts';
@@ -16,6 +14,7 @@ import {
   startZookeeper,
   ZookeeperServer,
 } from '../test/servers/zookeeper-server.ts';
+import { scratchFolder } from './measuring/processes.ts';
 import type { Place } from './measuring/subject.ts';
 
 export interface Servers {
@@ -52,8 +51,7 @@ const ONE = 'one server';
 const STARTS: Readonly<Record<string, () => Promise<Servers>>> = {
   memory: async () => ({ places: [{ name: ONE, url: 'memory:', pids: [] }] }),
   sqlite: async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    const folder = scratchFolder();
     return { places: [{ name: 'one file', url: `sqlite:${join(folder, 'locks.db')}`, pids: [] }] };
   },
   redis: async () => {

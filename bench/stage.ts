@@ -7,17 +7,15 @@ import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { scratchFolder } from './measuring/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -30,8 +28,7 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
 
 /** Builds, and returns the folder with the scripts; it is gone when this process ends. */
 export function stage(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = scratchFolder();
   const home = join(folder, 'node_modules/holdfast');
   mkdirSync(home, { recursive: true });
   copyFileSync(join(ROOT, 'package.json'), join(home, 'package.json'));

@@ -57,11 +57,18 @@ export function deed(name: string): Promise<number> {
   });
 }
 
+const folders: string[] = [];
+
 /** An empty folder that is gone when this process ends. */
 export function scratchFolder(): string {
+  if (folders.length === 0) process.once('exit', removeFolders);
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
+}
+
+function removeFolders(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
 export function sleep(ms: number): Promise<void> {
