@@ -1,5 +1,6 @@
 /** What the store needs of a connection of either client package. */
 import type { WireTerms } from '../wire.ts';
+import { numberOf } from './errors.ts';
 
 export type Row = readonly (string | null)[];
 
@@ -88,6 +89,24 @@ function changeIn({ insertId, affectedRows }: Change): Row {
  */
 export function literal(text: string): string {
   return text === '' ? "''" : `_utf8mb4 0x${Buffer.from(text).toString('hex')}`;
+}
+
+/** Too many are prepared (`max_prepared_stmt_count`), or the tables change faster than they are. */
+const UNPREPARED: readonly (number | undefined)[] = [1461, 1615];
+
+/** Executes a prepared statement, or one with the values in its text where none can be prepared. */
+export async function execute(
+  { execute: prepared, query }: Connection,
+  text: string,
+  values: readonly string[],
+): Promise<readonly Row[]> {
+  try {
+    return await prepared(text, values);
+  } catch (error) {
+    if (!UNPREPARED.includes(numberOf(error))) throw error;
+    const left = values.map(literal);
+    return query(text.replaceAll('?', () => left.shift() ?? '?'));
+  }
 }
 
 /** Values of a prepared statement, which then do not depend on the character set of the client. */

@@ -7,7 +7,7 @@
  * never wait for a row, since all of the process share a session. Whoever is concerned is told
  * after the commit.
  */
-import { type Connection, columnOf, type Row } from '../../clients/mysql/connection.ts';
+import { type Connection, columnOf, execute, type Row } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { Batches } from './batches.ts';
 import { type Bell, ring } from './bell.ts';
@@ -111,7 +111,7 @@ export class Verbs {
     leave_free: async (args) => {
       const [name = '', id = ''] = args;
       const text = leaveFree(this.#tables);
-      const [done] = await this.#inLine(name, (session) => session.execute(text, args));
+      const [done] = await this.#inLine(name, (session) => execute(session, text, args));
       return isDone(done) ? [id] : [];
     },
     leave_all: (lists) => this.#batches.leave(claimsIn(lists)),
@@ -155,7 +155,7 @@ export class Verbs {
 
   #takeFree(args: Args): Promise<Args> {
     const text = takeFree(this.#tables, this.#known);
-    return this.#take(args, (session) => session.execute(text, freeValues(args)));
+    return this.#take(args, (session) => execute(session, text, freeValues(args)));
   }
 
   async #take(args: Args, ask: Ask): Promise<Args> {

@@ -1,4 +1,4 @@
-/** What a store makes of deadlocks that others bring about, and of named locks. */
+/** What a store makes of deadlocks, of named locks, and of a server that prepares nothing. */
 import { createPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -36,6 +36,20 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await connection.query(`select name from ${bed.name}lock where name = 'c' for update`);
     await connection.query('commit');
     expect(await claimed).toMatchObject([{ state: 'held' }, { state: 'held' }]);
+  });
+
+  test('a server that prepares no more statements is asked in others', async () => {
+    await using bed = new Bed(server);
+    const store = bed.store(await bed.server());
+    await server.query('set global max_prepared_stmt_count = 0');
+    try {
+      const claim = claimOf('a');
+      expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
+      await store.release([claim]);
+      expect(await store.inspect?.('a')).toMatchObject({ holders: [] });
+    } finally {
+      await server.query('set global max_prepared_stmt_count = 16382');
+    }
   });
 
   test('NULL for a named lock is an error, not somebody else who has it', async () => {

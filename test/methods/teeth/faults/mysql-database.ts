@@ -113,4 +113,11 @@ export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
     replace: `export const ON_PRIMARY = '';`,
     why: 'behind a proxy that reads from replicas no waiter is woken',
   },
+  {
+    file: 'src/clients/mysql/connection.ts',
+    name: 'mysql: where nothing can be prepared, nothing is asked',
+    find: 'if (!UNPREPARED.includes(numberOf(error))) throw error;',
+    replace: 'throw error;',
+    why: 'a server that others filled with prepared statements grants no lock',
+  },
 ];
