@@ -34,8 +34,8 @@ let shipped = 0;
 
 /** Ships each order once, whoever asks and how often; true if it was done now. */
 async function shipOnce(orderNumber: number): Promise<boolean> {
-  const options = { keepFor: KEEP_FOR };
-  const { state } = await once(locks, `order:${orderNumber}`, options, () => ship(orderNumber));
+  const key = `order:${orderNumber}`;
+  const { state } = await once(locks, key, { keepFor: KEEP_FOR }, () => ship(orderNumber));
   return state === 'ran';
 }
 

@@ -2,7 +2,7 @@ import { UsageError } from './errors.ts';
 import { show } from './show.ts';
 
 /** Milliseconds, or text such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. */
-export type Duration = number | string;
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 const UNIT = new Map([
   ['ms', 1],
@@ -16,7 +16,8 @@ const UNIT = new Map([
 export const MAX_DURATION_MS = 2_147_483_647;
 
 /**
- * Whole milliseconds of a duration, rounded up.
+ * Whole milliseconds of a duration, rounded up. Takes any text, such as that of an environment
+ * variable.
  * @param what names the option in the message.
  *
  * @example
@@ -26,7 +27,7 @@ export const MAX_DURATION_MS = 2_147_483_647;
  *
  * @throws UsageError if it is malformed, negative, not finite or longer than 24 days.
  */
-export function parseDuration(value: Duration, what = 'duration'): number {
+export function parseDuration(value: Duration | string, what = 'duration'): number {
   const ms = millisecondsOf(value, what);
   if (ms <= MAX_DURATION_MS) return ms;
   throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
@@ -59,7 +60,7 @@ export function positive(otherwise?: Duration) {
  * The same for a span that no timer counts, however long.
  * @throws UsageError if it is malformed or negative.
  */
-export function millisecondsOf(value: Duration, what: string): number {
+export function millisecondsOf(value: Duration | string, what: string): number {
   const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(ms|[smhd])$/.exec(value) : null;
   const ms = match ? Number(match[1]) * (UNIT.get(match[2] ?? '') ?? Number.NaN) : value;
   if (typeof ms !== 'number' || !(ms >= 0)) {

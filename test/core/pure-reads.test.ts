@@ -1,6 +1,6 @@
 /** Looking at a lease calls nobody, whatever it finds. */
 import { inspect } from 'node:util';
-import type { LeaseLostError, LeaseState } from 'holdfast';
+import type { Duration, LeaseLostError, LeaseState } from 'holdfast';
 import { expect, it } from 'vitest';
 import { gate } from '../../src/testkit/gate.ts';
 import { held, setUp } from '../support/scripted-store.ts';
@@ -8,7 +8,7 @@ import { held, setUp } from '../support/scripted-store.ts';
 /** Longer than any life here. */
 const STALL_MS = 11_000;
 
-async function takenWith(options: { readonly maxHold?: string } = {}) {
+async function takenWith(options: { readonly maxHold?: Duration } = {}) {
   const bed = setUp();
   const lease = await bed.locks.mutex('a', options).acquire();
   const told: string[] = [];

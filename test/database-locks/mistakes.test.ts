@@ -122,7 +122,7 @@ describe.each(PRODUCTS)('$name', (product) => {
         expect(() => rowLock(tx, { ...stock, key: columns as never })).toThrow(usage);
       }
       expect(() => rowLock(tx, { ...stock, mode: 'write' as 'share' })).toThrow(usage);
-      expect(() => rowLock(tx, { ...stock, wait: 'soon' })).toThrow(usage);
+      expect(() => rowLock(tx, { ...stock, wait: 'soon' as 'skip' })).toThrow(usage);
       expect(() => rowLock(tx, { ...stock, wiat: 5 } as never)).toThrow(/no option "wiat"/);
       expect(() => transactionLock(tx, '')).toThrow(usage);
       const change = { ...stock, from: { state: 0 } };

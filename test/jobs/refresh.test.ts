@@ -206,7 +206,7 @@ describe('a load that hangs', () => {
     const hangs = new Promise<number>(() => {});
     let loads = 0;
     const options = {
-      ...{ read: () => undefined, maxHold: '30s' },
+      ...({ read: () => undefined, maxHold: '30s' } as const),
       load: () => (++loads === 1 ? hangs : loads),
     };
     const callers = [1, 2].map(() => watchOutcome(refresh<number>(locks, 'a', options)));

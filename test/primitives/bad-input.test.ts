@@ -79,7 +79,7 @@ const ATTEMPTS: readonly Attempt[] = [
 ];
 
 const SETUPS: readonly (readonly [string, LocksOptions])[] = [
-  ['a ttl that is no duration', { ttl: 'long' }],
+  ['a ttl that is no duration', { ttl: wrong('long') }],
   ['a ttl above maxTtl', { ttl: '1m' }],
   ['a prefix that is no text', { prefix: wrong(1) }],
   ['a prefix of more than 128 bytes', { prefix: 'x'.repeat(129) }],

@@ -156,7 +156,7 @@ describe('release', () => {
     expect(tries).toBe(3);
   });
 
-  for (const options of [{}, { minHold: '5s' }]) {
+  for (const options of [{}, { minHold: '5s' }] as const) {
     it(`does not hang on a store that is silent: ${JSON.stringify(options)}`, async () => {
       const { clock, store, locks } = setUp();
       store.onRelease = silence;

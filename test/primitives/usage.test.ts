@@ -4,6 +4,7 @@ import {
   allOf,
   closeOnSignal,
   createLocks,
+  type Duration,
   downgrade,
   evict,
   isLockError,
@@ -13,7 +14,7 @@ import {
   type Store,
 } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { setUp } from '../support/scripted-store.ts';
 
 /** Values that a program in JavaScript may pass by mistake. */
@@ -144,7 +145,7 @@ describe('bad input', () => {
         (name) => () => locks.mutex(name as string),
       ),
       ...[0, 99, 30_001, '31s', '5 minutes', Number.NaN, '', null].map(
-        (ttl) => () => locks.mutex('a', { ttl: ttl as string }),
+        (ttl) => () => locks.mutex('a', { ttl: ttl as number }),
       ),
       ...[0, -1, 1.5, 2 ** 30 + 1, '3', undefined].map(
         (limit) => () => locks.semaphore('s', { limit: limit as number }),
@@ -152,7 +153,7 @@ describe('bad input', () => {
       ...[0, 4, 1.5, -1, '1'].map((permits) => () => semaphore.acquire({ permits: permits as 1 })),
       () => mutex.acquire({ permits: 2 }),
       () => allOf([mutex, semaphore]).acquire({ permits: 1 }),
-      () => mutex.acquire({ wait: '5 sec' }),
+      () => mutex.acquire({ wait: '5 sec' as '5s' }),
       () => mutex.acquire({ wiat: '5s' } as AcquireOptions),
       () => mutex.acquire([] as AcquireOptions),
       () => mutex.run({} as never),
@@ -168,7 +169,7 @@ describe('bad input', () => {
       () => createElection(locks, 'e').observe({ every: 0 }),
       () => evict(locks, 'a', { token: 5 as never, reason: 'test' }),
       () => locks.on('losst' as never, () => {}),
-      () => locks.close({ drain: 'soon' }),
+      () => locks.close({ drain: 'soon' as '5s' }),
       () => createLocks({} as Store),
       () => createLocks(store, { ttl: '31s' }),
       () => createLocks(store, { prefix: 'p'.repeat(129) }),
@@ -215,6 +216,12 @@ describe('bad input', () => {
 });
 
 describe('good input', () => {
+  it('has durations in units that the compiler knows', () => {
+    expectTypeOf<'1.5m' | '2h' | 250>().toExtend<Duration>();
+    expectTypeOf<'5 secs'>().not.toExtend<Duration>();
+    expectTypeOf(parseDuration).toBeCallableWith(process.env.TTL ?? '10s');
+  });
+
   it('at the edges is taken as it is', async () => {
     const { clock, store, locks } = setUp({}, { prefix: 'p'.repeat(128) });
     const names = [

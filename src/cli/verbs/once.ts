@@ -1,3 +1,4 @@
+import type { Duration } from '../../base/duration.ts';
 import { isLockError } from '../../base/errors.ts';
 import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
@@ -49,7 +50,7 @@ export const verb: Verb = {
 };
 
 interface Terms {
-  readonly keepFor: string;
+  readonly keepFor: Duration;
   readonly ifRunning: 'wait' | 'skip';
   readonly wait?: number;
   readonly maxHold?: number;
@@ -67,7 +68,7 @@ function termsOf(given: Arguments): Terms {
   if (wait !== undefined && given.has('try')) throw misuse('--try takes no --wait: it never waits');
   const maxHold = given.duration('max-hold');
   return {
-    keepFor,
+    keepFor: keepFor as Duration,
     ifRunning: skips ? 'skip' : 'wait',
     ...(wait !== undefined && !skips && { wait }),
     ...(maxHold !== undefined && { maxHold }),

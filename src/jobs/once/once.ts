@@ -133,8 +133,8 @@ const ONCE = {
  * @example
  * import { once } from 'holdfast/once';
  *
- * const options = { keepFor: '7d' };
- * const { state } = await once(locks, `ship:${order.id}`, options, () => ship(order));
+ * const key = `ship:${order.id}`;
+ * const { state } = await once(locks, key, { keepFor: '7d' }, () => ship(order));
  *
  * @throws UsageError synchronously; as rejections the errors of the work and of a mutex's `run`,
  *   UnsupportedError if the store keeps no records, and UsageError if the work is done and its

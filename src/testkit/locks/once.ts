@@ -170,7 +170,7 @@ export const refreshCases: Topic = {
           },
           // Longer than this machine may stand still.
           retryAfter: '20s',
-        };
+        } as const;
         const asked = Array.from({ length: 20 }, (_, i) =>
           refresh(locks[i % 2]!, bed.name(), options),
         );

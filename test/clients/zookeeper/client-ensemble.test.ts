@@ -1,4 +1,6 @@
 /** Three servers: what a session makes of the loss of one, of two, and of a leader out of reach. */
+
+import type { Duration } from 'holdfast';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -32,7 +34,7 @@ beforeEach(async () => {
   await ensemble.followers(2);
 }, PATIENCE.timeout);
 
-function everywhere(sessionTimeout = LONG): ZookeeperSession {
+function everywhere(sessionTimeout: Duration = LONG): ZookeeperSession {
   const servers = ensemble.servers.map(({ address }) => address);
   return startSession({ servers, sessionTimeout });
 }

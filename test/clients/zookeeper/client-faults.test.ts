@@ -1,4 +1,6 @@
 /** One server that dies, stands still or cannot be reached, and what a session makes of it. */
+
+import type { Duration } from 'holdfast';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -24,7 +26,7 @@ interface Proxied {
   readonly session: ZookeeperSession;
 }
 
-async function proxied(sessionTimeout: string): Promise<Proxied> {
+async function proxied(sessionTimeout: Duration): Promise<Proxied> {
   const proxy = await TcpProxy.start(server.port);
   onTestFinished(() => proxy.close());
   const session = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout });

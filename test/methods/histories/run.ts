@@ -2,8 +2,8 @@
  * Histories of real processes: `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, or
  * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `consul`, `kubernetes`, `dynamodb`, `objects`,
- * `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that suffers as well, `--seed` the first;
- * `--without lease` or `--without fence` makes a control, which has to be found illegal.
+ * `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that suffers as well,
+ * `--seed` the first; `--without lease` or `--without fence` makes a control, which has to be found illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';

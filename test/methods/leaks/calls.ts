@@ -30,7 +30,7 @@ async function refused(waiting: Promise<unknown>): Promise<void> {
 const FAIR = { fair: true };
 
 /** A copy of what is aborted may come late, so the store remembers it for a TTL. */
-const BRIEF = { ...FAIR, ttl: '2s' };
+const BRIEF = { ...FAIR, ttl: '2s' } as const;
 
 const acquiring: Readonly<Record<string, Call['round']>> = {
   'acquire and release': async ({ locks, name, signal }) => {

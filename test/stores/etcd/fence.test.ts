@@ -180,7 +180,7 @@ test('two believe that they hold: the stale one writes nothing', async () => {
   await put(etcd, 'data/two', '10');
   const proxy = await proxyTo(server.port);
   // Nothing of this test takes so long that the one who is cut off could notice by its clock.
-  const options = { ttl: '30s' };
+  const options = { ttl: '30s' } as const;
   const cut = createLocks(etcdStore(`127.0.0.1:${proxy.port}`), options);
   const other = createLocks(etcdStore(server.url), options);
   onTestFinished(async () => {

@@ -5,7 +5,7 @@ import type Libsql from 'libsql';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
-import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
+import { type SqliteOptions, sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
 test('the objects of the bindings fit', () => {
@@ -63,7 +63,7 @@ test.each([
   { busyTimeout: 'soon' },
   { busyTimeout: -1 },
 ])('the options %j are a usage error', (options) => {
-  const call = () => sqliteStore('locks.db', options);
+  const call = () => sqliteStore('locks.db', options as SqliteOptions);
   expect(call).toThrow(expect.objectContaining({ code: 'USAGE' }));
 });
 
