@@ -3,7 +3,8 @@
  * `--histories` is how many, `--seconds` for how long each goes on, `--store` a URL, or
  * `redis`, `etcd`, `zookeeper`, `mongodb`, `table`, `consul`, `kubernetes`, `dynamodb`, `objects`,
  * `postgres`, `mariadb`, or the latter two with `-fast`, for an own server that suffers as well,
- * `--seed` the first; `--without lease` or `--without fence` makes a control, which has to be found illegal.
+ * `--seed` the first; `--without lease` or `--without fence` makes a control, which has to be found
+ * illegal.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS, isLegal, type Judged, record } from './record.ts';
