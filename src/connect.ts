@@ -2,8 +2,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { UsageError } from './base/errors.ts';
 import { nearest } from './base/nearest.ts';
+import { flag } from './base/options.ts';
 import type { Store } from './contract/store.ts';
 import { createLocks, type Locks } from './locks.ts';
+import { ready } from './operators/ready.ts';
 import type { LocksOptions } from './primitives/lock-options.ts';
 
 interface Opener {
@@ -56,18 +58,33 @@ const OPENERS: ReadonlyMap<string, () => Promise<Opener>> = new Map([
   ['module', async () => ({ openUrl: openModule })],
 ]);
 
+export interface ConnectOptions extends LocksOptions {
+  /** Whether to resolve only once the store has replied, as `ready` does. Default: false. */
+  readonly verify?: boolean;
+}
+
 /**
  * Locks on the store that the URL names. They own the store: `locks.close()` closes it.
  *
  * @example
  * import { connect } from 'holdfast/connect';
  *
- * const locks = await connect('redis://localhost', { prefix: 'shop:' });
+ * const locks = await connect('redis://localhost', { prefix: 'shop:', verify: true });
  *
- * @throws the errors of `openStore` and `createLocks`.
+ * @throws the errors of `openStore` and `createLocks`, and with `verify` those of `ready`.
  */
-export async function connect(url: string, options?: LocksOptions): Promise<Locks> {
-  return createLocks(await openStore(url), options);
+export async function connect(url: string, options: ConnectOptions = {}): Promise<Locks> {
+  const verify = flag()(options?.verify, 'verify');
+  const others = options && Object.entries(options).filter(([name]) => name !== 'verify');
+  const locks = createLocks(await openStore(url), others && Object.fromEntries(others));
+  if (!verify) return locks;
+  try {
+    await ready(locks);
+    return locks;
+  } catch (error) {
+    await locks.close();
+    throw error;
+  }
 }
 
 /**

@@ -35,6 +35,7 @@ export { createLocks, Locks } from './locks.ts';
 export { closeOnSignal } from './operators/close-on-signal.ts';
 export { type EvictOptions, evict } from './operators/evict.ts';
 export { list } from './operators/list.ts';
+export { ready } from './operators/ready.ts';
 export { downgrade } from './primitives/downgrade.ts';
 export type { Lock } from './primitives/lock.ts';
 export type {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect, openStore } from '../src/connect.ts';
+import { ready } from '../src/operators/ready.ts';
 
 test('memory: is a store of this process', async () => {
   await using locks = await connect('memory:', { prefix: 'a:' });
@@ -33,6 +34,26 @@ test('sqlite: takes options as its query', async () => {
   });
   await _.release();
   await (await waits).release();
+});
+
+test('verify: waits for a first reply of the store, or rejects and closes it', async () => {
+  await using locks = await connect('memory:', { verify: true });
+  await expect(ready(locks)).resolves.toBeUndefined();
+  const gone = connect('redis://127.0.0.1:1', { verify: true, ttl: '1s' });
+  await expect(gone).rejects.toMatchObject({
+    code: 'STORE',
+    message: expect.stringMatching(/ECONNREFUSED/),
+  });
+  await expect(connect('memory:', { verify: 'yes' as never })).rejects.toThrow(/true or false/);
+  await expect(connect('memory:', null as never)).rejects.toThrow(/must be an object/);
+  await expect(connect('memory:', { verfy: true } as never)).rejects.toThrow(/no option "verfy"/);
+});
+
+test('ready rejects if the store does not reply, and when the locks are closed', async () => {
+  await using locks = await connect('redis://127.0.0.1:1', { ttl: '1s' });
+  await expect(ready(locks)).rejects.toMatchObject({ code: 'STORE' });
+  await locks.close();
+  await expect(ready(locks)).rejects.toMatchObject({ code: 'CLOSED' });
 });
 
 test('module: is a store of your own, from a file or a package', async () => {

@@ -2,6 +2,7 @@ import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
 import type { Locks } from '../../locks.ts';
+import { ready } from '../../operators/ready.ts';
 
 export interface LocksHealthOptions {
   /** How long the store may take to reply; default 1 s: health checks come every few seconds. */
@@ -13,9 +14,6 @@ export type LocksHealth<Key extends string = string> = Record<
   Key,
   { readonly status: 'up' | 'down'; readonly message?: string }
 >;
-
-/** A lock that is inspected, and never taken. */
-const LOOKED_AT = 'holdfast health';
 
 const CHECKS = { timeout: duration('1s') };
 
@@ -82,7 +80,7 @@ export class LocksHealthIndicator {
 
   async #look(): Promise<string | undefined> {
     try {
-      await this.#locks.inspect(LOOKED_AT);
+      await ready(this.#locks);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
