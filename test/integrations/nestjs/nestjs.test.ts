@@ -347,7 +347,7 @@ describe('health', () => {
   it('refuses odd options', async () => {
     const locks = createLocks(memoryStore());
     const { isHealthy } = LocksHealthIndicator.prototype;
-    const wrong = isHealthy.call(new LocksHealthIndicator(locks), 'a', { timeout: 'soon' });
+    const wrong = isHealthy.call(new LocksHealthIndicator(locks), 'a', { timeout: 'soon' as '1s' });
     await expect(wrong).rejects.toMatchObject({ code: 'USAGE' });
     await locks.close();
   });

@@ -51,7 +51,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['database-locks', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['fences', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['integrations/*', FACES],
-  ['connect.ts', ['stores/*', ...LOCKS]],
+  ['connect.ts', ['stores/*', 'operators', ...LOCKS]],
   ['cli', ['stores/*', 'jobs/*', ...FACES]],
   ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
 ]);
