@@ -5,8 +5,8 @@ const LOOKED_AT = 'holdfast ready';
 
 /**
  * Resolves once the store has replied: one round trip, which connects, inspects a queue, and takes
- * no lock. `createLocks` and `connect` send nothing, so call it where a program should not start, or
- * not count as ready, without its store.
+ * no lock. `createLocks` and `connect` send nothing, so call it where a program should not start,
+ * or not count as ready, without its store.
  *
  * @example
  * import { ready } from 'holdfast';
