@@ -35,7 +35,7 @@ interface Request {
   readonly fail: (error: StoreError) => void;
 }
 
-export interface MemberOptions {
+export interface MemberTerms {
   readonly clock: Clock;
   /** Overrides the share of the TTL. */
   readonly patienceMs: number | undefined;
@@ -47,10 +47,10 @@ export class Member {
   readonly #suspects = new Set<string>();
   /** Until when parts grant nothing, as last known, because they lost their memory. */
   readonly #quarantines = new Map<string, number>();
-  readonly #options: MemberOptions;
+  readonly #options: MemberTerms;
   readonly #pending = new Map<string, Request[]>();
 
-  constructor(store: Store, options: MemberOptions) {
+  constructor(store: Store, options: MemberTerms) {
     this.store = store;
     this.#options = options;
   }

@@ -3,6 +3,10 @@ import ts from 'typescript';
 import { filesOf, parse, type Tree, visit } from './tree.ts';
 
 const ERRORS_PAGE = 'docs/reference/errors.md';
+const OPTIONS_PAGE = 'docs/reference/options.md';
+/** Stores have their options on their own pages. */
+const WITH_OPTIONS =
+  /^src\/(connect|core|database-locks|fences|integrations|jobs|layers|operators|primitives)\b/;
 const LINK = /\]\(([^)\s]+)(?:\s"[^"]*")?\)/g;
 const CODE_BLOCK = /^```[\s\S]*?^```/gm;
 
@@ -25,6 +29,41 @@ export function errorCodeProblems(tree: Tree): string[] {
     }
   }
   return problems;
+}
+
+/** Every set of options has a table in the reference, with each of its names and no other. */
+export function optionProblems(tree: Tree): string[] {
+  const [, ...sections] = (tree.get(OPTIONS_PAGE) ?? '').split(/^### `/m);
+  const pages = new Map(sections.map((text) => [text.split('`', 1)[0], rowsOf(text)]));
+  const problems: string[] = [];
+  for (const [name, members] of optionSets(tree)) {
+    const shown = pages.get(name)?.join(', ');
+    const declared = members.join(', ');
+    if (shown !== declared) problems.push(`${OPTIONS_PAGE}: ${name} has ${declared}, not ${shown}`);
+    pages.delete(name);
+  }
+  return [...problems, ...[...pages.keys()].map((name) => `${OPTIONS_PAGE}: there is no ${name}`)];
+}
+
+/** The first column of the table. */
+function rowsOf(section: string): string[] {
+  return [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name);
+}
+
+function optionSets(tree: Tree): Map<string, string[]> {
+  const sets = new Map<string, string[]>();
+  for (const [path, text] of filesOf(tree, WITH_OPTIONS)) {
+    visit(parse(path, text), (node) => {
+      if (!ts.isInterfaceDeclaration(node) || !/Options$/.test(node.name.text)) return;
+      if (!node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return;
+      const own = node.members.filter((member) => !/@internal/.test(member.getFullText()));
+      sets.set(
+        node.name.text,
+        own.map((member) => member.name?.getText() ?? ''),
+      );
+    });
+  }
+  return sets;
 }
 
 /** Relative links to files that are not there, or to headings that are not in them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorCodeProblems, linkProblems } from './docs.ts';
+import { errorCodeProblems, linkProblems, optionProblems } from './docs.ts';
 import { entryProblems, lockFileProblems, manifestOf } from './entries.ts';
 import {
   fileNameProblems,
@@ -63,6 +63,10 @@ describe('the tree', () => {
 describe('the pages', () => {
   it('explain every error code, and tests provoke it', () => {
     expect(errorCodeProblems(tree)).toEqual([]);
+  });
+
+  it('list every option', () => {
+    expect(optionProblems(tree)).toEqual([]);
   });
 
   it('link to what is there', () => {
@@ -138,6 +142,14 @@ describe('these checks find', () => {
     [
       'an unexplained code',
       errorCodeProblems(only('src/base/errors.ts', "type LockErrorCode = 'A';")),
+    ],
+    [
+      'an option that no page lists',
+      optionProblems(only('src/core/a.ts', 'export interface AOptions { a: 1 }')),
+    ],
+    [
+      'a page about options that are not there',
+      optionProblems(only('docs/reference/options.md', '### `AOptions`')),
     ],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
