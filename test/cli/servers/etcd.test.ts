@@ -46,7 +46,7 @@ it.each([
 ])('where %s', async (_, url, expected, says) => {
   const store = url.replace('HERE', `127.0.0.1:${server.port}`);
   const { status, err } = await new Place().fate(
-    ...['run', 'a', '--store', store, '--wait', '1s', '--', 'true'],
+    ...['run', 'a', '--store', store, '--wait', '3s', '--', 'true'],
   );
   expect({ status, err }).toEqual({ status: expected, err: expect.stringMatching(says) });
   expect(err).not.toContain(SECRET);

@@ -1,5 +1,6 @@
 /** A program that asks a store in a database, and shows its replies as lines. */
 import { randomBytes } from 'node:crypto';
+import { StoreError } from 'holdfast';
 import type { Claim, ClaimStatus, Store } from 'holdfast/store';
 import { expect } from 'vitest';
 import { lineOf } from '../../../src/stores/sql/news.ts';
@@ -50,17 +51,18 @@ export class Caller {
 
   async claim(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
     const store = await this.store(settings);
-    return (await store.claim(claims.map(claimIn))).map(lineIn);
+    return (await sent(() => store.claim(claims.map(claimIn)))).map(lineIn);
   }
 
   async renew(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
     const store = await this.store(settings);
-    return (await store.renew(claims.map(claimIn))).map(lineIn);
+    return (await sent(() => store.renew(claims.map(claimIn)))).map(lineIn);
   }
 
   async release(claims: readonly Leaving[], settings: Partial<Settings> = {}): Promise<string[]> {
     const store = await this.store(settings);
-    const left = await store.release(claims.map(claimIn), { ms: claims[0]?.after ?? 0 });
+    const after = { ms: claims[0]?.after ?? 0 };
+    const left = await sent(() => store.release(claims.map(claimIn), after));
     return left.map((was) => (was ? '1' : '0'));
   }
 
@@ -78,6 +80,18 @@ export class Caller {
 
   async close(): Promise<void> {
     for (const store of this.#stores.values()) await store.close?.();
+  }
+}
+
+/** What could not be sent in time is sent again: the server may have just begun. */
+export async function sent<T>(ask: () => Promise<T>, tries = 5): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const nothingCame =
+      error instanceof StoreError && error.retryable && error.outcome === 'failed';
+    if (!nothingCame || tries === 1) throw error;
+    return sent(ask, tries - 1);
   }
 }
 
