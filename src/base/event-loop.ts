@@ -30,6 +30,11 @@ export class EventLoop {
     this.#clock = clock;
   }
 
+  /** Something ran in this turn. */
+  get busy(): boolean {
+    return this.#armed;
+  }
+
   /** Runs `go` now, or in the next turn if this one has lasted too long. */
   run(go: (now: number) => void, now: number = this.#clock.now()): void {
     if (!this.#armed) {

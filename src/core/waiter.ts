@@ -4,18 +4,11 @@ import { type Duration, duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Linked } from '../base/fifo.ts';
 import { asGiven, type Checks, checkOptions, text } from '../base/options.ts';
-import type { StoreError } from '../contract/errors.ts';
-import type { Kind } from '../contract/store.ts';
+import type { GoneStatus, Kind } from '../contract/store.ts';
+import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
+import { AcquireTimeoutError } from './errors.ts';
 import type { Acquisition } from './events.ts';
 import type { Services } from './services.ts';
-
-/** The state of a wait. */
-export interface Outlook {
-  /** Claims before this one, if known. */
-  readonly ahead?: number | undefined;
-  /** Why the last request to the store failed. */
-  readonly failure?: StoreError | undefined;
-}
 
 /** The lock that a wait is for, for messages and events. */
 export interface Subject {
@@ -24,12 +17,10 @@ export interface Subject {
   outlook(): Outlook;
   /** Leaves the line; the waiter is already settled. */
   leave(waiter: Waiter<never>): void;
-  /** The error of a wait that has run out. */
-  timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
 }
 
-/** Report a wait as slow after this long, in ms: longer than any intended wait. */
-const SLOW_MS = 30_000;
+/** When the events about a wait come, in ms; the last is longer than any intended wait. */
+const REPORTS = { waiting: 1_000, slow: 30_000 } as const;
 
 /**
  * One wait in a line. Settled once: by a value, an error, its time-out or its signal. Has no timer
@@ -46,7 +37,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   readonly #reject: (error: unknown) => void;
   #forgetSignal: (() => void) | undefined;
   #waitTimer: Timer | undefined;
-  #slowTimer: Timer | undefined;
+  #reports: Timer[] | undefined;
 
   constructor(
     services: Services,
@@ -69,7 +60,10 @@ export class Waiter<T> implements Linked<Waiter<T>> {
       this.#forgetSignal = onAbort(signal, aborted);
     }
     if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
-    if (services.events.of.slow.isThere) this.#startSlow();
+    const { waiting, slow } = services.events.of;
+    if (waiting.isThere || slow.isThere) {
+      this.#reports = [this.#reportLater('waiting'), this.#reportLater('slow')];
+    }
   }
 
   resolve(value: T): void {
@@ -80,12 +74,27 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     if (this.#settle()) this.#reject(error);
   }
 
+  get resource(): string {
+    return this.#subject.resource;
+  }
+
+  /** No listener of `slow` hears of it. */
+  get unheard(): boolean {
+    return !this.#services.events.of.slow.isThere;
+  }
+
+  /** Why it waits, by a look at the queue. Never rejects. */
+  async waiting(waitedMs: number, outlook: Outlook = this.#subject.outlook()): Promise<Waiting> {
+    const queue = await this.#services.looks.soon(this.#subject.resource);
+    return waitingOf({ ...outlook, queue, since: Date.now() - Math.round(waitedMs) });
+  }
+
   #settle(): boolean {
     if (this.settled) return false;
     this.settled = true;
     const { clock } = this.#services;
     if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
-    if (this.#slowTimer) clock.clearTimeout(this.#slowTimer);
+    for (const timer of this.#reports ?? []) clock.clearTimeout(timer);
     this.#forgetSignal?.();
     this.#services.keepAlive.remove();
     return true;
@@ -103,20 +112,52 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     this.#waitTimer = clock.setTimeout(() => {
       const outlook = this.#subject.outlook();
       const waitedMs = clock.now() - since;
-      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, outlook)));
+      this.#leave(async () => this.#reject(await this.#timedOut(waitedMs, outlook)));
     }, ms);
   }
 
-  #startSlow(): void {
-    const { clock, events } = this.#services;
-    const { resource, kind } = this.#subject;
-    const timer = clock.setTimeout(() => {
-      const { ahead } = this.#subject.outlook();
-      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead });
-    }, SLOW_MS);
-    timer.unref();
-    this.#slowTimer = timer;
+  async #timedOut(waitedMs: number, outlook: Outlook): Promise<Error> {
+    const { resource } = this.#subject;
+    const waiting = await this.waiting(waitedMs, outlook);
+    const error = new AcquireTimeoutError(resource, waitedMs, waiting);
+    const { site } = this.options;
+    if (site) error.stack = `${error.name}: ${error.message}${framesOf(site)}`;
+    return error;
   }
+
+  #reportLater(name: keyof typeof REPORTS): Timer {
+    const { clock, events } = this.#services;
+    const waitedMs = REPORTS[name];
+    const report = async (): Promise<void> => {
+      if (!events.of[name].isThere) return;
+      const waiting = await this.waiting(waitedMs);
+      if (this.settled) return;
+      const { resource, kind } = this.#subject;
+      const { acquisition } = this.options;
+      const { ahead } = waiting;
+      events.emit(name, { resource, kind, waitedMs, ahead, waiting, acquisition });
+    };
+    const timer = clock.setTimeout(() => void report(), waitedMs);
+    timer.unref();
+    return timer;
+  }
+}
+
+/** Where the caller asked, for the stack of an error that comes much later. */
+export interface Site {
+  readonly stack?: string;
+}
+
+/** The stack below this function of ours. */
+export function siteBelow(own: (...args: never[]) => unknown): Site {
+  const site: Site = {};
+  Error.captureStackTrace(site, own);
+  return site;
+}
+
+/** The lines behind the message of an error. */
+export function framesOf({ stack = '' }: Site): string {
+  return stack.slice(stack.search(/\n {4}at |$/));
 }
 
 /** Options of a single acquisition. */
@@ -133,6 +174,12 @@ export interface AcquireOptions {
   readonly label?: string;
   /** @internal Set while there are listeners. */
   readonly acquisition?: Acquisition;
+  /** @internal Where it was asked for, if that is known. */
+  readonly site?: Site;
+  /** @internal For the wait of a standby, which has no end that one could warn of. */
+  readonly standby?: true;
+  /** @internal Called with the store's reply before a try resolves with null. */
+  readonly refused?: (status: GoneStatus) => void;
 }
 
 type Acquiring = Pick<AcquireOptions, 'wait' | 'signal' | 'label'>;
@@ -151,7 +198,7 @@ export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 /** @throws UsageError for wrong options. */
 export function readAcquire(options: AcquireOptions): AcquireOptions {
   if (options === NO_OPTIONS) return options;
-  type Public = Omit<AcquireOptions, 'acquisition'>;
+  type Public = Omit<AcquireOptions, 'acquisition' | 'site' | 'standby' | 'refused'>;
   return checkOptions<Public, typeof ACQUIRE>(options, ACQUIRE, 'an acquisition');
 }
 

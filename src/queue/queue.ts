@@ -152,7 +152,8 @@ export class ClaimQueue {
     // A claim that is refused leaves no trace, and so nothing to be written.
     if (claims.last === entry.number) claims.last = last;
     this.#settle(now);
-    if (!claim.queue) return { state: 'gone', why: 'refused' };
+    if (!claim.queue)
+      return { state: 'gone', why: 'refused', ...(!trusts && this.#quarantine(now)) };
     return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
   }
 
@@ -230,7 +231,7 @@ export class ClaimQueue {
   /** Live claims only. */
   describe(resource: string, now: number): Queue {
     this.#settle(now);
-    return { resource, ...this.#claims.describe(now) };
+    return { resource, ...this.#claims.describe(now), ...this.#quarantine(now) };
   }
 
   /** Settles, and drops what has ended: tombstones, and the record. */
@@ -289,6 +290,11 @@ export class ClaimQueue {
       this.#tombstones.delete(other);
     }
     this.#tombstones.set(id, { status, until: now + this.#claims.lead + ttlMs });
+  }
+
+  #quarantine(now: number): { readonly quarantineMs?: number } {
+    const quarantineMs = this.#closedUntil - now;
+    return quarantineMs > 0 ? { quarantineMs } : {};
   }
 
   #settle(now: number, settling: Settling = NOTHING): void {
