@@ -58,9 +58,10 @@ export interface TimeSources {
 /** As they are when this loads: a test's fake timers would stop every lock, and so the test. */
 const { Date: WallClock } = globalThis;
 const timers = { setTimeout, clearTimeout, setImmediate };
+const monotonicMs = performance.now.bind(performance);
 
 const MACHINE: TimeSources = {
-  monotonicMs: () => performance.now(),
+  monotonicMs,
   wallMs: () => WallClock.now(),
   bootMs: () => uptime() * 1000,
 };

@@ -25,7 +25,7 @@ it('runs a command under a lock, and shows it', async () => {
 
 it('says that the store grants nothing after a loss of data, and for how long', async () => {
   const place = new Place();
-  const told = /The store lost its memory and grants nothing for another [\d.]+ s\.\n$/;
+  const told = /; the store lost its memory and grants nothing for another [\d.]+ s\.\n$/;
   const nightly = ['run', 'nightly', '--store', `${fresh.url}`];
   const tried = await place.fate(...nightly, '--try', '-E', '0', '--', 'true');
   expect([tried.status, tried.err]).toEqual([0, expect.stringMatching(told)]);
