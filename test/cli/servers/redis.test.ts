@@ -23,6 +23,19 @@ it('runs a command under a lock, and shows it', async () => {
   expect(JSON.parse(out).holders).toHaveLength(1);
 });
 
+it('is looked at by the doctor, who says what to do', async () => {
+  const trusting = `${server.url}?afterDataLoss=trust`;
+  const well = await new Place().fate('doctor', '--store', trusting);
+  expect(well).toMatchObject({ err: '' });
+  expect(well.out).toMatch(/^ok {4}store +redis, reached in/m);
+  expect(well.out).toMatch(/^ok {4}permissions +a lock was taken/m);
+  const { status, out } = await new Place().fate('doctor', '--store', fresh.url, '--json');
+  expect(status).toBe(1);
+  const { findings } = JSON.parse(out);
+  const memory = findings.find(({ about }: { about: string }) => about === 'memory');
+  expect(memory).toMatchObject({ ok: false, says: expect.stringMatching(/for another [\d.]+ s/) });
+});
+
 it('says that the store grants nothing after a loss of data, and for how long', async () => {
   const place = new Place();
   const told = /; the store lost its memory and grants nothing for another [\d.]+ s\.\n$/;
