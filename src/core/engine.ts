@@ -121,7 +121,6 @@ export class Engine implements Registry {
     calls.releases.close();
     heartbeat.close();
     keepAlive.close();
-    this.#slowWaits.stop();
     if (!last) return;
     try {
       await calls.store.close?.();

@@ -16,8 +16,7 @@ export class AcquireTimeoutError extends LockError implements Waiting {
   constructor(resource: string, waitedMs: number, waiting: Waiting) {
     const { cause, ...parts } = waiting;
     const ms = Math.round(waitedMs);
-    const why = reasonText(waiting);
-    const message = `Not acquired within ${ms} ms: ${quote(resource)}${why && `; ${why}`}.`;
+    const message = `Not acquired within ${ms} ms: ${quote(resource)}${reasonText(waiting)}.`;
     super('ACQUIRE_TIMEOUT', message, { resource, cause });
     this.waitedMs = waitedMs;
     Object.assign(this, parts);

@@ -4,6 +4,7 @@ import { type Duration, duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Linked } from '../base/fifo.ts';
 import { asGiven, type Checks, checkOptions, text } from '../base/options.ts';
+import { perProcess } from '../base/per-process.ts';
 import type { GoneStatus, Kind } from '../contract/store.ts';
 import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import { AcquireTimeoutError } from './errors.ts';
@@ -19,8 +20,11 @@ export interface Subject {
   leave(waiter: Waiter<never>): void;
 }
 
-/** When the events about a wait come, in ms; the last is longer than any intended wait. */
-const REPORTS = { waiting: 1_000, slow: 30_000 } as const;
+/** A wait is worth telling of after this long, in ms. */
+const LONG_MS = 1_000;
+
+/** Longer than any intended wait, in ms. */
+export const SLOW_MS = 30_000;
 
 /**
  * One wait in a line. Settled once: by a value, an error, its time-out or its signal. Has no timer
@@ -37,7 +41,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   readonly #reject: (error: unknown) => void;
   #forgetSignal: (() => void) | undefined;
   #waitTimer: Timer | undefined;
-  #reports: Timer[] | undefined;
+  #reportTimer: Timer | undefined;
 
   constructor(
     services: Services,
@@ -61,9 +65,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     }
     if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
     const { waiting, slow } = services.events.of;
-    if (waiting.isThere || slow.isThere) {
-      this.#reports = [this.#reportLater('waiting'), this.#reportLater('slow')];
-    }
+    if (waiting.isThere || slow.isThere) this.#reportLater('waiting', LONG_MS);
   }
 
   resolve(value: T): void {
@@ -74,17 +76,24 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     if (this.#settle()) this.#reject(error);
   }
 
-  get resource(): string {
-    return this.#subject.resource;
-  }
-
-  /** No listener of `slow` hears of it. */
-  get unheard(): boolean {
-    return !this.#services.events.of.slow.isThere;
+  /** Warns the process of a wait without an end, once for each resource. Never rejects. */
+  async warn(): Promise<void> {
+    const { standby, site } = this.options;
+    const warned = perProcess('slow-waits', () => new Set<string>());
+    const { resource } = this.#subject;
+    const heard = this.#services.events.of.slow.isThere;
+    if (this.settled || standby || heard || warned.has(resource)) return;
+    warned.add(resource);
+    const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook());
+    process.emitWarning(message, {
+      type: 'HoldfastWarning',
+      code: 'HOLDFAST_SLOW_WAIT',
+      detail: site && stack,
+    } as NodeJS.EmitWarningOptions);
   }
 
   /** Why it waits, by a look at the queue. Never rejects. */
-  async waiting(waitedMs: number, outlook: Outlook = this.#subject.outlook()): Promise<Waiting> {
+  async #waiting(waitedMs: number, outlook: Outlook): Promise<Waiting> {
     const queue = await this.#services.looks.soon(this.#subject.resource);
     return waitingOf({ ...outlook, queue, since: Date.now() - Math.round(waitedMs) });
   }
@@ -94,7 +103,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     this.settled = true;
     const { clock } = this.#services;
     if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
-    for (const timer of this.#reports ?? []) clock.clearTimeout(timer);
+    if (this.#reportTimer) clock.clearTimeout(this.#reportTimer);
     this.#forgetSignal?.();
     this.#services.keepAlive.remove();
     return true;
@@ -117,29 +126,28 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   }
 
   async #timedOut(waitedMs: number, outlook: Outlook): Promise<Error> {
-    const { resource } = this.#subject;
-    const waiting = await this.waiting(waitedMs, outlook);
-    const error = new AcquireTimeoutError(resource, waitedMs, waiting);
-    const { site } = this.options;
-    if (site) error.stack = `${error.name}: ${error.message}${framesOf(site)}`;
+    const waiting = await this.#waiting(waitedMs, outlook);
+    const error = new AcquireTimeoutError(this.#subject.resource, waitedMs, waiting);
+    const stack = this.options.site?.stack;
+    // Its first line stands for the message.
+    if (stack) error.stack = stack.replace(/.*/, () => String(error));
     return error;
   }
 
-  #reportLater(name: keyof typeof REPORTS): Timer {
+  #reportLater(name: 'waiting' | 'slow', waitedMs: number, sinceMs = 0): void {
     const { clock, events } = this.#services;
-    const waitedMs = REPORTS[name];
     const report = async (): Promise<void> => {
+      if (name === 'waiting') this.#reportLater('slow', SLOW_MS, LONG_MS);
       if (!events.of[name].isThere) return;
-      const waiting = await this.waiting(waitedMs);
+      const waiting = await this.#waiting(waitedMs, this.#subject.outlook());
       if (this.settled) return;
       const { resource, kind } = this.#subject;
       const { acquisition } = this.options;
       const { ahead } = waiting;
       events.emit(name, { resource, kind, waitedMs, ahead, waiting, acquisition });
     };
-    const timer = clock.setTimeout(() => void report(), waitedMs);
-    timer.unref();
-    return timer;
+    this.#reportTimer = clock.setTimeout(report, waitedMs - sinceMs);
+    this.#reportTimer.unref();
   }
 }
 
@@ -153,11 +161,6 @@ export function siteBelow(own: (...args: never[]) => unknown): Site {
   const site: Site = {};
   Error.captureStackTrace(site, own);
   return site;
-}
-
-/** The lines behind the message of an error. */
-export function framesOf({ stack = '' }: Site): string {
-  return stack.slice(stack.search(/\n {4}at |$/));
 }
 
 /** Options of a single acquisition. */

@@ -29,9 +29,9 @@ export interface Attempt {
 export function tellOf(events: Events, attempt: Attempt): Promise<Lease | null> {
   const { acquisition, waits, options } = attempt;
   const { resource, kind } = acquisition;
-  let quarantineMs: number | undefined;
+  let refusal: GoneStatus | undefined;
   const refused = (status: GoneStatus): void => {
-    ({ quarantineMs } = status);
+    refusal = status;
   };
   const missed = (why: MissReason, error: unknown, waiting: Waiting | undefined): void => {
     events.emit('missed', { resource, kind, why, error, waiting, acquisition });
@@ -39,7 +39,7 @@ export function tellOf(events: Events, attempt: Attempt): Promise<Lease | null> 
   events.emit('acquiring', { resource, kind, waits, acquisition });
   const taking = attempt.take({ ...options, acquisition, refused });
   taking.then(
-    (lease) => lease ?? missed('taken', undefined, waitingOf({ quarantineMs })),
+    (lease) => lease ?? missed('taken', undefined, waitingOf({ queue: refusal })),
     (error: unknown) => {
       const why = reasonOf(error, options.signal);
       missed(why, error, why === 'timeout' ? (error as AcquireTimeoutError) : undefined);

@@ -30,9 +30,7 @@ function impatient(options: AcquireOptions): AcquireOptions {
 /** @throws UsageError for a method that was taken off its lock. */
 function own<T extends object>(lock: T): T {
   if (lock) return lock;
-  throw new UsageError(
-    'This method needs its lock: call `lock.run(work)`, not `const { run } = lock`.',
-  );
+  throw new UsageError('A method needs its lock: call lock.run(work).');
 }
 
 /** The four ways to take a lock. */

@@ -48,55 +48,38 @@ export interface Outlook {
 }
 
 interface Known extends Outlook {
-  readonly queue?: Queue | undefined;
-  readonly quarantineMs?: number | undefined;
+  /** What a look has found, or the refusal of a try. */
+  readonly queue?: Partial<Queue> | undefined;
   /** The caller's limit, where the whole queue was before it. */
   readonly limit?: number | undefined;
   readonly since?: number | undefined;
 }
 
-export function waitingOf({ status, failure: cause, queue, ...known }: Known): Waiting {
+export function waitingOf({ status, failure: cause, queue = {}, ...known }: Known): Waiting {
   const { limit: own = 0, since = Date.now() } = known;
-  const { holders = [], waiters = [], limit: inForce = own } = queue ?? {};
-  const lossMs = status?.why === 'data-loss' ? status.retryInMs : known.quarantineMs;
-  const leftMs = queue?.quarantineMs ?? lossMs;
+  const { holders, waiters = [], limit: inForce = own, quarantineMs } = queue;
+  const leftMs = quarantineMs ?? (status?.why === 'data-loss' ? status.retryInMs : undefined);
   const limit = status?.limit ?? (inForce < own ? inForce : undefined);
   const ahead = status?.ahead;
-  const used = holders.reduce((sum, { permits }) => sum + permits, 0);
-  const before = ahead === undefined ? waiters.length : ahead - holders.length;
-  const queued = queue && (holders.length === 0 || (before > 0 && used < inForce));
-  const why: WaitReason = cause
-    ? 'store-away'
-    : leftMs !== undefined
-      ? 'data-loss'
-      : limit !== undefined
-        ? 'limit'
-        : queued
-          ? 'queue'
-          : 'held';
-  return { why, holders, ahead, limit, leftMs, since, cause };
+  const room = holders?.reduce((left, { permits }) => left - permits, inForce) ?? 0;
+  const held = holders?.length ?? 1;
+  const before = ahead === undefined ? waiters.length : ahead - held;
+  let why: WaitReason = held === 0 || (before > 0 && room > 0) ? 'queue' : 'held';
+  if (limit !== undefined) why = 'limit';
+  if (leftMs !== undefined) why = 'data-loss';
+  if (cause) why = 'store-away';
+  return { why, holders: holders ?? [], ahead, limit, leftMs, since, cause };
 }
 
 /** For messages; empty if no more is known than that it is not granted. */
-export function reasonText({
-  why,
-  cause,
-  leftMs = 0,
-  limit,
-  ahead,
-  holders,
-}: Partial<Waiting>): string {
-  const [first, ...others] = holders ?? [];
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  const held = first ? `held by ${whoText(first)}${more}` : '';
-  if (why === 'store-away') return `the store fails: ${cause?.message.replace(/\.$/, '')}`;
+export function reasonText({ why, cause, leftMs = 0, limit, holders: [first] }: Waiting): string {
+  if (why === 'store-away') return `; the store fails: ${cause?.message.replace(/\.$/, '')}`;
   if (why === 'data-loss') {
-    return `the store lost its memory and grants nothing for another ${(leftMs / 1000).toFixed(1)} s`;
+    const left = (leftMs / 1000).toFixed(1);
+    return `; the store lost its memory and grants nothing for another ${left} s`;
   }
-  if (why === 'limit') return [`the limit in force is ${limit}`, held].filter(Boolean).join('; ');
-  return held || (ahead ? `${ahead} before it` : '');
-}
-
-function whoText({ holder: { label, host, pid } }: Member): string {
-  return `${label ? `${label} on ` : ''}${host}, pid ${pid}`;
+  const smaller = limit === undefined ? '' : `; the limit in force is ${limit}`;
+  if (!first) return smaller;
+  const { label, host, pid } = first.holder;
+  return `${smaller}; held by ${label ? `${label} on ` : ''}${host}, pid ${pid}`;
 }

@@ -21,7 +21,7 @@ reached, how long it takes to reply, whether it has lost its memory, whether a l
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
 
-Exit status: 0 if all is well, 1 if there is something to do, 69, 77 or 78 if the store is of no use.
+Exit status: 0 if all is well, 1 if there is something to do, 69, 77 or 78 without a usable store.
 `;
 
 interface Finding {
