@@ -141,15 +141,17 @@ export abstract class Lockable<L extends Held> {
     return { acquired: true, value: await this.#under(lease, work) };
   }
 
-  /**
-   * With the default wait, and with where it was called: that takes a microsecond, so it is left
-   * out for waits that may have no end, in a turn of the event loop that has seen others.
-   */
+  /** With the default wait, and with where it was called, unless the loop is too busy for that. */
   #patient(options: AcquireOptions, called: (...args: never[]) => unknown): AcquireOptions {
     const { settings, loop } = this.engine.services;
     const { wait = settings.waitMs } = options;
-    if (wait !== undefined) return { ...options, wait, site: siteBelow(called) };
-    return loop.busy ? options : { ...options, site: siteBelow(called) };
+    const noted = loop.spare();
+    if (!noted && wait === options.wait) return options;
+    return {
+      ...options,
+      ...(wait !== undefined && { wait }),
+      ...(noted && { site: siteBelow(called) }),
+    };
   }
 
   #parse<T>(
