@@ -121,6 +121,7 @@ export class Engine implements Registry {
     calls.releases.close();
     heartbeat.close();
     keepAlive.close();
+    this.#slowWaits.stop();
     if (!last) return;
     try {
       await calls.store.close?.();

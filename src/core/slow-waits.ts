@@ -29,6 +29,10 @@ export class SlowWaits {
     this.#timer.unref();
   }
 
+  stop(): void {
+    if (this.#timer) this.#clock.clearTimeout(this.#timer);
+  }
+
   readonly #look = (): void => {
     this.#timer = undefined;
     if (this.#queues.size > 0) this.start();
