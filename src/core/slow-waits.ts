@@ -1,5 +1,5 @@
 /**
- * Warns the process of waits that may never end, as those of a task for a lock that it holds itself.
+ * Warns the process of waits that may never end, as that of a task for a lock that it holds itself.
  *
  * A timer for each wait would cost all that wait briefly, so one timer for all locks looks at the
  * end of each line, and warns if the waiter that it finds there is still in the line at its next
