@@ -11,6 +11,7 @@ export { TransactionError, type TransactionFailure } from './clients/sql/errors.
 export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
 export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
 export type { FencingToken } from './contract/token.ts';
+export type { Inspection } from './core/engine.ts';
 export {
   AcquireTimeoutError,
   DeadlockError,
@@ -49,3 +50,4 @@ export type { Mutex } from './primitives/mutex.ts';
 export { currentLease } from './primitives/reentrancy.ts';
 export type { ReadLock, RwLock, WriteLock } from './primitives/rw-lock.ts';
 export type { Semaphore } from './primitives/semaphore.ts';
+export type { Waiting, WaitReason } from './store-calls/waiting.ts';

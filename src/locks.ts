@@ -4,8 +4,8 @@ import { UsageError } from './base/errors.ts';
 import { checkOptions } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
 import { ClosedError } from './contract/errors.ts';
-import { MAX_PERMITS, type Queue, type Store } from './contract/store.ts';
-import { Engine } from './core/engine.ts';
+import { MAX_PERMITS, type Store } from './contract/store.ts';
+import { Engine, type Inspection } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
 import type { Spec } from './core/spec.ts';
 import {
@@ -91,7 +91,7 @@ export class Locks {
   }
 
   /** The current holders and waiters, with the tokens of leases. */
-  inspect(name: string): Promise<Queue> {
+  inspect(name: string): Promise<Inspection> {
     return this.engine.inspect(this.engine.resource(name));
   }
 

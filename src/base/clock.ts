@@ -55,9 +55,14 @@ export interface TimeSources {
   bootMs(): number;
 }
 
+/** As they are when this loads: a test's fake timers would stop every lock, and so the test. */
+const { Date: WallClock } = globalThis;
+const timers = { setTimeout, clearTimeout, setImmediate };
+const monotonicMs = performance.now.bind(performance);
+
 const MACHINE: TimeSources = {
-  monotonicMs: () => performance.now(),
-  wallMs: () => Date.now(),
+  monotonicMs,
+  wallMs: () => WallClock.now(),
   bootMs: () => uptime() * 1000,
 };
 
@@ -114,9 +119,9 @@ export function systemClock(sources: TimeSources = MACHINE): Clock {
       return monotonic + suspended;
     },
     random: Math.random,
-    setTimeout: (run, ms) => setTimeout(run, ms),
-    clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
-    setImmediate: (run) => void setImmediate(run),
+    setTimeout: (run, ms) => timers.setTimeout(run, ms),
+    clearTimeout: (timer) => timers.clearTimeout(timer as NodeJS.Timeout),
+    setImmediate: (run) => void timers.setImmediate(run),
     onJump(jumped) {
       listeners.add(jumped);
       return () => void listeners.delete(jumped);

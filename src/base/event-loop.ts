@@ -14,6 +14,9 @@ export const detached: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
 /** Longest stretch in ms without a turn for timers and input. */
 const STRETCH_MS = 2;
 
+/** How often a turn has time to spare. */
+const SPARE = 8;
+
 /**
  * Keeps the event loop turning. Hand-offs inside the process and stores that reply at once need no
  * timer and no input, so a busy loop over them would run in microtasks for ever, and heartbeats,
@@ -24,10 +27,16 @@ export class EventLoop {
   readonly #clock: Clock;
   #armed = false;
   #since = 0;
+  #spare = SPARE;
   #parked: ((now: number) => void)[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** For what takes microseconds and can be left out: true a few times in each turn. */
+  spare(): boolean {
+    return this.#spare-- > 0;
   }
 
   /** Runs `go` now, or in the next turn if this one has lasted too long. */
@@ -45,6 +54,7 @@ export class EventLoop {
 
   readonly #next = (): void => {
     this.#armed = false;
+    this.#spare = SPARE;
     const parked = this.#parked;
     if (parked.length === 0) return;
     this.#parked = [];

@@ -13,8 +13,10 @@ const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new M
   ['ls', () => import('./verbs/ls.ts')],
   ['show', () => import('./verbs/show.ts')],
   ['watch', () => import('./verbs/watch.ts')],
+  ['top', () => import('./verbs/top.ts')],
   ['evict', () => import('./verbs/evict.ts')],
   ['migrate', () => import('./verbs/migrate.ts')],
+  ['doctor', () => import('./verbs/doctor.ts')],
 ]);
 
 const HELP = `Usage: holdfast VERB [ARGUMENT...] [flags]
@@ -26,8 +28,10 @@ Locks between processes, for the shell.
   ls [PREFIX]            names that are held or waited for
   show NAME              its holders and waiters, in order
   watch NAME             the same, live
+  top [PREFIX]           all names in use, live, the longest wait first
   evict NAME             take a lock away from a holder
   migrate                create the tables of the locks in a database
+  doctor                 what is wrong with a store, and what to do
 
   --store URL            such as postgres://HOST/DATABASE; default $HOLDFAST_STORE, else a file
   --json                 for programs

@@ -1,18 +1,27 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
 import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import type { Waiting } from '../store-calls/waiting.ts';
 import { plain } from './text.ts';
 
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
 
 /** Numbers that JSON cannot hold are strings; a read-write lock has no limit. */
-export function queueJson({ resource, limit = MAX_PERMITS, holders, waiters }: Queue): object {
+export function queueJson(queue: Queue & { readonly waiting?: Waiting | undefined }): object {
+  const { resource, limit = MAX_PERMITS, holders, waiters, waiting } = queue;
   return {
     resource,
     limit: limit < MAX_PERMITS ? limit : null,
     holders: holders.map(memberJson),
     waiters: waiters.map(memberJson),
+    why: waiting?.why ?? null,
+    ...(waiting?.leftMs !== undefined && { leftMs: Math.round(waiting.leftMs) }),
   };
+}
+
+/** Until when the store grants nothing. */
+export function lossText(leftMs: number): string {
+  return `the store lost its memory and grants nothing for another ${span(leftMs)}`;
 }
 
 function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): object {
@@ -36,12 +45,13 @@ export function queueLines(
   coloured: boolean,
   columns: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
-  const { resource, holders, waiters } = queue;
+  const { resource, holders, waiters, quarantineMs } = queue;
+  const loss = quarantineMs === undefined ? [] : [lossText(quarantineMs)];
   const paint = (format: 'bold' | 'dim' | 'green', text: string): string =>
     coloured ? styleText(format, text, { validateStream: false }) : text;
   const heading = (counts: string): string =>
     paint('bold', plain(resource).slice(0, Math.max(0, columns - counts.length))) + counts;
-  if (holders.length + waiters.length === 0) return [heading(': no holders, no waiters')];
+  if (holders.length + waiters.length === 0) return [heading(': no holders, no waiters'), ...loss];
   const rows = [
     ...holders.map((member) => ['holds', ...memberCells(member, queue)]),
     ...waiters.map((member) => ['waits', ...memberCells(member, queue)]),
@@ -49,6 +59,7 @@ export function queueLines(
   const [headings = '', ...lines] = tableLines([HEADINGS, ...rows], columns);
   return [
     heading(`: ${holders.length} holding, ${waiters.length} waiting`),
+    ...loss,
     paint('dim', headings),
     ...lines.map((line, at) => (at < holders.length ? paint('green', line) : line)),
   ];

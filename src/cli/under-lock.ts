@@ -93,11 +93,9 @@ async function doWork(
   } catch (error) {
     if (interrupt.aborted && error === interrupt.reason) return endingOf(null, interrupt.reason);
     if (statusOf(error) !== STATUS.notAcquired) throw error;
-    const { quarantine } = line;
-    const why = quarantine && ` ${quarantine.replace(/^t/, 'T')}.`;
-    const quiet = quarantine === '' && namesHolders(error) && !given.has('verbose');
+    const quiet = isHeld(error) && !given.has('verbose');
     if (quiet && notAcquired === 0) return { status: 0, signal: null };
-    throw new ExitError(notAcquired, `${(error as Error).message}${why}`, { cause: error });
+    throw new ExitError(notAcquired, (error as Error).message, { cause: error });
   } finally {
     line.stop();
     await locks.close();
@@ -105,9 +103,10 @@ async function doWork(
 }
 
 /** Of the refusals, the one that is expected where several try. */
-function namesHolders(error: unknown): boolean {
+function isHeld(error: unknown): boolean {
   const { cause = error } = error as Error;
-  return ((cause as Partial<AcquireTimeoutError>).holders ?? []).length > 0;
+  const { why, holders = [] } = cause as Partial<AcquireTimeoutError>;
+  return holders.length > 0 && why !== 'data-loss';
 }
 
 function commandOf({ command }: Arguments): readonly string[] {

@@ -10,11 +10,13 @@
  */
 import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
-import type { Member, Queue } from '../contract/store.ts';
+import type { Member } from '../contract/store.ts';
+import type { Inspection } from '../core/engine.ts';
 import { DeadlockError } from '../core/errors.ts';
 import type { Locks } from '../locks.ts';
+import type { Waiting } from '../store-calls/waiting.ts';
 import { draw, tell } from './output.ts';
-import { span, whoText } from './queue-view.ts';
+import { lossText, span, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
 /** Shorter waits are not worth a line. In ms. */
@@ -37,8 +39,6 @@ export class WaitingLine {
   readonly #nested: boolean;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #forget: () => void;
-  /** When the quarantine of the store ends. */
-  #grantsAt: number | undefined;
   #shown = false;
   #over = false;
 
@@ -46,20 +46,12 @@ export class WaitingLine {
     this.#locks = locks;
     this.#wait = wait;
     this.#nested = process.env.HOLDFAST_RESOURCE === wait.name;
-    this.#forget = locks.on('quarantine', ({ leftMs }) => {
-      this.#grantsAt = performance.now() + leftMs;
-    });
+    // This line is what the process would warn of.
+    this.#forget = locks.on('slow', () => {});
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
     if (!this.#terminal && !this.#nested) return;
     this.#timers.push(setInterval(() => void this.#look(), LOOK_MS));
-  }
-
-  /** Why the store grants nothing; empty if nothing is known. */
-  get quarantine(): string {
-    const leftMs = (this.#grantsAt ?? 0) - performance.now();
-    if (leftMs <= 0) return '';
-    return `the store lost its memory and grants nothing for another ${span(leftMs)}`;
   }
 
   /** Ends the line; nothing of it stays on the terminal. */
@@ -81,8 +73,7 @@ export class WaitingLine {
     if (!this.#terminal && (!this.#wait.verbose || this.#shown)) return;
     const line = waitingLine(this.#wait.name, {
       waitedMs: performance.now() - this.#since,
-      queue,
-      quarantine: this.quarantine,
+      waiting: queue && waitingAt(queue),
     });
     this.#shown = true;
     if (!this.#terminal) return tell(`holdfast: ${line}`);
@@ -94,9 +85,15 @@ export class WaitingLine {
 
 const ERASE = '\r\u001b[K';
 
-function waitsForItself({ holders }: Queue): boolean {
+function waitsForItself({ holders }: Inspection): boolean {
   const ancestor = holders.find(({ number }) => String(number) === process.env.HOLDFAST_TOKEN);
   return ancestor !== undefined && (ancestor.kind !== 'permits' || holders.length === 1);
+}
+
+/** For our own claim in this queue. */
+function waitingAt({ waiting, holders, waiters }: Inspection): Partial<Waiting> {
+  const before = waiters.findIndex(isOurs);
+  return before < 0 ? { ...waiting } : { ...waiting, ahead: holders.length + before };
 }
 
 export function waitingLine(
@@ -104,16 +101,15 @@ export function waitingLine(
   seen: {
     readonly waitedMs: number;
     /** Undefined if the store did not reply. */
-    readonly queue: Queue | undefined;
-    readonly quarantine: string;
+    readonly waiting: Partial<Waiting> | undefined;
   },
 ): string {
   const what = `waiting ${span(seen.waitedMs)} for ${plain(name)}`;
-  if (!seen.queue) return `${what}: the store does not reply`;
-  if (seen.quarantine) return `${what}: ${seen.quarantine}`;
-  const { holders, waiters } = seen.queue;
-  const ahead = waiters.findIndex(isOurs);
-  const before = ahead > 0 ? `; ${ahead} before you` : '';
+  if (!seen.waiting) return `${what}: the store does not reply`;
+  const { why, leftMs = 0, holders = [], ahead = 0 } = seen.waiting;
+  if (why === 'data-loss') return `${what}: ${lossText(leftMs)}`;
+  const waiters = ahead - holders.length;
+  const before = waiters > 0 ? `; ${waiters} before you` : '';
   const [holder, ...others] = holders;
   if (!holder) return `${what}, held by nobody${before}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';

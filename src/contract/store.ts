@@ -93,6 +93,8 @@ export interface GoneStatus {
   readonly why: GoneReason;
   /** For people: the obstacle ("the queue holds mutex claims"), or why it was evicted. */
   readonly detail?: string | undefined;
+  /** With `refused`: the store has lost its memory, and grants nothing for so long. */
+  readonly quarantineMs?: number | undefined;
 }
 
 /** Only this element of a batch failed. */
@@ -129,6 +131,8 @@ export interface Queue {
   readonly limit?: number | undefined;
   readonly holders: readonly Member[];
   readonly waiters: readonly Member[];
+  /** The store has lost its memory, and grants nothing for so long; undefined otherwise. */
+  readonly quarantineMs?: number | undefined;
 }
 
 /**

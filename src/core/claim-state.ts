@@ -1,5 +1,5 @@
 import type { StoreError } from '../contract/errors.ts';
-import type { GoneStatus, Takeover } from '../contract/store.ts';
+import type { GoneStatus, Takeover, WaitingStatus } from '../contract/store.ts';
 import type { Loss } from './errors.ts';
 
 /** Receives the outcome of a claim; each of these calls ends the claim, but for `granted`. */
@@ -38,7 +38,8 @@ export type State =
       readonly at: 'waiting';
       readonly doubled: boolean;
       readonly admitted: boolean;
-      readonly ahead: number | undefined;
+      /** The last reply, unless it is admitted. */
+      readonly status: WaitingStatus | undefined;
     }
   | { readonly at: 'held'; readonly since: number; readonly grant: Grant }
   | { readonly at: 'over' };

@@ -5,11 +5,19 @@ import { ClosedError, toStoreError } from '../contract/errors.ts';
 import type { Queue, Store } from '../contract/store.ts';
 import { Looks } from '../store-calls/looks.ts';
 import { StoreCalls } from '../store-calls/store-calls.ts';
+import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import { Events, noticeHeartbeat } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { LocalQueue, type Registry } from './local-queue.ts';
 import type { Services, Settings } from './services.ts';
+import { SlowWaits } from './slow-waits.ts';
 import type { Spec } from './spec.ts';
+
+/** A queue, and what it means for a caller. */
+export interface Inspection extends Queue {
+  /** Why a caller that asks for all of it would wait; undefined if it is free. */
+  readonly waiting: Waiting | undefined;
+}
 
 /** The queues of one `Locks` by key, and whether it is open. Nothing else in core knows it. */
 export class Engine implements Registry {
@@ -19,6 +27,7 @@ export class Engine implements Registry {
   /** Every queue of this process with a claim or a waiter in it. */
   readonly #queues = new Set<LocalQueue>();
   readonly #shared = new Map<string, LocalQueue>();
+  readonly #slowWaits: SlowWaits;
   #onIdle: (() => void)[] = [];
   #closed = false;
 
@@ -36,6 +45,7 @@ export class Engine implements Registry {
     const heartbeat = new Heartbeat(clock);
     const keepAlive = new KeepAlive(clock);
     const looks = new Looks(calls);
+    this.#slowWaits = new SlowWaits(clock, this.#queues);
     this.services = { calls, clock, events, heartbeat, keepAlive, looks, loop, settings };
   }
 
@@ -56,6 +66,7 @@ export class Engine implements Registry {
 
   add(queue: LocalQueue): void {
     this.#queues.add(queue);
+    this.#slowWaits.start();
   }
 
   remove(queue: LocalQueue): void {
@@ -79,9 +90,12 @@ export class Engine implements Registry {
    * The queue of a resource, with numbers as the tokens of leases.
    * @throws ClosedError, StoreError
    */
-  async inspect(resource: string): Promise<Queue> {
+  async inspect(resource: string): Promise<Inspection> {
     this.checkOpen();
-    return this.services.looks.inspect(resource);
+    const queue = await this.services.looks.inspect(resource);
+    const { holders, waiters, quarantineMs } = queue;
+    const free = holders.length + waiters.length === 0 && quarantineMs === undefined;
+    return { ...queue, waiting: free ? undefined : waitingOf({ queue }) };
   }
 
   /** Refuses callers from now on. */
@@ -107,6 +121,7 @@ export class Engine implements Registry {
     calls.releases.close();
     heartbeat.close();
     keepAlive.close();
+    this.#slowWaits.stop();
     if (!last) return;
     try {
       await calls.store.close?.();

@@ -1,36 +1,25 @@
 import { LockError, quote } from '../base/errors.ts';
-import type { StoreError } from '../contract/errors.ts';
-import type { GoneReason, Member } from '../contract/store.ts';
+import type { GoneReason } from '../contract/store.ts';
+import { reasonText, type Waiting } from '../store-calls/waiting.ts';
 
-/** The wait ran out. `cause` is the failure of the store, if it did not reply. */
-export class AcquireTimeoutError extends LockError {
+/** The wait ran out; says why, as `Waiting` does. */
+export class AcquireTimeoutError extends LockError implements Waiting {
   readonly waitedMs: number;
-  /** Claims before this one at the last report; undefined if never known. */
-  readonly ahead: number | undefined;
-  /** The holders when last seen. */
-  readonly holders: readonly Member[];
+  declare readonly why: Waiting['why'];
+  declare readonly holders: Waiting['holders'];
+  declare readonly ahead: Waiting['ahead'];
+  declare readonly limit: Waiting['limit'];
+  declare readonly leftMs: Waiting['leftMs'];
+  declare readonly since: Waiting['since'];
+  declare readonly cause: Waiting['cause'];
 
-  constructor(
-    resource: string,
-    seen: {
-      waitedMs: number;
-      ahead?: number | undefined;
-      holders?: readonly Member[];
-      failure?: StoreError | undefined;
-    },
-  ) {
-    const [holder] = seen.holders ?? [];
-    const { failure: cause } = seen;
-    const why = cause && `; the store fails: ${cause.message.replace(/\.$/, '')}`;
-    const who = why ?? (holder ? `; held by ${describeHolder(holder)}` : '');
-    const ms = Math.round(seen.waitedMs);
-    super('ACQUIRE_TIMEOUT', `Not acquired within ${ms} ms: ${quote(resource)}${who}.`, {
-      resource,
-      ...(cause && { cause }),
-    });
-    this.waitedMs = seen.waitedMs;
-    this.ahead = seen.ahead;
-    this.holders = seen.holders ?? [];
+  constructor(resource: string, waitedMs: number, waiting: Waiting) {
+    const { cause, ...parts } = waiting;
+    const ms = Math.round(waitedMs);
+    const message = `Not acquired within ${ms} ms: ${quote(resource)}${reasonText(waiting)}.`;
+    super('ACQUIRE_TIMEOUT', message, { resource, cause });
+    this.waitedMs = waitedMs;
+    Object.assign(this, parts);
   }
 }
 
@@ -114,9 +103,4 @@ export class QueueFullError extends LockError {
 /** Why the lease on a vanished claim was lost. */
 export function lossOf(why: GoneReason): LossReason {
   return why === 'evicted' || why === 'session' || why === 'store-reset' ? why : 'expired';
-}
-
-function describeHolder(member: Member): string {
-  const { label, host, pid } = member.holder;
-  return `${label ? `${label} on ` : ''}${host}, pid ${pid}`;
 }

@@ -2,8 +2,9 @@ import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Claim, ClaimStatus, Kind, Takeover, WaitingStatus } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Kind, Takeover } from '../contract/store.ts';
 import type { Outcome } from '../store-calls/batcher.ts';
+import type { Waiting } from '../store-calls/waiting.ts';
 import type { LossReason } from './errors.ts';
 
 /** One acquisition, up to the end of its hold: the same object in every event about it. */
@@ -36,12 +37,17 @@ export interface LockEvents {
    * `tryAcquire` and `tryRun`.
    */
   acquiring: { resource: string; kind: Kind; waits: boolean; acquisition: Acquisition };
-  /** The caller got no lease; `error` is the rejection, undefined if the lock is taken. */
+  /**
+   * The caller got no lease; `error` is the rejection, undefined if the lock is taken. `waiting`
+   * says for what it waited; undefined if the wait was aborted or failed, and without holders for a
+   * try, which does not look at them.
+   */
   missed: {
     resource: string;
     kind: Kind;
     why: MissReason;
     error: unknown;
+    waiting: Waiting | undefined;
     acquisition: Acquisition;
   };
   /** A lease was granted. */
@@ -64,8 +70,13 @@ export interface LockEvents {
     acquisition: Acquisition;
     within: (run: (work: () => void) => void) => void;
   };
-  /** A wait has lasted for 30 s and continues. */
-  slow: { resource: string; kind: Kind; waitedMs: number; ahead: number | undefined };
+  /** A wait has lasted for a second and continues. */
+  waiting: LongWait;
+  /**
+   * A wait has lasted for 30 s and continues. Without a listener, the process warns of the first
+   * such wait for each resource.
+   */
+  slow: LongWait & { ahead: number | undefined };
   /**
    * A heartbeat failed; the lease is still held, until its deadline. Without a cause: the machine
    * may have been stopped together with its clocks, and the store is being asked.
@@ -90,6 +101,15 @@ export interface LockEvents {
   quarantine: { resource: string; leftMs: number };
 }
 
+interface LongWait {
+  resource: string;
+  kind: Kind;
+  waitedMs: number;
+  waiting: Waiting;
+  /** Undefined if nothing listened for `acquiring` or `missed` when the wait began. */
+  acquisition: Acquisition | undefined;
+}
+
 export type LockEventName = keyof LockEvents;
 
 const NAMES: readonly LockEventName[] = [
@@ -97,6 +117,7 @@ const NAMES: readonly LockEventName[] = [
   'missed',
   'acquired',
   'working',
+  'waiting',
   'slow',
   'unconfirmed',
   'lost',
@@ -178,10 +199,10 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
 /** Reports that the store has lost its memory and grants nothing yet. */
 export function noticeQuarantine(
   events: Events,
-  { resource }: Claim,
-  { why, retryInMs }: WaitingStatus,
+  { resource }: Pick<Claim, 'resource'>,
+  leftMs: number,
 ): void {
-  if (why === 'data-loss') events.emit('quarantine', { resource, leftMs: retryInMs });
+  events.emit('quarantine', { resource, leftMs });
 }
 
 /** A request with heartbeats got a reply, or failed. */

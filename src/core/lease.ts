@@ -9,6 +9,7 @@
  * What would break it: a timer or a flag that decides in place of the clock.
  */
 import { detached } from '../base/event-loop.ts';
+import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
@@ -16,7 +17,6 @@ import type { Grant } from './claim-state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
 import type { Acquisition, HandOff } from './events.ts';
 import type { LiveClaim } from './live-claim.ts';
-import { confirm } from './questions.ts';
 import type { Services } from './services.ts';
 
 /** Issues leases, and takes them back. */
@@ -266,5 +266,17 @@ export class Lease implements FencingToken, AsyncDisposable {
 Object.defineProperty(Lease.prototype, Symbol.for('nodejs.util.inspect.custom'), {
   value: Lease.prototype.toJSON,
 });
+
+/** Sends a heartbeat now; resolves with the failure if the store does not confirm the claim. */
+function confirm(live: LiveClaim): Promise<StoreError | undefined> {
+  return new Promise((resolve) => {
+    live.services.calls.renew.send(live.claim, {
+      settle(status, error, sentAt) {
+        live.receive(status, error, sentAt);
+        resolve(error ?? (status?.state === 'error' ? status.error : undefined));
+      },
+    });
+  });
+}
 
 const DONE: Promise<void> = Promise.resolve();

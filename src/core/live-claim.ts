@@ -183,7 +183,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.waiters = status.waiters;
     if (this.#state.at === 'held') return;
     if (this.#terms.confirmGrant && !this.deadline.isFull(status.leftMs)) {
-      this.#wait({ admitted: true, ahead: undefined });
+      this.#wait(undefined);
       // With a pause, for a store may never confirm a whole TTL.
       return this.#timer.set(() => this.beat(), 1);
     }
@@ -219,16 +219,18 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     if (!this.claim.queue) return this.#failed(NO_REPLY);
     this.#confirmed(status.leftMs, sentAt);
     this.#queued ||= status.why === 'queue';
-    this.#wait({ admitted: false, ahead: status.ahead });
+    this.#wait(status);
     this.#askWhenDue(status);
     // Last, for a listener may end the claim.
     if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
-    noticeQuarantine(this.services.events, this.claim, status);
+    if (status.why === 'data-loss')
+      noticeQuarantine(this.services.events, this.claim, status.retryInMs);
   }
 
-  #wait(parts: { readonly admitted: boolean; readonly ahead: number | undefined }): void {
+  /** Without a status: admitted. */
+  #wait(status: WaitingStatus | undefined): void {
     const doubled = 'doubled' in this.#state && this.#state.doubled;
-    this.#state = { at: 'waiting', doubled, ...parts };
+    this.#state = { at: 'waiting', doubled, admitted: status === undefined, status };
     this.services.heartbeat.add(this);
   }
 

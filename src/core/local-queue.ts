@@ -16,20 +16,21 @@ import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, GoneStatus, Holder, Kind } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
+import type { Outlook } from '../store-calls/waiting.ts';
 import type { Claimant } from './claim-state.ts';
 import {
-  AcquireTimeoutError,
   LeaseLostError,
   type Loss,
   type LossReason,
   MismatchError,
   QueueFullError,
 } from './errors.ts';
+import { noticeQuarantine } from './events.ts';
 import { type Issuer, Lease } from './lease.ts';
 import { LiveClaim } from './live-claim.ts';
 import type { Services } from './services.ts';
 import type { Spec } from './spec.ts';
-import { type AcquireOptions, type Outlook, type Subject, Waiter } from './waiter.ts';
+import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
 
 /** Most local hand-offs while another process waits, and for how many ms. */
 const BATCH = { count: 64, ms: 50 };
@@ -75,7 +76,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
 
   outlook(): Outlook {
     const { state, failure } = this.#live ?? {};
-    return { ahead: state?.at === 'waiting' ? state.ahead : undefined, failure };
+    return { status: state?.at === 'waiting' ? state.status : undefined, failure };
   }
 
   /** Resolves with null if `waits` is false and the lock is not free. */
@@ -96,6 +97,11 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     });
   }
 
+  /** The waiter that came last. */
+  get last(): Waiter<Lease | null> | undefined {
+    return this.#line.last;
+  }
+
   /** Ends all waits. */
   rejectAll(error: unknown): void {
     this.#trying = undefined;
@@ -114,22 +120,18 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     this.#leaveIfIdle();
   }
 
-  async timedOut(waitedMs: number, { ahead, failure }: Outlook): Promise<Error> {
-    const holders = await this.#services.looks.holders(this.resource);
-    return new AcquireTimeoutError(this.resource, { waitedMs, ahead, holders, failure });
-  }
-
   granted(now: number): void {
     this.#issued = 0;
     this.#passed = 0;
     this.#hand(now);
   }
 
-  gone({ why, detail }: GoneStatus): void {
+  gone(status: GoneStatus): void {
     const { resource, kind } = this.spec;
+    const { why, detail } = status;
     const tried = this.#isTry();
     this.#live = undefined;
-    if (why === 'refused' && tried) this.#settleTry((waiter) => waiter.resolve(null));
+    if (why === 'refused' && tried) this.#refused(status);
     else if (why === 'mismatch') {
       this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
       this.#services.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
@@ -202,6 +204,18 @@ export class LocalQueue implements Claimant, Subject, Issuer {
 
   #isTry(): boolean {
     return this.#live?.claim.queue === false;
+  }
+
+  #refused(status: GoneStatus): void {
+    const { quarantineMs } = status;
+    this.#settleTry((waiter) => {
+      waiter.options.refused?.(status);
+      waiter.resolve(null);
+    });
+    // Last, for a listener may do anything.
+    if (quarantineMs !== undefined) {
+      noticeQuarantine(this.#services.events, this.spec, quarantineMs);
+    }
   }
 
   /** Later waiters, also those after an aborted try, go on waiting. */

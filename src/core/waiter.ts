@@ -4,18 +4,12 @@ import { type Duration, duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Linked } from '../base/fifo.ts';
 import { asGiven, type Checks, checkOptions, text } from '../base/options.ts';
-import type { StoreError } from '../contract/errors.ts';
-import type { Kind } from '../contract/store.ts';
+import { perProcess } from '../base/per-process.ts';
+import type { GoneStatus, Kind } from '../contract/store.ts';
+import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
+import { AcquireTimeoutError } from './errors.ts';
 import type { Acquisition } from './events.ts';
 import type { Services } from './services.ts';
-
-/** The state of a wait. */
-export interface Outlook {
-  /** Claims before this one, if known. */
-  readonly ahead?: number | undefined;
-  /** Why the last request to the store failed. */
-  readonly failure?: StoreError | undefined;
-}
 
 /** The lock that a wait is for, for messages and events. */
 export interface Subject {
@@ -24,12 +18,13 @@ export interface Subject {
   outlook(): Outlook;
   /** Leaves the line; the waiter is already settled. */
   leave(waiter: Waiter<never>): void;
-  /** The error of a wait that has run out. */
-  timedOut(waitedMs: number, outlook: Outlook): Promise<Error> | Error;
 }
 
-/** Report a wait as slow after this long, in ms: longer than any intended wait. */
-const SLOW_MS = 30_000;
+/** A wait is worth telling of after this long, in ms. */
+const LONG_MS = 1_000;
+
+/** Longer than any intended wait, in ms. */
+export const SLOW_MS = 30_000;
 
 /**
  * One wait in a line. Settled once: by a value, an error, its time-out or its signal. Has no timer
@@ -46,7 +41,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   readonly #reject: (error: unknown) => void;
   #forgetSignal: (() => void) | undefined;
   #waitTimer: Timer | undefined;
-  #slowTimer: Timer | undefined;
+  #reportTimer: Timer | undefined;
 
   constructor(
     services: Services,
@@ -69,7 +64,8 @@ export class Waiter<T> implements Linked<Waiter<T>> {
       this.#forgetSignal = onAbort(signal, aborted);
     }
     if (wait !== undefined) this.#startWait(parseDuration(wait, 'wait'));
-    if (services.events.of.slow.isThere) this.#startSlow();
+    const { waiting, slow } = services.events.of;
+    if (waiting.isThere || slow.isThere) this.#reportLater('waiting', LONG_MS);
   }
 
   resolve(value: T): void {
@@ -80,12 +76,34 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     if (this.#settle()) this.#reject(error);
   }
 
+  /** Warns the process of a wait without an end, once for each resource. Never rejects. */
+  async warn(): Promise<void> {
+    const { standby, site } = this.options;
+    const warned = perProcess('slow-waits', () => new Set<string>());
+    const { resource } = this.#subject;
+    const heard = this.#services.events.of.slow.isThere;
+    if (this.settled || standby || heard || warned.has(resource)) return;
+    warned.add(resource);
+    const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook());
+    process.emitWarning(message, {
+      type: 'HoldfastWarning',
+      code: 'HOLDFAST_SLOW_WAIT',
+      detail: site && stack,
+    } as NodeJS.EmitWarningOptions);
+  }
+
+  /** Why it waits, by a look at the queue. Never rejects. */
+  async #waiting(waitedMs: number, outlook: Outlook): Promise<Waiting> {
+    const queue = await this.#services.looks.soon(this.#subject.resource);
+    return waitingOf({ ...outlook, queue, since: Date.now() - Math.round(waitedMs) });
+  }
+
   #settle(): boolean {
     if (this.settled) return false;
     this.settled = true;
     const { clock } = this.#services;
     if (this.#waitTimer) clock.clearTimeout(this.#waitTimer);
-    if (this.#slowTimer) clock.clearTimeout(this.#slowTimer);
+    if (this.#reportTimer) clock.clearTimeout(this.#reportTimer);
     this.#forgetSignal?.();
     this.#services.keepAlive.remove();
     return true;
@@ -103,20 +121,46 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     this.#waitTimer = clock.setTimeout(() => {
       const outlook = this.#subject.outlook();
       const waitedMs = clock.now() - since;
-      this.#leave(async () => this.#reject(await this.#subject.timedOut(waitedMs, outlook)));
+      this.#leave(async () => this.#reject(await this.#timedOut(waitedMs, outlook)));
     }, ms);
   }
 
-  #startSlow(): void {
-    const { clock, events } = this.#services;
-    const { resource, kind } = this.#subject;
-    const timer = clock.setTimeout(() => {
-      const { ahead } = this.#subject.outlook();
-      events.emit('slow', { resource, kind, waitedMs: SLOW_MS, ahead });
-    }, SLOW_MS);
-    timer.unref();
-    this.#slowTimer = timer;
+  async #timedOut(waitedMs: number, outlook: Outlook): Promise<Error> {
+    const waiting = await this.#waiting(waitedMs, outlook);
+    const error = new AcquireTimeoutError(this.#subject.resource, waitedMs, waiting);
+    const stack = this.options.site?.stack;
+    // Its first line stands for the message.
+    if (stack) error.stack = stack.replace(/.*/, () => String(error));
+    return error;
   }
+
+  #reportLater(name: 'waiting' | 'slow', waitedMs: number, sinceMs = 0): void {
+    const { clock, events } = this.#services;
+    const report = async (): Promise<void> => {
+      if (name === 'waiting') this.#reportLater('slow', SLOW_MS, LONG_MS);
+      if (!events.of[name].isThere) return;
+      const waiting = await this.#waiting(waitedMs, this.#subject.outlook());
+      if (this.settled) return;
+      const { resource, kind } = this.#subject;
+      const { acquisition } = this.options;
+      const { ahead } = waiting;
+      events.emit(name, { resource, kind, waitedMs, ahead, waiting, acquisition });
+    };
+    this.#reportTimer = clock.setTimeout(report, waitedMs - sinceMs);
+    this.#reportTimer.unref();
+  }
+}
+
+/** Where the caller asked, for the stack of an error that comes much later. */
+export interface Site {
+  readonly stack?: string;
+}
+
+/** The stack below this function of ours. */
+export function siteBelow(own: (...args: never[]) => unknown): Site {
+  const site: Site = {};
+  Error.captureStackTrace(site, own);
+  return site;
 }
 
 /** Options of a single acquisition. */
@@ -133,6 +177,12 @@ export interface AcquireOptions {
   readonly label?: string;
   /** @internal Set while there are listeners. */
   readonly acquisition?: Acquisition;
+  /** @internal Where it was asked for, if that is known. */
+  readonly site?: Site;
+  /** @internal For the wait of a standby, which has no end that one could warn of. */
+  readonly standby?: true;
+  /** @internal Called with the store's reply before a try resolves with null. */
+  readonly refused?: (status: GoneStatus) => void;
 }
 
 type Acquiring = Pick<AcquireOptions, 'wait' | 'signal' | 'label'>;
@@ -151,7 +201,7 @@ export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 /** @throws UsageError for wrong options. */
 export function readAcquire(options: AcquireOptions): AcquireOptions {
   if (options === NO_OPTIONS) return options;
-  type Public = Omit<AcquireOptions, 'acquisition'>;
+  type Public = Omit<AcquireOptions, 'acquisition' | 'site' | 'standby' | 'refused'>;
   return checkOptions<Public, typeof ACQUIRE>(options, ACQUIRE, 'an acquisition');
 }
 

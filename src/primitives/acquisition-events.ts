@@ -9,9 +9,12 @@
  * What would break it: to await before the first event, or to leave the outcome to the listener.
  */
 import { isLockError } from '../base/errors.ts';
+import type { GoneStatus } from '../contract/store.ts';
+import type { AcquireTimeoutError } from '../core/errors.ts';
 import { type Acquisition, type Events, type MissReason, warnOf } from '../core/events.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
+import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import type { Scope } from './lockable.ts';
 
 /** An acquisition with listeners. */
@@ -26,14 +29,21 @@ export interface Attempt {
 export function tellOf(events: Events, attempt: Attempt): Promise<Lease | null> {
   const { acquisition, waits, options } = attempt;
   const { resource, kind } = acquisition;
-  const missed = (why: MissReason, error: unknown): void => {
-    events.emit('missed', { resource, kind, why, error, acquisition });
+  let refusal: GoneStatus | undefined;
+  const refused = (status: GoneStatus): void => {
+    refusal = status;
+  };
+  const missed = (why: MissReason, error: unknown, waiting: Waiting | undefined): void => {
+    events.emit('missed', { resource, kind, why, error, waiting, acquisition });
   };
   events.emit('acquiring', { resource, kind, waits, acquisition });
-  const taking = attempt.take({ ...options, acquisition });
+  const taking = attempt.take({ ...options, acquisition, refused });
   taking.then(
-    (lease) => lease ?? missed('taken', undefined),
-    (error: unknown) => missed(reasonOf(error, options.signal), error),
+    (lease) => lease ?? missed('taken', undefined, waitingOf({ queue: refusal })),
+    (error: unknown) => {
+      const why = reasonOf(error, options.signal);
+      missed(why, error, why === 'timeout' ? (error as AcquireTimeoutError) : undefined);
+    },
   );
   return taking;
 }

@@ -1,12 +1,13 @@
 import { UsageError } from '../base/errors.ts';
 import { sameQueue } from '../contract/admission.ts';
 import { UnsupportedError } from '../contract/errors.ts';
-import type { Kind, Member } from '../contract/store.ts';
+import type { Kind } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import { DeadlockError, MismatchError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Spec } from '../core/spec.ts';
 import { type AcquireOptions, NO_OPTIONS } from '../core/waiter.ts';
+import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import { inContexts, tellOf } from './acquisition-events.ts';
 import { Lockable, type Scope, type Work } from './lockable.ts';
 import { Frame } from './reentrancy.ts';
@@ -44,7 +45,7 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** @internal For elections: waits without end; no default limits the wait. */
   stand(options: AcquireOptions): Promise<Lease> {
-    return this.take(this.read(options), true) as Promise<Lease>;
+    return this.take({ ...this.read(options), standby: true }, true) as Promise<Lease>;
   }
 
   /** @internal */
@@ -72,7 +73,7 @@ export abstract class Lock extends Lockable<Lease> {
   }
 
   /** @internal */
-  protected take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+  take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     const { calls, events } = this.engine.services;
     const { acquiring, missed } = events.of;
     if (!acquiring.isThere && !missed.isThere) return this.#take(options, waits);
@@ -120,8 +121,9 @@ export abstract class Lock extends Lockable<Lease> {
   }
 
   /** @internal */
-  protected holders(): Promise<readonly Member[]> {
-    return this.engine.services.looks.holders(this.resource);
+  async waiting(): Promise<Waiting> {
+    const { resource, limit } = this.spec;
+    return waitingOf({ queue: await this.engine.services.looks.soon(resource), limit });
   }
 
   #around(): Frame | undefined {

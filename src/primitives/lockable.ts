@@ -1,8 +1,8 @@
 import { UsageError } from '../base/errors.ts';
-import type { Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import { LeaseLostError } from '../core/errors.ts';
-import { type AcquireOptions, NO_OPTIONS, readAcquire } from '../core/waiter.ts';
+import { type AcquireOptions, NO_OPTIONS, readAcquire, siteBelow } from '../core/waiter.ts';
+import type { Waiting } from '../store-calls/waiting.ts';
 
 /** A lease, or several. */
 export interface Held extends AsyncDisposable {
@@ -14,10 +14,10 @@ export interface Held extends AsyncDisposable {
 
 export type Work<L, T> = (lease: L) => T | PromiseLike<T>;
 
-/** The result of a try. */
+/** The result of a try; says why the lock is not free. */
 export type TryResult<T> =
   | { readonly acquired: true; readonly value: T }
-  | { readonly acquired: false; readonly holders: readonly Member[] };
+  | ({ readonly acquired: false } & Waiting);
 
 /** Options of a try, which never waits. */
 export type TryOptions = Omit<AcquireOptions, 'wait'>;
@@ -25,6 +25,12 @@ export type TryOptions = Omit<AcquireOptions, 'wait'>;
 function impatient(options: AcquireOptions): AcquireOptions {
   if (options.wait === undefined) return options;
   throw new UsageError('A try never waits: leave out `wait`, or use `run` or `acquire`.');
+}
+
+/** @throws UsageError for a method that was taken off its lock. */
+function own<T extends object>(lock: T): T {
+  if (lock) return lock;
+  throw new UsageError('A method needs its lock: call lock.run(work).');
 }
 
 /** The four ways to take a lock. */
@@ -38,7 +44,7 @@ export abstract class Lockable<L extends Held> {
   }
 
   /** @internal Takes the lock, or waits; null if `waits` is false and the lock is not free. */
-  protected abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
+  abstract take(options: AcquireOptions, waits: boolean): Promise<L | null>;
 
   /** @internal The scope of the work: a context that knows the lease. */
   abstract scope(lease: L): Scope;
@@ -50,8 +56,8 @@ export abstract class Lockable<L extends Held> {
     waits: boolean,
   ): Promise<T> | undefined;
 
-  /** @internal The current holders. */
-  protected abstract holders(): Promise<readonly Member[]>;
+  /** @internal Why a try was refused. */
+  protected abstract waiting(): Promise<Waiting>;
 
   /** @internal The options, each read once. Throws UsageError if they are wrong. */
   read(options: AcquireOptions): AcquireOptions {
@@ -71,7 +77,8 @@ export abstract class Lockable<L extends Held> {
    */
   acquire(options: AcquireOptions = NO_OPTIONS): Promise<L> {
     // With `waits` the result is never null.
-    return this.take(this.#patient(this.read(options)), true) as Promise<L>;
+    const self = own(this);
+    return this.take(self.#patient(this.read(options), this.acquire), true) as Promise<L>;
   }
 
   /**
@@ -82,7 +89,7 @@ export abstract class Lockable<L extends Held> {
    * if (lease) await buildReport(lease.signal).finally(lease.release);
    */
   tryAcquire(options: TryOptions = NO_OPTIONS): Promise<L | null> {
-    return this.take(impatient(this.read(options)), false);
+    return own(this).take(impatient(this.read(options)), false);
   }
 
   /**
@@ -98,8 +105,8 @@ export abstract class Lockable<L extends Held> {
   run<T>(work: Work<L, T>): Promise<T>;
   run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T>;
   run<T>(first: AcquireOptions | Work<L, T>, second?: Work<L, T>): Promise<T> {
-    const { options, work } = this.#parse(first, second);
-    return this.#run(this.#patient(options), work);
+    const { options, work } = own(this).#parse(first, second);
+    return this.#run(this.#patient(options, this.run), work);
   }
 
   #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
@@ -113,16 +120,16 @@ export abstract class Lockable<L extends Held> {
   }
 
   /**
-   * Runs the work if the lock is free now, else returns the holders.
+   * Runs the work if the lock is free now, else returns why it is not.
    *
    * @example
    * const result = await locks.mutex('report').tryRun(({ signal }) => buildReport(signal));
-   * if (!result.acquired) console.log('held by', result.holders);
+   * if (!result.acquired) console.log(result.why, result.holders);
    */
   tryRun<T>(work: Work<L, T>): Promise<TryResult<T>>;
   tryRun<T>(options: TryOptions, work: Work<L, T>): Promise<TryResult<T>>;
   tryRun<T>(first: TryOptions | Work<L, T>, second?: Work<L, T>): Promise<TryResult<T>> {
-    const { options, work } = this.#parse(first, second);
+    const { options, work } = own(this).#parse(first, second);
     return this.#tryRun(impatient(options), work);
   }
 
@@ -130,14 +137,21 @@ export abstract class Lockable<L extends Held> {
     const nested = this.nested(options, work, false);
     if (nested) return { acquired: true, value: await nested };
     const lease = await this.take(options, false);
-    if (!lease) return { acquired: false, holders: await this.holders() };
+    if (!lease) return { acquired: false, ...(await this.waiting()) };
     return { acquired: true, value: await this.#under(lease, work) };
   }
 
-  #patient(options: AcquireOptions): AcquireOptions {
-    const { waitMs } = this.engine.services.settings;
-    if (options.wait !== undefined || waitMs === undefined) return options;
-    return { ...options, wait: waitMs };
+  /** With the default wait, and with where it was called, unless the loop is too busy for that. */
+  #patient(options: AcquireOptions, called: (...args: never[]) => unknown): AcquireOptions {
+    const { settings, loop } = this.engine.services;
+    const { wait = settings.waitMs } = options;
+    const noted = loop.spare();
+    if (!noted && wait === options.wait) return options;
+    return {
+      ...options,
+      ...(wait !== undefined && { wait }),
+      ...(noted && { site: siteBelow(called) }),
+    };
   }
 
   #parse<T>(

@@ -11,11 +11,11 @@ import { firstOf } from '../base/aborts.ts';
 import { parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import { reading } from '../base/options.ts';
-import type { Member } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { LeaseLostError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
+import type { Waiting } from '../store-calls/waiting.ts';
 import type { Lock } from './lock.ts';
 import { type Held, Lockable, type Scope } from './lockable.ts';
 
@@ -87,7 +87,7 @@ export class MultiLock extends Lockable<MultiLease> {
   }
 
   /** @internal */
-  protected async take(options: AcquireOptions, waits: boolean): Promise<MultiLease | null> {
+  async take(options: AcquireOptions, waits: boolean): Promise<MultiLease | null> {
     const { clock } = this.engine.services;
     const { wait } = options;
     const until = wait === undefined ? undefined : clock.now() + parseDuration(wait, 'wait');
@@ -95,8 +95,7 @@ export class MultiLock extends Lockable<MultiLease> {
     try {
       for (const part of this.#ordered) {
         const left = until === undefined ? {} : { wait: Math.max(0, until - clock.now()) };
-        const each = { ...options, ...left };
-        const lease = waits ? await part.acquire(each) : await part.tryAcquire(each);
+        const lease = await part.take({ ...options, ...left }, waits);
         if (!lease) break;
         taken.set(part, lease);
       }
@@ -136,9 +135,11 @@ export class MultiLock extends Lockable<MultiLease> {
   }
 
   /** @internal */
-  protected async holders(): Promise<readonly Member[]> {
-    const looks = this.#parts.map((part) => this.engine.services.looks.holders(part.resource));
-    return (await Promise.all(looks)).flat();
+  protected async waiting(): Promise<Waiting> {
+    const all = await Promise.all(this.#parts.map((part) => part.waiting()));
+    const taken = ({ why, holders }: Waiting) => why !== 'queue' || holders.length > 0;
+    const first = all.find(taken) ?? (all[0] as Waiting);
+    return { ...first, holders: all.flatMap(({ holders }) => holders) };
   }
 }
 

@@ -15,10 +15,10 @@ import { Fifo } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
 import type { Kind, Store } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
-import { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { AcquireOptions } from '../core/waiter.ts';
-import { type Outlook, type Subject, Waiter } from '../core/waiter.ts';
+import { type Subject, Waiter } from '../core/waiter.ts';
+import type { Outlook } from '../store-calls/waiting.ts';
 import { type Scope, underLease, type Work } from './lockable.ts';
 
 let storage: AsyncLocalStorage<Frame> | undefined;
@@ -146,9 +146,5 @@ export class Frame implements Scope, Subject {
 
   leave(task: Waiter<void>): void {
     this.#line.remove(task);
-  }
-
-  timedOut(waitedMs: number): Error {
-    return new AcquireTimeoutError(this.resource, { waitedMs });
   }
 }

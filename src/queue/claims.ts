@@ -177,6 +177,11 @@ export class Claims {
 /** How far `ahead` is counted. */
 const COUNTED = 100;
 
+/** What a loss of data means to those who ask, in ms. */
+export function lossOf(quarantineMs: number): { readonly quarantineMs?: number } {
+  return quarantineMs > 0 ? { quarantineMs } : {};
+}
+
 function endOf(entry: Entry): Takeover['reason'] {
   if (entry.sealed?.why === 'evicted') return 'evicted';
   return entry.sealed ? 'released' : 'expired';

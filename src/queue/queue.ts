@@ -14,7 +14,7 @@
  */
 import type { Kept } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
-import { Claims, type Settling } from './claims.ts';
+import { Claims, lossOf, type Settling } from './claims.ts';
 import { type Entry, entryOf, UNKNOWN } from './entry.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import type { KeptUntil, QueueState, Tombstone, WholeState } from './state.ts';
@@ -152,8 +152,8 @@ export class ClaimQueue {
     // A claim that is refused leaves no trace, and so nothing to be written.
     if (claims.last === entry.number) claims.last = last;
     this.#settle(now);
-    if (!claim.queue) return { state: 'gone', why: 'refused' };
-    return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
+    if (claim.queue) return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
+    return { state: 'gone', why: 'refused', ...(!trusts && lossOf(this.#closedUntil - now)) };
   }
 
   /** Gives the claim its TTL again, unless it is to end. */
@@ -230,7 +230,7 @@ export class ClaimQueue {
   /** Live claims only. */
   describe(resource: string, now: number): Queue {
     this.#settle(now);
-    return { resource, ...this.#claims.describe(now) };
+    return { resource, ...this.#claims.describe(now), ...lossOf(this.#closedUntil - now) };
   }
 
   /** Settles, and drops what has ended: tombstones, and the record. */

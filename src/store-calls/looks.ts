@@ -10,7 +10,7 @@ const LAST_LOOK_MS = 250;
 /** Reads queues, with numbers as the tokens of leases. */
 export class Looks {
   readonly #calls: StoreCalls;
-  readonly #last = new Map<string, Promise<readonly Member[]>>();
+  readonly #last = new Map<string, Promise<Queue | undefined>>();
 
   constructor(calls: StoreCalls) {
     this.#calls = calls;
@@ -25,15 +25,12 @@ export class Looks {
     return this.#calls.ask(() => store.inspect(resource), checkQueue, about).then(scaled);
   }
 
-  /** The current holders; empty if the store does not reply soon. */
-  holders(resource: string): Promise<readonly Member[]> {
+  /** As `inspect`; undefined if the store does not reply soon. */
+  soon(resource: string): Promise<Queue | undefined> {
     let look = this.#last.get(resource);
     if (!look) {
       look = this.inspect(resource, { ttlMs: LAST_LOOK_MS * TRIES_PER_TTL })
-        .then(
-          (queue) => queue.holders,
-          () => [],
-        )
+        .catch(() => undefined)
         .finally(() => this.#last.delete(resource));
       this.#last.set(resource, look);
     }

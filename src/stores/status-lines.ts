@@ -3,7 +3,8 @@
  * TTL; every other reply is a line of words, the same in replies and in messages:
  * - `h number left waiters limit ended endedBy`, it holds;
  * - `w left ahead limit why retry`, it waits;
- * - `g why detail`, it is gone; `e` and the server's error, this claim alone failed.
+ * - `g why detail`, it is gone; the detail of `refused` is for how long nothing is granted;
+ * - `e` and the server's error, this claim alone failed.
  * Durations are in ms, `-` stands for what does not apply.
  */
 import { StoreError } from '../contract/errors.ts';
@@ -74,6 +75,9 @@ function waiting(words: readonly string[]): ClaimStatus {
 }
 
 function gone(why: GoneReason, detail: string): ClaimStatus {
+  if (why === 'refused' && detail !== '') {
+    return { state: 'gone', why, quarantineMs: Number(detail) };
+  }
   if (why !== 'mismatch') return { state: 'gone', why, ...(detail !== '' && { detail }) };
   return { state: 'gone', why, detail: `its queue holds ${KINDS[detail]} claims` };
 }

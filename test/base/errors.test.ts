@@ -6,8 +6,18 @@ const { isLockError, LockError, StoreError } = holdfast;
 
 const HOLDER = { host: 'host', pid: 1, since: 0 };
 
+const WAITING = {
+  why: 'held',
+  holders: [],
+  ahead: undefined,
+  limit: undefined,
+  leftMs: undefined,
+  since: 0,
+  cause: undefined,
+} as const;
+
 const ERRORS = [
-  [new holdfast.AcquireTimeoutError('a', { waitedMs: 5 }), 'ACQUIRE_TIMEOUT'],
+  [new holdfast.AcquireTimeoutError('a', 5, WAITING), 'ACQUIRE_TIMEOUT'],
   [new holdfast.LeaseLostError('a', 'expired'), 'LEASE_LOST'],
   [new holdfast.StaleTokenError('a', 1n, 2n), 'STALE_TOKEN'],
   [new holdfast.FenceHeadersError('missing', 'none'), 'FENCE_HEADERS'],

@@ -1,7 +1,7 @@
 /** What a wait says, and to whom. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { Place, type Program } from './program.ts';
+import { Place, type Program, until } from './program.ts';
 
 const CTRL_C = '\u0003';
 
@@ -93,7 +93,9 @@ describe('a command that asks for the lock under which it runs', () => {
   it('waits if the lock of this name is another one', async () => {
     const place = new Place();
     const file = `--store ${place.path('other.db')}`;
-    const holder = place.start(['run', 'a', ...file.split(' '), '--', 'cat']);
+    const script = 'echo in > held; exec cat';
+    const holder = place.start(['run', 'a', ...file.split(' '), '--', 'sh', '-c', script]);
+    await until(() => place.read('held') === 'in\n');
     const inner = `$holdfast run a ${file} --wait 1500ms -- true; echo status-$?`;
     const { out } = await place.fate('run', 'a', '--', 'sh', '-c', inner);
     expect(out).toBe('status-75\n');

@@ -297,6 +297,8 @@ describe('a wait that runs out', () => {
     await clock.advance(29_999);
     expect(slow).toHaveLength(0);
     await clock.advance(60_000);
-    expect(slow).toEqual([{ resource: 'a', kind: 'mutex', waitedMs: 30_000, ahead: 2 }]);
+    expect(slow).toEqual([
+      expect.objectContaining({ resource: 'a', kind: 'mutex', waitedMs: 30_000, ahead: 2 }),
+    ]);
   });
 });

@@ -101,11 +101,21 @@ describe('events', () => {
   it('exist by these names only', () => {
     const { locks } = setUp();
     const names: LockEventName[] = [
-      ...(['acquiring', 'missed', 'acquired', 'working', 'slow', 'unconfirmed'] as const),
+      ...([
+        'acquiring',
+        'missed',
+        'acquired',
+        'working',
+        'waiting',
+        'slow',
+        'unconfirmed',
+      ] as const),
       ...(['lost', 'released', 'heartbeat', 'mismatch', 'quarantine'] as const),
     ];
     for (const name of names) locks.on(name, () => {})();
-    expect(() => locks.on('toString' as never, () => {})).toThrow(/acquired, working, slow/);
+    expect(() => locks.on('toString' as never, () => {})).toThrow(
+      /acquired, working, waiting, slow/,
+    );
   });
 
   it('tell when programs disagree about the limit or the kind', async () => {

@@ -111,7 +111,10 @@ describe('run', () => {
     await clock.rest();
     expect(await ran).toEqual({ acquired: true, value: 'done' });
     store.onClaim = () => ({ state: 'gone', why: 'refused' });
-    expect(await locks.mutex('a').tryRun(() => 'done')).toEqual({ acquired: false, holders: [] });
+    expect(await locks.mutex('a').tryRun(() => 'done')).toMatchObject({
+      acquired: false,
+      holders: [],
+    });
   });
 });
 

@@ -89,8 +89,8 @@ async function runOnce(
       if (ending.status !== 0) throw new Error('The command failed, so the key is free again.');
     };
     let done = await once(locks, key, { ...terms, signal }, attempt);
-    if (done.state === 'running' && done.holders.length === 0) {
-      // A short wait gets the lock, or learns why the store grants none.
+    if (done.state === 'running' && done.why === 'queue') {
+      // The holder has gone meanwhile, so a short wait gets the lock.
       const short = { ifRunning: 'wait', wait: SECOND_TRY_MS } as const;
       done = await once(locks, key, { ...terms, ...short, signal }, attempt);
     }
@@ -110,9 +110,10 @@ async function runOnce(
   }
 }
 
-function runningError(key: string, { holders }: Running): ExitError {
-  const [member] = holders;
-  const who = member ? ` on ${plain(member.holder.host)}, pid ${member.holder.pid}` : '';
-  const cause = new AcquireTimeoutError(key, { waitedMs: 0, holders });
+function runningError(key: string, running: Running): ExitError {
+  const cause = new AcquireTimeoutError(key, 0, running);
+  const [member] = running.holders;
+  if (!member) return new ExitError(STATUS.notAcquired, cause.message, { cause });
+  const who = ` on ${plain(member.holder.host)}, pid ${member.holder.pid}`;
   return new ExitError(STATUS.notAcquired, `${quote(key)} is being done${who}.`, { cause });
 }

@@ -86,15 +86,16 @@ async function acquire({ locks, signal }: Scene, terms: Terms): Promise<Lease> {
   return lease;
 }
 
-/** Without a holder, a short wait gets the lock, or learns why the store grants none. */
+/** If the holder has gone meanwhile, a short wait gets the lock. */
 async function tryAgain(
   locks: Locks,
   lock: Lock,
   options: { readonly permits: number; readonly signal: AbortSignal },
 ): Promise<Lease> {
-  const { holders } = await locks.inspect(lock.resource);
-  if (holders.length === 0) return lock.acquire({ ...options, wait: SECOND_TRY_MS });
-  throw new AcquireTimeoutError(lock.resource, { waitedMs: 0, holders });
+  const { waiting } = await locks.inspect(lock.resource);
+  const gone = waiting === undefined || waiting.why === 'queue';
+  if (gone) return lock.acquire({ ...options, wait: SECOND_TRY_MS });
+  throw new AcquireTimeoutError(lock.resource, 0, waiting);
 }
 
 function termsOf(given: Arguments, name: string): Terms {

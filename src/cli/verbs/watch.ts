@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isLockError } from '../../base/errors.ts';
 import type { Member, Queue } from '../../contract/store.ts';
 import { COMMON } from '../arguments.ts';
+import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
-import { complainOf, isColoured, print, printJson } from '../output.ts';
+import { isColoured, print, printJson } from '../output.ts';
 import { memberLine, queueJson, queueLines } from '../queue-view.ts';
 import type { Verb } from './verb.ts';
 
@@ -18,8 +17,6 @@ says so and waits.
 /** How often it looks, in ms: a person sees no difference, and the store hardly any. */
 const LOOK_MS = 500;
 
-const CLEAR = '\u001b[H\u001b[J';
-
 type Show = (queue: Queue) => Promise<void>;
 
 export const verb: Verb = {
@@ -27,43 +24,14 @@ export const verb: Verb = {
   flags: COMMON,
   async run(given) {
     const name = given.name();
-    const interrupt = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => interrupt.abort());
-    }
     const locks = await openLocks(given, { looks: true });
     const show = given.has('json') ? jsonLines() : process.stdout.isTTY ? draw : changes();
-    await show(await locks.inspect(name));
-    for (let away = false; ; ) {
-      await sleep(LOOK_MS, undefined, interrupt).catch(() => {});
-      if (interrupt.signal.aborted) return 0;
-      try {
-        await show(await locks.inspect(name));
-        away = false;
-      } catch (error) {
-        if (!mayPass(error)) throw error;
-        if (!away) await complainOf(error, given.has('json'));
-        away = true;
-      }
-    }
+    const look = async () => show(await locks.inspect(name));
+    return live(look, { everyMs: LOOK_MS, asJson: given.has('json') });
   },
 };
 
-function mayPass(error: unknown): boolean {
-  return (
-    isLockError(error, 'STORE') && (error as { readonly retryable?: boolean }).retryable === true
-  );
-}
-
-const draw: Show = (queue) => {
-  // A terminal of unknown size reports 0.
-  const rows = process.stdout.rows || 24;
-  const columns = process.stdout.columns || 80;
-  const lines = queueLines(queue, isColoured(), columns);
-  const more = lines.length - rows + 2;
-  const shown = more > 1 ? [...lines.slice(0, -more), `… and ${more} more`] : lines;
-  return print(`${CLEAR}${shown.join('\n')}\n`);
-};
+const draw: Show = (queue) => redraw(queueLines(queue, isColoured(), screen().columns));
 
 function jsonLines(): Show {
   let last = '';

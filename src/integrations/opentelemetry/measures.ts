@@ -1,4 +1,5 @@
 import type { HandOff, LockEvents } from '../../core/events.ts';
+import type { WaitReason } from '../../store-calls/waiting.ts';
 import type { Attributes, Context, Counter, Histogram, Meter } from './api.ts';
 import { errorType } from './attributes.ts';
 
@@ -69,6 +70,7 @@ export class Measures {
   answered({ attributes, caller }: Measured, answer: Answer): void {
     const outcome = answer.missed?.why ?? 'acquired';
     const all: Attributes = { ...attributes, 'holdfast.outcome': outcome };
+    if (answer.why) all['holdfast.wait.why'] = answer.why;
     if (answer.missed && isFailure(answer.missed)) {
       all['error.type'] = errorType(answer.missed.error);
     }
@@ -102,6 +104,8 @@ export class Measures {
 interface Answer {
   readonly seconds: number;
   readonly missed?: LockEvents['missed'];
+  /** Why it waited, if that is known. */
+  readonly why: WaitReason | undefined;
 }
 
 /** A taken lock and an aborted wait are no errors. */

@@ -10,6 +10,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { Acquisition, LockEventName, LockEvents } from '../../core/events.ts';
+import type { WaitReason } from '../../store-calls/waiting.ts';
 import type { OpenTelemetry, Span } from './api.ts';
 import { attributesOf, type NameOf } from './attributes.ts';
 import type { Measured, Measures } from './measures.ts';
@@ -36,6 +37,8 @@ interface Course extends Measured, Traced {
   span: Span | undefined;
   /** When the wait or the hold began, in ms. */
   since: number;
+  /** Of a wait of a second or more. */
+  why: WaitReason | undefined;
 }
 
 export class Recorder {
@@ -51,6 +54,7 @@ export class Recorder {
     const { spans, measures } = this.#parts;
     return [
       listen('acquiring', (event) => this.#begin(event)),
+      listen('waiting', (event) => this.#wait(event)),
       listen('missed', (event) => this.#miss(event)),
       listen('acquired', (event) => this.#hold(event)),
       listen('released', (event) => this.#end(event.acquisition, 'released')),
@@ -76,9 +80,23 @@ export class Recorder {
     const attributes = attributesOf(acquisition, nameOf);
     const traced = { acquisition, attributes, caller: api.context.active() };
     const span = spans?.wait(traced, waits);
-    const course = { ...traced, waits, held: false, span, since: performance.now() };
+    const course = {
+      ...traced,
+      waits,
+      held: false,
+      span,
+      since: performance.now(),
+      why: undefined,
+    };
     this.#courses.set(acquisition, course);
     if (waits) measures?.waits(course, 1);
+  }
+
+  #wait({ acquisition, waiting }: LockEvents['waiting']): void {
+    const course = acquisition && this.#courses.get(acquisition);
+    if (!course) return;
+    course.why = waiting.why;
+    if (course.span) this.#parts.spans?.waits(course.span, waiting);
   }
 
   #miss(missed: LockEvents['missed']): void {
@@ -87,7 +105,8 @@ export class Recorder {
     if (!course) return;
     this.#courses.delete(missed.acquisition);
     if (course.waits) measures?.waits(course, -1);
-    measures?.answered(course, { seconds: secondsSince(course.since), missed });
+    const why = missed.waiting?.why ?? course.why;
+    measures?.answered(course, { seconds: secondsSince(course.since), missed, why });
     if (course.span) spans?.miss(course.span, missed);
     course.span?.end();
   }
@@ -98,7 +117,7 @@ export class Recorder {
     const course = this.#courses.get(acquisition);
     if (!course) return;
     if (course.waits) measures?.waits(course, -1);
-    measures?.answered(course, { seconds: secondsSince(course.since) });
+    measures?.answered(course, { seconds: secondsSince(course.since), why: course.why });
     if (handOff) measures?.handedOn(course, handOff);
     measures?.holds(course, 1);
     course.span?.end();

@@ -1,4 +1,5 @@
 import type { Acquisition, LockEvents } from '../../core/events.ts';
+import type { Waiting } from '../../store-calls/waiting.ts';
 import type { Attributes, Context, OpenTelemetry, Span, Tracer } from './api.ts';
 import { errorType } from './attributes.ts';
 import { isFailure } from './measures.ts';
@@ -39,8 +40,15 @@ export class Spans {
     return span;
   }
 
+  waits(span: Span, { why, ahead, limit }: Waiting): void {
+    span.setAttribute('holdfast.wait.why', why);
+    if (ahead !== undefined) span.setAttribute('holdfast.wait.ahead', ahead);
+    if (limit !== undefined) span.setAttribute('holdfast.wait.limit', limit);
+  }
+
   miss(span: Span, missed: LockEvents['missed']): void {
-    const { why, error } = missed;
+    const { why, error, waiting } = missed;
+    if (waiting) this.waits(span, waiting);
     span.setAttribute('holdfast.outcome', why);
     if (isFailure(missed)) this.#fail(span, errorType(error), error);
   }

@@ -19,7 +19,7 @@ import { type Checked, checkOptions, flag, oneOf } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import { MAX_KEPT_MS } from '../../contract/records.ts';
-import type { Holder, Member } from '../../contract/store.ts';
+import type { Holder } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { LeaseLostError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
@@ -28,6 +28,7 @@ import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import type { Work } from '../../primitives/lockable.ts';
+import type { Waiting } from '../../store-calls/waiting.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
 import { keepSurely, recall } from '../records.ts';
 
@@ -68,9 +69,8 @@ export interface Done<T> {
 }
 
 /** The work is being done elsewhere. */
-export interface Running {
+export interface Running extends Waiting {
   readonly state: 'running';
-  readonly holders: readonly Member[];
 }
 
 /** The result of `once`: `running` only with `ifRunning: 'skip'`. */
@@ -189,7 +189,8 @@ async function doOnce<T>(
     const tried = await lock.tryRun(tries, attempt);
     if (tried.acquired) return tried.value;
     const meanwhile = await doneBefore<T>(engine, lock.resource);
-    return meanwhile ?? { state: 'running', holders: tried.holders };
+    const { acquired: __, ...waiting } = tried;
+    return meanwhile ?? { state: 'running', ...waiting };
   } catch (error) {
     // The record decides, not a later loss of the lease.
     if (answer) return answer;

@@ -18,7 +18,6 @@ import { UsageError } from '../../base/errors.ts';
 import { callable, checkOptions } from '../../base/options.ts';
 import type { Holder } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
-import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import { ACQUISITION, type AcquireOptions, Waiter } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
@@ -190,7 +189,6 @@ class Flight<T> {
           kind: 'mutex',
           outlook: () => ({}),
           leave: () => this.#leave(),
-          timedOut: (waitedMs) => new AcquireTimeoutError(resource, { waitedMs }),
         },
         options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
         resolve,

@@ -29,14 +29,17 @@ interface Group {
 interface Look {
   readonly groups: readonly Group[];
   readonly limits: readonly number[];
+  /** Until a majority grants, of those that replied. */
+  readonly quarantineMs: number | undefined;
 }
 
 export async function inspect(members: readonly Member[], resource: string): Promise<Queue> {
-  const { groups, limits } = await look(members, resource);
+  const { groups, limits, quarantineMs } = await look(members, resource);
   const shown = groups.map((group) => ({ holds: group.holds, member: shownAs(group, members) }));
   const holders = shown.flatMap(({ holds, member }) => (holds ? [member] : []));
   const waiters = shown.flatMap(({ holds, member }) => (holds ? [] : [member]));
-  return { resource, limit: limits.length > 0 ? Math.min(...limits) : undefined, holders, waiters };
+  const limit = limits.length > 0 ? Math.min(...limits) : undefined;
+  return { resource, limit, holders, waiters, quarantineMs };
 }
 
 /** The members' views of the claim with this number. */
@@ -92,7 +95,12 @@ async function look(members: readonly Member[], resource: string): Promise<Look>
     return { sightings, holds, number: usualNumber(holds ? holding : sightings) };
   });
   groups.sort((a, b) => Number(b.holds) - Number(a.holds));
-  return { groups, limits: answers.flatMap(([, { limit }]) => limit ?? []) };
+  const closed = answers.map(([, { quarantineMs = 0 }]) => quarantineMs).sort((a, b) => a - b);
+  return {
+    groups,
+    limits: answers.flatMap(([, { limit }]) => limit ?? []),
+    quarantineMs: closed[majority - 1] || undefined,
+  };
 }
 
 function makerOf({ kind, ttlMs, holder }: Standing): string {

@@ -90,12 +90,12 @@ export class RedisStore implements Store {
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const standings = await this.#standings(resource);
+    const { standings, quarantineMs } = await this.#look(resource);
     const members = (held: boolean) =>
       standings.filter((each) => each.held === held).map(({ member }) => member);
     const limits = standings.map(({ limit }) => limit);
     const limit = limits.length > 0 ? Math.min(...limits) : undefined;
-    return { resource, limit, holders: members(true), waiters: members(false) };
+    return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
   }
 
   watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -169,7 +169,7 @@ export class RedisStore implements Store {
           const name = places.nameOf(key);
           if (seen.has(name)) continue;
           seen.add(name);
-          if ((await this.#standings(name).catch(nobody)).length > 0) yield name;
+          if ((await this.#look(name).catch(nobody)).standings.length > 0) yield name;
         }
         cursor = next;
       } while (cursor !== '0');
@@ -224,11 +224,21 @@ export class RedisStore implements Store {
     return answer;
   }
 
-  async #standings(resource: string): Promise<readonly Standing[]> {
-    const lines = await this.#change(resource, 'inspect');
+  async #look(resource: string): Promise<Look> {
+    const lines: unknown = await this.#change(resource, 'inspect');
     if (!Array.isArray(lines)) throw garbled(lines);
-    return lines.map(standingIn);
+    const closed = lines.findIndex((line) => String(line).startsWith('q '));
+    const [last] = closed < 0 ? [] : lines.splice(closed, 1);
+    return {
+      standings: lines.map(standingIn),
+      quarantineMs: last === undefined ? undefined : Number(String(last).slice(2)),
+    };
   }
+}
+
+interface Look {
+  readonly standings: readonly Standing[];
+  readonly quarantineMs: number | undefined;
 }
 
 /** A form without records has no verbs for them. */
@@ -238,8 +248,8 @@ function recorded(script: Script | undefined): Script {
 }
 
 /** Skips a key that is not ours, in a list of all. */
-function nobody(error: unknown): readonly Standing[] {
-  if (refusalCode(error) === 'WRONGTYPE') return [];
+function nobody(error: unknown): Look {
+  if (refusalCode(error) === 'WRONGTYPE') return { standings: [], quarantineMs: undefined };
   throw error;
 }
 

@@ -40,7 +40,16 @@ const CASES: readonly Case[] = [
       const { retryInMs } = status;
       assert.ok(retryInMs > 0 && retryInMs <= QUARANTINE_MS + bed.slackMs, `${retryInMs} ms`);
       gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
-      assert.equal((await bed.look()).holders.length, 0);
+      const { holders, quarantineMs = 0 } = await bed.look();
+      assert.equal(holders.length, 0);
+      const limitMs = QUARANTINE_MS + bed.slackMs;
+      assert.ok(quarantineMs > 0 && quarantineMs <= limitMs, `${quarantineMs} ms`);
+      const tried = await bed
+        .locks()
+        .mutex(bed.name('tried'))
+        .tryRun(() => 1);
+      assert.ok(!tried.acquired && tried.why === 'data-loss', 'a try says why it is refused');
+      assert.ok((tried.leftMs ?? 0) > 0, 'and for how long');
     },
   },
   {

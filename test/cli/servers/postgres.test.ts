@@ -15,11 +15,15 @@ it('migrates, runs a command under a lock, and shows it', async () => {
   const place = new Place();
   const refused = await place.fate('run', 'a', '--store', server.url, '--', 'true');
   expect(refused).toMatchObject({ status: 69, err: expect.stringMatching(/holdfast migrate/) });
+  const ill = await place.fate('doctor', '--store', server.url);
+  expect(ill).toMatchObject({ status: 69, out: expect.stringMatching(/^LOOK .*holdfast migrate/) });
   const done = 'The tables of the locks are up to date.\n';
   const migrated = await place.fate('migrate', '--store', server.url);
   expect(migrated).toMatchObject({ status: 0, out: done, err: '' });
   const again = await place.fate('migrate', '--store', server.url, '--json');
   expect(again).toMatchObject({ status: 0, out: '{"migrated":true}\n', err: '' });
+  const well = await place.fate('doctor', '--store', server.url);
+  expect(well.out).toMatch(/^ok +permissions +a lock was taken/m);
   const script = `export HOLDFAST_STORE='${server.url}'
     $holdfast run a -- sh -c '$holdfast show a --json'`;
   const { status, out, err } = await place.shell(script).fate;

@@ -23,9 +23,22 @@ it('runs a command under a lock, and shows it', async () => {
   expect(JSON.parse(out).holders).toHaveLength(1);
 });
 
+it('is looked at by the doctor, who says what to do', async () => {
+  const trusting = `${server.url}?afterDataLoss=trust`;
+  const well = await new Place().fate('doctor', '--store', trusting);
+  expect(well).toMatchObject({ err: '' });
+  expect(well.out).toMatch(/^ok +store +redis, reached in/m);
+  expect(well.out).toMatch(/^ok +permissions +a lock was taken/m);
+  const { status, out } = await new Place().fate('doctor', '--store', fresh.url, '--json');
+  expect(status).toBe(1);
+  const { findings } = JSON.parse(out);
+  const memory = findings.find(({ about }: { about: string }) => about === 'memory');
+  expect(memory).toMatchObject({ ok: false, says: expect.stringMatching(/for another [\d.]+ s/) });
+});
+
 it('says that the store grants nothing after a loss of data, and for how long', async () => {
   const place = new Place();
-  const told = /The store lost its memory and grants nothing for another [\d.]+ s\.\n$/;
+  const told = /; the store lost its memory and grants nothing for another [\d.]+ s\.\n$/;
   const nightly = ['run', 'nightly', '--store', `${fresh.url}`];
   const tried = await place.fate(...nightly, '--try', '-E', '0', '--', 'true');
   expect([tried.status, tried.err]).toEqual([0, expect.stringMatching(told)]);

@@ -9,6 +9,8 @@ import { tell } from './sdk.ts';
 
 const MUTEX = { 'holdfast.lock.kind': 'mutex', 'holdfast.store': 'memory' };
 
+const HELD = { 'holdfast.wait.why': 'held' };
+
 function outcome(name: string, type?: string) {
   const known = { ...MUTEX, 'holdfast.outcome': name };
   return type === undefined ? known : { ...known, 'error.type': type };
@@ -26,8 +28,8 @@ it('counts acquisitions and their waits by outcome', async () => {
   await lock.run(() => {});
   const expected = [
     [outcome('acquired'), 2],
-    [outcome('taken'), 2],
-    [outcome('timeout', 'ACQUIRE_TIMEOUT'), 1],
+    [{ ...outcome('taken'), ...HELD }, 2],
+    [{ ...outcome('timeout', 'ACQUIRE_TIMEOUT'), ...HELD }, 1],
     [outcome('aborted'), 1],
   ];
   expect(await measured('holdfast.acquisitions')).toEqual(expected);

@@ -153,6 +153,21 @@ describe('every kind has spans', () => {
 });
 
 describe('what goes wrong', () => {
+  it('a wait of more than a second says why', async () => {
+    const told = tell();
+    const lock = told.locks.mutex('a');
+    const lease = await lock.acquire();
+    const next = lock.acquire();
+    await new Promise((resolve) => told.locks.on('waiting', resolve));
+    await lease.release();
+    await (await next).release();
+    const waits = told.spans().filter(({ name }) => name === 'acquire mutex');
+    expect(waits.map(({ attributes }) => attributes['holdfast.wait.why'])).toEqual([
+      undefined,
+      'held',
+    ]);
+  });
+
   it('a wait that runs out, and one that is aborted', async () => {
     const told = tell();
     const lock = told.locks.mutex('a');
@@ -165,6 +180,7 @@ describe('what goes wrong', () => {
     const [late, left] = told.spans().slice(1);
     const type = { 'error.type': 'ACQUIRE_TIMEOUT' };
     expect(late?.attributes).toMatchObject({ 'holdfast.outcome': 'timeout', ...type });
+    expect(late?.attributes).toMatchObject({ 'holdfast.wait.why': 'held' });
     expect(late?.status).toEqual(ERROR);
     expect(left?.attributes).toMatchObject({ 'holdfast.outcome': 'aborted' });
     expect(left?.status).toEqual(UNSET);

@@ -82,9 +82,9 @@ export const COMMENTS: readonly Scenario[] = [
   },
   {
     page: 'src/primitives/lockable.ts',
-    has: "console.log('held by'",
+    has: 'console.log(result.why',
     before: hold('report'),
-    prints: 'held by',
+    prints: 'held',
     uncalled: ['buildReport'],
   },
   {

@@ -70,7 +70,7 @@ elseif verb == 'raise' then
 elseif verb == 'evict' then
   answer = evict(tonumber(ARGV[ARGS + 2]), ARGV[ARGS + 3], ARGV[ARGS + 4] == 'now')
 else
-  answer = inspect()
+  answer = quarantined(inspect())
 end
 save(q)
 if q.evicted then send(q.evicted.address, q.evicted.tag .. ' ?') end

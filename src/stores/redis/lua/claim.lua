@@ -53,7 +53,7 @@ if #rest > 0 then
       local admitted = queue.waiters == 0 and fits(q, claim)
       if not admitted and try then
         save(q)
-        return 'g refused '
+        return refusal()
       end
       local _, maxWaiters = settings()
       if not admitted and queue.waiters >= tonumber(maxWaiters) then

@@ -42,7 +42,7 @@ local function claim(key, tombstone, id, asked)
   local own, sealed = find(key, id)
   if sealed then return 'g unknown ' end
   if own then return format('h %.0f %.0f 0 - - 0', sub(own, 34, 49), leftOf(key)) end
-  if sub(asked, 1, 1) == 't' then return 'g refused ' end
+  if sub(asked, 1, 1) == 't' then return refusal() end
   if not open then return format('w %s %d - data-loss %.0f', ttl, there and 1 or 0, openAt - now) end
   return format('w %s 1 - queue %.0f', ttl, leftOf(key))
 end
@@ -89,7 +89,7 @@ end
 
 local answers = { stamp }
 if VERB == 'inspect' then
-  answers[2] = inspect(KEYS[2])
+  answers[2] = quarantined(inspect(KEYS[2]))
 elseif VERB == 'keep' then
   local own, sealed = find(KEYS[2], ARGV[ARGS + 1])
   answers[2] = own and not sealed and note(KEYS[3]) or 0

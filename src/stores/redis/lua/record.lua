@@ -123,6 +123,14 @@ local open = over or trusts
 if micros - highest > 1000000 then
   highest, write = micros, true
 end
+-- How long nothing is granted, behind a refusal and among the lines of a look.
+local function refusal()
+  return open and 'g refused ' or format('g refused %.0f', openAt - now)
+end
+local function quarantined(lines)
+  if not open then lines[#lines + 1] = format('q %.0f', openAt - now) end
+  return lines
+end
 local function keep()
   if write then
     local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)

@@ -6,6 +6,34 @@ const telling = { file: 'src/primitives/acquisition-events.ts' };
 /** What listeners are told, and what telemetry makes of it. */
 export const TELEMETRY_FAULTS: readonly Fault[] = [
   {
+    file: 'src/store-calls/waiting.ts',
+    name: 'a quarantine looks as if another held the lock',
+    find: "if (leftMs !== undefined) why = 'data-loss';",
+    replace: '',
+    why: 'a night is skipped, and nothing says why',
+  },
+  {
+    file: 'src/core/slow-waits.ts',
+    name: 'a wait that never ends is not warned of',
+    find: 'void waiter?.warn();',
+    replace: 'void waiter;',
+    why: 'a task that waits for itself hangs without a word',
+  },
+  {
+    file: 'src/core/waiter.ts',
+    name: 'a time-out has the stack of a timer',
+    find: 'if (stack) error.stack',
+    replace: 'if (!stack) error.stack',
+    why: 'the log does not say which lock ran out',
+  },
+  {
+    file: 'src/base/clock.ts',
+    name: 'the clock takes whatever immediate there is',
+    find: 'setImmediate: (run) => void timers.setImmediate(run),',
+    replace: 'setImmediate: (run) => void setImmediate(run),',
+    why: 'a test with fake timers hangs at its second lock',
+  },
+  {
     file: 'src/core/lease.ts',
     name: 'a lease forgets which acquisition it came of',
     find: '    this.#acquisition = acquisition;\n',

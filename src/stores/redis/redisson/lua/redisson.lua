@@ -61,7 +61,7 @@ local function claim(c, asked)
     if not c.inForce then return number end
     return format('h %.0f %.0f 0 %.0f - 0', number, c.ttl, math.min(c.inForce, c.limit))
   end
-  if sub(asked, 1, 1) == 't' then return 'g refused ' end
+  if sub(asked, 1, 1) == 't' then return refusal() end
   local limit = c.inForce and format('%.0f', math.min(c.inForce, c.limit)) or '-'
   if not open then
     return format('w %.0f %d %s data-loss %.0f', c.ttl, used and 1 or 0, limit, openAt - now)
@@ -153,7 +153,7 @@ end
 
 local answers = { stamp }
 if VERB == 'inspect' then
-  answers[2] = inspect(claimAt(2, ''))
+  answers[2] = quarantined(inspect(claimAt(2, '')))
 else
   local step = ({ claim = claim, renew = renew, release = release })[VERB]
   for i = 2, #KEYS, 6 do

@@ -1,0 +1,42 @@
+/**
+ * Warns the process of waits that may never end, as that of a task for a lock that it holds itself.
+ *
+ * A timer for each wait would cost all that wait briefly, so one timer for all locks looks at the
+ * end of each line, and warns if the waiter that it finds there is still in the line at its next
+ * look: after 30 to 60 s. All before that waiter have waited for longer. It warns once per resource
+ * and process, and not where a listener of `slow` knows what to do.
+ */
+import type { Clock, Timer } from '../base/clock.ts';
+import { detached } from '../base/event-loop.ts';
+import type { LocalQueue } from './local-queue.ts';
+import { SLOW_MS, type Waiter } from './waiter.ts';
+
+export class SlowWaits {
+  readonly #clock: Clock;
+  readonly #queues: ReadonlySet<LocalQueue>;
+  #timer: Timer | undefined;
+  #seen: readonly (Waiter<never> | undefined)[] = [];
+
+  constructor(clock: Clock, queues: ReadonlySet<LocalQueue>) {
+    this.#clock = clock;
+    this.#queues = queues;
+  }
+
+  /** Looks from now on, while there are queues. */
+  start(): void {
+    if (this.#timer) return;
+    this.#timer = detached(() => this.#clock.setTimeout(this.#look, SLOW_MS));
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer) this.#clock.clearTimeout(this.#timer);
+  }
+
+  readonly #look = (): void => {
+    this.#timer = undefined;
+    if (this.#queues.size > 0) this.start();
+    for (const waiter of this.#seen) void waiter?.warn();
+    this.#seen = [...this.#queues].map(({ last }) => last as Waiter<never> | undefined);
+  };
+}

@@ -1,0 +1,256 @@
+/** Why a lock is not granted: the same structure everywhere, and no wait without a word. */
+import { allOf, createLocks, type LockEvents, type Waiting } from 'holdfast';
+import { createElection } from 'holdfast/election';
+import { memoryStore } from 'holdfast/memory';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const SHORT = { wait: 20 };
+
+describe('a wait that runs out says why', () => {
+  it('held, with the holder and since when it waited', async () => {
+    const locks = createLocks(memoryStore(), { label: 'api-3' });
+    const other = createLocks(memoryStore());
+    const from = Date.now();
+    await locks.mutex('a').acquire();
+    await other.mutex('b').acquire();
+    const error = await locks
+      .semaphore('c', { limit: 1 })
+      .acquire()
+      .then(() =>
+        locks
+          .mutex('a')
+          .acquire(SHORT)
+          .catch((thrown: unknown) => thrown),
+      );
+    expect(error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', why: 'held', leftMs: undefined });
+    const { holders, since, waitedMs, message } = error as Waiting & Error & { waitedMs: number };
+    expect(holders.map(({ holder }) => holder.label)).toEqual(['api-3']);
+    expect(since).toBeGreaterThanOrEqual(from - 1);
+    expect(since + waitedMs).toBeLessThanOrEqual(Date.now() + 1);
+    expect(message).toMatch(/^Not acquired within \d+ ms: "a"; held by api-3 on .+, pid \d+\.$/);
+  });
+
+  it('limit, where another program asks for a smaller one', async () => {
+    const locks = createLocks(memoryStore());
+    const of = (limit: number) => locks.semaphore('a', { limit });
+    await of(3).acquire();
+    await of(2).acquire();
+    await expect(of(3).acquire(SHORT)).rejects.toMatchObject({
+      why: 'limit',
+      limit: 2,
+      ahead: 2,
+      message: expect.stringMatching(/"a"; the limit in force is 2; held by .+\.$/),
+    });
+    expect(await of(3).tryRun(() => 1)).toMatchObject({ why: 'limit', limit: 2 });
+    expect(await of(2).tryRun(() => 1)).toMatchObject({ why: 'held', limit: undefined });
+  });
+
+  it('queue, where there is room and an earlier waiter needs more', async () => {
+    const locks = createLocks(memoryStore());
+    const lock = locks.semaphore('a', { limit: 3 });
+    await lock.acquire({ permits: 2 });
+    void lock.acquire({ permits: 2 });
+    await expect(lock.acquire(SHORT)).rejects.toMatchObject({ why: 'queue', ahead: 2 });
+    expect(await lock.tryRun(() => 1)).toMatchObject({ acquired: false, why: 'queue' });
+  });
+
+  it('data-loss, with the time left', async () => {
+    const store = memoryStore({ quarantine: '20s' });
+    const locks = createLocks(store);
+    store.forget();
+    const error = await locks
+      .mutex('a')
+      .acquire(SHORT)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      why: 'data-loss',
+      message: expect.stringMatching(/"a"; the store lost its memory .* for another 20\.0 s\.$/),
+    });
+    expect((error as Waiting).leftMs).toBeGreaterThan(19_000);
+  });
+
+  it('store-away, with the cause', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => Promise.reject(failure());
+    const waits = watchOutcome(locks.mutex('a').acquire({ wait: 3_000 }));
+    await clock.advance(4_000);
+    expect(waits.error).toMatchObject({ why: 'store-away', cause: { code: 'STORE' } });
+  });
+
+  it('with what was last known, if the store no longer answers', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = store.onRenew = () => waiting({ why: 'data-loss', retryInMs: 9_000, ahead: 3 });
+    store.onInspect = () => new Promise(() => {});
+    const waits = watchOutcome(locks.mutex('a').acquire({ wait: 1_000 }));
+    await clock.advance(2_000);
+    expect(waits.error).toMatchObject({ why: 'data-loss', leftMs: 9_000, ahead: 3, holders: [] });
+  });
+});
+
+describe('its stack', () => {
+  async function mine(work: () => Promise<unknown>): Promise<string> {
+    const error = await work().catch((thrown: Error) => thrown);
+    return (error as Error).stack ?? '';
+  }
+
+  it('begins where the caller asked for the lock', async () => {
+    const locks = createLocks(memoryStore(), { wait: 10 });
+    await locks.mutex('a').acquire();
+    const waits = [
+      function acquires() {
+        return locks.mutex('a').acquire(SHORT);
+      },
+      function runs() {
+        return locks.mutex('a').run(SHORT, () => 1);
+      },
+      function defaults() {
+        return locks.mutex('a').run(() => 1);
+      },
+      function takesAll() {
+        return allOf([locks.mutex('a')]).run(SHORT, () => 1);
+      },
+    ];
+    for (const wait of waits) {
+      const [heading, first] = (await mine(wait)).split('\n');
+      expect(heading).toMatch(/^AcquireTimeoutError: Not acquired within \d+ ms: "a"; held by/);
+      expect(first).toContain(`at ${wait.name} (`);
+      expect(first).toContain('waiting.test.ts');
+    }
+  });
+});
+
+describe('a try in a quarantine', () => {
+  it('says so, with the time left, to its caller and to listeners', async () => {
+    const store = memoryStore({ quarantine: '20s' });
+    const locks = createLocks(store);
+    const missed: LockEvents['missed'][] = [];
+    const quarantines: LockEvents['quarantine'][] = [];
+    locks.on('missed', (event) => void missed.push(event));
+    locks.on('quarantine', (event) => void quarantines.push(event));
+    store.forget();
+    const result = await locks.mutex('a').tryRun(() => 1);
+    expect(result).toMatchObject({ acquired: false, why: 'data-loss', holders: [] });
+    expect(await locks.mutex('a').tryAcquire()).toBeNull();
+    expect(await allOf([locks.mutex('a')]).tryRun(() => 1)).toMatchObject({ why: 'data-loss' });
+    expect(missed.map(({ waiting: { why } = {} as Waiting }) => why)).toEqual(
+      Array(3).fill('data-loss'),
+    );
+    expect(quarantines).toHaveLength(3);
+    const [{ leftMs } = { leftMs: 0 }] = quarantines;
+    expect(leftMs).toBeGreaterThan(19_000);
+    expect(await locks.inspect('a')).toMatchObject({ waiting: { why: 'data-loss' } });
+  });
+
+  it('is not mistaken for one that another holder refuses', async () => {
+    const locks = createLocks(memoryStore());
+    const missed: LockEvents['missed'][] = [];
+    locks.on('missed', (event) => void missed.push(event));
+    expect((await locks.inspect('a')).waiting).toBeUndefined();
+    await locks.mutex('a').acquire();
+    expect(await locks.mutex('a').tryRun(() => 1)).toMatchObject({
+      why: 'held',
+      leftMs: undefined,
+    });
+    expect(missed[0]?.waiting).toMatchObject({ why: 'held', holders: [] });
+    expect((await locks.inspect('a')).waiting).toMatchObject({ why: 'held', leftMs: undefined });
+  });
+});
+
+describe('a long wait', () => {
+  const MEMBER = {
+    number: 1n,
+    kind: 'mutex',
+    permits: 1,
+    ttlMs: 10_000,
+    leftMs: 9_000,
+    holder: { host: 'db1', pid: 81, label: 'api-3', since: 0 },
+  } as const;
+
+  function busy() {
+    const bed = setUp();
+    bed.store.onClaim = bed.store.onRenew = () => waiting();
+    bed.store.onInspect = async () => ({ limit: 1, holders: [MEMBER], waiters: [] });
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    return { ...bed, warned };
+  }
+
+  it('is told to listeners after a second, with the holder', async () => {
+    const { clock, locks } = busy();
+    const told: LockEvents['waiting'][] = [];
+    locks.on('waiting', (event) => void told.push(event));
+    void locks.mutex('told').acquire();
+    await clock.advance(900);
+    expect(told).toEqual([]);
+    await clock.advance(60_000);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({ resource: 'told', waitedMs: 1_000, waiting: { why: 'held' } });
+    expect(told[0]?.waiting.holders).toHaveLength(1);
+  });
+
+  it('becomes one warning of the process after 30 s, with holder and call site', async () => {
+    const { clock, locks, warned } = busy();
+    await clock.advance(5_000);
+    function iWait() {
+      void locks.mutex('hangs').acquire();
+    }
+    iWait();
+    void locks.mutex('hangs').acquire();
+    await clock.advance(29_000);
+    expect(warned).not.toHaveBeenCalled();
+    await clock.advance(90_000);
+    expect(warned.mock.calls).toEqual([
+      [
+        'Not acquired within 30000 ms: "hangs"; held by api-3 on db1, pid 81.',
+        expect.objectContaining({ type: 'HoldfastWarning', code: 'HOLDFAST_SLOW_WAIT' }),
+      ],
+    ]);
+    const [, options] = warned.mock.calls[0] as unknown as [string, { detail: string }];
+    expect(options.detail).toMatch(
+      /^AcquireTimeoutError: Not acquired within .*\n {4}at .*waiting\.test\.ts/,
+    );
+  });
+
+  it('is not warned of where a listener of `slow` hears of it, nor for a standby', async () => {
+    const { clock, locks, warned } = busy();
+    const stop = locks.on('slow', () => {});
+    void locks.mutex('heard').acquire();
+    const candidate = createElection(locks, 'leader').campaign();
+    await clock.advance(61_000);
+    stop();
+    await clock.advance(20_000);
+    expect(warned.mock.calls.map(([text]) => text)).toEqual([]);
+    await Promise.all([candidate.resign(), clock.rest()]);
+  });
+
+  it('is not what a line is that moves', async () => {
+    const { clock, store, locks } = setUp();
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    expect(store.entered).toEqual([]);
+    const turns = Array.from({ length: 8 }, (_, i) =>
+      clock
+        .advance(0)
+        .then(() =>
+          locks
+            .mutex('moves')
+            .run(() => new Promise<number>((resolve) => clock.setTimeout(() => resolve(i), 3_000))),
+        ),
+    );
+    await clock.advance(60_000);
+    expect(await Promise.all(turns)).toHaveLength(8);
+    expect(warned).not.toHaveBeenCalled();
+  });
+});
+
+describe('a method that was taken off its lock', () => {
+  it('says so', () => {
+    const { acquire, tryAcquire, run, tryRun } = createLocks(memoryStore()).mutex('a');
+    const message = /A method needs its lock: call lock\.run\(work\)/;
+    expect(() => acquire()).toThrow(message);
+    expect(() => tryAcquire()).toThrow(message);
+    expect(() => run(() => 1)).toThrow(message);
+    expect(() => tryRun(() => 1)).toThrow(message);
+  });
+});
