@@ -16,5 +16,5 @@ const place = await single(
 conformance({
   ...onPlace(place, (client, { maxWaiters, ...options }) => redissonStore(client, options)),
   traits: redissonStore(place.client).traits,
-  lacks: ['downgrade', 'raise', 'evict', 'keep', 'recall', 'list'],
+  lacks: ['raise', 'evict', 'keep', 'recall', 'list'],
 });
