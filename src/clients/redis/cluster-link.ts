@@ -11,9 +11,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
-import { Channels } from '../channels.ts';
 import { closed } from '../kept-connection.ts';
-import { Connection, greeted, REDIS, type RedisSource, Subscriptions } from './connection.ts';
+import {
+  Connection,
+  greeted,
+  REDIS,
+  type RedisSource,
+  SlotChannels,
+  Subscriptions,
+} from './connection.ts';
 import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
 import type { Greeting, Link, Refusal, Reply } from './link.ts';
 import { slotOf } from './slots.ts';
@@ -47,7 +53,9 @@ export class ClusterLink implements Link {
   readonly #connections = new Map<string, Connection>();
   readonly #subscriptions = new Subscriptions();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
-  readonly #channels = new Map<number | 'cluster', Channels>();
+  readonly #channels = new SlotChannels((where) =>
+    where === 'cluster' ? this.#anywhere() : this.#shard(where),
+  );
   /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #topology: Topology | undefined;
@@ -93,23 +101,29 @@ export class ClusterLink implements Link {
     return this.#subscriptions.start(this.#anywhere(), { channel, received, resumed });
   }
 
-  /** A slot that moves takes its listeners off without a word, so a caller asks as well. */
-  follow(
+  /**
+   * A server from which a slot moves away takes its listeners off, and not all clients say so. The
+   * next command for the slot is told of the move, and then its channels follow it (`#look`).
+   */
+  async follow(
     key: string,
     channel: string,
     wake: () => void,
     reach: 'slot' | 'cluster' = 'slot',
   ): Promise<AsyncDisposable> {
-    const { aborted, reason } = this.#closing.signal;
-    if (aborted) return Promise.reject(reason);
-    const slot = slotOf(key);
-    const where = reach === 'slot' ? slot : reach;
-    const channels = this.#channels.get(where) ?? this.#open(where);
-    return channels.follow(channel, wake);
+    this.#closing.signal.throwIfAborted();
+    const where = reach === 'slot' ? slotOf(key) : reach;
+    try {
+      return await this.#channels.follow(where, channel, wake);
+    } catch (error) {
+      if (refusalCode(error) !== 'MOVED') throw error;
+      await this.#soon();
+      return this.#channels.follow(where, channel, wake);
+    }
   }
 
   async close(): Promise<void> {
-    for (const channels of this.#channels.values()) channels.close();
+    this.#channels.close();
     this.#closing.abort(closed(REDIS.server));
     for (const connection of this.#connections.values()) connection.close();
     this.#subscriptions.close();
@@ -126,16 +140,6 @@ export class ClusterLink implements Link {
         return this.#source(address, topology).open(terms);
       },
     };
-  }
-
-  #open(where: number | 'cluster'): Channels {
-    const source = where === 'cluster' ? this.#anywhere() : this.#shard(where);
-    const channels = new Channels(source, () => {
-      this.#channels.delete(where);
-      channels.close();
-    });
-    this.#channels.set(where, channels);
-    return channels;
   }
 
   /** The wires to whichever server has the slot, which listen to its channels. */
@@ -259,7 +263,9 @@ export class ClusterLink implements Link {
     closing.throwIfAborted();
     try {
       const topology = await limited(ATTEMPT_MS, [closing], this.#discover);
+      const { slots: before = [] } = this.#topology ?? {};
       this.#topology = topology;
+      this.#channels.move((slot) => topology.slots[slot] !== before[slot]);
       this.#forget(new Set(topology.slots));
       return topology;
     } catch (error) {
