@@ -102,14 +102,11 @@ export class ClusterLink implements Link {
   }
 
   /**
-   * A server from which a slot moves away takes its listeners off, and not all clients say so. The
-   * next command for the slot is told of the move, and then its channels follow it (`#look`).
+   * A slot that moves takes its listeners off, and not all clients say so. A later command finds
+   * out, and then the channels go after it (`#look`).
    */
   async follow(
-    key: string,
-    channel: string,
-    wake: () => void,
-    reach: 'slot' | 'cluster' = 'slot',
+    ...[key, channel, wake, reach = 'slot']: Parameters<Link['follow']>
   ): Promise<AsyncDisposable> {
     this.#closing.signal.throwIfAborted();
     const where = reach === 'slot' ? slotOf(key) : reach;

@@ -3,7 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { createLocks, type Lock, type Locks } from 'holdfast';
 import { redissonStore } from 'holdfast/redisson';
 import { Redis } from 'ioredis';
-import { type ForeignCommand, ForeignProgram } from '../../methods/sharing/foreign-program.ts';
+import {
+  type ForeignCommand,
+  ForeignProgram,
+  type ForeignThread,
+} from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
 import type { ProgramName } from '../../servers/programs.ts';
@@ -93,4 +97,18 @@ export function channelOf(kind: string, name: string): string {
     permit: 'redisson_sc',
   };
   return `${channels[kind]}:{${name}}`;
+}
+
+/**
+ * Java waits for it, for ten seconds in all. Before 3.32.0 a waiter for a fair lock may sleep until
+ * its own time is over, though the holder has died.
+ */
+export async function soon(
+  thread: ForeignThread,
+  { kind, name, lease }: { readonly kind: string; readonly name: string; readonly lease: number },
+): Promise<boolean> {
+  for (let tries = 0; tries < 4; tries++) {
+    if (await thread.acquire(kind, name, { wait: 2500, lease })) return true;
+  }
+  return false;
 }

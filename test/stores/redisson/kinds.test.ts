@@ -179,7 +179,7 @@ describe('a read-write lock', () => {
     expect(await Promise.all(readers)).toEqual([true, true]);
   });
 
-  it('whose writer of ours becomes a reader lets readers of both sides in, and no writer', async () => {
+  it('whose writer of ours becomes a reader lets readers of both sides in alone', async () => {
     const lease = await bed.ours('write', 'letter').acquire();
     const java = bed.java.thread();
     const reading = java.acquire('read', 'letter', { lease: LONG });

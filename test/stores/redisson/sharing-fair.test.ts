@@ -1,7 +1,7 @@
 /** The one queue of a fair lock, in which waiters in Java and of ours stand. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram, type ForeignThread } from '../../methods/sharing/foreign-program.ts';
-import { RedissonBed, WATCHDOG_MS, WORLDS } from './bed.ts';
+import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
@@ -25,7 +25,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
       '-1',
       'WITHSCORES',
     );
-    return new Map(pairs.flatMap((owner, i) => (i % 2 ? [] : [[owner, Number(pairs[i + 1])]])));
+    return new Map(pairs.flatMap((one, i) => (i % 2 ? [] : [[one, Number(pairs[i + 1])]])));
   };
   const inLine = (name: string, count: number): Promise<void> =>
     expect.poll(async () => (await waiters(name)).length, POLL).toBe(count);
@@ -76,8 +76,8 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     await inLine(name, 3);
     const left = async (): Promise<number[]> => {
       const all = await ends(name);
-      const owners = await waiters(name);
-      return owners.map((owner) => Math.round(((all.get(owner) ?? 0) - free) / 10_000));
+      const line = await waiters(name);
+      return line.map((one) => Math.round(((all.get(one) ?? 0) - free) / 10_000));
     };
     expect(await left()).toEqual([10, 15, 25]);
     await holder.release('fair', name);
@@ -123,7 +123,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
       .catch(() => {});
     await inLine(name, 1);
     const java = bed.java.thread();
-    const got = java.acquire('fair', name, { wait: 30_000, lease: LONG });
+    const got = soon(java, { kind: 'fair', name, lease: LONG });
     await inLine(name, 2);
     await own.kill();
     await holder.release('fair', name);
@@ -158,7 +158,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     const late = stopped.acquire('fair', name);
     await inLine(name, 1);
     const java = bed.java.thread();
-    const got = java.acquire('fair', name, { wait: 30_000, lease: LONG });
+    const got = soon(java, { kind: 'fair', name, lease: LONG });
     await inLine(name, 2);
     own.pause();
     await holder.release('fair', name);
@@ -180,15 +180,15 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     await inLine(name, 1);
     const ours = bed.ours('fair', name, 6 * OWN_TTL).acquire();
     await inLine(name, 2);
-    const [, owner = ''] = await waiters(name);
+    const [, place = ''] = await waiters(name);
     await holder.release('fair', name);
     expect(await got).toBe(true);
     // As after a long hold: its end has come, and the next script in Java takes it out.
-    await bed.client.zadd(`redisson_lock_timeout:{${name}}`, 1, owner);
+    await bed.client.zadd(`redisson_lock_timeout:{${name}}`, 1, place);
     const last = bed.java.thread();
     const gotLast = take(last, name);
     await expect.poll(() => waiters(name), POLL).toHaveLength(2);
-    expect((await waiters(name))[0]).toBe(owner);
+    expect((await waiters(name))[0]).toBe(place);
     await first.release('fair', name);
     const lease = await ours;
     await inLine(name, 1);
@@ -208,8 +208,8 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     await inLine(name, 2);
     const [first = '', second = ''] = await waiters(name);
     const before = await ends(name);
-    const moved = async (owner: string): Promise<number> =>
-      ((await ends(name)).get(owner) ?? 0) - (before.get(owner) ?? 0);
+    const moved = async (one: string): Promise<number> =>
+      ((await ends(name)).get(one) ?? 0) - (before.get(one) ?? 0);
     await expect.poll(() => moved(first), POLL).toBeGreaterThan(0);
     expect(await moved(second)).toBeGreaterThan(0);
     await holder.release();
@@ -221,7 +221,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
   it('passes over a first waiter without an end, which Java would wait for for ever', async () => {
     const name = 'without an end';
     const lease = await bed.ours('fair', name).acquire();
-    await bed.client.rpush(`redisson_lock_queue:{${name}}`, 'somebody:1');
+    await bed.client.rpush(`redisson_lock_queue:{${name}}`, 'lost:1');
     const ours = bed.ours('fair', name).acquire();
     await lease.release();
     await (await ours).release();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { trial } from '../../methods/sharing/trial.ts';
-import { RedissonBed, WATCHDOG_MS, WORLDS } from './bed.ts';
+import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
@@ -81,7 +81,7 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
       await own.kill();
       const java = bed.java.thread();
       expect(await java.acquire(kind, lock, { wait: 0, lease: LONG })).toBe(false);
-      expect(await java.acquire(kind, lock, { wait: 10_000, lease: LONG })).toBe(true);
+      expect(await soon(java, { kind, name: lock, lease: LONG })).toBe(true);
       await java.release(kind, lock);
     });
 
@@ -93,7 +93,7 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
       const lease = kind === 'permit' ? WATCHDOG_MS : 0;
       await ours.acquire(kind, lock);
       own.pause();
-      expect(await theirs.acquire(kind, lock, { wait: 10_000, lease })).toBe(true);
+      expect(await soon(theirs, { kind, name: lock, lease })).toBe(true);
       java.pause();
       own.resume();
       expect(await ours.ask('holds', kind, lock)).toBe('false');

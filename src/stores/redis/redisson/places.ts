@@ -40,7 +40,7 @@ export class RedissonPlaces extends Places {
       ...(fair
         ? [`redisson_lock_queue:${name}`, `redisson_lock_timeout:${name}`]
         : [
-            `${name}:${ownerOf(id)}:rwlock_timeout:1`,
+            `${name}:${threadOf(id)}:rwlock_timeout:1`,
             `${name}:timeout`,
             `redisson_lock_token:${name}`,
           ]),
@@ -67,12 +67,12 @@ export class RedissonPlaces extends Places {
   /** Where Redisson says that a lock is free: to all, or to the first waiter of a fair lock. */
   channelOf({ resource, kind, id }: Claim): string {
     const channel = `${CHANNELS[kind]}:${braced(this.keyOf(resource))}`;
-    return this.#options.fair ? `${channel}:${ownerOf(id)}` : channel;
+    return this.#options.fair ? `${channel}:${threadOf(id)}` : channel;
   }
 }
 
 /** As Redisson names a thread. */
-function ownerOf(id: string): string {
+function threadOf(id: string): string {
   return `${id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}:1`;
 }
 

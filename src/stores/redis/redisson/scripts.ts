@@ -2,6 +2,7 @@ import { type Scripts, verbScript } from '../scripts.ts';
 import fair from './lua/fair.lua';
 import kinds from './lua/kinds.lua';
 import layout from './lua/layout.lua';
+import line from './lua/line.lua';
 import redisson from './lua/redisson.lua';
 
 /** What a mutex is in Java: what `getLock`, `getFencedLock` or `getFairLock` gives. */
@@ -9,7 +10,7 @@ export type Mutex = 'lock' | 'fenced' | 'fair';
 
 /** A resource is a lock of Redisson. */
 export function redissonScripts(mutex: Mutex): Scripts {
-  const verbs = mutex === 'fair' ? fair : `${kinds}${redisson}`;
+  const verbs = mutex === 'fair' ? `${line}${fair}` : `${kinds}${redisson}`;
   const text = `local FENCED = ${mutex === 'fenced'}\n${layout}${verbs}`;
   return {
     claim: verbScript('claim', text),
