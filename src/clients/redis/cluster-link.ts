@@ -20,7 +20,7 @@ import {
   SlotChannels,
   Subscriptions,
 } from './connection.ts';
-import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
+import { connectionError, isRedirection, isRefusal, refusalCode, refused } from './errors.ts';
 import type { Greeting, Link, Refusal, Reply } from './link.ts';
 import { slotOf } from './slots.ts';
 
@@ -279,12 +279,6 @@ export class ClusterLink implements Link {
       connection.close(refused('CLUSTERDOWN The server has left the cluster'));
     }
   }
-}
-
-const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN']);
-
-function isRedirection(answer: Answer): answer is Refusal {
-  return isRefusal(answer) && REDIRECTIONS.has(refusalCode(answer.refusal) ?? '');
 }
 
 function sameCode(answer: Answer | undefined, { refusal }: Refusal): boolean {
