@@ -54,6 +54,12 @@ export class Channels {
     return { [Symbol.asyncDispose]: end };
   }
 
+  /** Its server has changed: the next wire, from the same source, listens to all channels. */
+  move(): void {
+    const { wire } = this.#connection;
+    if (wire) this.#connection.drop(wire, new Error('Connection is closed.'));
+  }
+
   close(): void {
     for (const { leaving } of this.#channels.values()) clearTimeout(leaving);
     this.#channels.clear();

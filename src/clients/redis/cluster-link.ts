@@ -11,10 +11,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
-import { Channels } from '../channels.ts';
 import { closed } from '../kept-connection.ts';
-import { Connection, greeted, REDIS, type RedisSource, Subscriptions } from './connection.ts';
-import { connectionError, isRefusal, refusalCode, refused } from './errors.ts';
+import {
+  Connection,
+  greeted,
+  REDIS,
+  type RedisSource,
+  SlotChannels,
+  Subscriptions,
+} from './connection.ts';
+import { connectionError, isRedirection, isRefusal, refusalCode, refused } from './errors.ts';
 import type { Greeting, Link, Refusal, Reply } from './link.ts';
 import { slotOf } from './slots.ts';
 
@@ -47,7 +53,9 @@ export class ClusterLink implements Link {
   readonly #connections = new Map<string, Connection>();
   readonly #subscriptions = new Subscriptions();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
-  readonly #channels = new Map<number | 'cluster', Channels>();
+  readonly #channels = new SlotChannels((where) =>
+    where === 'cluster' ? this.#anywhere() : this.#shard(where),
+  );
   /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #topology: Topology | undefined;
@@ -93,23 +101,26 @@ export class ClusterLink implements Link {
     return this.#subscriptions.start(this.#anywhere(), { channel, received, resumed });
   }
 
-  /** A slot that moves takes its listeners off without a word, so a caller asks as well. */
-  follow(
-    key: string,
-    channel: string,
-    wake: () => void,
-    reach: 'slot' | 'cluster' = 'slot',
+  /**
+   * A slot that moves takes its listeners off, and not all clients say so. A later command finds
+   * out, and then the channels go after it (`#look`).
+   */
+  async follow(
+    ...[key, channel, wake, reach = 'slot']: Parameters<Link['follow']>
   ): Promise<AsyncDisposable> {
-    const { aborted, reason } = this.#closing.signal;
-    if (aborted) return Promise.reject(reason);
-    const slot = slotOf(key);
-    const where = reach === 'slot' ? slot : reach;
-    const channels = this.#channels.get(where) ?? this.#open(where);
-    return channels.follow(channel, wake);
+    this.#closing.signal.throwIfAborted();
+    const where = reach === 'slot' ? slotOf(key) : reach;
+    try {
+      return await this.#channels.follow(where, channel, wake);
+    } catch (error) {
+      if (refusalCode(error) !== 'MOVED') throw error;
+      await this.#soon();
+      return this.#channels.follow(where, channel, wake);
+    }
   }
 
   async close(): Promise<void> {
-    for (const channels of this.#channels.values()) channels.close();
+    this.#channels.close();
     this.#closing.abort(closed(REDIS.server));
     for (const connection of this.#connections.values()) connection.close();
     this.#subscriptions.close();
@@ -126,16 +137,6 @@ export class ClusterLink implements Link {
         return this.#source(address, topology).open(terms);
       },
     };
-  }
-
-  #open(where: number | 'cluster'): Channels {
-    const source = where === 'cluster' ? this.#anywhere() : this.#shard(where);
-    const channels = new Channels(source, () => {
-      this.#channels.delete(where);
-      channels.close();
-    });
-    this.#channels.set(where, channels);
-    return channels;
   }
 
   /** The wires to whichever server has the slot, which listen to its channels. */
@@ -259,7 +260,9 @@ export class ClusterLink implements Link {
     closing.throwIfAborted();
     try {
       const topology = await limited(ATTEMPT_MS, [closing], this.#discover);
+      const { slots: before = [] } = this.#topology ?? {};
       this.#topology = topology;
+      this.#channels.move((slot) => topology.slots[slot] !== before[slot]);
       this.#forget(new Set(topology.slots));
       return topology;
     } catch (error) {
@@ -276,12 +279,6 @@ export class ClusterLink implements Link {
       connection.close(refused('CLUSTERDOWN The server has left the cluster'));
     }
   }
-}
-
-const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN']);
-
-function isRedirection(answer: Answer): answer is Refusal {
-  return isRefusal(answer) && REDIRECTIONS.has(refusalCode(answer.refusal) ?? '');
 }
 
 function sameCode(answer: Answer | undefined, { refusal }: Refusal): boolean {

@@ -4,6 +4,7 @@
  */
 import type { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
+import { Channels } from '../channels.ts';
 import { KeptConnection, type Listener } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
@@ -128,5 +129,39 @@ export class Subscriptions {
 
   close(): void {
     for (const connection of this.#all) connection.close();
+  }
+}
+
+/** The channels of each slot of a cluster, and those of the whole, on a connection each. */
+export class SlotChannels {
+  readonly #sourceOf: (where: number | 'cluster') => RedisSource;
+  readonly #all = new Map<number | 'cluster', Channels>();
+
+  constructor(sourceOf: (where: number | 'cluster') => RedisSource) {
+    this.#sourceOf = sourceOf;
+  }
+
+  follow(where: number | 'cluster', channel: string, wake: () => void): Promise<AsyncDisposable> {
+    return (this.#all.get(where) ?? this.#open(where)).follow(channel, wake);
+  }
+
+  /** Goes after the slots that another server has now. */
+  move(moved: (slot: number) => boolean): void {
+    for (const [where, channels] of this.#all) {
+      if (where !== 'cluster' && moved(where)) channels.move();
+    }
+  }
+
+  close(): void {
+    for (const channels of this.#all.values()) channels.close();
+  }
+
+  #open(where: number | 'cluster'): Channels {
+    const channels = new Channels(this.#sourceOf(where), () => {
+      this.#all.delete(where);
+      channels.close();
+    });
+    this.#all.set(where, channels);
+    return channels;
   }
 }

@@ -153,6 +153,13 @@ export function isRefusal(answer: Reply | Refusal): answer is Refusal {
   return typeof answer === 'object' && answer !== null && 'refusal' in answer;
 }
 
+const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN']);
+
+/** A server of a cluster says that another has the slot, or may have it soon. */
+export function isRedirection(answer: Reply | Refusal): answer is Refusal {
+  return isRefusal(answer) && REDIRECTIONS.has(refusalCode(answer.refusal) ?? '');
+}
+
 /** The first word of a refusal, such as `NOSCRIPT`, also from the error made of it. */
 export function refusalCode(refusal: unknown): string | undefined {
   const text = isLockError(refusal, 'STORE') ? (refusal.cause as Error)?.message : refusal;

@@ -13,12 +13,12 @@
 import { type Duration, positive } from '../../base/duration.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
-import type { Claim, Store, Wake } from '../../contract/store.ts';
+import type { Store } from '../../contract/store.ts';
 import { PLAIN_FORM, PUBLISHED_FORM } from './forms.ts';
 import { partsOf, SERVER, type ServerOptions, type ServerParts } from './options.ts';
 import { PlainPlaces } from './plain-places.ts';
 import { RedisStore } from './redis-store.ts';
-import { ifHeard, sooner } from './sooner.ts';
+import { sharedStore } from './shared-store.ts';
 
 export interface PlainRedisOptions extends ServerOptions {
   /**
@@ -74,23 +74,15 @@ export function storeOfKeys(parts: ServerParts, terms: KeysTerms): Store {
   const form = { ...(channels === undefined ? PLAIN_FORM : PUBLISHED_FORM), name };
   const more = channels === undefined ? {} : { channels };
   const store = new RedisStore({ ...parts, ...more, places, form, maxWaiters: 0 });
-  const watch = (claim: Claim, wake: Wake): Promise<AsyncDisposable> => {
-    const asked = places.keyOf(claim.resource);
-    return ifHeard(parts.link.follow(asked, `${channels}${asked}`, () => wake(), 'cluster'));
-  };
-  return {
-    name: store.name,
-    traits: store.traits,
-    lineage: store.lineage,
-    maxTtlMs: store.maxTtlMs,
-    partOf: store.partOf,
-    claim: async (claims) => sooner(await store.claim(claims), retryMs),
-    renew: (claims) => store.renew(claims),
-    release: (claims, after) => store.release(claims, after),
-    inspect: (resource) => store.inspect(resource),
-    keep: (claim, record) => store.keep(claim, record),
-    recall: (resource) => store.recall(resource),
-    close: () => store.close(),
-    ...(channels !== undefined && { watch }),
-  };
+  return sharedStore(store, {
+    retryMs,
+    verbs: ['keep', 'recall'],
+    follow:
+      channels === undefined
+        ? undefined
+        : ({ resource }, wake) => {
+            const asked = places.keyOf(resource);
+            return parts.link.follow(asked, `${channels}${asked}`, wake, 'cluster');
+          },
+  });
 }

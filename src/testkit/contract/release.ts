@@ -142,7 +142,8 @@ export const release: Topic = {
         const { takeover } = await bed.untilHeld(b);
         const kept = bed.clock.now() - from;
         assert.ok(kept >= bed.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
-        assert.equal(takeover?.reason, 'released');
+        // Without tokens, no hold can name the one before it.
+        if (bed.store.traits.tokens) assert.equal(takeover?.reason, 'released');
       },
     },
     {

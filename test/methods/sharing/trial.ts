@@ -29,7 +29,10 @@ export async function trial(
       started.map((program) => program.thread().count(kind, name, file, TRIAL_MS)),
     );
     const counted = Number(readFileSync(file, 'utf8'));
-    return { counted, own: counts.slice(0, 4), foreign: counts.slice(4) };
+    const [ours, theirs] = [counts.slice(0, 4), counts.slice(4)];
+    if (TRIAL_MS >= 30_000)
+      console.log(`${kind}: ${counted} turns, ours ${ours}, theirs ${theirs}`);
+    return { counted, own: ours, foreign: theirs };
   } finally {
     for (const program of started) await program.kill();
     rmSync(folder, { recursive: true });

@@ -3,12 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { createLocks, type Lock, type Locks } from 'holdfast';
 import { redissonStore } from 'holdfast/redisson';
 import { Redis } from 'ioredis';
-import { type ForeignCommand, ForeignProgram } from '../../methods/sharing/foreign-program.ts';
+import {
+  type ForeignCommand,
+  ForeignProgram,
+  type ForeignThread,
+} from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
 import type { ProgramName } from '../../servers/programs.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
-import { OPTIONS } from './open.ts';
+import { OPTIONS, optionsOf } from './open.ts';
 
 /** The newest 3.x, and one two years older, which has another script for unlocking. */
 export const NEW = '3.52.0';
@@ -29,6 +33,8 @@ export class RedissonBed {
   readonly server: RedisServer;
   readonly client: Redis;
   readonly locks: Locks;
+  /** Their mutexes are fair locks in Java. */
+  readonly fair: Locks;
   readonly java: ForeignProgram;
   readonly #foreign: ForeignCommand;
 
@@ -45,6 +51,7 @@ export class RedissonBed {
     this.#foreign = foreign;
     this.client = new Redis(server.url);
     this.locks = createLocks(redissonStore(this.client, OPTIONS));
+    this.fair = createLocks(redissonStore(this.client, optionsOf('fair')));
   }
 
   /** Our lock of this kind, as Java names it. Its waiters are longer silent than a test lasts. */
@@ -52,18 +59,56 @@ export class RedissonBed {
     const options = { ttl, fair: true };
     if (kind === 'read' || kind === 'write') return this.locks.rwLock(name, options)[kind];
     if (kind === 'permit') return this.locks.semaphore(name, { ...options, limit: 1 });
-    return this.locks.mutex(name, options);
+    return (kind === 'fair' ? this.fair : this.locks).mutex(name, options);
   }
 
-  /** How to start a Java program, or one of our own. */
-  command(whose: 'java' | 'own'): ForeignCommand {
-    return whose === 'java' ? this.#foreign : ownProgram(OPEN, this.server.url);
+  /** How to start a Java program, or one of our own, for locks of this kind. */
+  command(whose: 'java' | 'own', kind: string): ForeignCommand {
+    if (whose === 'java') return this.#foreign;
+    return ownProgram(OPEN, this.server.url, kind === 'fair' ? 'fair' : 'lock');
+  }
+
+  /** How many listen for a lock of this kind to become free; a fair lock tells each apart. */
+  async listeners(kind: string, name: string): Promise<number> {
+    const channel = channelOf(kind, name);
+    if (kind === 'fair') {
+      const heard = await this.server.command('PUBSUB', 'CHANNELS', `${channel}:*`);
+      return (heard as readonly string[]).length;
+    }
+    const [, count] = (await this.server.command('PUBSUB', 'NUMSUB', channel)) as unknown[];
+    return Number(count);
   }
 
   async close(): Promise<void> {
     await this.locks.close();
+    await this.fair.close();
     await this.java.close();
     this.client.disconnect();
     await this.server.close();
   }
+}
+
+/** Where Redisson says that a lock of this kind is free. */
+export function channelOf(kind: string, name: string): string {
+  const channels: Readonly<Record<string, string>> = {
+    mutex: 'redisson_lock__channel',
+    fair: 'redisson_lock__channel',
+    write: 'redisson_rwlock',
+    permit: 'redisson_sc',
+  };
+  return `${channels[kind]}:{${name}}`;
+}
+
+/**
+ * Java waits for it, for ten seconds in all. Before 3.32.0 a waiter for a fair lock may sleep until
+ * its own time is over, though the holder has died.
+ */
+export async function soon(
+  thread: ForeignThread,
+  { kind, name, lease }: { readonly kind: string; readonly name: string; readonly lease: number },
+): Promise<boolean> {
+  for (let tries = 0; tries < 4; tries++) {
+    if (await thread.acquire(kind, name, { wait: 2500, lease })) return true;
+  }
+  return false;
 }

@@ -4,11 +4,12 @@ import { redissonStore } from 'holdfast/redisson';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { startCluster } from '../../servers/cluster.ts';
-import { NEW, WATCHDOG_MS } from './bed.ts';
-import { OPTIONS } from './open.ts';
+import { channelOf, NEW, WATCHDOG_MS } from './bed.ts';
+import { OPTIONS, optionsOf } from './open.ts';
 
 /** Its heartbeats come after the end of a test, in ms. */
 const LONG = 120_000;
@@ -46,12 +47,13 @@ const CLIENTS = [
 ];
 
 describe.each(CLIENTS)('with $name', ({ name, connect }) => {
-  it.each(['mutex', 'write', 'permit'])('as %s each wakes the other', async (kind) => {
+  it.each(['mutex', 'fair', 'write', 'permit'])('as %s each wakes the other', async (kind) => {
     const { client, end } = connect();
-    const locks = createLocks(redissonStore(client, OPTIONS));
+    const locks = createLocks(redissonStore(client, kind === 'fair' ? optionsOf(kind) : OPTIONS));
     const lock = `${kind} ${name}`;
     const ours = {
       mutex: locks.mutex(lock, { ttl: LONG }),
+      fair: locks.mutex(lock, { ttl: LONG }),
       write: locks.rwLock(lock, { ttl: LONG }).write,
       permit: locks.semaphore(lock, { ttl: LONG, limit: 1 }),
     }[kind]!;
@@ -72,6 +74,26 @@ describe.each(CLIENTS)('with $name', ({ name, connect }) => {
     end();
   });
 
+  it('a slot that moves takes its listeners along', async () => {
+    const { client, end } = connect();
+    const locks = createLocks(redissonStore(client, { ...OPTIONS, retry: '200ms' }));
+    const lock = `moved ${name}`;
+    const theirs = java.thread();
+    await theirs.acquire('mutex', lock, { lease: LONG });
+    const wait = locks.mutex(lock, { ttl: LONG }).acquire();
+    await expect.poll(() => listeners('mutex', lock)).toBe(1);
+    const slot = slotOf(lock);
+    const from = await cluster.primaryOf(slot);
+    const to = cluster.nodes.find((node) => node !== from)!;
+    await cluster.migrate({ slot, to });
+    const listening = () => to.command('PUBSUB', 'SHARDNUMSUB', channelOf('mutex', lock));
+    await expect.poll(listening).toEqual([channelOf('mutex', lock), 1]);
+    await theirs.release('mutex', lock);
+    await (await wait).release();
+    await locks.close();
+    end();
+  });
+
   it('a brace that is not closed is refused unsent', async () => {
     const { client, end } = connect();
     const locks = createLocks(redissonStore(client, OPTIONS));
@@ -83,16 +105,13 @@ describe.each(CLIENTS)('with $name', ({ name, connect }) => {
 
 /** How many listen to the sharded channel of a lock, on whichever server has it. */
 async function listeners(kind: string, name: string): Promise<number> {
-  const channels: Readonly<Record<string, string>> = {
-    mutex: 'redisson_lock__channel',
-    write: 'redisson_rwlock',
-    permit: 'redisson_sc',
-  };
-  const channel = `${channels[kind]}:{${name}}`;
+  const channel = channelOf(kind, name);
+  const [verb, asked] =
+    kind === 'fair' ? ['SHARDCHANNELS', `${channel}:*`] : ['SHARDNUMSUB', channel];
   const counts = await Promise.all(
     cluster.nodes.map(async (node) => {
-      const [, count] = (await node.command('PUBSUB', 'SHARDNUMSUB', channel)) as unknown[];
-      return Number(count);
+      const told = (await node.command('PUBSUB', verb!, asked!)) as unknown[];
+      return kind === 'fair' ? told.length : Number(told[1]);
     }),
   );
   return Math.max(...counts);

@@ -1,5 +1,5 @@
 /** What each kind of lock of Redisson has of its own, shared with the real one. */
-import { createLocks } from 'holdfast';
+import { createLocks, downgrade } from 'holdfast';
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NEW, RedissonBed } from './bed.ts';
@@ -178,6 +178,48 @@ describe('a read-write lock', () => {
     await ours.release();
     expect(await Promise.all(readers)).toEqual([true, true]);
   });
+
+  it('whose writer of ours becomes a reader lets readers of both sides in alone', async () => {
+    const lease = await bed.ours('write', 'letter').acquire();
+    const java = bed.java.thread();
+    const reading = java.acquire('read', 'letter', { lease: LONG });
+    await expect.poll(() => bed.listeners('write', 'letter')).toBe(2);
+    const writing = bed.java.thread().acquire('write', 'letter', { lease: LONG });
+    await downgrade(lease);
+    expect(await reading).toBe(true);
+    expect(await bed.ours('write', 'letter').tryAcquire()).toBeNull();
+    await (await bed.ours('read', 'letter').acquire()).release();
+    // Again, as after a lost reply; and a heartbeat, which finds a reader.
+    await downgrade(lease);
+    await java.release('read', 'letter');
+    expect(lease.held).toBe(true);
+    expect(await bed.java.thread().acquire('write', 'letter', { wait: 0 })).toBe(false);
+    await lease.release();
+    expect(await writing).toBe(true);
+  });
+
+  it('whose reader was a writer of ours lives by its own time', async () => {
+    const { write } = bed.locks.rwLock('note', { ttl: 500, heartbeat: false });
+    const lease = await write.acquire();
+    await downgrade(lease);
+    await lease.ended;
+    const java = bed.java.thread();
+    expect(await java.acquire('write', 'note', { wait: 10_000, lease: LONG })).toBe(true);
+    await java.release('write', 'note');
+  });
+
+  it('whose writer in Java becomes a reader lets our readers in, and no writer', async () => {
+    const java = bed.java.thread();
+    await java.acquire('write', 'parcel', { lease: LONG });
+    await java.acquire('read', 'parcel', { lease: LONG });
+    expect(await bed.ours('read', 'parcel').tryAcquire()).toBeNull();
+    await java.release('write', 'parcel');
+    const lease = await bed.ours('read', 'parcel').acquire();
+    expect(await bed.ours('write', 'parcel').tryAcquire()).toBeNull();
+    await java.release('read', 'parcel');
+    await lease.release();
+    await (await bed.ours('write', 'parcel').acquire()).release();
+  });
 });
 
 describe('a permit-expirable semaphore', () => {
@@ -213,11 +255,14 @@ describe('a permit-expirable semaphore', () => {
   });
 });
 
-it.each([{ key: 'a key' }, { retry: 0 }, { mutex: 'spin' }, { maxWaiters: 3 }])(
-  'options %o are refused',
-  (options) => {
-    expect(() => redissonStore(bed.client, options as never)).toThrow(
-      expect.objectContaining({ code: 'USAGE' }),
-    );
-  },
-);
+it.each([
+  { key: 'a key' },
+  { retry: 0 },
+  { mutex: 'spin' },
+  { maxWaiters: 3 },
+  { mutex: 'fair', retry: 100 },
+])('options %o are refused', (options) => {
+  expect(() => redissonStore(bed.client, options as never)).toThrow(
+    expect.objectContaining({ code: 'USAGE' }),
+  );
+});

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { trial } from '../../methods/sharing/trial.ts';
-import { RedissonBed, WATCHDOG_MS, WORLDS } from './bed.ts';
+import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
 
 /** What excludes one holder from another, both ways. */
-const KINDS = ['mutex', 'write', 'permit'] as const;
+const KINDS = ['mutex', 'fair', 'write', 'permit'] as const;
 
 describe.each(WORLDS)('Redisson $version on $program', (world) => {
   let bed: RedissonBed;
@@ -50,14 +50,12 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
       const ours = bed.ours(kind, lock).acquire();
       const got = ours.then(() => order.push('ours'));
       // It is among those who are told of a release.
-      await expect
-        .poll(() => bed.server.command('PUBSUB', 'NUMSUB', channel(kind, lock)))
-        .toEqual([channel(kind, lock), 1]);
+      await expect.poll(() => bed.listeners(kind, lock)).toBe(1);
       order.push('java released');
       await java.release(kind, lock);
       await got;
       const second = java.acquire(kind, lock, { lease: LONG });
-      await expect.poll(() => subscribers(bed, kind, lock)).toBeGreaterThan(1);
+      await expect.poll(() => bed.listeners(kind, lock)).toBeGreaterThan(1);
       order.push('we released');
       await (await ours).release();
       expect(await second).toBe(true);
@@ -67,7 +65,7 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
 
     it('a Java program that is killed holds until its lease is over', async () => {
       const lock = await ready(name('java killed'));
-      const java = await ForeignProgram.start(bed.command('java'));
+      const java = await ForeignProgram.start(bed.command('java', kind));
       const lease = kind === 'permit' ? WATCHDOG_MS : 0;
       expect(await java.thread().acquire(kind, lock, { lease })).toBe(true);
       await java.kill();
@@ -78,24 +76,24 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
 
     it('a program of ours that is killed holds until its lease is over', async () => {
       const lock = await ready(name('ours killed'));
-      const own = await ForeignProgram.start(bed.command('own'));
+      const own = await ForeignProgram.start(bed.command('own', kind));
       expect(await own.thread().acquire(kind, lock)).toBe(true);
       await own.kill();
       const java = bed.java.thread();
       expect(await java.acquire(kind, lock, { wait: 0, lease: LONG })).toBe(false);
-      expect(await java.acquire(kind, lock, { wait: 10_000, lease: LONG })).toBe(true);
+      expect(await soon(java, { kind, name: lock, lease: LONG })).toBe(true);
       await java.release(kind, lock);
     });
 
     it('a program of either kind that stands still loses what it held', async () => {
       const lock = await ready(name('stopped'));
-      const own = await ForeignProgram.start(bed.command('own'));
-      const java = await ForeignProgram.start(bed.command('java'));
+      const own = await ForeignProgram.start(bed.command('own', kind));
+      const java = await ForeignProgram.start(bed.command('java', kind));
       const [ours, theirs] = [own.thread(), java.thread()];
       const lease = kind === 'permit' ? WATCHDOG_MS : 0;
       await ours.acquire(kind, lock);
       own.pause();
-      expect(await theirs.acquire(kind, lock, { wait: 10_000, lease })).toBe(true);
+      expect(await soon(theirs, { kind, name: lock, lease })).toBe(true);
       java.pause();
       own.resume();
       expect(await ours.ask('holds', kind, lock)).toBe('false');
@@ -135,25 +133,19 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
     });
   });
 
-  it('four processes of each kind count exactly', async () => {
-    const lock = { kind: 'mutex', name: 'trial' };
-    const { counted, own, foreign } = await trial(bed.command('own'), bed.command('java'), lock);
-    const all = [...own, ...foreign];
-    expect(counted).toBe(all.reduce((sum, times) => sum + times, 0));
-    for (const times of all) expect(times).toBeGreaterThan(0);
-  }, 120_000);
+  it.each(['mutex', 'fair', 'write'])(
+    'four processes of each side count exactly, as %s',
+    async (kind) => {
+      const lock = { kind, name: `${kind} trial` };
+      const { counted, own, foreign } = await trial(
+        bed.command('own', kind),
+        bed.command('java', kind),
+        lock,
+      );
+      const all = [...own, ...foreign];
+      expect(counted).toBe(all.reduce((sum, times) => sum + times, 0));
+      for (const times of all) expect(times).toBeGreaterThan(0);
+    },
+    120_000,
+  );
 });
-
-function channel(kind: string, name: string): string {
-  const channels: Readonly<Record<string, string>> = {
-    mutex: 'redisson_lock__channel',
-    write: 'redisson_rwlock',
-    permit: 'redisson_sc',
-  };
-  return `${channels[kind]}:{${name}}`;
-}
-
-async function subscribers(bed: RedissonBed, kind: string, name: string): Promise<number> {
-  const answer = await bed.server.command('PUBSUB', 'NUMSUB', channel(kind, name));
-  return Number((answer as readonly unknown[])[1]);
-}

@@ -1,25 +1,27 @@
 /**
- * Locks that are shared with Redisson in Java: RLock, RFencedLock, RReadWriteLock and
+ * Locks that are shared with Redisson in Java: RLock, RFencedLock, RFairLock, RReadWriteLock and
  * RPermitExpirableSemaphore, on the keys that those keep.
  *
- * Invariant: lua/redisson.lua has it. A claim is an owner of its own, so that neither side enters
- * what the other holds as if it were a re-entrance, and Redisson's counts of entries stay its own.
- * A watchdog there and heartbeats here prolong only what is there. Both are woken by Redisson's
- * messages; as those may be lost, and any waiter may be first, waiting claims also ask by
- * themselves.
+ * Invariant: lua/redisson.lua and lua/fair.lua have it. A claim is an owner of its own, so that
+ * neither side enters what the other holds as if it were a re-entrance, and Redisson's counts of
+ * entries stay its own. A watchdog there and heartbeats here prolong only what is there. Both are
+ * woken by Redisson's messages; as those may be lost, waiting claims also ask by themselves.
  * What breaks it: a loss of data, after which programs with Holdfast wait and Java does not; and a
  * thread in Java that goes on after its lease is over, which nothing there tells.
  */
 import { type Duration, positive } from '../../../base/duration.ts';
+import { UsageError } from '../../../base/errors.ts';
 import { asGiven, callable, checkOptions, oneOf } from '../../../base/options.ts';
 import type { RedisClient } from '../../../clients/redis/client.ts';
-import type { Claim, Store, Traits, Wake } from '../../../contract/store.ts';
+import { maxWaiters } from '../../../contract/max-waiters.ts';
+import type { Claim, Store, Traits } from '../../../contract/store.ts';
 import { PLAIN_FORM } from '../forms.ts';
 import { partsOf, SERVER, type ServerOptions } from '../options.ts';
 import { RedisStore } from '../redis-store.ts';
-import { ifHeard, sooner } from '../sooner.ts';
+import { sharedStore } from '../shared-store.ts';
+import { hearingJava } from './own-channels.ts';
 import { RedissonPlaces } from './places.ts';
-import { redissonScripts } from './scripts.ts';
+import { type Mutex, redissonScripts } from './scripts.ts';
 
 export type { RedisClient } from '../../../clients/redis/client.ts';
 
@@ -30,35 +32,43 @@ export interface RedissonOptions extends ServerOptions {
    */
   readonly key?: (name: string) => string;
   /**
-   * `lock`: a mutex is what `getLock` gives in Java; `fenced`: what `getFencedLock` gives, whose
-   * counter numbers the holders of both sides; then there are mutexes only. Default `lock`.
+   * `lock`: a mutex is what `getLock` gives in Java. `fenced`: what `getFencedLock` gives, whose
+   * counter numbers the holders of both sides. `fair`: what `getFairLock` gives, in whose queue the
+   * waiters of both sides stand. With the last two there are mutexes only. Default `lock`.
    */
-  readonly mutex?: 'lock' | 'fenced';
+  readonly mutex?: Mutex;
   /**
    * The mean pause of a waiting claim between its tries, each from half to one and a half times as
-   * long, if no message wakes it; default 1 s.
+   * long, if no message wakes it; default 1 s. Not with `fair`.
    */
   readonly retry?: Duration;
+  /** With `fair`: longest queue of waiting claims, of both sides; default 10,000. */
+  readonly maxWaiters?: number;
 }
 
 const CHECKS = {
   ...SERVER,
   key: (given: RedissonOptions['key'] = asGiven, name: string) => callable(given, name),
-  mutex: oneOf('lock', 'fenced'),
+  mutex: oneOf('lock', 'fenced', 'fair'),
   retry: positive(1000),
+  maxWaiters,
 };
 
-const TRAITS: Traits = {
+const LOCK: Traits = {
   ...PLAIN_FORM.traits,
   permits: true,
   tokens: undefined,
   records: false,
 };
 
-const FENCED: Traits = {
-  ...TRAITS,
-  permits: false,
-  tokens: "RFencedLock's counter, which begins again if it is deleted or lost",
+const TRAITS: Readonly<Record<Mutex, Traits>> = {
+  lock: LOCK,
+  fenced: {
+    ...LOCK,
+    permits: false,
+    tokens: "RFencedLock's counter, which begins again if it is deleted or lost",
+  },
+  fair: { ...LOCK, permits: false, queue: true, hintsGrant: true },
 };
 
 /**
@@ -76,32 +86,26 @@ const FENCED: Traits = {
  * @throws UsageError as `redisStore` does.
  */
 export function redissonStore(client: RedisClient, options: RedissonOptions = {}): Store {
-  const { key, mutex, retry, ...given } = checkOptions(options, CHECKS, 'redissonStore');
-  const parts = partsOf(client, given);
-  const places = new RedissonPlaces(parts.namespace, parts.link.cluster, key);
-  const fenced = mutex === 'fenced';
-  const form = {
-    name: 'redisson',
-    scripts: redissonScripts(fenced),
-    traits: fenced ? FENCED : TRAITS,
-  };
-  const store = new RedisStore({ ...parts, places, form, maxWaiters: 0 });
-  return {
-    name: store.name,
-    traits: store.traits,
-    lineage: store.lineage,
-    maxTtlMs: store.maxTtlMs,
-    partOf: store.partOf,
-    claim: async (claims) => sooner(await store.claim(claims), retry),
-    renew: (claims) => store.renew(claims),
-    release: (claims, after) => store.release(claims, after),
-    inspect: (resource) => store.inspect(resource),
-    watch: (claim, wake) => watch(claim, wake),
-    close: () => store.close(),
-  };
-
-  function watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const channel = places.channelOf(claim);
-    return ifHeard(parts.link.follow(places.keyOf(claim.resource), channel, () => wake()));
+  const { key, mutex, retry, maxWaiters, ...given } = checkOptions(
+    options,
+    CHECKS,
+    'redissonStore',
+  );
+  const fair = mutex === 'fair';
+  const unused = fair ? 'retry' : 'maxWaiters';
+  if (options[unused] !== undefined) {
+    throw new UsageError(`redissonStore takes no ${unused} with mutex: '${mutex}'.`);
   }
+  const parts = partsOf(client, given);
+  const { namespace, link } = parts;
+  const places = new RedissonPlaces({ namespace, cluster: link.cluster, key, fair });
+  const form = { name: 'redisson', scripts: redissonScripts(mutex), traits: TRAITS[mutex] };
+  const store = new RedisStore({ ...parts, places, form, maxWaiters: fair ? maxWaiters : 0 });
+  const follow = (claim: Claim, wake: () => void): Promise<AsyncDisposable> =>
+    link.follow(places.keyOf(claim.resource), places.channelOf(claim), wake);
+  if (fair) {
+    return hearingJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
+  }
+  const verbs = mutex === 'lock' ? (['downgrade'] as const) : [];
+  return sharedStore(store, { retryMs: retry, verbs, follow });
 }

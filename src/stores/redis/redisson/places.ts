@@ -12,27 +12,38 @@ const CHANNELS: Readonly<Record<Kind, string>> = {
   permits: 'redisson_sc',
 };
 
-export class RedissonPlaces extends Places {
-  readonly #own: string;
-  readonly #key: (name: string) => string;
+export interface RedissonPlacesOptions {
+  readonly namespace: string;
+  readonly cluster: boolean;
+  readonly key: (name: string) => string;
+  /** A mutex is a fair lock. */
+  readonly fair: boolean;
+}
 
-  constructor(namespace: string, cluster: boolean, key: (name: string) => string) {
-    super(namespace, cluster);
-    this.#own = namespace;
-    this.#key = key;
+export class RedissonPlaces extends Places {
+  readonly #options: RedissonPlacesOptions;
+
+  constructor(options: RedissonPlacesOptions) {
+    super(options.namespace, options.cluster);
+    this.#options = options;
   }
 
   override keysOf({ resource, id }: Pick<Claim, 'resource' | 'id'>): readonly string[] {
+    const { namespace, fair } = this.#options;
     const key = this.keyOf(resource);
+    const name = braced(key);
     const tag = this.many ? `{${tagOf(slotOf(key))}}` : '';
-    const holder = `${id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}:1`;
     return [
       key,
-      `${this.#own}!gone:${id}${tag}`,
-      `${this.#own}!notes${tag}:${key}`,
-      `${braced(key)}:${holder}:rwlock_timeout:1`,
-      `${braced(key)}:timeout`,
-      `redisson_lock_token:${braced(key)}`,
+      `${namespace}!gone:${id}${tag}`,
+      `${namespace}!notes${tag}:${key}`,
+      ...(fair
+        ? [`redisson_lock_queue:${name}`, `redisson_lock_timeout:${name}`]
+        : [
+            `${name}:${threadOf(id)}:rwlock_timeout:1`,
+            `${name}:timeout`,
+            `redisson_lock_token:${name}`,
+          ]),
     ];
   }
 
@@ -41,7 +52,7 @@ export class RedissonPlaces extends Places {
   }
 
   override keyOf(resource: string): string {
-    const key = this.#key(resource);
+    const key = this.#options.key(resource);
     if (typeof key !== 'string' || key === '') {
       throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
     }
@@ -53,10 +64,16 @@ export class RedissonPlaces extends Places {
     return key;
   }
 
-  /** Where Redisson says that a lock is free. */
-  channelOf({ resource, kind }: Claim): string {
-    return `${CHANNELS[kind]}:${braced(this.keyOf(resource))}`;
+  /** Where Redisson says that a lock is free: to all, or to the first waiter of a fair lock. */
+  channelOf({ resource, kind, id }: Claim): string {
+    const channel = `${CHANNELS[kind]}:${braced(this.keyOf(resource))}`;
+    return this.#options.fair ? `${channel}:${threadOf(id)}` : channel;
   }
+}
+
+/** As Redisson names a thread. */
+function threadOf(id: string): string {
+  return `${id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}:1`;
 }
 
 function braced(key: string): string {

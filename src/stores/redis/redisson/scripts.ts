@@ -1,14 +1,21 @@
 import { type Scripts, verbScript } from '../scripts.ts';
+import fair from './lua/fair.lua';
 import kinds from './lua/kinds.lua';
+import layout from './lua/layout.lua';
+import line from './lua/line.lua';
 import redisson from './lua/redisson.lua';
 
-/** A resource is a lock of Redisson; `fenced`: with its counter of tokens. */
-export function redissonScripts(fenced: boolean): Scripts {
-  const text = `local FENCED = ${fenced}\n${kinds}${redisson}`;
+/** What a mutex is in Java: what `getLock`, `getFencedLock` or `getFairLock` gives. */
+export type Mutex = 'lock' | 'fenced' | 'fair';
+
+/** A resource is a lock of Redisson. */
+export function redissonScripts(mutex: Mutex): Scripts {
+  const verbs = mutex === 'fair' ? `${line}${fair}` : `${kinds}${redisson}`;
+  const text = `local FENCED = ${mutex === 'fenced'}\n${layout}${verbs}`;
   return {
     claim: verbScript('claim', text),
     renew: verbScript('renew', text, 'full'),
     release: verbScript('release', text, 'full'),
-    change: verbScript('inspect', text, 'full'),
+    change: verbScript('change', text, 'full'),
   };
 }

@@ -137,8 +137,8 @@ export const DIALECT_FAULTS: readonly Fault[] = [
   {
     ...keys,
     name: 'redis plain: a message wakes nobody',
-    find: '() => wake(),',
-    replace: '() => {},',
+    find: "wake, 'cluster')",
+    replace: "() => {}, 'cluster')",
     why: 'a lock that is free stays so until the next try',
   },
 ];

@@ -1,6 +1,8 @@
 import type { Fault } from '../fault.ts';
 
 const kinds = { file: 'src/stores/redis/redisson/lua/kinds.lua' };
+const layout = { file: 'src/stores/redis/redisson/lua/layout.lua' };
+const line = { file: 'src/stores/redis/redisson/lua/line.lua' };
 const places = { file: 'src/stores/redis/redisson/places.ts' };
 const redisson = { file: 'src/stores/redis/redisson/lua/redisson.lua' };
 
@@ -9,7 +11,7 @@ export const REDISSON_FAULTS: readonly Fault[] = [
   {
     ...kinds,
     name: 'Redisson: a lock that is left is told to nobody',
-    find: "  tell('redisson_lock__channel', c.key, '0')",
+    find: "  tell('redisson_lock__channel:' .. braced(c.key), '0')",
     replace: '',
     why: 'a waiter in Java sleeps until the lease would have ended',
   },
@@ -21,7 +23,7 @@ export const REDISSON_FAULTS: readonly Fault[] = [
     why: 'nothing that Java says is heard',
   },
   {
-    ...kinds,
+    ...layout,
     name: 'Redisson: what has just been made lasts for ever',
     find: "math.max(call('PTTL', key), ttl)",
     replace: 'math.max(leftOf(key), ttl)',
@@ -61,5 +63,54 @@ export const REDISSON_FAULTS: readonly Fault[] = [
     find: "if used and used ~= asks then return 'g mismatch ' .. used end",
     replace: '',
     why: 'a mutex waits for readers without a word',
+  },
+  {
+    ...kinds,
+    name: 'Redisson: readers are not told that a writer reads now',
+    find: "  tell('redisson_rwlock:' .. braced(c.key), '1')\nend\n\n-- RPermit",
+    replace: 'end\n\n-- RPermit',
+    why: 'readers on both sides sleep until the lease would have ended',
+  },
+  {
+    file: 'src/stores/redis/redisson/lua/fair.lua',
+    name: 'Redisson: a newcomer passes those who wait for a fair lock',
+    find: "local free = #q.line == 0 and call('EXISTS', q.key) == 0",
+    replace: "local free = call('EXISTS', q.key) == 0",
+    why: 'a newcomer that comes before the first waiter has asked gets the lock',
+  },
+  {
+    file: 'src/stores/redis/redisson/lua/fair.lua',
+    name: 'Redisson: the first waiter for a fair lock, in Java, is told nothing',
+    find: '    wake(q, first.owner)',
+    replace: '',
+    why: 'it sleeps until the lease would have ended',
+  },
+  {
+    ...line,
+    name: 'Redisson: a waiter that Java took for dead comes back at the end',
+    find: '    insert(q, place, claim, claim.ends)',
+    replace: '    insert(q, #q.line + 1, claim, claim.ends)',
+    why: 'behind a long hold, waiters of ours never come first',
+  },
+  {
+    ...line,
+    name: 'Redisson: a waiter of ours lasts longer, and those behind it do not',
+    find: 'for i = place, #q.line do call',
+    replace: 'for i = place, place do call',
+    why: 'Java takes waiters behind it for dead once it has had the lock',
+  },
+  {
+    ...line,
+    name: 'Redisson: ends of waiters stay when the first one gets a fair lock',
+    find: 'remove(q, 1, claim.ttl)',
+    replace: 'remove(q, 1)',
+    why: 'a waiter in Java that died keeps the others waiting for longer with each turn of ours',
+  },
+  {
+    file: 'src/clients/redis/cluster-link.ts',
+    name: 'Redisson: listeners stay where a slot was',
+    find: '      this.#channels.move((slot) => topology.slots[slot] !== before[slot]);\n',
+    replace: '',
+    why: 'messages are sent where nothing listens, and waiters poll',
   },
 ];

@@ -1,26 +1,6 @@
 -- What Redisson writes for each kind of lock: to enter it if it is free, how long a hold has left,
 -- to let it last for so long from now, and to leave it, with the message that wakes waiters in Java.
 local FREE = -2
-local function braced(key)
-  return string.find(key, '{', 1, true) and key or '{' .. key .. '}'
-end
-
--- In a cluster each slot has a record, with braces in its name, and Redisson uses sharded channels.
-local PUBLISH = string.find(KEYS[1], '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
-local function tell(channel, key, message)
-  call(PUBLISH, channel .. ':' .. braced(key), message)
-end
-
-local function leftOf(key)
-  local left = call('PTTL', key)
-  -- A key without an end: as long as a duration can be.
-  return left == -1 and 2147483647 or left
-end
-
--- A key that has just been made has no end yet.
-local function lastsFor(key, ttl)
-  call('PEXPIRE', key, math.max(call('PTTL', key), ttl))
-end
 
 -- RLock: a hash of one owner with the number of its entries. RFencedLock counts each of them.
 local mutex = { letter = 'm' }
@@ -38,7 +18,7 @@ function mutex.last(c, ttl)
 end
 function mutex.leave(c)
   call('DEL', c.key)
-  tell('redisson_lock__channel', c.key, '0')
+  tell('redisson_lock__channel:' .. braced(c.key), '0')
 end
 
 -- RReadWriteLock: a hash with its mode beside the owners. A reader lives as long as a key of its
@@ -78,7 +58,7 @@ function reader.leave(c)
     call('PEXPIRE', c.key, left)
   else
     call('DEL', c.key)
-    tell('redisson_rwlock', c.key, '0')
+    tell('redisson_rwlock:' .. braced(c.key), '0')
   end
 end
 
@@ -95,7 +75,16 @@ end
 writer.last = mutex.last
 function writer.leave(c)
   call('DEL', c.key)
-  tell('redisson_rwlock', c.key, '1')
+  tell('redisson_rwlock:' .. braced(c.key), '1')
+end
+
+-- As a thread of Redisson does that takes the read lock and then releases the write lock; it tells
+-- no reader of that, but we do.
+local function becomeReader(c, left)
+  call('HSET', c.key, 'mode', 'read', c.owner, 1)
+  call('HDEL', c.key, c.owner .. ':write')
+  call('SET', c.hold, 1, 'PX', left)
+  tell('redisson_rwlock:' .. braced(c.key), '1')
 end
 
 -- RPermitExpirableSemaphore: the permits that are left, and the others, 16 bytes each, by their end.
@@ -107,14 +96,17 @@ end
 local function memberOf(id, i)
   return raw(i == 1 and id or sub(redis.sha1hex(id .. i), 1, 32))
 end
+local function semaphoreHas(c, permits)
+  tell('redisson_sc:' .. braced(c.key), permits)
+end
 local function more(c, count)
-  if count > 0 then tell('redisson_sc', c.key, call('INCRBY', c.key, count)) end
+  if count > 0 then semaphoreHas(c, call('INCRBY', c.key, count)) end
 end
 function permit.enter(c)
   if c.permits > 1000 then error({ err = 'it takes at most 1000 permits at once' }) end
   if not call('GET', c.key) then
     call('SET', c.key, c.limit)
-    tell('redisson_sc', c.key, c.limit)
+    semaphoreHas(c, c.limit)
   end
   local over = call('ZRANGEBYSCORE', c.ends, 0, now)
   for _, member in ipairs(over) do call('ZREM', c.ends, member) end

@@ -1,32 +1,15 @@
--- Locks as Redisson keeps them in Java. Its owners are `uuid:number`; ours is made of a claim's id.
+-- Locks of Redisson without a queue.
 --
 -- Invariant: a claim of ours holds while its owner is in the lock's key, and not expired; it is
 -- written there only where Redisson's own script would write one, and prolonged or taken out only
 -- if it is there. A step is a script, as each of Redisson's is, so nothing comes between looking
--- and writing. The key never lacks an end, or a waiter in Java would sleep without one. Where
--- something is given back, the message is sent that wakes the waiters in Java.
+-- and writing. Where something is given back, the message is sent that wakes the waiters in Java.
 -- What those keys have no room for is in a hash beside them, the notes: by id, ' ' or, once it may
 -- not be renewed any more, '!', number 16, and the terms as the claim brings them. A tombstone is a
 -- key of its own. What breaks it: a program that deletes or prolongs without comparing.
 -- KEYS after the record, six for each claim, or to inspect: the lock, a tombstone, the notes, the
 -- end of one hold as a reader, the ends of permits, the counter of tokens.
-local function ownerOf(id)
-  local uuid = { sub(id, 1, 8), sub(id, 9, 12), sub(id, 13, 16), sub(id, 17, 20), sub(id, 21) }
-  return table.concat(uuid, '-') .. ':1'
-end
-
--- What is in use under this name, as the letter of a kind.
-local function inUse(c)
-  local kind = call('TYPE', c.key).ok
-  if kind == 'hash' then return call('HEXISTS', c.key, 'mode') == 1 and 'w' or 'm' end
-  return kind == 'string' and 'p' or nil
-end
-
-local function claimAt(i, id)
-  local c = { key = KEYS[i], gone = KEYS[i + 1], notes = KEYS[i + 2], hold = KEYS[i + 3] }
-  c.ends, c.tokens, c.id, c.owner = KEYS[i + 4], KEYS[i + 5], id, ownerOf(id)
-  return c
-end
+local FIELDS = { 'key', 'gone', 'notes', 'hold', 'ends', 'tokens' }
 
 local function withTerms(c, terms)
   local letter, permits, limit, ttl = string.match(terms, '^(%a) (%d+) (%d+) (%S+)')
@@ -48,7 +31,7 @@ local function claim(c, asked)
   if sealed then return 'g unknown ' end
   if held then return format('h %.0f %.0f 0 - - 0', number, c.kind.left(c)) end
   withTerms(c, terms)
-  local used, asks = inUse(c), c.kind.letter
+  local used, asks = inUse(c.key), c.kind.letter
   if asks == 'r' then asks = 'w' end
   if used and used ~= asks then return 'g mismatch ' .. used end
   if open and c.kind.enter(c) then
@@ -100,11 +83,19 @@ local function release(c, asked)
   return 1
 end
 
-local function another(letter, permits, limit, left, owner)
-  local label = string.gsub('Redisson ' .. owner, '[^%w: -]', '?')
-  local holder = '{"host":"a host unknown","pid":0,"label":"' .. label .. '","since":0}'
-  left = math.min(math.max(left, 0), 2147483647)
-  return format('h 0 %s %.0f %.0f %.0f %.0f %s', letter, permits, limit, left, left, holder)
+-- A writer of ours lets other readers in.
+local function downgrade(c)
+  c.hold = holdOf(c.key, c.owner)
+  local held, number, sealed = found(c)
+  if sealed then return 'g unknown ' end
+  if not held then return open and 'g expired ' or 'g store-reset ' end
+  local left = c.kind.left(c)
+  if c.kind == writer then
+    becomeReader(c, left)
+    local note = call('HGET', c.notes, c.id)
+    call('HSET', c.notes, c.id, sub(note, 1, 17) .. string.gsub(sub(note, 18), '^w %d+', 'r 1'))
+  end
+  return format('h %.0f %.0f 0 - - 0', number, left)
 end
 
 -- Ours as they described themselves, by their owner; the permits of ours by their members.
@@ -112,13 +103,12 @@ local function ours(first)
   local lines, known = {}, {}
   local notes = call('HGETALL', first.notes)
   for i = 1, #notes, 2 do
-    local c = claimAt(2, notes[i])
-    c.hold = braced(c.key) .. ':' .. c.owner .. ':rwlock_timeout:1'
-    local terms = sub(notes[i + 1], 18)
+    local c = claimAt(FIELDS, 2, notes[i])
+    c.hold = holdOf(c.key, c.owner)
+    local number, terms = tonumber(sub(notes[i + 1], 2, 17)), sub(notes[i + 1], 18)
     local left = withTerms(c, terms).kind.left(c)
     if left > 0 then
-      local what, holder = string.match(terms, '^(%a %d+ %d+ %d+) %S+ %S+ ({.*})$')
-      lines[#lines + 1] = format('h %s %s %.0f %s', sub(notes[i + 1], 2, 17), what, left, holder)
+      lines[#lines + 1] = described('h', number, terms, left)
       known[c.owner], known[c.owner .. ':write'] = true, true
       for n = 1, c.kind == permit and c.permits or 0 do known[memberOf(c.id, n)] = true end
     end
@@ -127,7 +117,7 @@ local function ours(first)
 end
 
 local function inspect(first)
-  local used = inUse(first)
+  local used = inUse(first.key)
   if not used then return {} end
   local lines, known = ours(first)
   if used == 'p' then
@@ -135,31 +125,25 @@ local function inspect(first)
     local members = call('ZRANGEBYSCORE', first.ends, now, '+inf', 'WITHSCORES')
     for i = 1, #members, 2 do
       if not known[members[i]] then
-        lines[#lines + 1] = another('p', 1, all, members[i + 1] - now, 'permit')
+        local what = format('p 1 %.0f', all)
+        lines[#lines + 1] = another('h', what, members[i + 1] - now, 'permit')
       end
     end
-    return lines
+    return quarantined(lines)
   end
   for _, owner in ipairs(call('HKEYS', first.key)) do
     if owner ~= 'mode' and not known[owner] then
-      local writes = sub(owner, -6) == ':write'
-      local letter = used == 'm' and 'm' or writes and 'w' or 'r'
-      local limit = used == 'm' and 1 or 2 ^ 30
-      lines[#lines + 1] = another(letter, writes and limit or 1, limit, leftOf(first.key), owner)
+      local what = 'm 1 1'
+      if used == 'w' then
+        local writes = sub(owner, -6) == ':write'
+        what = writes and 'w 1073741824 1073741824' or 'r 1 1073741824'
+      end
+      lines[#lines + 1] = another('h', what, leftOf(first.key), owner)
     end
   end
-  return lines
+  return quarantined(lines)
 end
 
-local answers = { stamp }
-if VERB == 'inspect' then
-  answers[2] = quarantined(inspect(claimAt(2, '')))
-else
-  local step = ({ claim = claim, renew = renew, release = release })[VERB]
-  for i = 2, #KEYS, 6 do
-    local asked = ARGV[ARGS + (i + 4) / 6]
-    answers[#answers + 1] = apart(step, claimAt(i, sub(asked, 1, 32)), sub(asked, 33))
-  end
-end
-keep()
-return answers
+return serve(FIELDS, {
+  claim = claim, renew = renew, release = release, downgrade = downgrade, inspect = inspect,
+})

@@ -1,0 +1,78 @@
+-- What is the same for all locks of Redisson: names, owners, messages, and how a batch is served.
+-- Its owners are `uuid:number`; ours is made of a claim's id. A lock in use is never without an
+-- end, or a waiter in Java would sleep without one.
+local function braced(key)
+  return string.find(key, '{', 1, true) and key or '{' .. key .. '}'
+end
+
+local function ownerOf(id)
+  local uuid = { sub(id, 1, 8), sub(id, 9, 12), sub(id, 13, 16), sub(id, 17, 20), sub(id, 21) }
+  return table.concat(uuid, '-') .. ':1'
+end
+
+-- Where the end of a hold as a reader is kept.
+local function holdOf(key, owner)
+  return braced(key) .. ':' .. owner .. ':rwlock_timeout:1'
+end
+
+-- In a cluster each slot has a record, with braces in its name, and Redisson uses sharded channels.
+local PUBLISH = string.find(KEYS[1], '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+local function tell(channel, message)
+  call(PUBLISH, channel, message)
+end
+
+local function leftOf(key)
+  local left = call('PTTL', key)
+  -- A key without an end: as long as a duration can be.
+  return left == -1 and 2147483647 or left
+end
+
+-- A key that has just been made has no end yet.
+local function lastsFor(key, ttl)
+  call('PEXPIRE', key, math.max(call('PTTL', key), ttl))
+end
+
+-- What is in use under this name, as the letter of a kind.
+local function inUse(key)
+  local kind = call('TYPE', key).ok
+  if kind == 'hash' then return call('HEXISTS', key, 'mode') == 1 and 'w' or 'm' end
+  return kind == 'string' and 'p' or nil
+end
+
+-- A holder or waiter in Java, as `inspect` shows it.
+local function another(state, what, left, owner)
+  local label = string.gsub('Redisson ' .. owner, '[^%w: -]', '?')
+  local holder = '{"host":"a host unknown","pid":0,"label":"' .. label .. '","since":0}'
+  left = math.min(math.max(left, 0), 2147483647)
+  return format('%s 0 %s %.0f %.0f %s', state, what, left, left, holder)
+end
+
+-- One of ours, as it described itself.
+local function described(state, number, terms, left)
+  local what, holder = string.match(terms, '^(%a %d+ %d+ %d+) %S+ %S+ ({.*})$')
+  return format('%s %.0f %s %.0f %s', state, number, what, left, holder)
+end
+
+-- `fields` names the keys of a claim, in order.
+local function claimAt(fields, i, id)
+  local c = { id = id, owner = ownerOf(id) }
+  for n, field in ipairs(fields) do c[field] = KEYS[i + n - 1] end
+  return c
+end
+
+-- A batch takes a step of a verb for each claim; `change` gets what `inspect` and its like take.
+local function serve(fields, steps)
+  local answers = { stamp }
+  if VERB == 'change' then
+    local id = ARGV[ARGS + 2] or ''
+    answers[2] = steps[ARGV[ARGS + 1]](claimAt(fields, 2, id))
+  else
+    for i = 2, #KEYS, #fields do
+      local asked = ARGV[ARGS + (i - 2) / #fields + 1]
+      local c = claimAt(fields, i, sub(asked, 1, 32))
+      answers[#answers + 1] = apart(steps[VERB], c, sub(asked, 33))
+    end
+  end
+  keep()
+  return answers
+end

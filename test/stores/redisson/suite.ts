@@ -1,0 +1,31 @@
+import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
+import { conformance } from 'holdfast/testkit';
+import { Redis } from 'ioredis';
+import type { OptionalVerb } from '../../../src/contract/store.ts';
+import { onPlace, restartSetBack, single } from '../redis/conformance/suite.ts';
+
+/** The whole suite on locks of this kind. */
+export async function suite(
+  mutex: NonNullable<RedissonOptions['mutex']>,
+  lacks: readonly OptionalVerb[],
+): Promise<void> {
+  const place = await single(
+    async ({ url }) => {
+      const client = new Redis(url);
+      // Its server crashes.
+      client.on('error', () => {});
+      return { client, end: () => client.disconnect() };
+    },
+    { forget: restartSetBack },
+  );
+  conformance({
+    ...onPlace(place, (client, { maxWaiters, ...options }) =>
+      redissonStore(client, {
+        ...{ ...options, mutex },
+        ...(mutex === 'fair' && maxWaiters !== undefined && { maxWaiters }),
+      }),
+    ),
+    traits: redissonStore(place.client, { mutex }).traits,
+    lacks: [...lacks, 'raise', 'evict', 'keep', 'recall', 'list'],
+  });
+}
