@@ -1,0 +1,32 @@
+-- What only the long ways need. Redis makes the functions of a script anew at each call, and that
+-- costs more than a claim which finds nothing in its way.
+local pack = cmsgpack.pack
+-- One element of a batch: whatever goes wrong is its own, such as a key of another program.
+local function apart(step, ...)
+  local ok, result = pcall(step, ...)
+  if ok then return result end
+  return 'e ' .. tostring(type(result) == 'table' and result.err or result)
+end
+local function refuse(key)
+  error({ err = 'WRONGTYPE ' .. key .. ' is not a queue of claims' })
+end
+-- What a field of this key holds: a claim, a tombstone, a head. Others have such fields as well.
+local function unpacked(key, text)
+  local ok, value = pcall(cmsgpack.unpack, text)
+  if not ok or type(value) ~= 'table' then refuse(key) end
+  return value
+end
+local function unpackedHead(key, text)
+  local queue = unpacked(key, text)
+  if not queue.nextGrave then refuse(key) end
+  return queue
+end
+local function settings()
+  return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
+end
+local function keep()
+  if write then
+    local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
+    call('SET', KEYS[1], '2' .. data .. fixed .. tail)
+  end
+end
