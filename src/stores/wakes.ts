@@ -89,7 +89,7 @@ export class Wakes {
   };
 }
 
-/** Made for each claim, and a literal with a symbol takes as long as the rest of `watch`. */
+/** A class, for one is made for each claim, and a literal with a symbol is slow to make. */
 class Watching implements AsyncDisposable {
   readonly #end: () => void;
 

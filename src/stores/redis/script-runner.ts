@@ -108,7 +108,7 @@ export class ScriptRunner {
     const { link, places } = this.#parts;
     const key = keys[0] as string;
     const command = ['EVALSHA', script.sha, String(keys.length + 1), places.recordOf(key)];
-    // `concat` and spread arguments take several times as long.
+    // Quicker than `concat`, which shows in profiles of short batches.
     for (const each of keys) command.push(each);
     command.push(settings);
     for (const each of args) command.push(each);

@@ -1,5 +1,4 @@
--- What only the long ways need. Redis makes the functions of a script anew at each call, and that
--- costs more than a claim which finds nothing in its way.
+-- What only the long ways need, for Redis makes the functions of a script anew at each call.
 local pack = cmsgpack.pack
 -- One element of a batch: whatever goes wrong is its own, such as a key of another program.
 local function apart(step, ...)
