@@ -48,13 +48,10 @@ export class Wakes {
     const tag = (++this.#count).toString(36);
     this.#wakes.set(tag, wake);
     this.#tags.set(id, tag);
-    const watching = {
-      [Symbol.asyncDispose]: () => {
-        this.#wakes.delete(tag);
-        if (this.#tags.get(id) === tag) this.#tags.delete(id);
-        return DONE;
-      },
-    };
+    const watching = new Watching(() => {
+      this.#wakes.delete(tag);
+      if (this.#tags.get(id) === tag) this.#tags.delete(id);
+    });
     return this.#listen().then(() => watching);
   }
 
@@ -90,4 +87,18 @@ export class Wakes {
   readonly #resumed = (): void => {
     for (const wake of [...this.#wakes.values()]) wake();
   };
+}
+
+/** A class, for one is made for each claim, and a literal with a symbol is slow to make. */
+class Watching implements AsyncDisposable {
+  readonly #end: () => void;
+
+  constructor(end: () => void) {
+    this.#end = end;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#end();
+    return DONE;
+  }
 }

@@ -84,8 +84,8 @@ function isFromReplica(answer: Reply | Refusal): answer is Refusal {
 }
 
 /** The server replies to nothing on this connection until the replicas are there. */
-function waitOf([name, , ms]: readonly string[]): number {
-  return name === 'WAIT' ? Number(ms) : 0;
+function waitOf(command: readonly string[]): number {
+  return command[0] === 'WAIT' ? Number(command[2]) : 0;
 }
 
 /** The same source, but `greet` questions the server of a wire before it is handed out. */

@@ -92,7 +92,7 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     throw cause ?? error;
   }
   return {
-    send: ([name = '', ...args]) => redis.call(name, args),
+    send: (command) => redis.call(command[0] ?? '', command.slice(1)),
     together: (work) => {
       redis.stream?.cork();
       work();

@@ -186,11 +186,12 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
   };
 
-  async #verb(
+  /** Throws at once what it cannot send. */
+  #verb(
     verb: Verb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
-  ): Promise<readonly Reply[]> {
+  ): Promise<readonly Reply[]> | readonly Reply[] {
     if (claims.length === 0) return [];
     const keys: string[] = [];
     const args: string[] = [];

@@ -107,19 +107,21 @@ export class ScriptRunner {
   #send({ script, keys, args, spread }: Call, settings: string): Promise<Reply> {
     const { link, places } = this.#parts;
     const key = keys[0] as string;
-    const head = ['EVALSHA', script.sha, String(keys.length + 1), places.recordOf(key)];
-    const command = head.concat(keys, settings, args);
+    const command = ['EVALSHA', script.sha, String(keys.length + 1), places.recordOf(key)];
+    // Quicker than `concat`, which shows in profiles of short batches.
+    for (const each of keys) command.push(each);
+    command.push(settings);
+    for (const each of args) command.push(each);
     return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
   }
 
   #read({ keys }: Call, reply: Reply, sentAt: number): readonly Reply[] {
     if (!Array.isArray(reply)) throw garbled(reply);
-    const [first] = reply as readonly Reply[];
-    const stamp = typeof first !== 'object' && /^(\d+)(?: (\d+))?$/.exec(`${first}`);
-    if (!stamp) throw garbled(reply);
+    const [now, maxTtl] = stampOf(reply[0]) ?? [];
+    if (now === undefined) throw garbled(reply);
     const { places, clockWatch, exceeded } = this.#parts;
-    clockWatch.see(places.recordOf(keys[0] as string), Number(stamp[1]), sentAt);
-    if (stamp[2]) exceeded(Number(stamp[2]));
+    clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
+    if (maxTtl !== undefined) exceeded(maxTtl);
     return reply.slice(1);
   }
 
@@ -137,4 +139,11 @@ export class ScriptRunner {
       outcome: 'unknown',
     });
   }
+}
+
+/** The server's time, and another program's greater `maxTtl`; undefined if it is neither. */
+function stampOf(first: Reply | undefined): readonly number[] | undefined {
+  if (typeof first === 'number') return Number.isInteger(first) && first >= 0 ? [first] : undefined;
+  if (typeof first !== 'string' || !/^\d+( \d+)?$/.test(first)) return undefined;
+  return first.split(' ').map(Number);
 }

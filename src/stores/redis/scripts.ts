@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import change from './lua/change.lua';
 import claim from './lua/claim.lua';
 import clock from './lua/clock.lua';
+import functions from './lua/functions.lua';
 import handOff from './lua/hand-off.lua';
 import join from './lua/join.lua';
 import keep from './lua/keep.lua';
@@ -38,6 +39,7 @@ export interface Scripts {
 const PARTS: Readonly<Record<string, string>> = {
   'clock.lua': clock,
   'record.lua': record,
+  'functions.lua': functions,
   'queue.lua': queue,
   'join.lua': join,
   'kept.lua': kept,
@@ -52,7 +54,8 @@ function script(source: string): Script {
 /** A verb of a form that is one text for all verbs; `full`: also on a server without room. */
 export function verbScript(verb: string, body: string, when?: 'full'): Script {
   const head = `#!lua${when === 'full' ? ' flags=allow-oom' : ''}\nlocal VERB = '${verb}'\n`;
-  return script(`${head}-- include clock.lua\n-- include record.lua\n${body}`);
+  const parts = ['clock.lua', 'record.lua', 'functions.lua'].map((part) => `-- include ${part}\n`);
+  return script(`${head}${parts.join('')}${body}`);
 }
 
 /** Returns when a server of a cluster may have lost something. */

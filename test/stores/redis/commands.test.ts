@@ -216,12 +216,17 @@ describe('tokens', () => {
     expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
   });
 
-  it('of claims whose holder died are remembered', async () => {
+  it.each([
+    ['a look', (store: Store) => store.inspect('b')],
+    ['a claim', (store: Store) => store.claim([claim({ resource: 'b' })])],
+    ['a heartbeat', (store: Store, own: Claim) => store.renew([own])],
+  ])('of claims whose holder died are remembered by %s', async (_, verb) => {
     const store = open();
+    const other = await enter(store, { resource: 'c' });
     const [status] = await store.claim([claim({ ttlMs: 1 })]);
     // The record follows the clock once a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    await store.inspect('b');
+    await verb(store, other);
     const { highest } = await record();
     expect(status).toMatchObject({ state: 'held' });
     if (status?.state === 'held') expect(BigInt(highest)).toBeGreaterThan(status.token);

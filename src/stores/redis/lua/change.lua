@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- include clock.lua
 -- include record.lua
+-- include functions.lua
 -- include queue.lua
 -- The rarer verbs, on one claim or queue. ARGV: the verb, and what it takes.
 local verb = ARGV[ARGS + 1]

@@ -3,25 +3,24 @@
 -- include record.lua
 -- Enters the queue, or tells where an id already in it stands. Never extends it.
 -- ARGV for each claim: its id, 'q' to wait or 't' to try, and its terms, in one.
+-- Where nothing is there, the claim holds alone, and the queue has no say.
 local answers, rest = { stamp }, {}
 local number = fresh(0)
 local numberText = format('%016.0f', number)
 local ttl, expires, keepFor
 for i = 2, #KEYS do
-  if open and call('EXISTS', KEYS[i]) == 0 then
+  if open then
     local asked = ARGV[ARGS + i - 1]
     local own = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
     -- Most of a batch live equally long, and numbers take long to become text.
-    if own ~= ttl then
-      ttl, expires, keepFor = own, format('%013.0f', now + own), format('%.0f', own + REMEMBER)
-    end
+    if own ~= ttl then ttl, expires, keepFor = own, format('%013.0f', now + own), own + REMEMBER end
     local text = sub(asked, 1, 32) .. numberText .. expires .. sub(asked, 34)
-    call('SET', KEYS[i], text, 'PX', keepFor)
-    answers[i] = number
-  else
-    rest[#rest + 1] = i
+    if call('SET', KEYS[i], text, 'NX', 'PX', keepFor) then answers[i] = number end
   end
+  if not answers[i] then rest[#rest + 1] = i end
 end
+if #rest == 0 and not write then return answers end
+-- include functions.lua
 if #rest > 0 then
   -- include join.lua
   -- Made when it is needed, for it is long.

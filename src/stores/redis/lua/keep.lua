@@ -1,6 +1,7 @@
 #!lua
 -- include clock.lua
 -- include record.lua
+-- include functions.lua
 -- include kept.lua
 -- A holder keeps something: whether the claim holds is asked in the same step, so that nothing is
 -- written by a process that stood still for longer than its lease. Who is in the queue and holds

@@ -26,7 +26,7 @@
 -- of the channels. What the verb takes follows.
 local replication = call('INFO', 'replication')
 local _, at = string.find(replication, 'master_replid:', 1, true)
-local none = string.rep('0', 40)
+local none = '0000000000000000000000000000000000000000'
 local data = at and sub(replication, at + 1, at + 40) or none
 local record = call('GET', KEYS[1])
 local openAt, highest, maxTtl, tail, same = 0, 0, 0, '', false
@@ -51,13 +51,10 @@ end
 -- What a reply begins with: the time, and for a program whose maxTtl is smaller, the longest.
 local stamp = now
 if maxTtl > longest then stamp = format('%.0f %.0f', now, maxTtl) end
-local function settings()
-  return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
-end
 local state
 local unseen = micros - highest
 if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 1000 then
-  local word = settings()
+  local word = string.match(ARGV[1], ' (%S+)')
   local info = call('INFO', 'server', 'stats', 'commandstats', 'cluster')
   local run = string.match(info, '\nrun_id:(%x+)') or '-'
   local counted = string.find(info, 'cmdstat_time:', 1, true)
@@ -122,20 +119,6 @@ local open = over or trusts
 -- Once a second, so that a claim whose process died is among what the highest number covers.
 if micros - highest > 1000000 then
   highest, write = micros, true
-end
--- How long nothing is granted, behind a refusal and among the lines of a look.
-local function refusal()
-  return open and 'g refused ' or format('g refused %.0f', openAt - now)
-end
-local function quarantined(lines)
-  if not open then lines[#lines + 1] = format('q %.0f', openAt - now) end
-  return lines
-end
-local function keep()
-  if write then
-    local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
-    call('SET', KEYS[1], '2' .. data .. fixed .. tail)
-  end
 end
 local function fresh(last)
   local number = micros

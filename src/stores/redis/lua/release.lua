@@ -29,6 +29,7 @@ if #rest == 0 then
 end
 -- Before anything is written, for it may refuse.
 -- include record.lua
+-- include functions.lua
 if #gone > 0 then call('DEL', unpack(gone)) end
 if newest ~= latest then highest, write = math.max(highest, tonumber(newest)), true end
 -- include hand-off.lua

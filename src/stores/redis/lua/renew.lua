@@ -4,9 +4,9 @@
 -- Heartbeat and status in one. Never revives a claim. ARGV for each claim: its id and
 -- its ttl, in one.
 local answers, rest = { stamp }, {}
+local texts = call('MGET', unpack(KEYS))
 for i = 2, #KEYS do
-  local asked = ARGV[ARGS + i - 1]
-  local text = call('TYPE', KEYS[i]).ok == 'string' and call('GET', KEYS[i])
+  local asked, text = ARGV[ARGS + i - 1], texts[i]
   if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber(sub(text, 49, 61)) > now then
     local ttl = sub(asked, 33)
     local renewed = sub(text, 1, 48) .. format('%013.0f', now + ttl) .. sub(text, 62)
@@ -16,6 +16,8 @@ for i = 2, #KEYS do
     rest[#rest + 1] = i
   end
 end
+if #rest == 0 and not write then return answers end
+-- include functions.lua
 if #rest > 0 then
   -- include queue.lua
   local function beat(key, id, ttl)

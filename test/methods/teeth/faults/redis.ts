@@ -13,7 +13,7 @@ const plain = { file: 'src/stores/redis/lua/plain.lua' };
 const places = { file: 'src/stores/redis/places.ts' };
 const store = { file: 'src/stores/redis/redis-store.ts' };
 const change = { file: 'src/stores/redis/lua/change.lua' };
-const clock = { file: 'src/stores/redis/lua/clock.lua' };
+const functions = { file: 'src/stores/redis/lua/functions.lua' };
 const clusterLink = { file: 'src/clients/redis/cluster-link.ts' };
 const silence = { file: 'src/clients/silence.ts' };
 const hazards = { file: 'src/stores/redis/hazards.ts' };
@@ -66,7 +66,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     why: 'after a flush two hold the same lock',
   },
   {
-    ...record,
+    ...functions,
     name: 'Redis: the record is never written',
     find: '  if write then\n',
     replace: '  if false then\n',
@@ -129,14 +129,14 @@ export const REDIS_FAULTS: readonly Fault[] = [
     why: 'after a crash two hold the same lock',
   },
   {
-    ...clock,
+    ...functions,
     name: 'Redis: a claim that errs fails the whole batch',
     find: 'local ok, result = pcall(step, ...)',
     replace: 'local ok, result = true, step(...)',
     why: 'a key of another program stops all locks',
   },
   {
-    ...clock,
+    ...functions,
     name: 'Redis: what a foreign field holds is taken for a claim',
     find: "if not ok or type(value) ~= 'table' then refuse(key) end",
     replace: '',
@@ -152,9 +152,30 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...claim,
     name: 'Redis: the quick claim is granted in the quarantine',
-    find: "if open and call('EXISTS', KEYS[i]) == 0 then",
-    replace: "if call('EXISTS', KEYS[i]) == 0 then",
+    find: '  if open then\n',
+    replace: '  if true then\n',
     why: 'after a crash two hold the same lock',
+  },
+  {
+    ...claim,
+    name: 'Redis: the quick claim writes over what is there',
+    find: "'NX', 'PX', keepFor",
+    replace: "'PX', keepFor",
+    why: 'a waiter takes the lock away from its holder, and the queue with it',
+  },
+  {
+    ...claim,
+    name: 'Redis: the quick claim gives the clock for a number',
+    find: 'local number = fresh(0)',
+    replace: 'local number = micros',
+    why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
+  },
+  {
+    ...claim,
+    name: 'Redis: the quick claim leaves the record as it was',
+    find: 'if #rest == 0 and not write then',
+    replace: 'if #rest == 0 then',
+    why: 'a clock that is set back gives numbers of dead holders again',
   },
   {
     ...claim,
@@ -190,6 +211,13 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber',
     replace: 'if text and tonumber',
     why: 'whoever lost the lock believes that it holds that of another',
+  },
+  {
+    ...renew,
+    name: 'Redis: the quick heartbeat leaves the record as it was',
+    find: 'if #rest == 0 and not write then',
+    replace: 'if #rest == 0 then',
+    why: 'a greater maxTtl of a program that only renews is not known after a loss',
   },
   {
     ...renew,

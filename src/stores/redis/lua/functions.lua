@@ -1,0 +1,39 @@
+-- What only the long ways need, for Redis makes the functions of a script anew at each call.
+local pack = cmsgpack.pack
+-- One element of a batch: whatever goes wrong is its own, such as a key of another program.
+local function apart(step, ...)
+  local ok, result = pcall(step, ...)
+  if ok then return result end
+  return 'e ' .. tostring(type(result) == 'table' and result.err or result)
+end
+local function refuse(key)
+  error({ err = 'WRONGTYPE ' .. key .. ' is not a queue of claims' })
+end
+-- What a field of this key holds: a claim, a tombstone, a head. Others have such fields as well.
+local function unpacked(key, text)
+  local ok, value = pcall(cmsgpack.unpack, text)
+  if not ok or type(value) ~= 'table' then refuse(key) end
+  return value
+end
+local function unpackedHead(key, text)
+  local queue = unpacked(key, text)
+  if not queue.nextGrave then refuse(key) end
+  return queue
+end
+local function settings()
+  return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
+end
+-- How long nothing is granted, behind a refusal and among the lines of a look.
+local function refusal()
+  return open and 'g refused ' or format('g refused %.0f', openAt - now)
+end
+local function quarantined(lines)
+  if not open then lines[#lines + 1] = format('q %.0f', openAt - now) end
+  return lines
+end
+local function keep()
+  if write then
+    local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
+    call('SET', KEYS[1], '2' .. data .. fixed .. tail)
+  end
+end
