@@ -18,6 +18,8 @@ export class SemaphoreClaim {
   readonly #standing: Readonly<Record<Stage, readonly Claim[]>>;
   #stage: Stage;
   #begun = false;
+  /** The gate is known to have been asked for, or had. */
+  #entered = false;
   #left = false;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -52,8 +54,9 @@ export class SemaphoreClaim {
 
   /** Takes the next step that it can take; one that waits lives on by it. @throws StoreError */
   async again(store: Store): Promise<ClaimStatus> {
-    if (this.#begun && !this.holds) await store.renew(this.standing);
-    return this.ask(store);
+    const parts = this.standing;
+    if (!this.#entered || this.holds) return this.ask(store);
+    return this.told(store, parts, await store.renew(parts));
   }
 
   /** Takes the next step that it can take. @throws StoreError */
@@ -107,7 +110,8 @@ export class SemaphoreClaim {
   async #ask(store: Store): Promise<ClaimStatus> {
     if (this.#left) return UNKNOWN;
     if (this.#stage === 'gate') {
-      const status = together(await store.claim([this.gate]));
+      const [status = UNKNOWN] = await store.claim([this.gate]);
+      this.#entered ||= status.state === 'held' || status.state === 'waiting';
       if (status.state !== 'held') return status;
       if (this.#left) return UNKNOWN;
       this.#stage = 'leases';

@@ -1,14 +1,14 @@
 /**
- * Semaphores that are shared with programs in Java: each is an `InterProcessSemaphoreV2` of Curator.
+ * Semaphores shared with programs in Java: each is an `InterProcessSemaphoreV2` of Curator.
  *
  * Invariant: a permit is a node below `leases`, and of these no more than the limit hold, the
- * oldest first. Whoever wants permits takes the mutex below `locks` first, and makes its nodes while
- * it has that; so only nodes of one program at a time are more than fit, and they are the newest. To
- * Java, which admits its newest node when all nodes together are no more than the limit, that is
- * the same rule. The order of the mutex is that of arrival; the token is the transaction that made
- * the first node, which is later than those of all that were admitted before.
- * What would break it: programs that disagree about the limit. And a program that loses the mutex
- * while it waits for a permit leaves with its nodes, for Java waits until all are few enough.
+ * oldest first. A newcomer takes the mutex below `locks` first, and makes its nodes while it has
+ * that; so only nodes of one claim at a time are more than fit, and they are the newest. Java
+ * admits its newest node when all nodes together are no more than the limit: the same rule. The
+ * order is that of the mutex; the token is the transaction that made the first node, which is later
+ * than those of all that were admitted before.
+ * What would break it: programs that disagree about the limit. A claim that loses the mutex while
+ * it waits for a permit leaves with its nodes, because Java waits until all are few enough.
  */
 import { StoreError, toStoreError } from '../../../contract/errors.ts';
 import {

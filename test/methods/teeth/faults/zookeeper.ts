@@ -162,8 +162,8 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   {
     ...at('verbs/release'),
     name: 'ZooKeeper: who ends later stays in its session, however short that is',
-    find: 'if (own.kept.deadline - sentAt < ms) await move',
-    replace: 'if (ms < 0) await move',
+    find: 'latch || own.kept.deadline - sentAt < ms',
+    replace: 'latch || ms < 0',
     why: 'it ends with its process, and not when it should',
   },
   {
@@ -305,5 +305,12 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
     find: "if (status.state !== 'gone') return status;",
     replace: 'if (status.state) return status;',
     why: 'permits are held that no claim has',
+  },
+  {
+    ...at('semaphore/semaphore-claim'),
+    name: 'ZooKeeper semaphore: a waiter that has lost the mutex keeps its leases',
+    find: 'return this.told(store, parts, await store.renew(parts));',
+    replace: 'await store.renew(parts);\n    return this.ask(store);',
+    why: 'a program in Java that comes then waits for ever: two newcomers are more than fit',
   },
 ];
