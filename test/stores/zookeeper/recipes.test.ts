@@ -132,7 +132,7 @@ test('a claim that loses the mutex while it waits leaves with its leases', async
   await locks.inspect('lost');
   const path = await folder('lost', 'leases');
   await enter(path, 'lease-');
-  const failed = semaphore.acquire({ wait: 10_000 }).catch((error) => error);
+  const failed = semaphore.acquire({ wait: 60_000 }).catch((error) => error);
   await waiting(locks, 'lost', 1);
   const lease = (await java.getChildren(path)).children.find((name) => /permits/.test(name));
   const [gate] = (await java.getChildren('/played/lost/locks')).children;

@@ -301,13 +301,6 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   },
   {
     ...at('semaphore/semaphore-claim'),
-    name: 'ZooKeeper semaphore: a claim that is over leaves its permits behind',
-    find: "if (status.state !== 'gone') return status;",
-    replace: 'if (status.state) return status;',
-    why: 'permits are held that no claim has',
-  },
-  {
-    ...at('semaphore/semaphore-claim'),
     name: 'ZooKeeper semaphore: a waiter that has lost the mutex keeps its leases',
     find: 'return this.told(store, parts, await store.renew(parts));',
     replace: 'await store.renew(parts);\n    return this.ask(store);',
