@@ -214,10 +214,15 @@ export async function curatorVersion(): Promise<string> {
   return /curator-recipes-([\d.]+)\.jar/.exec(jars)?.[1] ?? 'of an unknown version';
 }
 
+/** Debian's Curator, and ZooKeeper's client, for programs that are compiled with them. */
+export async function curatorClassPath(): Promise<string> {
+  const jars = [...JARS.filter((jar) => jar !== 'slf4j-simple'), ...CURATOR_JARS];
+  return classPath(await findProgram('java'), jars);
+}
+
 async function javaCommand(jvm: readonly string[], run: readonly string[]): Promise<Command> {
   const java = await findProgram('java');
-  const path = classPath(java, [...JARS.filter((jar) => jar !== 'slf4j-simple'), ...CURATOR_JARS]);
-  return [...java, ...jvm, '-XX:-UsePerfData', '-cp', path, ...run];
+  return [...java, ...jvm, '-XX:-UsePerfData', '-cp', await curatorClassPath(), ...run];
 }
 
 function classPath(java: Command, jars: readonly string[]): string {

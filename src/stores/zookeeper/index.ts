@@ -1,13 +1,15 @@
 /** Locks between machines, in ZooKeeper; programs that use Curator can share them. */
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
-import { checkOptions } from '../../base/options.ts';
+import { checkOptions, oneOf } from '../../base/options.ts';
 import type { ZookeeperOptions } from '../../clients/zookeeper/address.ts';
 import { type ZookeeperClient, zookeeperClient } from '../../clients/zookeeper/client.ts';
 import { checkPath } from '../../clients/zookeeper/paths.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
-import { Tree } from './layout.ts';
+import { type Recipe, Tree } from './layout.ts';
+import { SemaphoreStore } from './semaphore/semaphore-store.ts';
+import { SemaphoreTree } from './semaphore/semaphore-tree.ts';
 import { ZookeeperStore } from './zookeeper-store.ts';
 
 export type { Acl, Auth, ZookeeperOptions } from '../../clients/zookeeper/address.ts';
@@ -21,6 +23,13 @@ export interface ZookeeperStoreOptions {
    * missing. The mutex `a` is shared with an `InterProcessMutex` of Curator at `<path>/a`.
    */
   readonly path?: string;
+  /**
+   * Which of Curator's recipes shares the locks; all programs of a path must agree. `locks`: a
+   * mutex is an `InterProcessMutex`, a read-write lock an `InterProcessReadWriteLock`. `latch`: an
+   * election, or any lock of one holder, is a `LeaderLatch`. `semaphore`: a semaphore is an
+   * `InterProcessSemaphoreV2`. Default `locks`.
+   */
+  readonly recipe?: Recipe;
   /** Longest queue of waiting claims of one resource; default 10,000. */
   readonly maxWaiters?: number;
 }
@@ -31,6 +40,7 @@ const CHECKS = {
     if (root !== '/zookeeper' && !root.startsWith('/zookeeper/')) return root;
     throw new UsageError(`${name} must not be below /zookeeper, which is for the servers.`);
   },
+  recipe: oneOf('locks', 'latch', 'semaphore'),
   maxWaiters,
 };
 
@@ -51,14 +61,13 @@ export function zookeeperStore(
   address: string | ZookeeperOptions | ZookeeperClient,
   options: ZookeeperStoreOptions = {},
 ): Store {
-  const { path: root, ...limits } = checkOptions(options, CHECKS, 'zookeeperStore');
+  const { path, recipe, ...limits } = checkOptions(options, CHECKS, 'zookeeperStore');
   const client = isClient(address) ? address : zookeeperClient(address);
-  return new ZookeeperStore({
-    client,
-    tree: new Tree(root === '/' ? '' : root),
-    clock: systemClock(),
-    ...limits,
-  });
+  const root = path === '/' ? '' : path;
+  const parts = { client, clock: systemClock(), ...limits };
+  if (recipe === 'semaphore')
+    return new SemaphoreStore({ ...parts, tree: new SemaphoreTree(root) });
+  return new ZookeeperStore({ ...parts, tree: new Tree(root, recipe) });
 }
 
 function isClient(

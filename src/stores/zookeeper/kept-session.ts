@@ -12,8 +12,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
-import type { Tree } from './layout.ts';
-import { lineageOf } from './layout.ts';
+import { lineageOf, type Recipe, type Tree } from './layout.ts';
 
 /** How much longer a session lives than its claims. */
 export const LONGER = 1.5;
@@ -72,6 +71,11 @@ export class KeptSession {
     });
     this.#usedAt = parts.clock.now();
     this.#sweepBy(this.#usedAt + LINGER_MS);
+  }
+
+  /** Of all queues that it has claims in. */
+  get recipe(): Recipe {
+    return this.#parts.tree.recipe;
   }
 
   /** A claim is about to need it. */

@@ -14,12 +14,17 @@ import { StoreError } from '../../contract/errors.ts';
 
 const FOLDERS = 256;
 
+/** Whose nodes the claims have, of the recipes of Curator (places.ts). */
+export type Recipe = 'locks' | 'latch' | 'semaphore';
+
 export class Tree {
   readonly root: string;
+  readonly recipe: Recipe;
 
   /** `root` is a path without a slash at its end, or nothing. */
-  constructor(root: string) {
+  constructor(root: string, recipe: Recipe = 'locks') {
     this.root = root;
+    this.recipe = recipe;
   }
 
   get lineage(): string {
@@ -28,6 +33,16 @@ export class Tree {
 
   queue(resource: string): string {
     return `${this.root}/${nodeName(resource)}`;
+  }
+
+  /** What has to be there before a claim, from the top: containers. */
+  containers(resource: string): readonly string[] {
+    return [this.queue(resource)];
+  }
+
+  /** Whether `maxWaiters` counts the waiting claims of this queue. */
+  isBounded(_resource: string): boolean {
+    return true;
   }
 
   tombstone(uuid: string): string {

@@ -5,6 +5,8 @@
  * those of `InterProcessReadWriteLock`, so that its programs stand in the same queues. Curator has
  * no weighted permits, so theirs are our own: `_c_<uuid>-permits-2-of-5-0000000007`. The name has
  * all that decides admission: listing a queue is enough to know it.
+ * A queue of the recipe `latch` has nodes of `LeaderLatch` and no others; one of the recipe
+ * `semaphore`, leases of `InterProcessSemaphoreV2`, of one permit each, beside our own permits.
  * The uuid comes from the claim's id and has version 8, which is for custom formats; Curator's are
  * random ones of version 4. So the names show which claims are ours.
  */
@@ -12,6 +14,7 @@ import type { NodeData } from '../../clients/zookeeper/wire/requests.ts';
 import { type Claim, type Kind, MAX_PERMITS, type Takeover } from '../../contract/store.ts';
 import type { Place as AnyPlace, QueueView } from '../consensus/queue-view.ts';
 import { foreignLife, type Life, lifeOf, type Terms, termsIn } from '../consensus/terms.ts';
+import type { Recipe } from './layout.ts';
 
 /** A child of a queue that is a claim. */
 export interface Place extends AnyPlace {
@@ -33,36 +36,40 @@ export interface NoteFacts {
 export type View = QueueView<Place, NoteFacts>;
 
 const UUID = '[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}';
-const BASE = '(lock-|__READ__|__WRIT__)|permits-(\\d+)-of-(\\d+)-';
+const BASE = '(lock-|latch-|lease-|__READ__|__WRIT__)|permits-(\\d+)-of-(\\d+)-';
 const NAME = new RegExp(`^(?:_c_(${UUID})-)?(?:${BASE})(-?\\d{9,10})$`);
 
-const SHARED: Readonly<Record<string, Kind>> = {
-  'lock-': 'mutex',
-  __READ__: 'read',
-  __WRIT__: 'write',
+const SHARED: Readonly<Record<Recipe, Readonly<Record<string, Kind>>>> = {
+  locks: { 'lock-': 'mutex', __READ__: 'read', __WRIT__: 'write' },
+  latch: { 'latch-': 'mutex' },
+  semaphore: { 'lock-': 'mutex', 'lease-': 'permits' },
 };
 
 /** Undefined: it is no claim. */
-export function placeIn(name: string): Place | undefined {
+export function placeIn(name: string, recipe: Recipe = 'locks'): Place | undefined {
   const [found, id, shared, permits, limit, sequence] = NAME.exec(name) ?? [];
   if (found === undefined) return undefined;
   const foreign = id?.[14] !== '8';
   const own = { name, id, sequence: Number(sequence), foreign, admitted: false };
   if (shared === undefined) {
+    if (recipe === 'latch') return undefined;
     return { ...own, kind: 'permits', permits: Number(permits), limit: Number(limit) };
   }
-  const kind = SHARED[shared] as Kind;
+  const kind = SHARED[recipe][shared];
+  if (kind === undefined) return undefined;
+  // Each program in Java knows the limit for itself.
+  if (kind === 'permits') return { ...own, kind, permits: 1, limit: MAX_PERMITS };
   // A foreign lock is exclusive among permits too: Curator knows none.
   const most = kind === 'mutex' && !foreign ? 1 : MAX_PERMITS;
   return { ...own, kind, permits: kind === 'read' ? 1 : most, limit: most };
 }
 
 /** Its name between the uuid and the number. */
-export function baseOf({
-  kind,
-  permits,
-  limit,
-}: Pick<Claim, 'kind' | 'permits' | 'limit'>): string {
+export function baseOf(
+  { kind, permits, limit }: Pick<Claim, 'kind' | 'permits' | 'limit'>,
+  recipe: Recipe = 'locks',
+): string {
+  if (recipe === 'latch') return 'latch-';
   if (kind === 'mutex') return 'lock-';
   if (kind === 'read') return '__READ__';
   return kind === 'write' ? '__WRIT__' : `permits-${permits}-of-${limit}-`;

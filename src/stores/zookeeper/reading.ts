@@ -43,7 +43,8 @@ export async function listQueue(
     throw error;
   }
   const parsed = new Map(known?.places.map((place) => [place.name, place]));
-  const places = listed.children.flatMap((name) => parsed.get(name) ?? placeIn(name) ?? []);
+  const { recipe } = kept;
+  const places = listed.children.flatMap((name) => parsed.get(name) ?? placeIn(name, recipe) ?? []);
   const { dataLength: length, version, mzxid, pzxid } = listed.stat;
   const note = { length, version, latest: mzxid === pzxid };
   const sure = places.every(({ kind, sequence }) => {

@@ -71,13 +71,19 @@ function follows(before: Claim, claim: Claim): boolean {
   return before.queue && claim.queue && alike;
 }
 
+/** All kinds are the same latch, which one at a time has. */
+function alone(claim: Claim): Claim {
+  return { ...claim, kind: 'mutex', permits: 1, limit: 1 };
+}
+
 export class ZookeeperStore implements Store {
   readonly name = 'zookeeper';
-  readonly traits: Traits = TRAITS;
+  readonly traits: Traits;
   readonly #parts: Parts;
   readonly #keeping: Keeping;
 
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
+    this.traits = tree.recipe === 'latch' ? { ...TRAITS, permits: false } : TRAITS;
     const own = new ZookeeperClaims(tree, clock);
     const sessions = new Sessions({
       client,
@@ -98,7 +104,8 @@ export class ZookeeperStore implements Store {
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const runs = new Map<string, Run>();
-    const statuses = claims.map((claim) => {
+    const statuses = claims.map((given) => {
+      const claim = this.#parts.tree.recipe === 'latch' ? alone(given) : given;
       const last = runs.get(claim.resource);
       const run = last && follows(last.claim, claim) ? last : newRun(claim, last);
       runs.set(claim.resource, run);

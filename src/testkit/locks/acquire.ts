@@ -249,8 +249,9 @@ export function acquire({ name, of }: LockOf): Topic {
           await bed.sleep(1.5 * ttl);
           assert.ok(lease.held);
           const { holders, waiters } = await bed.look();
-          const seen = bed.store.traits.queue ? 1 : 0;
-          assert.deepEqual([holders.length, waiters.length], [1, seen]);
+          assert.equal(holders.length, 1);
+          // Without a queue, a store may show its waiters or not.
+          if (bed.store.traits.queue) assert.equal(waiters.length, 1);
           await lease.release();
           assert.ok((await waiter).held);
         },

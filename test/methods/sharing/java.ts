@@ -23,20 +23,32 @@ export async function javaDriver(
   library: Artifact,
   ...args: readonly string[]
 ): Promise<ForeignCommand> {
-  const java = await findProgram('java');
   const { jars } = await javaProgram(library);
-  const sources = ['Driver', main].map((name) => join(FOLDER, `${name}.java`));
+  const { name, version } = library;
+  return driverOn(main, { name: `${name}+${version}`, path: `${jars}/*` }, ...args);
+}
+
+/** What a driver needs, where it is already. */
+export interface ClassPath {
+  /** Of this library in this version, and of no other. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The same with a library that is there. */
+export async function driverOn(
+  main: string,
+  { name, path }: ClassPath,
+  ...args: readonly string[]
+): Promise<ForeignCommand> {
+  const java = await findProgram('java');
+  const sources = ['Driver', main].map((file) => join(FOLDER, `${file}.java`));
   const hash = createHash('sha256');
   for (const source of sources) hash.update(await readFile(source));
-  const { name, version } = library;
-  const classes = join(
-    PLACES.cache,
-    `classes+${name}+${version}+${hash.digest('hex').slice(0, 16)}`,
-  );
-  const path = `${jars}/*:${classes}`;
-  if (!(await exists(classes))) await compile(sources, `${jars}/*`, classes);
+  const classes = join(PLACES.cache, `classes+${name}+${hash.digest('hex').slice(0, 16)}`);
+  if (!(await exists(classes))) await compile(sources, path, classes);
   const flags = ['-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-Xshare:auto', '-Xmx256m'];
-  return { command: [...java, ...flags, '-cp', path, main, ...args] };
+  return { command: [...java, ...flags, '-cp', `${path}:${classes}`, main, ...args] };
 }
 
 async function compile(sources: readonly string[], path: string, classes: string): Promise<void> {

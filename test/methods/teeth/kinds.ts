@@ -73,7 +73,7 @@ const ETCD =
 const ALL_OF_ETCD = /^test\/stores\/etcd\/(elections|conformance\/etcd)\.test/;
 
 /** Quicker than what has all cases. */
-const ZOOKEEPER = /^test\/stores\/zookeeper\/(store|keep|lists)\.test/;
+const ZOOKEEPER = /^test\/stores\/zookeeper\/(store|keep|lists|recipes)\.test/;
 const ALL_OF_ZOOKEEPER =
   /^test\/stores\/zookeeper\/(differential|elections|expiry|overflow|conformance\/zookeeper)/;
 

@@ -67,6 +67,22 @@ test('a lease whose session was closed is lost, and a new one is in a new sessio
   await (await again).release();
 });
 
+/** Record 96: so a claim cannot be a permit of an `ISemaphore`. */
+test('a semaphore takes a late release for that of a later hold', async () => {
+  const [client, other] = clients as [Client, Client];
+  const semaphore = await client.getCPSubsystem().getSemaphore('late');
+  await semaphore.init(1);
+  await semaphore.acquire();
+  await closeSessions(client);
+  // The only permit, in another session, which the client has taken in silence.
+  await semaphore.acquire();
+  const theirs = await other.getCPSubsystem().getSemaphore('late');
+  expect(await theirs.tryAcquire()).toBe(false);
+  // Meant for the hold that ended with its session.
+  await semaphore.release();
+  expect(await theirs.tryAcquire()).toBe(true);
+});
+
 test('a claim that gave up gives back what it gets, and one that stays is next', async () => {
   const [ours, theirs] = programs as [Locks, Locks];
   const lease = await ours.mutex('given up').acquire();

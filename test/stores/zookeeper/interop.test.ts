@@ -208,14 +208,14 @@ test.concurrent('a LeaderSelector has the mutex of its path while it leads', asy
   await using bed = new Both(sides);
   const locks = bed.ours();
   const [lead, stand] = [sides.curator.thread(), sides.curator.thread()];
-  await lead.lead(bed.path, 'leader');
+  await lead.select(bed.path, 'leader');
   expect((await locks.inspect(bed.name)).holders).toMatchObject([{ holder: { host: 'leader' } }]);
   const next = patiently(locks.mutex(bed.name));
   await bed.stand(1, 1);
   await lead.resign(bed.path);
   const lease = await next;
   let leads = false;
-  const leading = stand.lead(bed.path, 'standby').then(() => {
+  const leading = stand.select(bed.path, 'standby').then(() => {
     leads = true;
   });
   await bed.stand(1, 1);
@@ -292,7 +292,7 @@ test.concurrent('strange nodes in the directory of a lock harm nobody', async ()
   await sides.session.create(`${bed.path}/locks`);
   await sides.session.create(`${bed.path}/locks/_c_${randomUUID()}-lock-0000000000`);
   await sides.session.create(`${bed.path}/leases`);
-  await sides.curator.thread().startLatch(bed.path);
+  await sides.curator.thread().lead(bed.path);
   await until('was there a latch', async () => (await bed.children()).length === 4);
   expect((await bed.ours().inspect(bed.name)).holders).toEqual([]);
   for (const kind of ['mutex', 'write'] as const) {

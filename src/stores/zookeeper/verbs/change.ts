@@ -2,6 +2,7 @@
 
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
+import { StoreError } from '../../../contract/errors.ts';
 import type { ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import type { KeptSession } from '../kept-session.ts';
@@ -60,10 +61,17 @@ export async function evict(parts: Parts, resource: string, how: Eviction): Prom
     const holds = places.indexOf(place) < admitted;
     const target = { place, details, path: `${path}/${place.name}`, queue: path };
     if (holds && !how.now) {
+      if (parts.tree.recipe === 'latch') throw written();
       if (details.sealed || (await mark(kept, target, how.reason))) return true;
     } else if (await end(parts, kept, { ...target, holds, reason: how.reason })) return true;
   }
   throw tooBusy('Other requests kept changing the claim.');
+}
+
+/** A latch in Java watches the one before it once, and takes no notice of a write. */
+function written(): StoreError {
+  const message = 'A latch can be evicted `now`, and not later: one in Java would miss its end.';
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
 interface Target {

@@ -107,7 +107,8 @@ async function settle(
   const waits = index >= view.admitted;
   const { maxWaiters } = parts;
   if (waits && !claim.queue) return withdraw(parts, own, REFUSED);
-  if (waits && index - view.admitted >= maxWaiters) {
+  const bounded = parts.tree.isBounded(claim.resource);
+  if (waits && bounded && index - view.admitted >= maxWaiters) {
     const detail = `maxWaiters is ${maxWaiters}`;
     return withdraw(parts, own, { state: 'gone', why: 'full', detail });
   }
@@ -119,15 +120,23 @@ async function settle(
 async function create(parts: Parts, own: ZookeeperClaim): Promise<Created> {
   const { claim, kept, id, tried } = own;
   const parent = parts.own.queue(claim.resource).path;
-  const terms = { parent, id, name: baseOf(claim), data: dataOf(claim), ...kept.within };
+  const terms = {
+    parent,
+    id,
+    name: baseOf(claim, kept.recipe),
+    data: dataOf(claim),
+    ...kept.within,
+  };
   for (;;) {
     try {
       return await kept.session.createProtected({ ...terms, tried });
     } catch (error) {
       if (!failedWith(error, 'NONODE')) throw error;
-      await kept.session.create(parent, { kind: 'container', ...kept.within }).catch((found) => {
-        if (!failedWith(found, 'NODEEXISTS')) throw found;
-      });
+      for (const path of parts.tree.containers(claim.resource)) {
+        await kept.session.create(path, { kind: 'container', ...kept.within }).catch((found) => {
+          if (!failedWith(found, 'NODEEXISTS')) throw found;
+        });
+      }
     }
   }
 }

@@ -157,7 +157,9 @@ async function leaveLater(parts: Parts, own: ZookeeperClaim, ms: number): Promis
   const { session, within } = own.kept;
   const { path, version } = own;
   try {
-    if (own.kept.deadline - sentAt < ms) await move(parts, own, { path, data, ms });
+    // Written to, a latch would use up the watch of the one behind it in Java.
+    const latch = own.kept.recipe === 'latch';
+    if (latch || own.kept.deadline - sentAt < ms) await move(parts, own, { path, data, ms });
     else await session.setData(path, data, { version, ...within });
   } catch (error) {
     if (failedWith(error, 'BADVERSION')) return sealedBefore(parts, own, ms);

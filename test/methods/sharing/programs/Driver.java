@@ -13,6 +13,8 @@ import java.util.concurrent.Executors;
 /** Reads commands and writes answers as foreign-program.ts has them; a library is a subclass. */
 abstract class Driver {
   private final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
+  /** Of the thread of a command: what it is given is done there, after the command. */
+  final ThreadLocal<ExecutorService> here = new ThreadLocal<>();
 
   abstract String version() throws Exception;
 
@@ -30,9 +32,13 @@ abstract class Driver {
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       String[] words = line.split("\t", -1);
-      threads
-          .computeIfAbsent(words[1], name -> Executors.newSingleThreadExecutor())
-          .execute(() -> answer(words[0], Arrays.copyOfRange(words, 2, words.length)));
+      ExecutorService thread =
+          threads.computeIfAbsent(words[1], name -> Executors.newSingleThreadExecutor());
+      thread.execute(
+          () -> {
+            here.set(thread);
+            answer(words[0], Arrays.copyOfRange(words, 2, words.length));
+          });
     }
     // Without a word to the server: what it holds ends with its lease.
     Runtime.getRuntime().halt(0);

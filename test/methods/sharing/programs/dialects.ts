@@ -3,6 +3,7 @@ import type { Store } from 'holdfast';
 import { shedlockJdbcStore, shedlockRedisStore } from 'holdfast/shedlock';
 import { springJdbcStore, springRedisStore } from 'holdfast/spring';
 import type { SqlDatabase } from 'holdfast/sql';
+import { zookeeperStore } from 'holdfast/zookeeper';
 import { Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
@@ -18,6 +19,8 @@ export function open(dialect: string, url: string, given: string): Store {
       return shedlockRedisStore(new Redis(url), options);
     case 'spring-redis':
       return springRedisStore(new Redis(url), options as { registryKey: string });
+    case 'zookeeper':
+      return zookeeperStore(url, options);
     default:
       throw new Error(`no dialect: ${dialect}`);
   }

@@ -17,7 +17,9 @@ const threads = new Map<string, Promise<void>>();
 function lockOf(kind: string, name: string, ttl: number): Lock {
   const options = { ttl, fair: true };
   if (kind === 'read' || kind === 'write') return locks.rwLock(name, options)[kind];
-  if (kind.startsWith('permit')) return locks.semaphore(name, { ...options, limit: 1 });
+  // As in `permit` and `permit3`.
+  const [, limit] = /^permits?(\d*)$/.exec(kind) ?? [];
+  if (limit !== undefined) return locks.semaphore(name, { ...options, limit: Number(limit) || 1 });
   return locks.mutex(name, options);
 }
 

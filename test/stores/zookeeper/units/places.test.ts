@@ -24,3 +24,18 @@ it("a mutex of Curator's is exclusive among permits too", () => {
   expect(placeIn(`_c_${UUID}-lock-0000000007`)).toMatchObject({ permits: MAX_PERMITS });
   expect(placeIn(`_c_${OURS}-lock-0000000007`)).toMatchObject({ permits: 1, foreign: false });
 });
+
+it('each recipe knows its own nodes, and no others', () => {
+  const name = (base: string): string => `_c_${UUID}-${base}0000000007`;
+  const latch = { kind: 'mutex', sequence: 7, foreign: true };
+  expect(placeIn(name('latch-'), 'latch')).toMatchObject(latch);
+  expect(placeIn(name('lease-'), 'semaphore')).toMatchObject({ kind: 'permits', permits: 1 });
+  expect(placeIn(name('lock-'), 'semaphore')).toMatchObject({ kind: 'mutex' });
+  for (const base of ['lock-', '__READ__', 'permits-1-of-1-', 'lease-']) {
+    expect(placeIn(name(base), 'latch')).toBeUndefined();
+  }
+  for (const base of ['latch-', 'lease-']) expect(placeIn(name(base))).toBeUndefined();
+  const mine = { kind: 'mutex', permits: 1, limit: 1 } as const;
+  expect(baseOf(mine, 'latch')).toBe('latch-');
+  expect(baseOf(mine, 'semaphore')).toBe('lock-');
+});

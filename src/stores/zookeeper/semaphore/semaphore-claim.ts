@@ -1,0 +1,152 @@
+/**
+ * One claim for permits of an `InterProcessSemaphoreV2`, as claims of a ZooKeeper store: one for
+ * the mutex of the semaphore, the gate, and one for each permit, its leases.
+ *
+ * It asks for the gate; while it has that, for its leases; and gives the gate back when it holds
+ * them all. Its steps come one after the other, whoever asks for them: core, or a hint.
+ */
+import { createHash } from 'node:crypto';
+import type { Claim, ClaimStatus, GoneStatus, Store, Wake } from '../../../contract/store.ts';
+import { UNKNOWN } from '../../../queue/entry.ts';
+import { gateOf, leasesOf } from './semaphore-tree.ts';
+
+type Stage = 'gate' | 'leases' | 'held';
+
+export class SemaphoreClaim {
+  readonly gate: Claim;
+  readonly leases: readonly Claim[];
+  readonly #standing: Readonly<Record<Stage, readonly Claim[]>>;
+  #stage: Stage;
+  #begun = false;
+  /** The gate is known to have been asked for, or had. */
+  #entered = false;
+  #left = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `stage`: how far another process, or an earlier one, may have come with it. */
+  constructor(claim: Claim, stage: Stage = 'gate') {
+    this.#stage = stage;
+    const { resource } = claim;
+    // A lock of one holder is what Curator calls an `InterProcessSemaphoreMutex`.
+    const { permits, limit } = claim.kind === 'permits' ? claim : { permits: 1, limit: 1 };
+    const one = { ...claim, permits: 1 };
+    this.gate = { ...one, kind: 'mutex', limit: 1, resource: gateOf(resource) };
+    this.leases = Array.from({ length: permits }, (_, n) => {
+      return { ...one, kind: 'permits', limit, resource: leasesOf(resource), id: idOf(claim, n) };
+    });
+    const { gate, leases } = this;
+    this.#standing = { gate: [gate], leases: [gate, ...leases], held: leases };
+  }
+
+  /** Whether anything may be there. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  get holds(): boolean {
+    return this.#stage === 'held';
+  }
+
+  /** Its claims that may be there: the same array until that changes. */
+  get standing(): readonly Claim[] {
+    return this.#standing[this.#stage];
+  }
+
+  /** Takes the next step that it can take; one that waits lives on by it. @throws StoreError */
+  async again(store: Store): Promise<ClaimStatus> {
+    const parts = this.standing;
+    if (!this.#entered || this.holds) return this.ask(store);
+    return this.told(store, parts, await store.renew(parts));
+  }
+
+  /** Takes the next step that it can take. @throws StoreError */
+  ask(store: Store): Promise<ClaimStatus> {
+    this.#begun = true;
+    const step = this.#last.then(() => this.#ask(store));
+    this.#last = step.catch(() => {});
+    return step;
+  }
+
+  /** What heartbeats of `parts`, its `standing` of then, have told. @throws StoreError */
+  async told(
+    store: Store,
+    parts: readonly Claim[],
+    statuses: readonly ClaimStatus[],
+  ): Promise<ClaimStatus> {
+    // A hint was quicker, and these are of a step before.
+    if (parts !== this.standing) return this.ask(store);
+    const status = together(statuses);
+    const moves = !this.holds && statuses[0]?.state === 'held';
+    return moves && status.state !== 'gone' ? this.ask(store) : this.#end(store, status);
+  }
+
+  /** @throws StoreError */
+  async leave(store: Store, claim: Claim, after?: { readonly ms: number }): Promise<boolean> {
+    this.#left = true;
+    await this.#last;
+    const { unanswered = false } = claim;
+    const all = this.standing.map((part) => ({ ...part, unanswered }));
+    return (await store.release(all, after)).some(Boolean);
+  }
+
+  /** Wakes the claim for what its parts are woken for. */
+  async watch(store: Store, wake: Wake): Promise<AsyncDisposable> {
+    const woken = (hint?: ClaimStatus): void => this.#woken(store, wake, hint);
+    const all = [this.gate, ...this.leases].map((part) => store.watch?.(part, woken));
+    const watches = await Promise.all(all);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        for (const watch of watches) await watch?.[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  #woken(store: Store, wake: Wake, hint: ClaimStatus | undefined): void {
+    const moves = !this.holds && hint?.state === 'held';
+    if (moves) this.ask(store).then(wake, () => wake());
+    else wake(this.leases.length > 1 ? undefined : hint);
+  }
+
+  async #ask(store: Store): Promise<ClaimStatus> {
+    if (this.#left) return UNKNOWN;
+    if (this.#stage === 'gate') {
+      const [status = UNKNOWN] = await store.claim([this.gate]);
+      this.#entered ||= status.state === 'held' || status.state === 'waiting';
+      if (status.state !== 'held') return status;
+      if (this.#left) return UNKNOWN;
+      this.#stage = 'leases';
+    }
+    const status = together(await store.claim(this.leases));
+    if (status.state === 'held' && !this.holds) {
+      this.#stage = 'held';
+      // If that fails, its store tries again.
+      await store.release([this.gate]).catch(() => {});
+    }
+    return this.#end(store, status);
+  }
+
+  /** One part that has gone takes the others along. */
+  async #end(store: Store, status: ClaimStatus): Promise<ClaimStatus> {
+    if (status.state !== 'gone') return status;
+    this.#left = true;
+    if (this.standing.length > 1) await store.release(this.standing).catch(() => {});
+    return status;
+  }
+}
+
+/** The same at each attempt, and in each process. */
+function idOf({ id }: Claim, n: number): string {
+  return createHash('sha256').update(`${id} ${n}`).digest('hex').slice(0, id.length);
+}
+
+/** Of several parts: the worst that is said of any. */
+function together(statuses: readonly ClaimStatus[]): ClaimStatus {
+  const [first = UNKNOWN] = statuses;
+  if (statuses.length < 2) return first;
+  const gone = statuses.find((status): status is GoneStatus => status.state === 'gone');
+  const worst = gone ?? statuses.find(({ state }) => state === 'error');
+  if (worst) return worst;
+  const leftMs = Math.min(...statuses.map((each) => ('leftMs' in each ? each.leftMs : 0)));
+  const waiting = statuses.find(({ state }) => state === 'waiting') ?? first;
+  return { ...waiting, leftMs } as ClaimStatus;
+}
