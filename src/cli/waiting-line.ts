@@ -115,7 +115,7 @@ export function waitingLine(
   const ahead = waiters.findIndex(isOurs);
   const before = ahead > 0 ? `; ${ahead} before you` : '';
   const [holder, ...others] = holders;
-  if (!holder) return `${what}, held by nobody${before}`;
+  if (!holder) return `${what}, which has no holder${before}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   return `${what}, held by ${holderText(holder)}${more}${before}`;
 }
