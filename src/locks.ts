@@ -127,7 +127,7 @@ export class Locks {
     const drained = new AbortController();
     void engine.idle().then(() => drained.abort());
     await sleep(clock, drainMs, drained.signal);
-    if (engine.queues.size > 0) {
+    if (engine.queues.length > 0) {
       for (const queue of engine.queues) queue.lose('closed');
       // Work that reacts to its signal at once can still release its lease.
       await sleep(clock, LAST_WORDS_MS);

@@ -46,12 +46,11 @@ export class Fifo<T extends Linked<T>> {
     return first;
   }
 
-  *[Symbol.iterator](): Generator<T, void, void> {
-    let each = this.#first;
-    while (each) {
-      const { next } = each;
-      yield each;
-      each = next;
-    }
+  /** All of them now, in order. */
+  all(): T[] {
+    const all = new Array<T>(this.#size);
+    let i = 0;
+    for (let each = this.#first; each; each = each.next) all[i++] = each;
+    return all;
   }
 }

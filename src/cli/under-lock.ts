@@ -37,7 +37,7 @@ const MIN_TTL_MS = 100;
 const MAX_TTL_MS = 30_000;
 const DEFAULT_GRACE_MS = 5_000;
 
-/** How long a refused try waits where nobody holds the lock, in ms. */
+/** How long a refused try waits where no holder is seen, in ms. */
 export const SECOND_TRY_MS = 250;
 
 export interface Scene {

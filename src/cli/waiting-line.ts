@@ -111,7 +111,7 @@ export function waitingLine(
   const waiters = ahead - holders.length;
   const before = waiters > 0 ? `; ${waiters} before you` : '';
   const [holder, ...others] = holders;
-  if (!holder) return `${what}, held by nobody${before}`;
+  if (!holder) return `${what}, which has no holder${before}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   return `${what}, held by ${holderText(holder)}${more}${before}`;
 }

@@ -24,9 +24,8 @@ export class Engine implements Registry {
   readonly services: Services;
   /** Closed together with the locks: candidates that stand or lead, and observers. */
   readonly closables: Set<{ close(): void }> = new Set();
-  /** Every queue of this process with a claim or a waiter in it. */
-  readonly #queues = new Set<LocalQueue>();
-  readonly #shared = new Map<string, LocalQueue>();
+  /** Those with a claim or a waiter; one that tasks share by its key, others by themselves. */
+  readonly #queues = new Map<string | LocalQueue, LocalQueue>();
   readonly #slowWaits: SlowWaits;
   #onIdle: (() => void)[] = [];
   #closed = false;
@@ -49,30 +48,25 @@ export class Engine implements Registry {
     this.services = { calls, clock, events, heartbeat, keepAlive, looks, loop, settings };
   }
 
-  get queues(): ReadonlySet<LocalQueue> {
-    return this.#queues;
+  /** Every queue of this process with a claim or a waiter in it. */
+  get queues(): readonly LocalQueue[] {
+    return [...this.#queues.values()];
   }
 
   /** The queue in which the tasks of this process share one claim, or a new queue. */
   queueFor(spec: Spec): LocalQueue {
-    if (!spec.shared) return new LocalQueue(this.services, spec, this);
-    let queue = this.#shared.get(spec.key);
-    if (!queue) {
-      queue = new LocalQueue(this.services, spec, this);
-      this.#shared.set(spec.key, queue);
-    }
-    return queue;
+    const shared = spec.shared ? this.#queues.get(spec.key) : undefined;
+    return shared ?? new LocalQueue(this.services, spec, this);
   }
 
   add(queue: LocalQueue): void {
-    this.#queues.add(queue);
+    this.#queues.set(keyOf(queue), queue);
     this.#slowWaits.start();
   }
 
   remove(queue: LocalQueue): void {
-    this.#queues.delete(queue);
-    const { shared, key } = queue.spec;
-    if (shared && this.#shared.get(key) === queue) this.#shared.delete(key);
+    const key = keyOf(queue);
+    if (this.#queues.get(key) === queue) this.#queues.delete(key);
     this.#checkIdle();
   }
 
@@ -129,4 +123,8 @@ export class Engine implements Registry {
       throw toStoreError(error);
     }
   }
+}
+
+function keyOf(queue: LocalQueue): string | LocalQueue {
+  return queue.spec.shared ? queue.spec.key : queue;
 }

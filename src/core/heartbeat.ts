@@ -5,7 +5,8 @@
  * TTL, so that two heartbeats may fail before its claim dies. Members of equal TTL share one timer,
  * and their requests of one tick travel together: N of them cost N/100 requests an interval. A tick
  * arms the next one before it calls a member, because a claim with enough life left relies on it to
- * notice its deadline. Where the clock may have stood still, all are called at once.
+ * notice its deadline. Where the clock may have stood still, all are called at once. An empty group
+ * stays until its next tick, because a lock that is taken alone is often taken again soon.
  * What would break it: a timer for each claim that is set again only after its reply.
  */
 import type { Clock, Timer } from '../base/clock.ts';
@@ -51,10 +52,7 @@ export class Heartbeat {
   }
 
   remove(member: Member): void {
-    const group = this.#groups.get(intervalOf(member.beatTtlMs));
-    if (!group?.members.delete(member) || group.members.size > 0) return;
-    this.#clock.clearTimeout(group.timer);
-    this.#groups.delete(group.everyMs);
+    this.#groups.get(intervalOf(member.beatTtlMs))?.members.delete(member);
   }
 
   /** True if the heartbeat of this TTL should have run long ago: the process stood still. */
@@ -65,6 +63,8 @@ export class Heartbeat {
 
   close(): void {
     this.#forgetJumps?.();
+    for (const { timer } of this.#groups.values()) this.#clock.clearTimeout(timer);
+    this.#groups.clear();
   }
 
   #doubt(): void {
@@ -84,6 +84,7 @@ export class Heartbeat {
   }
 
   #tick(group: Group): void {
+    if (group.members.size === 0) return void this.#groups.delete(group.everyMs);
     group.timer = this.#arm(group.tick, group.everyMs);
     const now = this.#clock.now();
     for (const member of [...group.members]) member.beat();

@@ -13,11 +13,11 @@ import { SLOW_MS, type Waiter } from './waiter.ts';
 
 export class SlowWaits {
   readonly #clock: Clock;
-  readonly #queues: ReadonlySet<LocalQueue>;
+  readonly #queues: ReadonlyMap<unknown, LocalQueue>;
   #timer: Timer | undefined;
   #seen: readonly (Waiter<never> | undefined)[] = [];
 
-  constructor(clock: Clock, queues: ReadonlySet<LocalQueue>) {
+  constructor(clock: Clock, queues: ReadonlyMap<unknown, LocalQueue>) {
     this.#clock = clock;
     this.#queues = queues;
   }
@@ -37,6 +37,6 @@ export class SlowWaits {
     this.#timer = undefined;
     if (this.#queues.size > 0) this.start();
     for (const waiter of this.#seen) void waiter?.warn();
-    this.#seen = [...this.#queues].map(({ last }) => last as Waiter<never> | undefined);
+    this.#seen = [...this.#queues.values()].map(({ last }) => last as Waiter<never> | undefined);
   };
 }

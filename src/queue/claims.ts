@@ -52,17 +52,15 @@ export class Claims {
   }
 
   *[Symbol.iterator](): Generator<Entry, void, void> {
-    yield* this.#holders;
-    yield* this.#waiters;
+    yield* this.#holders.all();
+    yield* this.#waiters.all();
   }
 
   /** A live claim that cannot share a queue with this kind. */
   misfit(kind: Kind, now: number): Entry | undefined {
-    for (const entry of this) {
-      if (entry.expiresAt <= now) continue;
-      return sameQueue(entry.kind, kind) ? undefined : entry;
-    }
-    return undefined;
+    const holder = firstAlive(this.#holders, now);
+    const entry = holder ?? firstAlive(this.#waiters, now);
+    return entry && !sameQueue(entry.kind, kind) ? entry : undefined;
   }
 
   push(entry: Entry): void {
@@ -88,13 +86,15 @@ export class Claims {
    */
   settle(now: number, open: boolean, { ended, entering }: Settling): void {
     let takeover = ended ?? this.unfinished;
-    for (const holder of this.#holders) {
+    for (let next = this.#holders.first; next; ) {
+      const holder = next;
+      next = holder.next;
       if (holder.expiresAt > now) continue;
       this.remove(holder);
       takeover = { reason: endOf(holder), token: holder.number };
     }
     for (let first = this.#next(now); first; first = this.#next(now)) {
-      if (!(open || first.trusts) || admissible([...this.#holders, first]) === 0) break;
+      if (!(open || first.trusts) || admissible(this.#holdersAnd(first)) === 0) break;
       this.#waiters.remove(first);
       this.#holders.push(first);
       first.admitted = true;
@@ -113,13 +113,13 @@ export class Claims {
 
   /** Notifies the holders that the first waiter has come. */
   tellHolders(): void {
-    this.told.push(...this.#holders);
+    this.told.push(...this.#holders.all());
   }
 
   statusOf(entry: Entry, now: number, closedMs: number): ClaimStatus {
     if (entry.sealed) return entry.sealed;
     const leftMs = entry.expiresAt - now - this.lead;
-    const inForce = limitOf([...this.#holders, entry]);
+    const inForce = limitOf(this.#holdersAnd(entry));
     const limit = inForce < entry.limit ? inForce : undefined;
     if (entry.admitted) {
       const { number: token, takeover } = entry;
@@ -170,7 +170,13 @@ export class Claims {
   #watchedUntil(entry: Entry, now: number): number {
     while (entry.previous && entry.previous.expiresAt <= now) this.remove(entry.previous);
     if (entry.previous) return entry.previous.expiresAt;
-    return Math.min(...[...this.#holders].map((holder) => holder.expiresAt));
+    return Math.min(...this.#holders.all().map((holder) => holder.expiresAt));
+  }
+
+  #holdersAnd(entry: Entry): Entry[] {
+    const entries = this.#holders.all();
+    entries.push(entry);
+    return entries;
   }
 }
 
@@ -180,6 +186,13 @@ const COUNTED = 100;
 /** What a loss of data means to those who ask, in ms. */
 export function lossOf(quarantineMs: number): { readonly quarantineMs?: number } {
   return quarantineMs > 0 ? { quarantineMs } : {};
+}
+
+/** Unlike a look at all, it costs no more when more wait behind. */
+function firstAlive(line: Fifo<Entry>, now: number): Entry | undefined {
+  let entry = line.first;
+  while (entry && entry.expiresAt <= now) entry = entry.next;
+  return entry;
 }
 
 function endOf(entry: Entry): Takeover['reason'] {

@@ -17,7 +17,8 @@ import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contrac
 import { Claims, lossOf, type Settling } from './claims.ts';
 import { type Entry, entryOf, UNKNOWN } from './entry.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
-import type { KeptUntil, QueueState, Tombstone, WholeState } from './state.ts';
+import { Remains } from './remains.ts';
+import type { QueueState, WholeState } from './state.ts';
 
 /** How a claim enters. */
 export interface Entering {
@@ -42,16 +43,13 @@ export interface Entering {
  */
 export class ClaimQueue {
   readonly #claims: Claims;
-  readonly #tombstones: Map<string, Tombstone>;
+  readonly #remains: Remains;
   readonly #closedUntil: number;
-  #record: KeptUntil | undefined;
 
   constructor(state: QueueState = {}) {
-    const { tombstones, record, closedUntil = Number.NEGATIVE_INFINITY } = state;
     this.#claims = new Claims(state);
-    this.#tombstones = new Map(tombstones);
-    this.#record = record;
-    this.#closedUntil = closedUntil;
+    this.#remains = new Remains(state);
+    this.#closedUntil = state.closedUntil ?? Number.NEGATIVE_INFINITY;
   }
 
   /** @throws StoreError unless it is what `toJSON` returned. */
@@ -74,8 +72,7 @@ export class ClaimQueue {
 
   /** What a claim that has left would be told; undefined where nothing is known of it. */
   farewell(id: string, now: number): GoneStatus | undefined {
-    const tombstone = this.#tombstones.get(id);
-    return tombstone && tombstone.until > now ? tombstone.status : undefined;
+    return this.#remains.farewell(id, now);
   }
 
   /** The claims in order, dead ones at the back included. */
@@ -99,7 +96,7 @@ export class ClaimQueue {
 
   /** True if a new queue that starts after `last` would do in its place. */
   get isBlank(): boolean {
-    return this.size === 0 && !this.unfinished && !this.#record && this.#tombstones.size === 0;
+    return this.size === 0 && !this.unfinished && this.#remains.isBlank;
   }
 
   /** The claims that the steps since the last call concern, and whose status was no reply. */
@@ -117,9 +114,9 @@ export class ClaimQueue {
   /** What it is made of; changes with the next step. */
   get state(): WholeState {
     const { last, greatest, unfinished } = this.#claims;
-    const kept = { tombstones: this.#tombstones, record: this.#record };
     const closedUntil = this.#closedUntil;
-    return { last, greatest, unfinished, claims: this.#claims, ...kept, closedUntil };
+    const remains = this.#remains.state;
+    return { last, greatest, unfinished, claims: this.#claims, ...remains, closedUntil };
   }
 
   /** A new claim gets a number from `number` on. */
@@ -218,13 +215,12 @@ export class ClaimQueue {
     { text, ms }: { readonly text: string; readonly ms: number },
   ): boolean {
     const holds = this.#living(claim, now, () => {}).state === 'held';
-    if (holds) this.#record = ms > 0 ? { text, until: now + ms } : undefined;
+    if (holds) this.#remains.keep(ms > 0 ? { text, until: now + ms } : undefined);
     return holds;
   }
 
   recall(now: number): Kept | undefined {
-    if (!this.#record || this.#record.until <= now) return undefined;
-    return { text: this.#record.text, leftMs: this.#record.until - now };
+    return this.#remains.recall(now);
   }
 
   /** Live claims only. */
@@ -236,8 +232,7 @@ export class ClaimQueue {
   /** Settles, and drops what has ended: tombstones, and the record. */
   tidy(now: number): void {
     this.#settle(now);
-    if (!this.recall(now)) this.#record = undefined;
-    for (const [id, { until }] of this.#tombstones) if (until <= now) this.#tombstones.delete(id);
+    this.#remains.tidy(now);
   }
 
   /** Forgets how the last hold ended. */
@@ -284,11 +279,8 @@ export class ClaimQueue {
   }
 
   #bury({ id, ttlMs }: Pick<Claim, 'id' | 'ttlMs'>, status: GoneStatus, now: number): void {
-    for (const [other, { until }] of this.#tombstones) {
-      if (until > now) break;
-      this.#tombstones.delete(other);
-    }
-    this.#tombstones.set(id, { status, until: now + this.#claims.lead + ttlMs });
+    const until = now + this.#claims.lead + ttlMs;
+    this.#remains.bury(id, { status, until }, now);
   }
 
   #settle(now: number, settling: Settling = NOTHING): void {

@@ -19,6 +19,7 @@
  */
 
 import type { Clock, Timer } from '../base/clock.ts';
+import { MAX_DURATION_MS } from '../base/duration.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';
 import { type Claim, MAX_BATCH, type Store } from '../contract/store.ts';
@@ -70,10 +71,10 @@ export class Batcher<R> implements Sender<R> {
   readonly #parts: BatcherParts<R>;
   readonly #idle: () => void;
   #pending: Request<R>[] = [];
-  /** Sent and unanswered: the batch that others wait for, and those that are late. */
-  readonly #out = new Set<Batch<R>>();
-  /** The batch that others wait for; undefined while the next one is about to leave. */
+  /** Unanswered, and others wait for it; undefined while the next one is about to leave. */
   #current: Batch<R> | undefined;
+  /** Unanswered, and no longer waited for. */
+  readonly #late = new Set<Batch<R>>();
   /** A batch is about to leave, or others wait for one. */
   #busy = false;
   #timer: Timer | undefined;
@@ -101,17 +102,19 @@ export class Batcher<R> implements Sender<R> {
     const batch = this.#take();
     if (batch.length === 0) return this.#rest();
     this.#current = batch;
-    this.#out.add(batch);
     void this.#deliver(batch, now).then(() => {
-      this.#out.delete(batch);
+      const isLate = this.#current !== batch;
+      if (isLate) this.#late.delete(batch);
+      else this.#current = undefined;
       // A late batch holds up only its own ids.
-      if (this.#current === batch || !this.#busy) this.#next();
+      if (!isLate || !this.#busy) this.#next();
     });
     for (const { claim } of this.#pending) this.#limitWait(claim.ttlMs);
   };
 
   /** Sends the next batch, whether or not the one before it got a reply. */
   readonly #next = (): void => {
+    if (this.#current) this.#late.add(this.#current);
     this.#current = undefined;
     if (this.#timer) this.#parts.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -123,7 +126,7 @@ export class Batcher<R> implements Sender<R> {
 
   #rest(): void {
     this.#busy = false;
-    if (this.#out.size === 0 && this.#pending.length === 0) this.#idle();
+    if (this.#late.size === 0 && this.#pending.length === 0) this.#idle();
   }
 
   #limitWait(ttlMs: number): void {
@@ -141,12 +144,12 @@ export class Batcher<R> implements Sender<R> {
   #take(): Request<R>[] {
     const { sequential } = this.#parts.store.traits;
     const wanted = this.#pending.filter(({ caller }) => caller.wanted !== false);
-    const under = new Set<string>();
-    for (const late of this.#out) for (const { claim } of late) under.add(claim.id);
-    if (sequential && under.size === 0 && wanted.length <= MAX_BATCH) {
+    if (sequential && this.#late.size === 0 && wanted.length <= MAX_BATCH) {
       this.#pending = [];
       return wanted.length > 1 ? wanted.sort(byResource) : wanted;
     }
+    const under = new Set<string>();
+    for (const late of this.#late) for (const { claim } of late) under.add(claim.id);
     const batch: Request<R>[] = [];
     const taken = new Set<string>();
     this.#pending = wanted.filter((request) => {
@@ -188,9 +191,9 @@ export class Batcher<R> implements Sender<R> {
   }
 
   #call(claims: Claim[]): Promise<readonly R[]> {
-    const patience = Math.min(...claims.map((claim) => claim.ttlMs)) / TRIES_PER_TTL;
     const { store, clock, verb } = this.#parts;
-    return answerWithin(patience, { clock, traits: store.traits }, verb(claims));
+    const ttlMs = claims.reduce((least, claim) => Math.min(least, claim.ttlMs), MAX_DURATION_MS);
+    return answerWithin(ttlMs / TRIES_PER_TTL, { clock, traits: store.traits }, verb(claims));
   }
 }
 

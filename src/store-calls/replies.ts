@@ -27,9 +27,9 @@ const ENDS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
 /** The replies to a batch, each checked. Throws StoreError unless there is one for each claim. */
 export function checkReplies<R>(answers: unknown, count: number, check: (answer: R) => R): R[] {
   if (!Array.isArray(answers) || answers.length !== count) throw garbled(answers);
-  const checked: R[] = [];
-  // Twice as fast as `Array.from`, and unlike `map` it sees holes.
-  for (const answer of answers as R[]) checked.push(check(answer));
+  const checked = new Array<R>(count);
+  // Several times as fast as `Array.from`, and unlike `map` it sees holes.
+  for (let i = 0; i < count; i++) checked[i] = check(answers[i]);
   return checked;
 }
 

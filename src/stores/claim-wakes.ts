@@ -1,16 +1,14 @@
-/** The claims of this process that want to be woken. */
 import type { Claim, ClaimStatus, Wake } from '../contract/store.ts';
 
+/** The claims of this process that want to be woken. */
 export class ClaimWakes {
   readonly #byId = new Map<string, Wake>();
 
   subscribe({ id }: Pick<Claim, 'id'>, wake: Wake): AsyncDisposable {
     this.#byId.set(id, wake);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (this.#byId.get(id) === wake) this.#byId.delete(id);
-      },
-    };
+    return new Subscription(() => {
+      if (this.#byId.get(id) === wake) this.#byId.delete(id);
+    });
   }
 
   has({ id }: Pick<Claim, 'id'>): boolean {
@@ -19,5 +17,18 @@ export class ClaimWakes {
 
   wake({ id }: Pick<Claim, 'id'>, hint?: ClaimStatus): void {
     this.#byId.get(id)?.(hint);
+  }
+}
+
+/** A class, because an object with a computed name takes several times as long to make. */
+class Subscription implements AsyncDisposable {
+  readonly #end: () => void;
+
+  constructor(end: () => void) {
+    this.#end = end;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end();
   }
 }

@@ -33,6 +33,7 @@ import { dataLoss } from './locks/data-loss.ts';
 import { doubt } from './locks/doubt.ts';
 import { election } from './locks/election.ts';
 import { lease } from './locks/lease.ts';
+import { leaseDoubt } from './locks/lease-doubt.ts';
 import { loss } from './locks/loss.ts';
 import { nesting } from './locks/nesting.ts';
 import { onceCases, refreshCases } from './locks/once.ts';
@@ -98,7 +99,7 @@ export const CONTRACT: readonly Topic[] = [
 ];
 
 /** All locks with one holder at a time, through `createLocks`. */
-const EXCLUSIVE = [acquire, lease, loss, doubt, nesting, sharing, bounds, closing];
+const EXCLUSIVE = [acquire, lease, loss, doubt, leaseDoubt, nesting, sharing, bounds, closing];
 
 const TOPICS: readonly Topic[] = [
   ...CONTRACT,

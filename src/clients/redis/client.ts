@@ -7,7 +7,7 @@
 
 import { Channels } from '../channels.ts';
 import { checkClient } from './check-client.ts';
-import { ClusterLink } from './cluster-link.ts';
+import { ClusterLink } from './cluster/cluster-link.ts';
 import { Connection, greeted, type RedisSource, Subscriptions } from './connection.ts';
 import {
   type IoredisClient,

@@ -9,7 +9,7 @@
  */
 import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
-import type { Discover } from './cluster-link.ts';
+import type { Discover } from './cluster/topology.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
 import { type Place, type PlaceMap, placeOf } from './place-of.ts';
 

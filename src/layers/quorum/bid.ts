@@ -3,21 +3,16 @@
  *
  * Invariant: a bid is held only by votes of a majority that are all its own at the same time, so
  * two bids are never held at once: two majorities share a member, and a member votes for one.
- * `leftMs` is the least life in that majority, counted from when the round began, which is before
- * any of its requests left. While it is held, a vote that is won back counts only if it came while
- * the hold was in force, so that no other hold can have come and gone between.
- *
- * Tokens grow: the token is the greatest number in a majority of the votes, and nothing is granted
- * before a majority has that number or a greater one. A later holder has a majority too, and in it
- * a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
+ * While it is held, a vote that is won back counts only if it came while the hold was in force, so
+ * that no other hold can have come and gone between. `hold.ts` has its life and its token.
  *
  * No bid waits for ever: a bid waits in one queue, that of its room, the lowest member that replies
  * and remembers. While it waits there it keeps votes of lower members only, so each waiting bid
  * waits for one that waits at a higher member or nowhere: there is no circle, whichever members
  * each can reach (docs/design/0041-quorum-waiting.md). Other votes are tries, and given back in the
  * same round if they win nothing. A bid that cannot reach a majority keeps no vote.
- * What would break it: to keep a vote above the room, to wait for a member that lost its memory, to
- * count a vote that was won back too late, or to grant before a majority was raised.
+ * What would break it: to keep a vote above the room, to wait for a member that lost its memory, or
+ * to count a vote that was won back too late.
  */
 import type { Clock } from '../../base/clock.ts';
 import type {
@@ -25,13 +20,13 @@ import type {
   ClaimStatus,
   GoneReason,
   GoneStatus,
-  Takeover,
   WaitingStatus,
 } from '../../contract/store.ts';
 import { Ballot } from './ballot.ts';
+import { Hold } from './hold.ts';
 import { type Member, PATIENCES_PER_TTL } from './member.ts';
 import { ABLE, above, awaitBriefly, lowestFit, tryAll, type Verb } from './room.ts';
-import { failureOf, goneOf, leftOf, takeoverOf, tokenOf } from './tally.ts';
+import { failureOf, goneOf } from './tally.ts';
 import type { Vote } from './vote.ts';
 
 export interface BidParts {
@@ -43,9 +38,6 @@ export interface BidParts {
   readonly wake: (() => void) | undefined;
 }
 
-/** The share of a life that is safe against clocks of different rates. */
-const SURE = 0.9;
-
 /** Reasons that more waiting cannot change. */
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
 
@@ -55,6 +47,7 @@ export class Bid {
   readonly #claim: Claim;
   readonly #parts: BidParts;
   readonly #ballot: Ballot;
+  readonly #hold: Hold;
   #over = false;
   /** It has been claimed here; otherwise another instance may have done so. */
   #known = false;
@@ -63,11 +56,7 @@ export class Bid {
   #waits = false;
   /** A member has admitted it since the last round began. */
   #woken = false;
-  #token: bigint | undefined;
-  #takeover: Takeover | undefined;
   #evicted = false;
-  /** Until when the hold is in force without another confirmation. */
-  #lapsesAt = Number.NEGATIVE_INFINITY;
   /** One TTL after the last heartbeat. */
   #livesUntil = Number.NEGATIVE_INFINITY;
   #lost: GoneStatus | undefined;
@@ -79,6 +68,7 @@ export class Bid {
     this.#parts = parts;
     const tell = wake && ((hint?: ClaimStatus) => this.#tell(hint, wake));
     this.#ballot = new Ballot(claim, members, { clock, wake: tell });
+    this.#hold = new Hold(this.#ballot, parts.raises);
   }
 
   /** One round: returns as soon as the outcome is certain. Never rejects. */
@@ -123,13 +113,13 @@ export class Bid {
     this.#woken = false;
     if (verb === 'claim') {
       // A claim repeated after its death is a new one.
-      if (startedAt >= this.#lapsesAt) this.#token = undefined;
+      if (this.#hold.lapsed(startedAt)) this.#hold.end();
       this.#lost = undefined;
       this.#known = true;
     }
     if (this.#lost) return Promise.resolve(this.#lost);
     if (!this.#known) return this.#recall(startedAt);
-    if (this.#token !== undefined) return this.#confirm(verb, startedAt);
+    if (this.#hold.granted) return this.#confirm(verb, startedAt);
     return this.#waits && !woken ? this.#stand(verb, startedAt) : this.#seek(verb, startedAt);
   }
 
@@ -164,9 +154,9 @@ export class Bid {
     const [lowest] = votes.filter(({ cast }) => cast);
     if (lowest) await awaitBriefly(lowest, { clock: this.#parts.clock, since: startedAt });
     this.#evicted ||= goneOf(votes)?.why === 'evicted';
-    if (this.#ballot.won) return this.#hold(startedAt);
+    if (this.#ballot.won) return this.#held(startedAt);
     if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();
-    this.#token = undefined;
+    this.#hold.end();
     if (verb === 'claim') return this.#seek(verb, startedAt);
     this.#lost = goneOf(votes) ?? { state: 'gone', why: 'expired' };
     return this.#lost;
@@ -174,7 +164,7 @@ export class Bid {
 
   async #winBack(vote: Vote): Promise<void> {
     await vote.ask('claim');
-    if (vote.held && this.#parts.clock.now() >= this.#lapsesAt) vote.letGo();
+    if (vote.held && this.#hold.lapsed(this.#parts.clock.now())) vote.letGo();
   }
 
   /** A heartbeat of a wait: only the room and the members below it matter. */
@@ -222,36 +212,14 @@ export class Bid {
     return tryAll(this.#ballot, { clock: this.#parts.clock, verb, room, queue });
   }
 
-  /** Nothing is granted before a majority has the token as its number, or a greater one. */
   async #grant(startedAt: number): Promise<ClaimStatus> {
-    const ballot = this.#ballot;
-    const token = tokenOf(ballot.held, ballot.majority);
-    const low = ballot.held.filter((vote) => (vote.held?.token ?? token) < token);
-    const raised = (): boolean =>
-      ballot.held.filter((vote) => (vote.held?.token ?? 0n) >= token).length >= ballot.majority;
-    if (this.#parts.raises && low.length > 0) {
-      const lift = ballot.poll(
-        (vote) => (low.includes(vote) ? vote.raise(token) : undefined),
-        raised,
-      );
-      if (!raised()) await lift;
-      if (!raised()) return this.#fail();
-    }
-    this.#token = token;
-    this.#takeover = takeoverOf(ballot.held);
-    return this.#hold(startedAt);
+    return (await this.#hold.begin()) ? this.#held(startedAt) : this.#fail();
   }
 
-  #hold(startedAt: number): ClaimStatus {
-    const { held, votes, majority } = this.#ballot;
-    // Fresh votes may outlive the claim, which only heartbeats prolong.
-    const lifeMs = this.#livesUntil - startedAt;
-    const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));
-    this.#lapsesAt = Math.max(this.#lapsesAt, startedAt + leftMs * SURE);
+  #held(startedAt: number): ClaimStatus {
     this.#waits = false;
     this.#room = undefined;
-    const waiters = Math.max(...votes.map((vote) => vote.held?.waiters ?? 0));
-    return { state: 'held', token: this.#token ?? 0n, leftMs, waiters, takeover: this.#takeover };
+    return this.#hold.prolong(startedAt, this.#livesUntil - startedAt);
   }
 
   #wait(room: Vote): ClaimStatus {

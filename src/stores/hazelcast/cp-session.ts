@@ -2,7 +2,7 @@
  * Whether the CP session of a client goes on, which its interface does not tell.
  *
  * The client has one session for all its locks of a group, and takes another one in silence when
- * that has ended. So this store holds a lock of its own, the probe, whose name nobody else knows.
+ * that has ended. So this store holds a lock of its own, the probe, whose name no other knows.
  * Trying it again, which fails, is a heartbeat of the session, as each request of a lock is; then,
  * if the probe is still locked, the session that took it was alive when that was asked. If the try
  * succeeds, the session had ended with all that it held, and a new epoch begins.

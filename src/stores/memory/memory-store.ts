@@ -11,6 +11,7 @@ import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
+import { ClaimWakes } from '../claim-wakes.ts';
 import { IdleQueues } from './idle-queues.ts';
 import { newLineage } from './lineage.ts';
 import { TRAITS } from './traits.ts';
@@ -28,7 +29,7 @@ export class Memory implements Store {
   readonly #parts: MemoryParts;
   readonly #queues = new Map<string, ClaimQueue>();
   readonly #idle = new IdleQueues(this.#queues);
-  readonly #wakes = new Map<string, Wake>();
+  readonly #wakes = new ClaimWakes();
   #last = 0n;
   #closedUntil = Number.NEGATIVE_INFINITY;
 
@@ -65,8 +66,7 @@ export class Memory implements Store {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    this.#wakes.set(claim.id, wake);
-    return { [Symbol.asyncDispose]: async () => void this.#wakes.delete(claim.id) };
+    return this.#wakes.subscribe(claim, wake);
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
@@ -136,7 +136,9 @@ export class Memory implements Store {
   }
 
   #tell(queue: ClaimQueue, entry: Entry): void {
-    const wake = this.#wakes.get(entry.id);
-    if (wake) queueMicrotask(() => wake(queue.statusOf(entry, this.#parts.clock.now())));
+    if (!this.#wakes.has(entry)) return;
+    queueMicrotask(() => {
+      this.#wakes.wake(entry, queue.statusOf(entry, this.#parts.clock.now()));
+    });
   }
 }

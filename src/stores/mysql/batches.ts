@@ -1,6 +1,6 @@
 /**
  * The steps of `holding.ts` for several claims at once, each on a lock of its own: to take free
- * rows, to renew holds, and to end those behind which nobody waits.
+ * rows, to renew holds, and to end those behind which no claim waits.
  *
  * Invariant: each is one transaction that first locks its rows. Where another session has one, it
  * fails at once, with nothing changed, and the next one changes those that it can lock without
@@ -172,8 +172,8 @@ interface Taking {
 }
 
 /**
- * Where nobody holds. Returns the number of all that hold now, how many claims took nothing, and,
- * if there are such, the rows that are there: their names, and who holds.
+ * Of locks without a holder. Returns the number of all that hold now, how many claims took nothing,
+ * and, if there are such, the rows that are there: their names, and who holds.
  */
 function takeAll(
   { lock, store }: Tables,
@@ -218,8 +218,8 @@ SELECT ${HELD_CLAIM} FROM ${lock} l WHERE l.name IN (${nths(claims, 0)})
 }
 
 /**
- * Behind which nobody waits. Returns how many claims are left, and, if there are such, the ids of
- * those that held until now: a row that is free says in `holder` whose it was.
+ * Of holds behind which no claim waits. Returns how many claims are left, and, if there are such,
+ * the ids of those that held until now: a row that is free says in `holder` whose it was.
  */
 function leaveAll({ lock }: Tables, claims: readonly Args[], locking: Locking): string {
   const where = `${mine(claims)} AND waiters = 0`;

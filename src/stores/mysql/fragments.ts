@@ -88,7 +88,7 @@ export function toldOf(tag: string): string {
 export const HELD_LINE: string = `'h', number, ${msUntil('until')}, waiters, '-',
   COALESCE(ended, '-'), COALESCE(ended_by, 0)`;
 
-/** The same for whoever knows that it holds. */
+/** The same for a caller that knows that its claim holds. */
 export const HELD_CLAIM: string = `CONCAT_WS(' ', l.id, l.number, l.waiters,
   COALESCE(l.ended, '-'), COALESCE(l.ended_by, 0))`;
 

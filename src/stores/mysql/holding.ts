@@ -99,7 +99,7 @@ function held(holder: string, set: (column: string, value: string) => string): s
 /** What a hold that begins does not have. */
 export const NONE: readonly string[] = ['ended', 'ended_by', 'told', 'next_told'];
 
-/** Of one claim, where nobody holds: with values for the server to put in. */
+/** Of one claim, on a lock without a holder: with values for the server to put in. */
 export function takeFree(tables: Tables, known: Known): string {
   const free = (value: string, other: string): string =>
     `IF(id IS NULL AND state IS NULL, ${value}, ${other})`;
@@ -151,7 +151,7 @@ WHERE name = ${literal(name)} AND id = ${literal(id)} AND state IS NULL AND unti
   AND ${lives(1)} AND ${WRITABLE}`;
 }
 
-/** Of one claim behind which nobody waits: with its name and id for the server to put in. */
+/** Of one claim behind which no other waits: with its name and id for the server to put in. */
 export function leaveFree({ lock }: Tables): string {
   return `
 UPDATE ${lock} SET rev = rev + LAST_INSERT_ID(1), id = NULL, until = ${NOW}

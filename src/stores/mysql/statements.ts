@@ -197,7 +197,7 @@ WHERE only_row = TRUE`;
 
 /**
  * A portion of all names after the given one: what was of no use for so long goes. Returns the last
- * name if there are more. Behind a holder that is dead for so long, nobody has lived for a ttl.
+ * name if there are more. Behind a holder that is dead for so long, no claim has lived for a ttl.
  */
 export function sweep({ lock, store, news, kept }: Tables, args: readonly string[]): string {
   const [after = '', most = '', idle] = args;

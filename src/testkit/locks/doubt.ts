@@ -1,15 +1,10 @@
-/** Lost and late requests and replies. The store itself is real; only the network is bad. */
+/** Lost and late requests and replies of claims that are made, or wait. */
 import assert from 'node:assert/strict';
-import { StoreError } from '../../contract/errors.ts';
 import type { Topic } from '../case.ts';
 import { countingStore } from '../counting-store.ts';
-import { type FaultyStore, faultyStore } from '../faulty-store.ts';
+import { faultyStore } from '../faulty-store.ts';
 import type { LockOf } from '../lock-of.ts';
-import type { TestBed } from '../test-bed.ts';
-
-const BROKEN = new StoreError('The connection broke.', { retryable: true, outcome: 'unknown' });
-const BUSY = new StoreError('Busy.', { retryable: true, outcome: 'failed' });
-const REFUSED = new StoreError('Bad request.', { retryable: false, outcome: 'failed' });
+import { BROKEN, BUSY, faulty, REFUSED } from './bad-network.ts';
 
 export function doubt({ name, of }: LockOf): Topic {
   return {
@@ -97,64 +92,6 @@ export function doubt({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'a heartbeat whose answer is lost extends nothing',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          const lease = await of(locks, bed.name()).acquire();
-          const before = lease.remainingMs;
-          store.inject({ verb: 'renew', answer: BROKEN });
-          await bed.until('the heartbeat was in doubt', () => lease.state === 'unconfirmed');
-          assert.ok(lease.held);
-          assert.ok(lease.remainingMs < before);
-          await bed.until('the lease was lost', () => !lease.held);
-          assert.equal(lease.loss?.reason, 'expired');
-        },
-      },
-      {
-        name: 'one failed heartbeat is doubt, and the next one dispels it',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          const events: string[] = [];
-          locks.on('unconfirmed', ({ remainingMs, cause }) => {
-            events.push(`unconfirmed ${remainingMs > 0} ${cause?.message}`);
-          });
-          locks.on('lost', () => events.push('lost'));
-          const lease = await of(locks, bed.name()).acquire();
-          store.inject({ verb: 'renew', arrives: 'never', answer: BUSY, times: 1 });
-          await bed.until('it was in doubt', () => events.length > 0);
-          await bed.until('it was held again', () => lease.state === 'held');
-          assert.deepEqual(events, ['unconfirmed true Busy.']);
-        },
-      },
-      {
-        name: 'with all heartbeats lost, the lease is lost before another can be granted it',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          const lease = await of(locks, bed.name()).acquire();
-          const { signal } = lease;
-          const next = bed.later(of(bed.locks(), bed.name()).acquire());
-          await bed.untilItWaits();
-          store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
-          await next;
-          assert.equal(lease.held, false);
-          assert.equal(lease.loss?.reason, 'expired');
-          // If this process stood still, the timer is late; the microtask after a read aborts.
-          await Promise.resolve();
-          assert.equal(signal.aborted, true);
-        },
-      },
-      {
-        name: 'a heartbeat that is answered after the deadline revives nothing',
-        async run(bed) {
-          const { store, locks, ttl } = faulty(bed);
-          const lease = await of(locks, bed.name()).acquire();
-          store.inject({ verb: 'renew', answer: { lateMs: 1.5 * ttl } });
-          await bed.until('the lease was lost', () => !lease.held);
-          await bed.sleep(1.5 * ttl);
-          assert.deepEqual([lease.held, lease.state], [false, 'lost']);
-        },
-      },
-      {
         name: 'a wait outlives heartbeats that fail for a while',
         async run(bed) {
           const { store, locks } = faulty(bed);
@@ -165,41 +102,6 @@ export function doubt({ name, of }: LockOf): Topic {
           await bed.quiet();
           await first.release();
           assert.ok((await wait).held);
-        },
-      },
-      {
-        name: 'a failed release is repeated until the store has heard it',
-        async run(bed) {
-          const { store, locks } = faulty(bed, 10_000);
-          const lease = await of(locks, bed.name()).acquire();
-          store.inject({ verb: 'release', arrives: 'never', answer: BUSY, times: 2 });
-          await lease.release();
-          assert.equal(lease.held, false);
-          const from = bed.clock.now();
-          await bed.until('it was free', async () => (await bed.look()).holders.length === 0);
-          assert.ok(bed.clock.now() - from < 9_000, 'it did not have to expire');
-        },
-      },
-      {
-        name: 'a failed release hides neither the value nor the error of the work',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          store.inject({ verb: 'release', arrives: 'never', answer: REFUSED });
-          assert.equal(await of(locks, bed.name('value')).run(() => 42), 42);
-          const error = new Error('work');
-          const run = of(locks, bed.name('error')).run(() => Promise.reject(error));
-          await assert.rejects(run, (caught) => caught === error);
-        },
-      },
-      {
-        name: 'a release without an answer is not waited for longer than the lease could last',
-        async run(bed) {
-          for (const minHold of [0, 200]) {
-            const { store, locks } = faulty(bed);
-            const lease = await of(locks, bed.name(`${minHold}`), { minHold }).acquire();
-            store.inject({ verb: 'release', arrives: 'never', answer: 'never' });
-            await lease.release();
-          }
         },
       },
       {
@@ -216,20 +118,6 @@ export function doubt({ name, of }: LockOf): Topic {
             outcomes.map(({ status }) => status === 'fulfilled'),
             [true, true, true, false, true, true, true, true],
           );
-        },
-      },
-      {
-        name: 'one poisonous heartbeat does not hurt those that travel with it',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          const [poisoned, healthy] = await Promise.all([
-            of(locks, bed.name('a')).acquire(),
-            of(locks, bed.name('b')).acquire(),
-          ]);
-          const only = ({ resource }: { resource: string }) => resource === poisoned.resource;
-          store.inject({ verb: 'renew', arrives: 'never', answer: REFUSED, only });
-          await bed.until('the poisoned lease was lost', () => !poisoned.held);
-          assert.ok(healthy.held);
         },
       },
       {
@@ -259,16 +147,6 @@ export function doubt({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'locks close although the store does not answer',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          await of(locks, bed.name()).acquire();
-          store.inject({ verb: 'release', arrives: 'never', answer: 'never' });
-          store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
-          await locks.close({ drain: 50 });
-        },
-      },
-      {
         name: 'retries pause, so that a broken store is not hammered',
         async run(bed) {
           const counting = countingStore(bed.store);
@@ -283,16 +161,4 @@ export function doubt({ name, of }: LockOf): Topic {
       },
     ],
   };
-}
-
-/** Locks on a store that a case can break. The TTL leaves room for three tries under load. */
-function faulty(bed: TestBed, ttl: number = 5 * bed.ttlMs): Broken {
-  const store = faultyStore(bed.store, bed.clock);
-  return { store, ttl, locks: bed.locks({ ttl }, store) };
-}
-
-interface Broken {
-  readonly store: FaultyStore;
-  readonly locks: ReturnType<TestBed['locks']>;
-  readonly ttl: number;
 }

@@ -126,8 +126,8 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'memory keeps records for claims that are not held',
-    find: 'if (holds) this.#record =',
-    replace: 'this.#record =',
+    find: 'if (holds) this.#remains.keep(',
+    replace: 'this.#remains.keep(',
     why: 'a late attempt overwrites what its successor has recorded',
   },
 ];

@@ -79,10 +79,10 @@ export const MEMORY_FAULTS: readonly Fault[] = [
     ...claims,
     name: 'whoever fits is admitted, first in line or not',
     find: `for (let first = this.#next(now); first; first = this.#next(now)) {
-      if (!(open || first.trusts) || admissible([...this.#holders, first]) === 0) break;`,
-    replace: `for (const first of this.#waiters) {
+      if (!(open || first.trusts) || admissible(this.#holdersAnd(first)) === 0) break;`,
+    replace: `for (const first of this.#waiters.all()) {
       if (first.expiresAt <= now || !open) continue;
-      if (admissible([...this.#holders, first]) === 0) continue;`,
+      if (admissible(this.#holdersAnd(first)) === 0) continue;`,
     why: 'writers starve behind readers, and large claims behind small ones',
   },
   {

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const ballot = { file: 'src/layers/quorum/ballot.ts' };
 const bid = { file: 'src/layers/quorum/bid.ts' };
+const hold = { file: 'src/layers/quorum/hold.ts' };
 const member = { file: 'src/layers/quorum/member.ts' };
 const room = { file: 'src/layers/quorum/room.ts' };
 const tally = { file: 'src/layers/quorum/tally.ts' };
@@ -62,29 +63,31 @@ export const QUORUM_FAULTS: readonly Fault[] = [
   {
     ...bid,
     name: 'quorum: the life counts from the replies',
-    find: 'const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));',
+    find: 'return this.#hold.prolong(startedAt, this.#livesUntil - startedAt);',
     replace: `const now = this.#parts.clock.now();
-    const leftMs = Math.max(lifeMs, leftOf(held, { majority, startedAt })) + now - startedAt;`,
+    const held = this.#hold.prolong(startedAt, Number.POSITIVE_INFINITY);
+    const leftMs = Math.max(held.leftMs, this.#livesUntil - startedAt) + now - startedAt;
+    return { ...held, leftMs };`,
     why: 'the lease outlives its votes by the time that the answers took',
   },
   {
-    ...bid,
+    ...hold,
     name: 'quorum: nobody is raised',
-    find: 'if (this.#parts.raises && low.length > 0) {',
-    replace: 'if (this.#parts.raises && low.length > 99) {',
+    find: 'if (this.#raises && low.length > 0) {',
+    replace: 'if (this.#raises && low.length > 99) {',
     why: 'a later holder gets a smaller token, and the fence lets the older one in',
   },
   {
-    ...bid,
+    ...hold,
     name: 'quorum: a hold is granted although nobody confirmed the token',
-    find: 'if (!raised()) await lift;\n      if (!raised()) return this.#fail();',
+    find: 'if (!raised()) await lift;\n      if (!raised()) return false;',
     replace: 'void lift;',
     why: 'a later holder gets a smaller token, and the fence lets the older one in',
   },
   {
     ...bid,
     name: 'quorum: votes are won back after the hold may have ended',
-    find: 'if (vote.held && this.#parts.clock.now() >= this.#lapsesAt) vote.letGo();',
+    find: 'if (vote.held && this.#hold.lapsed(this.#parts.clock.now())) vote.letGo();',
     replace: '',
     why: 'a hold comes back after another one, with a smaller token',
   },

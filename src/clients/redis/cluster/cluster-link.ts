@@ -10,8 +10,7 @@
  * What would break it: a client that follows MOVED for a single command of a row.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limited } from '../abortable.ts';
-import { closed } from '../kept-connection.ts';
+import { closed } from '../../kept-connection.ts';
 import {
   Connection,
   greeted,
@@ -19,35 +18,18 @@ import {
   type RedisSource,
   SlotChannels,
   Subscriptions,
-} from './connection.ts';
-import { connectionError, isRedirection, isRefusal, refusalCode, refused } from './errors.ts';
-import type { Greeting, Link, Refusal, Reply } from './link.ts';
-import { slotOf } from './slots.ts';
-
-/** The cluster's own view, at one moment, of where its slots are. */
-export interface Topology {
-  /** The address of the primary of each slot. */
-  readonly slots: readonly (string | undefined)[];
-  /** How to reach a server, by an address of `slots` or of a redirection. */
-  at(address: string): RedisSource;
-}
-
-/** Asks the cluster; rejects with the client package's reason. */
-export type Discover = (signal: AbortSignal) => Promise<Topology>;
-
-/** How long a command is sent elsewhere or again, or waits for the cluster to be found. */
-const PATIENCE_MS = 1000;
-/** The pause between two tries while the servers rearrange slots. */
-const PAUSE_MS = 50;
-/** How long an attempt to find the cluster may take. */
-const ATTEMPT_MS = 5000;
+} from '../connection.ts';
+import { isRedirection, isRefusal, refusalCode, refused } from '../errors.ts';
+import type { Greeting, Link, Refusal, Reply } from '../link.ts';
+import { slotOf } from '../slots.ts';
+import { type Discover, PATIENCE_MS, PAUSE_MS, Topologies, type Topology } from './topology.ts';
 
 type Commands = readonly (readonly string[])[];
 type Answer = Reply | Refusal;
 
 export class ClusterLink implements Link {
   readonly cluster = true;
-  readonly #discover: Discover;
+  readonly #topologies: Topologies;
   readonly #greeting: Greeting;
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, Connection>();
@@ -58,13 +40,14 @@ export class ClusterLink implements Link {
   );
   /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
-  #topology: Topology | undefined;
-  #discovering: Promise<Topology> | undefined;
-  #failedAt = 0;
   #turn = Math.floor(Math.random() * 1000);
 
   constructor(discover: Discover, greeting: Greeting) {
-    this.#discover = discover;
+    const found = ({ slots }: Topology, before?: Topology): void => {
+      this.#channels.move((slot) => slots[slot] !== before?.slots[slot]);
+      this.#forget(new Set(slots));
+    };
+    this.#topologies = new Topologies({ discover, closing: this.#closing.signal, found });
     this.#greeting = greeting;
   }
 
@@ -83,14 +66,14 @@ export class ClusterLink implements Link {
   }
 
   async lowestSlot(key: string): Promise<number> {
-    const { slots } = this.#topology ?? (await this.#soon());
+    const { slots } = await this.#topologies.known();
     const slot = slotOf(key);
     const address = slots[slot];
     return address === undefined ? slot : slots.indexOf(address);
   }
 
   async primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]> {
-    const topology = this.#topology ?? (await this.#soon());
+    const topology = await this.#topologies.known();
     return addresses(topology).map((address) => {
       const connection = this.#to(address, topology);
       return (command) => connection.send(command);
@@ -103,7 +86,7 @@ export class ClusterLink implements Link {
 
   /**
    * A slot that moves takes its listeners off, and not all clients say so. A later command finds
-   * out, and then the channels go after it (`#look`).
+   * out, and then the channels go after it (`found`).
    */
   async follow(
     ...[key, channel, wake, reach = 'slot']: Parameters<Link['follow']>
@@ -114,7 +97,7 @@ export class ClusterLink implements Link {
       return await this.#channels.follow(where, channel, wake);
     } catch (error) {
       if (refusalCode(error) !== 'MOVED') throw error;
-      await this.#soon();
+      await this.#topologies.fresh();
       return this.#channels.follow(where, channel, wake);
     }
   }
@@ -130,7 +113,7 @@ export class ClusterLink implements Link {
     return {
       ...REDIS,
       open: async (terms) => {
-        const topology = this.#topology ?? (await this.#soon());
+        const topology = await this.#topologies.known();
         const all = addresses(topology);
         // A different server each time, since the last one may be gone.
         const address = all[this.#turn++ % all.length] ?? '';
@@ -144,7 +127,7 @@ export class ClusterLink implements Link {
     return {
       ...REDIS,
       open: async (terms) => {
-        const topology = this.#topology ?? (await this.#soon());
+        const topology = await this.#topologies.known();
         const wire = await this.#source(topology.slots[slot] ?? '', topology).open(terms);
         return { ...wire, ...wire.sharded };
       },
@@ -152,13 +135,13 @@ export class ClusterLink implements Link {
   }
 
   #primary(slot: number): Connection | undefined {
-    const address = this.#topology?.slots[slot];
+    const address = this.#topologies.last?.slots[slot];
     return address === undefined ? undefined : this.#connections.get(address);
   }
 
   async #found(slot: number): Promise<Connection> {
-    let topology = this.#topology ?? (await this.#soon());
-    if (topology.slots[slot] === undefined) topology = await this.#soon();
+    let topology = await this.#topologies.known();
+    if (topology.slots[slot] === undefined) topology = await this.#topologies.fresh();
     const address = topology.slots[slot];
     if (address === undefined) throw refused('CLUSTERDOWN Hash slot not served');
     return this.#to(address, topology);
@@ -181,7 +164,7 @@ export class ClusterLink implements Link {
     const { open } = topology.at(address);
     let first = true;
     const look = (): void => {
-      this.#refresh().catch(() => {});
+      this.#topologies.refresh().catch(() => {});
     };
     return {
       ...REDIS,
@@ -208,8 +191,9 @@ export class ClusterLink implements Link {
       const again = commands.flatMap((_, i) => (sameCode(answers[i], cause) ? [i] : []));
       const [code, , address = ''] = cause.refusal.split(' ');
       if (code === 'TRYAGAIN' || code === 'CLUSTERDOWN') await sleep(PAUSE_MS);
-      if (code === 'MOVED' || code === 'CLUSTERDOWN') await this.#soon().catch(() => {});
-      const asking = code === 'ASK' && this.#topology;
+      if (code === 'MOVED' || code === 'CLUSTERDOWN')
+        await this.#topologies.fresh().catch(() => {});
+      const asking = code === 'ASK' && this.#topologies.last;
       if (asking) this.#heirs.set(slot, { address, until: performance.now() + PATIENCE_MS });
       const connection = asking ? this.#to(address, asking) : await this.#found(slot);
       const row = again.map((i) => commands[i] ?? []);
@@ -223,52 +207,11 @@ export class ClusterLink implements Link {
   /** Handles commands without a key, while their slot is being handed over. */
   async #passingOn(slot: number, command: readonly string[]): Promise<void> {
     const heir = this.#heirs.get(slot);
-    if (!heir || !this.#topology) return;
+    const topology = this.#topologies.last;
+    if (!heir || !topology) return;
     if (performance.now() > heir.until) this.#heirs.delete(slot);
     else if (isWait(command)) throw refused(UNCOUNTED.refusal);
-    else if (command[0] === 'SCRIPT') await this.#to(heir.address, this.#topology).send(command);
-  }
-
-  /** A fresh topology, for a caller that cannot go on without one. */
-  async #soon(): Promise<Topology> {
-    const patience = new AbortController();
-    try {
-      return await Promise.race([
-        this.#refresh(),
-        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
-          throw new Error('connect ETIMEDOUT');
-        }),
-      ]);
-    } catch (error) {
-      throw connectionError(error, false);
-    } finally {
-      patience.abort();
-    }
-  }
-
-  #refresh(): Promise<Topology> {
-    this.#discovering ??= this.#look().finally(() => {
-      this.#discovering = undefined;
-    });
-    return this.#discovering;
-  }
-
-  async #look(): Promise<Topology> {
-    const closing = this.#closing.signal;
-    const rest = this.#failedAt + PAUSE_MS - performance.now();
-    if (rest > 0) await sleep(rest, undefined, { signal: closing });
-    closing.throwIfAborted();
-    try {
-      const topology = await limited(ATTEMPT_MS, [closing], this.#discover);
-      const { slots: before = [] } = this.#topology ?? {};
-      this.#topology = topology;
-      this.#channels.move((slot) => topology.slots[slot] !== before[slot]);
-      this.#forget(new Set(topology.slots));
-      return topology;
-    } catch (error) {
-      this.#failedAt = performance.now();
-      throw error;
-    }
+    else if (command[0] === 'SCRIPT') await this.#to(heir.address, topology).send(command);
   }
 
   #forget(wanted: ReadonlySet<string | undefined>): void {

@@ -1,0 +1,99 @@
+/**
+ * Where the slots of a cluster are, by its own view.
+ *
+ * One look serves all callers that come while it is under way, and the next one after a failure
+ * waits for a moment, so that a cluster in trouble is not asked ever more.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limited } from '../../abortable.ts';
+import type { RedisSource } from '../connection.ts';
+import { connectionError } from '../errors.ts';
+
+/** The cluster's own view, at one moment, of where its slots are. */
+export interface Topology {
+  /** The address of the primary of each slot. */
+  readonly slots: readonly (string | undefined)[];
+  /** How to reach a server, by an address of `slots` or of a redirection. */
+  at(address: string): RedisSource;
+}
+
+/** Asks the cluster; rejects with the client package's reason. */
+export type Discover = (signal: AbortSignal) => Promise<Topology>;
+
+/** How long a command is sent elsewhere or again, or waits for the cluster to be found. */
+export const PATIENCE_MS = 1000;
+/** The pause between two tries while the servers rearrange slots. */
+export const PAUSE_MS = 50;
+/** How long an attempt to find the cluster may take. */
+const ATTEMPT_MS = 5000;
+
+export interface TopologiesParts {
+  readonly discover: Discover;
+  readonly closing: AbortSignal;
+  /** Called with each new topology, and the one before. */
+  readonly found: (topology: Topology, before: Topology | undefined) => void;
+}
+
+/** The last topology, and the looks for a newer one. */
+export class Topologies {
+  readonly #parts: TopologiesParts;
+  #last: Topology | undefined;
+  #looking: Promise<Topology> | undefined;
+  #failedAt = 0;
+
+  constructor(parts: TopologiesParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined until the cluster was found. */
+  get last(): Topology | undefined {
+    return this.#last;
+  }
+
+  /** The last one, or the first. @throws StoreError */
+  async known(): Promise<Topology> {
+    return this.#last ?? (await this.fresh());
+  }
+
+  /** For a caller that cannot go on without a fresh one. @throws StoreError */
+  async fresh(): Promise<Topology> {
+    const patience = new AbortController();
+    try {
+      return await Promise.race([
+        this.refresh(),
+        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
+          throw new Error('connect ETIMEDOUT');
+        }),
+      ]);
+    } catch (error) {
+      throw connectionError(error, false);
+    } finally {
+      patience.abort();
+    }
+  }
+
+  /** Rejects with the client package's reason. */
+  refresh(): Promise<Topology> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<Topology> {
+    const { discover, closing, found } = this.#parts;
+    const rest = this.#failedAt + PAUSE_MS - performance.now();
+    if (rest > 0) await sleep(rest, undefined, { signal: closing });
+    closing.throwIfAborted();
+    try {
+      const topology = await limited(ATTEMPT_MS, [closing], discover);
+      const before = this.#last;
+      this.#last = topology;
+      found(topology, before);
+      return topology;
+    } catch (error) {
+      this.#failedAt = performance.now();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The hold of a bid: its token, and until when it is in force.
+ *
+ * Invariant: tokens grow. The token is the greatest number in a majority of the votes, and nothing
+ * is granted before a majority has that number or a greater one. A later holder has a majority too,
+ * and in it a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
+ * The life of a hold is the least one in a majority, counted from when the round began, which is
+ * before any of its requests left.
+ * What would break it: to grant before a majority was raised, or to count a life from its reply.
+ */
+import type { HeldStatus, Takeover } from '../../contract/store.ts';
+import type { Ballot } from './ballot.ts';
+import { leftOf, takeoverOf, tokenOf } from './tally.ts';
+
+/** The share of a life that is safe against clocks of different rates. */
+const SURE = 0.9;
+
+export class Hold {
+  readonly #ballot: Ballot;
+  readonly #raises: boolean;
+  #token: bigint | undefined;
+  #takeover: Takeover | undefined;
+  /** Until when it is in force without another confirmation. */
+  #lapsesAt = Number.NEGATIVE_INFINITY;
+
+  /** @param raises all members can be raised. */
+  constructor(ballot: Ballot, raises: boolean) {
+    this.#ballot = ballot;
+    this.#raises = raises;
+  }
+
+  get granted(): boolean {
+    return this.#token !== undefined;
+  }
+
+  lapsed(now: number): boolean {
+    return now >= this.#lapsesAt;
+  }
+
+  /** On the votes of a majority; false if the token is not that of a majority. */
+  async begin(): Promise<boolean> {
+    const ballot = this.#ballot;
+    const token = tokenOf(ballot.held, ballot.majority);
+    const low = ballot.held.filter((vote) => (vote.held?.token ?? token) < token);
+    const raised = (): boolean =>
+      ballot.held.filter((vote) => (vote.held?.token ?? 0n) >= token).length >= ballot.majority;
+    if (this.#raises && low.length > 0) {
+      const lift = ballot.poll(
+        (vote) => (low.includes(vote) ? vote.raise(token) : undefined),
+        raised,
+      );
+      if (!raised()) await lift;
+      if (!raised()) return false;
+    }
+    this.#token = token;
+    this.#takeover = takeoverOf(ballot.held);
+    return true;
+  }
+
+  /** On the votes of a round that began then; the claim itself lives for so long from then on. */
+  prolong(startedAt: number, lifeMs: number): HeldStatus {
+    const { held, votes, majority } = this.#ballot;
+    // Fresh votes may outlive the claim, which only heartbeats prolong.
+    const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));
+    this.#lapsesAt = Math.max(this.#lapsesAt, startedAt + leftMs * SURE);
+    const waiters = Math.max(...votes.map((vote) => vote.held?.waiters ?? 0));
+    return { state: 'held', token: this.#token ?? 0n, leftMs, waiters, takeover: this.#takeover };
+  }
+
+  end(): void {
+    this.#token = undefined;
+  }
+}
