@@ -107,9 +107,9 @@ export const REDISSON_FAULTS: readonly Fault[] = [
     why: 'a waiter in Java that died keeps the others waiting for longer with each turn of ours',
   },
   {
-    file: 'src/clients/redis/cluster-link.ts',
+    file: 'src/clients/redis/cluster/cluster-link.ts',
     name: 'Redisson: listeners stay where a slot was',
-    find: '      this.#channels.move((slot) => topology.slots[slot] !== before[slot]);\n',
+    find: '      this.#channels.move((slot) => slots[slot] !== before?.slots[slot]);\n',
     replace: '',
     why: 'messages are sent where nothing listens, and waiters poll',
   },
