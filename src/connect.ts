@@ -82,7 +82,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     await ready(locks);
     return locks;
   } catch (error) {
-    await locks.close();
+    await locks.close().catch(() => {});
     throw error;
   }
 }

@@ -17,6 +17,8 @@ const STRETCH_MS = 2;
 /** How often a turn has time to spare. */
 const SPARE = 8;
 
+const nothing = (): void => {};
+
 /**
  * Keeps the event loop turning. Hand-offs inside the process and stores that reply at once need no
  * timer and no input, so a busy loop over them would run in microtasks for ever, and heartbeats,
@@ -36,7 +38,10 @@ export class EventLoop {
 
   /** For what takes microseconds and can be left out: true a few times in each turn. */
   spare(): boolean {
-    return this.#spare-- > 0;
+    if (this.#spare-- > 0) return true;
+    // Nothing else may begin another turn.
+    if (!this.#armed) this.run(nothing);
+    return false;
   }
 
   /** Runs `go` now, or in the next turn if this one has lasted too long. */

@@ -82,9 +82,10 @@ export class Channels {
   #leave(name: string, channel: Channel): void {
     clearTimeout(channel.leaving);
     channel.leaving = setTimeout(() => {
-      if (this.#channels.get(name) !== channel) return;
-      this.#channels.delete(name);
-      this.#connection.unlisten(name).catch(() => {});
+      if (this.#channels.get(name) === channel) {
+        this.#channels.delete(name);
+        this.#connection.unlisten(name).catch(() => {});
+      }
       if (this.#channels.size === 0) this.#idle();
     }, LINGER_MS).unref();
   }

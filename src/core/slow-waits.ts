@@ -1,21 +1,24 @@
 /**
  * Warns the process of waits that may never end, as that of a task for a lock that it holds itself.
  *
- * A timer for each wait would cost all that wait briefly, so one timer for all locks looks at the
- * end of each line, and warns if the waiter that it finds there is still in the line at its next
- * look: after 30 to 60 s. All before that waiter have waited for longer. It warns once per resource
- * and process, and not where a listener of `slow` knows what to do.
+ * A timer for each wait would cost all that wait briefly, so one timer for all locks looks at both
+ * ends of each line, and warns if a waiter that it finds there is still in the line at its next
+ * look: after 30 to 60 s. All before the last have waited for longer, and the first one stays where
+ * brief waits come and go behind it. It warns once per resource and process, and not where a
+ * listener of `slow` knows what to do.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import type { LocalQueue } from './local-queue.ts';
 import { SLOW_MS, type Waiter } from './waiter.ts';
 
+type Ends = readonly (Waiter<never> | undefined)[];
+
 export class SlowWaits {
   readonly #clock: Clock;
   readonly #queues: ReadonlyMap<unknown, LocalQueue>;
   #timer: Timer | undefined;
-  #seen: readonly (Waiter<never> | undefined)[] = [];
+  #seen: Ends = [];
 
   constructor(clock: Clock, queues: ReadonlyMap<unknown, LocalQueue>) {
     this.#clock = clock;
@@ -37,6 +40,6 @@ export class SlowWaits {
     this.#timer = undefined;
     if (this.#queues.size > 0) this.start();
     for (const waiter of this.#seen) void waiter?.warn();
-    this.#seen = [...this.#queues.values()].map(({ last }) => last as Waiter<never> | undefined);
+    this.#seen = [...this.#queues.values()].flatMap(({ ends }) => ends as Ends);
   };
 }

@@ -85,6 +85,10 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     if (this.settled || standby || heard || warned.has(resource)) return;
     warned.add(resource);
     const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook());
+    if (this.settled) {
+      warned.delete(resource);
+      return;
+    }
     process.emitWarning(message, {
       type: 'HoldfastWarning',
       code: 'HOLDFAST_SLOW_WAIT',
@@ -128,9 +132,9 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   async #timedOut(waitedMs: number, outlook: Outlook): Promise<Error> {
     const waiting = await this.#waiting(waitedMs, outlook);
     const error = new AcquireTimeoutError(this.#subject.resource, waitedMs, waiting);
-    const stack = this.options.site?.stack;
+    const stack = stackOf(this.options.site);
     // Its first line stands for the message.
-    if (stack) error.stack = stack.replace(/.*/, () => String(error));
+    if (stack !== undefined) error.stack = stack.replace(/.*/, () => String(error));
     return error;
   }
 
@@ -154,6 +158,16 @@ export class Waiter<T> implements Linked<Waiter<T>> {
 /** Where the caller asked, for the stack of an error that comes much later. */
 export interface Site {
   readonly stack?: string;
+}
+
+/** A program may have changed how stacks are made: then it is no text, or cannot be read. */
+function stackOf(site: Site | undefined): string | undefined {
+  try {
+    const stack: unknown = site?.stack;
+    return typeof stack === 'string' ? stack : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The stack below this function of ours. */

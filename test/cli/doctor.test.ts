@@ -17,6 +17,12 @@ it('finds nothing to do in a file that is in use, and leaves no lock behind', as
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
+it('judges no other store than the one that is meant', async () => {
+  const { status, err } = await new Place().fate('doctor', 'redis://127.0.0.1:1');
+  expect(status).toBe(64);
+  expect(err).toMatch(/one word too many; a store needs --store/);
+});
+
 it('says what is wrong with a file that is none, or not there', async () => {
   const place = new Place();
   const missing = await place.fate('doctor');

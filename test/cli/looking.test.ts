@@ -138,7 +138,7 @@ it('show tells holders, then waiters in order', async () => {
     ...{ since: expect.stringMatching(/^\d{4}-.*Z$/), ttlMs: 10_000, leftMs: expect.any(Number) },
   };
   expect(queue).toEqual({
-    ...{ resource: 'gpu', limit: 4 },
+    ...{ resource: 'gpu', limit: 4, why: 'queue' },
     holders: [{ ...member, permits: 3, pid: holder.pid, label: 'big\u001b[2J' }],
     waiters: [
       { ...member, permits: 2, pid: first.pid, label: 'cat' },

@@ -120,6 +120,34 @@ describe('its stack', () => {
       expect(first).toContain('waiting.test.ts');
     }
   });
+
+  it('begins there in each turn, however many wait already', async () => {
+    const locks = createLocks(memoryStore());
+    const waits: Promise<unknown>[] = [];
+    function oneOfMany() {
+      waits.push(mine(() => locks.mutex('a').acquire({ wait: 200 })));
+    }
+    await locks.mutex('a').acquire();
+    for (let n = 0; n < 20; n++) {
+      oneOfMany();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const known = (await Promise.all(waits)).filter((stack) => `${stack}`.includes('oneOfMany'));
+    // Each batch of eight arms the loop for the next.
+    expect(known.length).toBeGreaterThan(16);
+  });
+
+  it('may be whatever the program makes of stacks', async () => {
+    const locks = createLocks(memoryStore());
+    await locks.mutex('a').acquire();
+    const { prepareStackTrace } = Error;
+    Error.prepareStackTrace = (_, frames) => frames;
+    try {
+      await expect(locks.mutex('a').acquire(SHORT)).rejects.toMatchObject({ why: 'held' });
+    } finally {
+      Error.prepareStackTrace = prepareStackTrace;
+    }
+  });
 });
 
 describe('a try in a quarantine', () => {
@@ -211,6 +239,19 @@ describe('a long wait', () => {
     expect(options.detail).toMatch(
       /^AcquireTimeoutError: Not acquired within .*\n {4}at .*waiting\.test\.ts/,
     );
+  });
+
+  it('is warned of although brief waits come and go behind it', async () => {
+    const { clock, locks, warned } = busy();
+    void locks.mutex('stuck').acquire();
+    for (let n = 0; n < 10; n++) {
+      locks
+        .mutex('stuck')
+        .acquire({ wait: '8s' })
+        .catch(() => {});
+      await clock.advance(10_000);
+    }
+    expect(warned).toHaveBeenCalledOnce();
   });
 
   it('is not warned of where a listener of `slow` hears of it, nor for a standby', async () => {

@@ -4,12 +4,12 @@ import type { Traits } from '../../contract/store.ts';
 import type { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Locks } from '../../locks.ts';
 import { engineOf } from '../../locks.ts';
-import { COMMON } from '../arguments.ts';
+import { COMMON, misuse } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, span, tableLines } from '../queue-view.ts';
-import { plain } from '../text.ts';
+import { plain, quote } from '../text.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast doctor [--store URL] [--json]
@@ -34,7 +34,9 @@ export const verb: Verb = {
   help: HELP,
   flags: COMMON,
   async run(given) {
-    given.atMostOne();
+    const word = given.atMostOne();
+    if (word !== undefined)
+      throw misuse(`${quote(word)} is one word too many; a store needs --store`);
     const warnings = warningsFromNow();
     const found: Finding[] = [];
     let status = 0;

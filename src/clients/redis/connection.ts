@@ -158,7 +158,7 @@ export class SlotChannels {
 
   #open(where: number | 'cluster'): Channels {
     const channels = new Channels(this.#sourceOf(where), () => {
-      this.#all.delete(where);
+      if (this.#all.get(where) === channels) this.#all.delete(where);
       channels.close();
     });
     this.#all.set(where, channels);

@@ -98,6 +98,7 @@ export class ClusterLink implements Link {
     } catch (error) {
       if (refusalCode(error) !== 'MOVED') throw error;
       await this.#topologies.fresh();
+      this.#closing.signal.throwIfAborted();
       return this.#channels.follow(where, channel, wake);
     }
   }
@@ -127,9 +128,14 @@ export class ClusterLink implements Link {
     return {
       ...REDIS,
       open: async (terms) => {
-        const topology = await this.#topologies.known();
-        const wire = await this.#source(topology.slots[slot] ?? '', topology).open(terms);
-        return { ...wire, ...wire.sharded };
+        for (;;) {
+          const topology = await this.#topologies.known();
+          const address = topology.slots[slot];
+          const wire = await this.#source(address ?? '', topology).open(terms);
+          // The slot may have moved meanwhile.
+          if (this.#topologies.last?.slots[slot] === address) return { ...wire, ...wire.sharded };
+          wire.close();
+        }
       },
     };
   }

@@ -101,6 +101,13 @@ export const REDISSON_FAULTS: readonly Fault[] = [
   },
   {
     ...line,
+    name: 'Redisson: the notes of a queue end with the last of ours',
+    find: 'math.max(claim.ends, last, now',
+    replace: 'math.max(claim.ends, now',
+    why: 'after a failure of many at once nothing gets the lock for as many ttls',
+  },
+  {
+    ...line,
     name: 'Redisson: ends of waiters stay when the first one gets a fair lock',
     find: 'remove(q, 1, claim.ttl)',
     replace: 'remove(q, 1)',

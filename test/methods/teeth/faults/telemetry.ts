@@ -20,10 +20,31 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'a task that waits for itself hangs without a word',
   },
   {
+    file: 'src/core/local-queue.ts',
+    name: 'brief waits hide one that never ends',
+    find: '[this.#line.first, this.#line.last]',
+    replace: '[this.#line.last]',
+    why: 'a task waits for itself without a word, while others try and give up',
+  },
+  {
+    file: 'src/core/waiter.ts',
+    name: 'a stack is always text',
+    find: "typeof stack === 'string'",
+    replace: 'stack !== 5',
+    why: 'with a hook for stacks a wait never ends, and the process crashes',
+  },
+  {
+    file: 'src/base/event-loop.ts',
+    name: 'only what is sent makes room for more call sites',
+    find: 'if (!this.#armed) this.run(nothing);',
+    replace: '',
+    why: 'where many wait for a lock that hangs, no error says where it was asked for',
+  },
+  {
     file: 'src/core/waiter.ts',
     name: 'a time-out has the stack of a timer',
-    find: 'if (stack) error.stack',
-    replace: 'if (!stack) error.stack',
+    find: 'if (stack !== undefined) error.stack',
+    replace: "if (stack === '') error.stack",
     why: 'the log does not say which lock ran out',
   },
   {

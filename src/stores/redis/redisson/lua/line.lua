@@ -41,7 +41,9 @@ end
 local function save(q, claim)
   local note = format('%s%.0f %.0f %s', claim.state, claim.number, claim.ends, claim.terms)
   call('HSET', q.notes, claim.id, note)
-  lastsFor(q.notes, math.max(claim.ends - now, leftOf(q.key)))
+  -- As long as any end in the queue: without its note, a dead waiter of ours would pass for Java's.
+  local last = tonumber(call('ZRANGE', q.scores, -1, -1, 'WITHSCORES')[2] or 0)
+  lastsFor(q.notes, math.max(claim.ends, last, now + leftOf(q.key)) - now)
 end
 
 -- Takes the waiter at this place out. As in Redisson, those behind it come earlier by its time
