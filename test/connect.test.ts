@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -142,4 +142,38 @@ test.each([
 
 test('what is no text at all is a usage error too', async () => {
   await expect(openStore(undefined as unknown as string)).rejects.toMatchObject({ code: 'USAGE' });
+});
+
+/** Databases, and the group of Hazelcast. */
+const WITH_A_NAME = /^(postgres|mysql|mongodb|hazelcast|table.+):$/;
+/** What stands behind the scheme of each row. */
+const ADDRESSES: Readonly<Record<string, string>> = {
+  'memory:': '',
+  'sqlite:': './unused.db',
+  's3:': '//plans/?region=eu-west-1',
+  'dynamodb:': '//locks?region=eu-west-1',
+  'kubernetes:': '?url=https://127.0.0.1:1&token=secret',
+};
+const MORE: Readonly<Record<string, string>> = {
+  fair: '?mutex=fair',
+  'recipe latch': '?recipe=latch',
+  'recipe semaphore': '?recipe=semaphore',
+};
+
+test('the page of stores says what each of them can do', async () => {
+  const page = readFileSync('docs/reference/stores.md', 'utf8');
+  const rows = [...page.matchAll(/^\| (`.*) \|$/gm)].map(([, row = '']) =>
+    row.trim().split(/ *\| */),
+  );
+  expect(rows.length).toBeGreaterThan(15);
+  for (const [name = '', ...told] of rows) {
+    const [, scheme = ''] = /^`([^`]+)`/.exec(name) ?? [];
+    const [, more = ''] = /^`[^`]+`, ([a-z ]+)$/.exec(name) ?? [];
+    const server = `//127.0.0.1:1${WITH_A_NAME.test(scheme) ? '/shop' : ''}`;
+    const store = await openStore(scheme + (ADDRESSES[scheme] ?? server) + (MORE[more] ?? ''));
+    const { permits, queue, tokens, records } = store.traits;
+    const can = [permits, queue, tokens, records, store.list, store.evict];
+    expect([name, ...can.map((it) => (it ? 'yes' : 'no'))]).toEqual([name, ...told]);
+    await store.close?.();
+  }
 });
