@@ -118,7 +118,7 @@ end
 
 local function inspect(first)
   local used = inUse(first.key)
-  if not used then return {} end
+  if not used then return quarantined({}) end
   local lines, known = ours(first)
   if used == 'p' then
     local all = call('GET', first.key) + call('ZCARD', first.ends)
