@@ -27,13 +27,6 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'a task waits for itself without a word, while others try and give up',
   },
   {
-    file: 'src/core/waiter.ts',
-    name: 'a stack is always text',
-    find: "typeof stack === 'string'",
-    replace: 'stack !== 5',
-    why: 'with a hook for stacks a wait never ends, and the process crashes',
-  },
-  {
     file: 'src/base/event-loop.ts',
     name: 'only what is sent makes room for more call sites',
     find: 'if (!this.#armed) this.run(nothing);',
