@@ -77,7 +77,7 @@ const ALL: readonly Lane[] = [
 
 /** What who has not run it should know. */
 const BESIDE = `
-npm run test:all has beside this, in 35 to 45 minutes on two cores, fetching what the machine lacks:
+npm run test:all has beside this, in some 50 minutes on two cores, fetching what the machine lacks:
   every store on real servers, their faults, and what leaks; the models; ten times the worlds and
   the calls; ${FAULTS.length} planted faults; other versions of Node, Bun, Deno, TypeScript; Jest`;
 
