@@ -8,6 +8,9 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+/** More failures than this are no accident, however loaded the machine is. */
+export const MOST_ASKED_AGAIN = 5;
+
 /** So many runs of each step are remembered. */
 const RUNS = 5;
 
@@ -21,6 +24,17 @@ export const ASKED_AGAIN: string = join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
   'holdfast/asked-again.json',
 );
+
+/** Adds a run of this step to the file; returns what fails because it was asked again too often. */
+export function askedTooOften(
+  file: string,
+  step: string,
+  asked: readonly string[],
+): readonly string[] {
+  return [...remember(file, step, asked)].map(
+    ([test, times]) => `${test} (passed only when asked again, in ${times} of its last 5 runs)`,
+  );
+}
 
 /** Adds a run of this step to the file; returns what was asked again too often, and how often. */
 export function remember(

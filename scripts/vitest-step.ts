@@ -6,11 +6,8 @@
  * again, so that is collected after each run of it, before the next.
  */
 import { createVitest, type TestModule, type Vitest } from 'vitest/node';
-import { ASKED_AGAIN, remember } from './asked-again.ts';
+import { ASKED_AGAIN, askedTooOften, MOST_ASKED_AGAIN } from './asked-again.ts';
 import { ROOT, type Skip, type Step, StepError, type Tally } from './steps.ts';
-
-/** More failures than this are no accident, however loaded the machine is. */
-export const MOST_ASKED_AGAIN = 5;
 
 export interface TimedOptions {
   /** Where the vitest.config.ts is; default: here. */
@@ -37,9 +34,7 @@ export function timedVitestStep(
   const judge: Judge = async (vitest, tally) => {
     if (tally.failed.length > MOST_ASKED_AGAIN) return tally;
     const again = await askAgain(vitest, tally);
-    const tooOften = [...remember(memory, name, again.onlyAlone)].map(
-      ([test, times]) => `${test} (passed only when asked again, in ${times} of its last 5 runs)`,
-    );
+    const tooOften = askedTooOften(memory, name, again.onlyAlone);
     return { ...again, failed: [...again.failed, ...tooOften] };
   };
   return { name, live: true, run: () => runProject(name, root, judge) };

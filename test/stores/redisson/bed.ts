@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createLocks, type Lock, type Locks } from 'holdfast';
 import { redissonStore } from 'holdfast/redisson';
 import { Redis } from 'ioredis';
+import { expect } from 'vitest';
 import {
   type ForeignCommand,
   ForeignProgram,
@@ -79,6 +80,15 @@ export class RedissonBed {
     return Number(count);
   }
 
+  /**
+   * Returns once a thread in Java sleeps until it is told of a release. It tries once more after it
+   * has begun to listen; a thread that came later and has given up is past that point.
+   */
+  async javaSleeps(kind: string, name: string): Promise<void> {
+    await expect.poll(() => this.listeners(kind, name)).toBeGreaterThan(1);
+    expect(await this.java.thread().acquire(kind, name, { wait: 200 })).toBe(false);
+  }
+
   async close(): Promise<void> {
     await this.locks.close();
     await this.fair.close();
@@ -93,6 +103,7 @@ export function channelOf(kind: string, name: string): string {
   const channels: Readonly<Record<string, string>> = {
     mutex: 'redisson_lock__channel',
     fair: 'redisson_lock__channel',
+    read: 'redisson_rwlock',
     write: 'redisson_rwlock',
     permit: 'redisson_sc',
   };

@@ -183,7 +183,7 @@ describe('a read-write lock', () => {
     const lease = await bed.ours('write', 'letter').acquire();
     const java = bed.java.thread();
     const reading = java.acquire('read', 'letter', { lease: LONG });
-    await expect.poll(() => bed.listeners('write', 'letter')).toBe(2);
+    await bed.javaSleeps('read', 'letter');
     const writing = bed.java.thread().acquire('write', 'letter', { lease: LONG });
     await downgrade(lease);
     expect(await reading).toBe(true);
