@@ -18,7 +18,13 @@ import { Buffer } from 'node:buffer';
 import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
-import { failedWith, RequestError, tooLate } from '../clients/zookeeper/errors.ts';
+import {
+  failedWith,
+  RequestError,
+  tooLate,
+  unlessMissing,
+  unlessThere,
+} from '../clients/zookeeper/errors.ts';
 import { checkPath, nodeName } from '../clients/zookeeper/paths.ts';
 import type { Within } from '../clients/zookeeper/protected-create.ts';
 import type { NodeData, Stat, StepAnswer } from '../clients/zookeeper/wire/requests.ts';
@@ -123,14 +129,9 @@ async function raise(place: Place, verb: Verb, token: FencingToken): Promise<num
 
 /** The leader's data of the node; undefined if there is no node. */
 async function read({ session, path }: Place, within: Within = {}): Promise<NodeData | undefined> {
-  try {
-    // The server carries them out in this order.
-    const [, known] = await Promise.all([session.sync(within), session.getData(path, within)]);
-    return known;
-  } catch (error) {
-    if (failedWith(error, 'NONODE')) return undefined;
-    throw error;
-  }
+  // The server carries them out in this order.
+  const asked = Promise.all([session.sync(within), session.getData(path, within)]);
+  return (await asked.catch(unlessMissing))?.[1];
 }
 
 interface Putting {
@@ -147,10 +148,6 @@ async function create({ session, path }: Place, putting: Putting): Promise<numbe
     await create({ session, path: above }, { timeoutMs: putting.timeoutMs }).catch(unlessThere);
   }
   return (await session.create(path, putting)).stat.version;
-}
-
-function unlessThere(error: unknown): void {
-  if (!failedWith(error, 'NODEEXISTS')) throw error;
 }
 
 async function set(

@@ -72,6 +72,16 @@ export function failedWith(error: unknown, reason: Reason): error is RequestErro
   return isLockError(error, 'STORE') && (error as Partial<RequestError>).reason === reason;
 }
 
+/** For a request about a node that may be missing: undefined if it is. */
+export function unlessMissing(error: unknown): undefined {
+  if (!failedWith(error, 'NONODE')) throw error;
+}
+
+/** For the creation of a node that may be there. */
+export function unlessThere(error: unknown): undefined {
+  if (!failedWith(error, 'NODEEXISTS')) throw error;
+}
+
 /** A server's refusal. `about` is the path of the request. */
 export function refused(code: number, about: string, step?: number): RequestError {
   const known = REFUSALS.find(([number]) => number === code) ?? UNKNOWN;

@@ -14,7 +14,7 @@
 import { isLockError } from '../../base/errors.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Acl } from './address.ts';
-import { failedWith, RequestError, tooLate } from './errors.ts';
+import { failedWith, RequestError, tooLate, unlessMissing } from './errors.ts';
 import type { SessionState } from './session.ts';
 import type { Created, NodeChildren, NodeKind, Stat } from './wire/requests.ts';
 
@@ -103,25 +103,13 @@ export async function findProtected(
     if (stat === undefined) continue;
     const ours = stat.session === 0n || stat.session === session.id;
     if (ours && own === undefined) own = { path, stat };
-    else await deleteIfThere(session, path, timeoutMs);
+    else await session.delete(path, { timeoutMs }).catch(unlessMissing);
   }
   return own;
 }
 
 export function protectedName(id: string, name: string): string {
   return `_c_${id}-${name}`;
-}
-
-async function deleteIfThere(
-  session: ProtectedSession,
-  path: string,
-  timeoutMs: number | undefined,
-): Promise<void> {
-  try {
-    await session.delete(path, { timeoutMs });
-  } catch (error) {
-    if (!failedWith(error, 'NONODE')) throw error;
-  }
 }
 
 function isUnknown(error: unknown): boolean {

@@ -8,7 +8,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Acl, Destination } from './address.ts';
-import { failedWith } from './errors.ts';
+import { failedWith, unlessMissing } from './errors.ts';
 import { checkPath } from './paths.ts';
 import {
   createProtected,
@@ -70,7 +70,7 @@ export class ZookeeperSession extends Session {
     try {
       await this.multi([{ step: 'check', path: '/' }], within);
     } catch (error) {
-      if (!failedWith(error, 'NOAUTH') && !failedWith(error, 'NONODE')) throw error;
+      if (!failedWith(error, 'NOAUTH')) unlessMissing(error);
     }
   }
 
@@ -102,12 +102,7 @@ export class ZookeeperSession extends Session {
   async exists(path: string, watched: Watched = {}): Promise<requests.Stat | undefined> {
     const full = this.#full(path);
     const asking = this.#asking('exists', watched);
-    try {
-      return await this.ask(requests.exists(full, 'watching' in asking), asking);
-    } catch (error) {
-      if (failedWith(error, 'NONODE')) return undefined;
-      throw error;
-    }
+    return this.ask(requests.exists(full, 'watching' in asking), asking).catch(unlessMissing);
   }
 
   async getData(path: string, watched: Watched = {}): Promise<requests.NodeData> {

@@ -6,9 +6,9 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { failedWith } from '../../clients/zookeeper/errors.ts';
+import { unlessMissing, unlessThere } from '../../clients/zookeeper/errors.ts';
 import { nodeName } from '../../clients/zookeeper/paths.ts';
-import type { Within } from '../../clients/zookeeper/protected-create.ts';
+import type { Making, Within } from '../../clients/zookeeper/protected-create.ts';
 import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
 
@@ -82,23 +82,24 @@ export async function lineageOf(
   within: Within,
 ): Promise<string> {
   for (;;) {
-    try {
-      const { data } = await session.getData(tree.lineage, within);
-      return `zookeeper:${data.toString()}`;
-    } catch (error) {
-      if (!failedWith(error, 'NONODE')) throw error;
-    }
+    const known = await session.getData(tree.lineage, within).catch(unlessMissing);
+    if (known) return `zookeeper:${known.data.toString()}`;
     if ((await session.exists('/', within)) === undefined) throw noChroot();
     const data = Buffer.from(randomBytes(8).toString('hex'));
-    for (const path of [...tree.folders, tree.lineage]) {
-      // Without the right to create, a client gets NOAUTH even if the node exists.
-      if (await session.exists(path, within)) continue;
-      const making = path === tree.lineage ? { data, ...within } : within;
-      await session.create(path, making).catch((error: unknown) => {
-        if (!failedWith(error, 'NODEEXISTS')) throw error;
-      });
-    }
+    for (const path of tree.folders) await ensure(session, path, within);
+    await ensure(session, tree.lineage, { data, ...within });
   }
+}
+
+/** Makes a node unless it is there. @throws StoreError */
+export async function ensure(
+  session: ZookeeperSession,
+  path: string,
+  making: Making,
+): Promise<void> {
+  // Without the right to create, a client gets NOAUTH even if the node exists.
+  if (await session.exists(path, { timeoutMs: making.timeoutMs })) return;
+  await session.create(path, making).catch(unlessThere);
 }
 
 function noChroot(): StoreError {

@@ -1,8 +1,7 @@
 /** Queues, read from the server. */
 
-import { failedWith } from '../../clients/zookeeper/errors.ts';
+import { unlessMissing } from '../../clients/zookeeper/errors.ts';
 import type { Watcher } from '../../clients/zookeeper/watches.ts';
-import type { NodeChildren } from '../../clients/zookeeper/wire/requests.ts';
 import { QueueView } from '../consensus/queue-view.ts';
 import type { KeptSession } from './kept-session.ts';
 import {
@@ -35,13 +34,9 @@ export async function listQueue(
   path: string,
   { watch, known }: Listing = {},
 ): Promise<View> {
-  let listed: NodeChildren;
-  try {
-    listed = await kept.session.getChildren(path, { ...kept.within, watch });
-  } catch (error) {
-    if (failedWith(error, 'NONODE')) return new QueueView([]);
-    throw error;
-  }
+  const asked = kept.session.getChildren(path, { ...kept.within, watch });
+  const listed = await asked.catch(unlessMissing);
+  if (!listed) return new QueueView([]);
   const parsed = new Map(known?.places.map((place) => [place.name, place]));
   const { recipe } = kept;
   const places = listed.children.flatMap((name) => parsed.get(name) ?? placeIn(name, recipe) ?? []);
@@ -88,20 +83,13 @@ export async function readDetails(
   path: string,
   watch?: Watcher,
 ): Promise<Details | undefined> {
-  try {
-    return detailsIn(await kept.session.getData(path, { ...kept.within, watch }));
-  } catch (error) {
-    if (failedWith(error, 'NONODE')) return undefined;
-    throw error;
-  }
+  const asked = kept.session.getData(path, { ...kept.within, watch });
+  const found = await asked.catch(unlessMissing);
+  return found && detailsIn(found);
 }
 
 /** The queue's note on how a hold ended. */
 export async function readNote(kept: KeptSession, path: string): Promise<Note | undefined> {
-  try {
-    return noteIn((await kept.session.getData(path, kept.within)).data);
-  } catch (error) {
-    if (failedWith(error, 'NONODE')) return undefined;
-    throw error;
-  }
+  const found = await kept.session.getData(path, kept.within).catch(unlessMissing);
+  return found && noteIn(found.data);
 }

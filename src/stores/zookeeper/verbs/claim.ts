@@ -7,7 +7,7 @@
  * other tries, so concurrent tries, and only those, may fail although nothing is held.
  */
 
-import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import { failedWith, unlessMissing, unlessThere } from '../../../clients/zookeeper/errors.ts';
 import type { Created } from '../../../clients/zookeeper/wire/requests.ts';
 import { StoreError } from '../../../contract/errors.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
@@ -131,11 +131,10 @@ async function create(parts: Parts, own: ZookeeperClaim): Promise<Created> {
     try {
       return await kept.session.createProtected({ ...terms, tried });
     } catch (error) {
-      if (!failedWith(error, 'NONODE')) throw error;
+      unlessMissing(error);
       for (const path of parts.tree.containers(claim.resource)) {
-        await kept.session.create(path, { kind: 'container', ...kept.within }).catch((found) => {
-          if (!failedWith(found, 'NODEEXISTS')) throw found;
-        });
+        const container = { kind: 'container', ...kept.within } as const;
+        await kept.session.create(path, container).catch(unlessThere);
       }
     }
   }
@@ -190,7 +189,7 @@ async function startAnew(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus
     await kept.session.delete(path, kept.within);
   } catch (error) {
     if (failedWith(error, 'NOTEMPTY')) throw nearOverflow();
-    if (!failedWith(error, 'NONODE')) throw error;
+    unlessMissing(error);
   }
   return enter(parts, claim);
 }

@@ -18,12 +18,13 @@
  * session has to catch up with the leader first.
  */
 
-import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import { StoreError } from '../../../contract/errors.ts';
 import type { Kept } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import type { KeptSession } from '../kept-session.ts';
+import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
@@ -135,13 +136,8 @@ export class Keeping {
 
   async #makeFolders({ session, within }: KeptSession, resource: string): Promise<void> {
     const { tree } = this.#parts;
-    for (const path of [tree.records, tree.recordsBeside(resource)]) {
-      // Without the right to create, a client gets NOAUTH even if the node exists.
-      if (await session.exists(path, within)) continue;
-      await session.create(path, within).catch((error: unknown) => {
-        if (!failedWith(error, 'NODEEXISTS')) throw error;
-      });
-    }
+    await ensure(session, tree.records, within);
+    await ensure(session, tree.recordsBeside(resource), within);
   }
 
   /** Never rejects: the next sweep deletes the rest. */
@@ -193,16 +189,13 @@ function dataOf({ text, ms }: Record): Buffer {
 
 /** Undefined if there is none. @throws StoreError */
 async function readRecord(kept: KeptSession, path: string): Promise<Found | undefined> {
-  try {
-    const { data, stat } = await kept.session.getData(path, kept.within);
-    const [, length, text] = /^1 (\d+) (.*)$/s.exec(data.toString()) ?? [];
-    if (length === undefined || text === undefined) throw unreadable(path);
-    const ms = Number(length);
-    return { path, version: stat.version, text, ms, until: stat.mtimeMs + ms };
-  } catch (error) {
-    if (failedWith(error, 'NONODE')) return undefined;
-    throw error;
-  }
+  const found = await kept.session.getData(path, kept.within).catch(unlessMissing);
+  if (!found) return undefined;
+  const { data, stat } = found;
+  const [, length, text] = /^1 (\d+) (.*)$/s.exec(data.toString()) ?? [];
+  if (length === undefined || text === undefined) throw unreadable(path);
+  const ms = Number(length);
+  return { path, version: stat.version, text, ms, until: stat.mtimeMs + ms };
 }
 
 function unreadable(path: string): StoreError {

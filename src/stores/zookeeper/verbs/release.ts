@@ -9,7 +9,7 @@
  * otherwise it goes to a session of its own.
  */
 
-import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import type { Claim, Takeover } from '../../../contract/store.ts';
 import type { KeptSession } from '../kept-session.ts';
@@ -103,7 +103,7 @@ async function remove({ tree }: Parts, own: ZookeeperClaim): Promise<boolean> {
 
 async function locate(own: ZookeeperClaim, parent: string): Promise<void> {
   const { session, within } = own.kept;
-  const found = await session.findProtected({ parent, id: own.id, ...within }).catch(nothing);
+  const found = await session.findProtected({ parent, id: own.id, ...within }).catch(unlessMissing);
   own.path = found?.path;
 }
 
@@ -114,7 +114,7 @@ async function removeAt(own: ZookeeperClaim, path: string, queue: string): Promi
     else await own.kept.session.delete(path, own.kept.within);
     return true;
   } catch (error) {
-    return nothing(error) ?? false;
+    return unlessMissing(error) ?? false;
   }
 }
 
@@ -144,11 +144,6 @@ export async function noted(
   }
 }
 
-/** Undefined if there is no such node. */
-function nothing(error: unknown): undefined {
-  if (!failedWith(error, 'NONODE')) throw error;
-}
-
 async function leaveLater(parts: Parts, own: ZookeeperClaim, ms: number): Promise<boolean> {
   if (own.sealed || own.path === undefined) return true;
   const sentAt = parts.clock.now();
@@ -163,7 +158,7 @@ async function leaveLater(parts: Parts, own: ZookeeperClaim, ms: number): Promis
     else await session.setData(path, data, { version, ...within });
   } catch (error) {
     if (failedWith(error, 'BADVERSION')) return sealedBefore(parts, own, ms);
-    nothing(error);
+    unlessMissing(error);
     return false;
   }
   own.sealed = { state: 'gone', why: 'unknown' };

@@ -7,7 +7,7 @@
  * process has read it. Later evictions delete those of dead processes.
  */
 import type { Clock } from '../../../base/clock.ts';
-import { failedWith } from '../../../clients/zookeeper/errors.ts';
+import { unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import type { Claim, GoneStatus } from '../../../contract/store.ts';
 import { OwnTombstones } from '../../own-tombstones.ts';
@@ -41,17 +41,13 @@ export class Tombstones {
     const known = this.find(claim);
     if (known) return known;
     const path = this.#tree.tombstone(uuidOf(claim));
-    try {
-      const { data } = await session.getData(path, within);
-      const status: GoneStatus = { state: 'gone', why: 'evicted', detail: data.toString() };
-      this.bury(claim, status);
-      // The only process that it concerns has read it.
-      session.delete(path, within).catch(() => {});
-      return status;
-    } catch (error) {
-      if (failedWith(error, 'NONODE')) return EXPIRED;
-      throw error;
-    }
+    const found = await session.getData(path, within).catch(unlessMissing);
+    if (!found) return EXPIRED;
+    const status: GoneStatus = { state: 'gone', why: 'evicted', detail: found.data.toString() };
+    this.bury(claim, status);
+    // The only process that it concerns has read it.
+    session.delete(path, within).catch(() => {});
+    return status;
   }
 
   burial(uuid: string, reason: string): MultiStep {
