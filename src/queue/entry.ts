@@ -26,9 +26,6 @@ export interface Entry extends Linked<Entry> {
   takeover: Takeover | undefined;
 }
 
-/** The status of a claim that has left. */
-export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
-
 /** A claim that arrives: it waits, and lives until then. */
 export function entryOf(claim: Claim, number: bigint, expiresAt: number): Entry {
   const { id, kind, permits, limit, ttlMs, holder } = claim;

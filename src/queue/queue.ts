@@ -12,10 +12,11 @@
  * What would break it: a step on a queue that another step has left behind, or a `now` that is
  * later than the time by which a holder counts its lease.
  */
+import { full, mismatch, UNKNOWN } from '../contract/gone.ts';
 import type { Kept } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
-import { type Entry, entryOf, UNKNOWN } from './entry.ts';
+import { type Entry, entryOf } from './entry.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import { Remains } from './remains.ts';
 import type { QueueState, WholeState } from './state.ts';
@@ -133,7 +134,7 @@ export class ClaimQueue {
     const misfit = claims.misfit(claim.kind, now);
     if (misfit) {
       this.#settle(now);
-      return { state: 'gone', why: 'mismatch', detail: `its queue holds ${misfit.kind} claims` };
+      return mismatch(misfit.kind);
     }
     const { last } = claims;
     claims.last = number > last ? number : last + 1n;
@@ -149,7 +150,7 @@ export class ClaimQueue {
     // A claim that is refused leaves no trace, and so nothing to be written.
     if (claims.last === entry.number) claims.last = last;
     this.#settle(now);
-    if (claim.queue) return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
+    if (claim.queue) return full(maxWaiters);
     return { state: 'gone', why: 'refused', ...(!trusts && lossOf(this.#closedUntil - now)) };
   }
 

@@ -3,9 +3,8 @@
  * as long as the claim could have lived. Enough where no copy can come from outside of the process.
  */
 import type { Clock } from '../base/clock.ts';
+import { UNKNOWN } from '../contract/gone.ts';
 import type { GoneStatus } from '../contract/store.ts';
-
-const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 
 /** How often the memory is cleared. */
 const SWEEP_MS = 60_000;

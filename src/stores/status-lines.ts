@@ -8,6 +8,7 @@
  * Durations are in ms, `-` stands for what does not apply.
  */
 import { StoreError } from '../contract/errors.ts';
+import { mismatch } from '../contract/gone.ts';
 import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../contract/store.ts';
 
 export const KINDS: Readonly<Record<string, Kind>> = {
@@ -79,7 +80,7 @@ function gone(why: GoneReason, detail: string): ClaimStatus {
     return { state: 'gone', why, quarantineMs: Number(detail) };
   }
   if (why !== 'mismatch') return { state: 'gone', why, ...(detail !== '' && { detail }) };
-  return { state: 'gone', why, detail: `its queue holds ${KINDS[detail]} claims` };
+  return mismatch(KINDS[detail] as Kind);
 }
 
 export interface Standing {

@@ -12,6 +12,7 @@
  * What would break it: two claims in one place of the order.
  */
 import { admissible, limitOf, type Standing, sameQueue } from '../../contract/admission.ts';
+import { mismatch } from '../../contract/gone.ts';
 import type { Claim, GoneStatus, Kind, Member, Queue } from '../../contract/store.ts';
 
 /** A claim in a queue. */
@@ -96,7 +97,7 @@ export class QueueView<P extends Place = Place, N = unknown> {
   /** The status for a claim whose kind cannot stand in this queue. */
   misfit(kind: Kind): GoneStatus | undefined {
     if (this.#kind === undefined || sameQueue(this.#kind, kind)) return undefined;
-    return { state: 'gone', why: 'mismatch', detail: `its queue holds ${this.#kind} claims` };
+    return mismatch(this.#kind);
   }
 
   /** For people; a member for each place. */

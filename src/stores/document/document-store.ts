@@ -1,11 +1,12 @@
 /** The verbs of the contract as steps of documents; `document.ts` has the protocol. */
 import { type Clock, OneTimer } from '../../base/clock.ts';
 import { randomId } from '../../base/random-id.ts';
-import { ClosedError, toStoreError } from '../../contract/errors.ts';
+import { ClosedError } from '../../contract/errors.ts';
+import { UNKNOWN } from '../../contract/gone.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { UNKNOWN } from '../../queue/entry.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
+import { each } from '../each.ts';
 import type { Step } from './asks.ts';
 import { Document } from './document.ts';
 import type { Documents } from './documents.ts';
@@ -164,13 +165,7 @@ export class DocumentStore implements Store {
     stepOf: (claim: Claim, i: number) => Step<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     if (this.#closed) throw closed();
-    return Promise.all(
-      claims.map((claim, i) =>
-        this.#status(claim, stepOf(claim, i)).catch((error): ClaimStatus => {
-          return { state: 'error', error: toStoreError(error) };
-        }),
-      ),
-    );
+    return each(claims, (claim, i) => this.#status(claim, stepOf(claim, i)));
   }
 
   async #status(claim: Claim, step: Step<ClaimStatus>): Promise<ClaimStatus> {

@@ -13,9 +13,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { EtcdClient } from '../../clients/etcd/client.ts';
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
+import { EXPIRED } from '../../contract/gone.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { errorStatus } from '../consensus/outcomes.ts';
+import { errorStatus } from '../each.ts';
 import { grouped } from '../grouped.ts';
 import type { KeySpace } from './layout.ts';
 import { Leases } from './leases.ts';
@@ -127,7 +128,7 @@ export class EtcdStore implements Store {
     const status = await downgrade(this.#parts, claim);
     if (status) return status;
     const [gone] = await this.renew([claim]);
-    return gone ?? { state: 'gone', why: 'expired' };
+    return gone ?? EXPIRED;
   }
 
   evict(

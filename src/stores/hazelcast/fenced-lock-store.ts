@@ -12,7 +12,8 @@
  * lock, which the client then has no way to give back before its session ends.
  */
 import type { Clock } from '../../base/clock.ts';
-import { ClosedError, toStoreError } from '../../contract/errors.ts';
+import { ClosedError } from '../../contract/errors.ts';
+import { UNKNOWN } from '../../contract/gone.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -22,8 +23,8 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { UNKNOWN } from '../../queue/entry.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
+import { each } from '../each.ts';
 import type { FencedLock } from './client.ts';
 import { CpSession } from './cp-session.ts';
 import { FencedClaim } from './fenced-claim.ts';
@@ -150,10 +151,6 @@ export class FencedLockStore implements Store {
     verb: (claim: Claim) => Promise<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     if (this.#closed) throw new ClosedError('This store is closed');
-    return Promise.all(
-      claims.map((claim) =>
-        verb(claim).catch((error): ClaimStatus => ({ state: 'error', error: toStoreError(error) })),
-      ),
-    );
+    return each(claims, verb);
   }
 }

@@ -21,8 +21,10 @@ import { UsageError } from '../../base/errors.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { type Connection, connectionOf } from '../../clients/sql/connection.ts';
 import { storeErrorOf } from '../../clients/sql/store-error.ts';
-import { StoreError, toStoreError } from '../../contract/errors.ts';
-import type { Claim, ClaimStatus, GoneStatus, Queue, Store, Traits } from '../../contract/store.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { EXPIRED, REFUSED } from '../../contract/gone.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
+import { each } from '../each.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
 import { isDuplicate } from './duplicate.ts';
 import type { RowLayout } from './layout.ts';
@@ -58,9 +60,6 @@ const TRAITS: Traits = {
   failover: 'best-effort',
   reach: 'network',
 };
-
-const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
-const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 
 /** A row that was found may be gone when it is looked at; its successor is not, as a rule. */
 const TRIES = 3;
@@ -247,16 +246,4 @@ export class RowStore implements Store {
       throw storeErrorOf(error, this.#needs);
     }
   }
-}
-
-/** All at once; where one fails, the others do not. */
-function each(
-  claims: readonly Claim[],
-  step: (claim: Claim) => Promise<ClaimStatus>,
-): Promise<readonly ClaimStatus[]> {
-  return Promise.all(
-    claims.map((claim) =>
-      step(claim).catch((error): ClaimStatus => ({ state: 'error', error: toStoreError(error) })),
-    ),
-  );
 }

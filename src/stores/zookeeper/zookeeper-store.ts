@@ -14,9 +14,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';
+import { EXPIRED } from '../../contract/gone.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { errorStatus } from '../consensus/outcomes.ts';
+import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { ZookeeperClaims } from './own-claims.ts';
@@ -143,7 +144,7 @@ export class ZookeeperStore implements Store {
     const status = own && (await downgrade(this.#parts, own));
     if (status) return status;
     const [gone] = await this.renew([claim]);
-    return gone ?? { state: 'gone', why: 'expired' };
+    return gone ?? EXPIRED;
   }
 
   evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {

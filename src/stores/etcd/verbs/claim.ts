@@ -12,8 +12,10 @@ import { isLockError } from '../../../base/errors.ts';
 import type { Answer, Compare, Operation, Reply, Txn } from '../../../clients/etcd/client.ts';
 import { isLeaseGone, leaseGone } from '../../../clients/etcd/errors.ts';
 import type { StoreError } from '../../../contract/errors.ts';
+import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../../contract/store.ts';
-import { errorStatus, MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import { errorStatus } from '../../each.ts';
 import type { Lease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
 import { placeOf, textOf, type View } from '../places.ts';
@@ -22,8 +24,6 @@ import { apart, type Outcome, together } from '../together.ts';
 import type { Parts } from './parts.ts';
 import { standing } from './standing.ts';
 import { epitaph } from './tombstones.ts';
-
-const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 
 /** Claims of different resources, with one ttl. */
 export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
@@ -147,7 +147,7 @@ class Entry {
   async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
     const { answers = [], succeeded = false } = outcome ?? {};
     // Released meanwhile, which is final.
-    if (!this.#parts.own.find(this.#claim)) return { state: 'gone', why: 'unknown' };
+    if (!this.#parts.own.find(this.#claim)) return UNKNOWN;
     if (succeeded) return this.#entered(answers[1], sentAt);
     const [kv, tombstone] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
@@ -175,10 +175,9 @@ class Entry {
     // One of them may be the note.
     if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.at(key);
-    const full: GoneStatus = { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
     const unfit =
       view.misfit(this.#claim.kind) ??
-      (!view.holds(key) && view.waiters > maxWaiters ? full : undefined);
+      (!view.holds(key) && view.waiters > maxWaiters ? full(maxWaiters) : undefined);
     if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
     await client.txn({ success: [{ delete: { key } }] });
     return this.#leave(unfit);

@@ -5,8 +5,9 @@
  */
 
 import type { KeyValue, Txn } from '../../../clients/etcd/client.ts';
+import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { errorStatus } from '../../consensus/outcomes.ts';
+import { each, errorStatus } from '../../each.ts';
 import { grouped } from '../../grouped.ts';
 import type { Lease } from '../lease.ts';
 import { type Place, placeOf, type View } from '../places.ts';
@@ -24,7 +25,7 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
     parts,
     claims.filter((_, i) => looks[i] === undefined),
   );
-  const statuses = claims.map(async (claim, i): Promise<ClaimStatus> => {
+  return each(claims, async (claim, i) => {
     const look = looks[i];
     const own = parts.own.find(claim);
     if (!look) {
@@ -32,12 +33,11 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
       return epitaph(tombstones.get(claim.id));
     }
     const life = own && !look.place?.sealed ? lives.get(own.lease) : true;
-    if (life === false) return { state: 'gone', why: 'expired' };
+    if (life === false) return EXPIRED;
     if (life !== true) return errorStatus(life);
     if (!own && look.place && !look.place.sealed) await parts.leases.keepAlive(look.place.lease);
     return standing(parts, { claim, ...look, sentAt });
   });
-  return Promise.all(statuses.map((status) => status.catch(errorStatus)));
 }
 
 /** Before their leases are renewed: claims that come too late are deleted then. */

@@ -1,4 +1,5 @@
 /** The status of a claim whose key is there, and how its queue is followed. */
+import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import type { EtcdClaim } from '../own-claim.ts';
 import type { Place, View } from '../places.ts';
@@ -20,7 +21,7 @@ export async function standing(parts: Parts, found: Found): Promise<ClaimStatus>
     return place.sealed;
   }
   const own = await ownOf(parts, found);
-  if (!own) return { state: 'gone', why: 'expired' };
+  if (!own) return EXPIRED;
   // Its key is there, whatever was deleted a moment ago.
   own.lease.occupants.set(claim.id, own);
   const waited = own.known && !own.held;

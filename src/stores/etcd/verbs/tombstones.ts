@@ -1,5 +1,6 @@
 /** Tombstones: the status for late copies of claims that have left, as long as they might live. */
 import type { KeyValue, Operation } from '../../../clients/etcd/client.ts';
+import { EXPIRED } from '../../../contract/gone.ts';
 import type { GoneReason, GoneStatus } from '../../../contract/store.ts';
 
 export type Ending = Extract<GoneReason, 'unknown' | 'evicted'>;
@@ -10,7 +11,7 @@ export function burial(key: string, lease: bigint, why: Ending, detail = ''): Op
 
 /** The status that the tombstone has; without one, its life is over. */
 export function epitaph(tombstone: KeyValue | undefined): GoneStatus {
-  if (!tombstone) return { state: 'gone', why: 'expired' };
+  if (!tombstone) return EXPIRED;
   const space = tombstone.value.indexOf(' ');
   const detail = tombstone.value.slice(space + 1);
   const why = tombstone.value.slice(0, space) === 'evicted' ? 'evicted' : 'unknown';

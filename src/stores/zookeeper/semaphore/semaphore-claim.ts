@@ -6,8 +6,8 @@
  * them all. Its steps come one after the other, whoever asks for them: core, or a hint.
  */
 import { createHash } from 'node:crypto';
+import { UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Store, Wake } from '../../../contract/store.ts';
-import { UNKNOWN } from '../../../queue/entry.ts';
 import { gateOf, leasesOf } from './semaphore-tree.ts';
 
 type Stage = 'gate' | 'leases' | 'held';

@@ -10,7 +10,7 @@
  * What would break it: programs that disagree about the limit. A claim that loses the mutex while
  * it waits for a permit leaves with its nodes, because Java waits until all are few enough.
  */
-import { StoreError, toStoreError } from '../../../contract/errors.ts';
+import { StoreError } from '../../../contract/errors.ts';
 import {
   type Claim,
   type ClaimStatus,
@@ -21,6 +21,7 @@ import {
   type Traits,
   type Wake,
 } from '../../../contract/store.ts';
+import { errorStatus } from '../../each.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
 import { SemaphoreClaim } from './semaphore-claim.ts';
 import { gateOf, leasesOf } from './semaphore-tree.ts';
@@ -114,9 +115,7 @@ export class SemaphoreStore implements Store {
   }
 
   async #settled({ id }: Claim, asked: Promise<ClaimStatus>): Promise<ClaimStatus> {
-    const status = await asked.catch((error): ClaimStatus => {
-      return { state: 'error', error: toStoreError(error) };
-    });
+    const status = await asked.catch(errorStatus);
     if (status.state === 'gone') this.#claims.delete(id);
     return status;
   }

@@ -10,15 +10,13 @@
 import { failedWith, unlessMissing, unlessThere } from '../../../clients/zookeeper/errors.ts';
 import type { Created } from '../../../clients/zookeeper/wire/requests.ts';
 import { StoreError } from '../../../contract/errors.ts';
+import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { baseOf, dataOf, type Place, type View } from '../places.ts';
 import { readDetails } from '../reading.ts';
 import type { Parts } from './parts.ts';
 import { leave } from './release.ts';
-
-const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
-const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */
 const LAST_NUMBER = 2 ** 31 - 2 ** 16;
@@ -109,8 +107,7 @@ async function settle(
   if (waits && !claim.queue) return withdraw(parts, own, REFUSED);
   const bounded = parts.tree.isBounded(claim.resource);
   if (waits && bounded && index - view.admitted >= maxWaiters) {
-    const detail = `maxWaiters is ${maxWaiters}`;
-    return withdraw(parts, own, { state: 'gone', why: 'full', detail });
+    return withdraw(parts, own, full(maxWaiters));
   }
   await queue.stand(own, { view });
   own.entered = true;

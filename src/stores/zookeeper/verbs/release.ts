@@ -11,6 +11,7 @@
 
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
+import { UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, Takeover } from '../../../contract/store.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
@@ -161,7 +162,7 @@ async function leaveLater(parts: Parts, own: ZookeeperClaim, ms: number): Promis
     unlessMissing(error);
     return false;
   }
-  own.sealed = { state: 'gone', why: 'unknown' };
+  own.sealed = UNKNOWN;
   own.until = sentAt + ms;
   own.kept.sweep();
   return true;

@@ -11,8 +11,9 @@
 
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import { StoreError } from '../../../contract/errors.ts';
+import { EXPIRED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { errorStatus } from '../../consensus/outcomes.ts';
+import { each, errorStatus } from '../../each.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { uuidOf } from '../places.ts';
@@ -34,12 +35,11 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
   }
   const beaten = [...bySession].map(([kept, group]) => beat(parts, kept, group));
   const failures = new Map((await Promise.all(beaten)).flatMap((each) => [...each]));
-  const statuses = claims.map(async (claim) => {
+  return each(claims, async (claim) => {
     const own = parts.own.find(claim);
     const failure = own && failures.get(own);
     return failure ?? (own ? standing(parts, own, sentAt) : foreign(parts, claim));
   });
-  return Promise.all(statuses.map((status) => status.catch(errorStatus)));
 }
 
 /** Statuses of those that could not be confirmed. */
@@ -109,11 +109,11 @@ async function changed(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus |
 async function standing(parts: Parts, own: ZookeeperClaim, sentAt: number): Promise<ClaimStatus> {
   if (own.entering) return own.entering;
   if (own.sealed) return ending(parts, own);
-  if (own.left) return { state: 'gone', why: 'unknown' };
+  if (own.left) return UNKNOWN;
   if (own.kept.over) return lose(parts, own);
   if (own.until <= sentAt) {
     own.kept.sweep();
-    return { state: 'gone', why: 'expired' };
+    return EXPIRED;
   }
   if (!own.undisturbed) {
     const view = await parts.own.queue(own.claim.resource).look(own.kept);
@@ -136,7 +136,7 @@ async function foreign(parts: Parts, claim: Claim): Promise<ClaimStatus> {
   if (!place) return parts.tombstones.epitaph(claim, kept);
   const path = `${parts.tree.queue(claim.resource)}/${place.name}`;
   const details = await readDetails(kept, path);
-  if (!details) return { state: 'gone', why: 'expired' };
+  if (!details) return EXPIRED;
   if (details.sealed) return details.sealed;
   const { waiters } = view;
   const leftMs = MOMENT_MS;

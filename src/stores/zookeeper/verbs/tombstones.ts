@@ -9,13 +9,12 @@
 import type { Clock } from '../../../base/clock.ts';
 import { unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
+import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, GoneStatus } from '../../../contract/store.ts';
 import { OwnTombstones } from '../../own-tombstones.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { Tree } from '../layout.ts';
 import { uuidOf } from '../places.ts';
-
-const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
 
 /** A tombstone unread for so long belongs to a dead process. */
 const FORGOTTEN_MS = 600_000;

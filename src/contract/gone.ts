@@ -1,0 +1,19 @@
+/** What becomes of claims in every store, in the same words. */
+import type { GoneStatus, Kind } from './store.ts';
+
+/** It has left, or was given up. */
+export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
+/** Its TTL passed without a heartbeat. */
+export const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
+/** A try found another claim. */
+export const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
+
+/** So many claims wait in its queue already. */
+export function full(maxWaiters: number): GoneStatus {
+  return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
+}
+
+/** It cannot stand in a queue of this kind. */
+export function mismatch(kind: Kind): GoneStatus {
+  return { state: 'gone', why: 'mismatch', detail: `its queue holds ${kind} claims` };
+}

@@ -1,0 +1,15 @@
+import { toStoreError } from '../contract/errors.ts';
+import type { Claim, ClaimStatus } from '../contract/store.ts';
+
+/** A step for each claim, all at once; where one fails, the others do not. */
+export function each(
+  claims: readonly Claim[],
+  step: (claim: Claim, nth: number) => Promise<ClaimStatus>,
+): Promise<ClaimStatus[]> {
+  return Promise.all(claims.map((claim, nth) => step(claim, nth).catch(errorStatus)));
+}
+
+/** Only this claim failed. */
+export function errorStatus(error: unknown): ClaimStatus {
+  return { state: 'error', error: toStoreError(error) };
+}
