@@ -1,8 +1,7 @@
 /** What the store needs of a connection of either client package. */
+import type { Row } from '../sql/session.ts';
 import type { WireTerms } from '../wire.ts';
 import { numberOf } from './errors.ts';
-
-export type Row = readonly (string | null)[];
 
 export interface Connection {
   /**
@@ -23,39 +22,6 @@ export interface Connection {
 /** Connects like the user's client; gives up when the signal aborts. */
 export type Connect = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<Connection>;
 
-/** How long a goodbye may take, in ms. */
-const GOODBYE_MS = 1000;
-
-/**
- * Ends the connection after `goodbye`, which the client sends when all earlier requests have their
- * replies. A broken connection may have no socket any more.
- */
-export function hangUp(socket: { destroy(): unknown } | undefined, goodbye: () => void): void {
-  try {
-    goodbye();
-  } catch {
-    // The connection is broken already.
-  }
-  setTimeout(() => socket?.destroy(), GOODBYE_MS).unref();
-}
-
-/** Does the first work of a new connection, and ends it if that fails, or the signal aborts. */
-export async function first<T>(
-  { end }: Connection,
-  signal: AbortSignal,
-  work: () => Promise<T>,
-): Promise<T> {
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    return await work();
-  } catch (error) {
-    end();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
-}
-
 /** The rows of all results of a client. */
 export function rowsIn(results: unknown): readonly Row[] {
   if (!Array.isArray(results)) return [changeIn(results as Change)];
@@ -63,11 +29,6 @@ export function rowsIn(results: unknown): readonly Row[] {
   // Rows are arrays themselves, but only the elements of a result are arrays as well.
   const several = all.some((each) => !isRow(each));
   return several ? all.flatMap((result) => rowsIn(result)) : (all as readonly Row[]);
-}
-
-/** The first column, as texts. */
-export function columnOf(rows: readonly Row[]): string[] {
-  return rows.map(([text]) => String(text));
 }
 
 function isRow(value: unknown): boolean {

@@ -7,7 +7,8 @@
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
-import { bytesOf, type Connect, type Connection, hangUp, rowsIn } from './connection.ts';
+import { hangUp } from '../sql/session.ts';
+import { bytesOf, type Connect, type Connection, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {

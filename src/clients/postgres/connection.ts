@@ -1,4 +1,5 @@
 /** What the store needs of a connection of either client package. */
+import type { Row } from '../sql/session.ts';
 import type { WireTerms } from '../wire.ts';
 
 export interface Statement {
@@ -8,8 +9,6 @@ export interface Statement {
   /** The server keeps it prepared under this name, as long as the connection lives. */
   readonly name?: string;
 }
-
-export type Row = readonly (string | null)[];
 
 export interface Connection {
   /**
@@ -30,17 +29,3 @@ export interface Connection {
 
 /** Connects like the user's client; gives up when the signal aborts. */
 export type Connect = (terms: WireTerms) => Promise<Connection>;
-
-/** How long a goodbye may take, in ms; a server that cannot be reached takes none. */
-const GOODBYE_MS = 1000;
-
-interface Ends {
-  destroy(): unknown;
-  destroySoon?(): unknown;
-}
-
-/** Ends the connection once its written data is on its way. */
-export function hangUp(socket: Ends): void {
-  if (socket.destroySoon) socket.destroySoon();
-  setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
-}

@@ -7,7 +7,8 @@
  * on what the package made of all of them.
  */
 import { abortable } from '../abortable.ts';
-import { type Connect, type Connection, hangUp, type Row, type Statement } from './connection.ts';
+import { hangUp, type Row } from '../sql/session.ts';
+import type { Connect, Connection, Statement } from './connection.ts';
 
 /** As much of a `Pool` as is used. */
 export interface PgPool {

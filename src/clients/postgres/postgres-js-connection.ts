@@ -12,7 +12,8 @@
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { StoreError } from '../../contract/errors.ts';
-import { type Connect, type Connection, hangUp, type Row, type Statement } from './connection.ts';
+import { hangUp, type Row } from '../sql/session.ts';
+import type { Connect, Connection, Statement } from './connection.ts';
 
 /** As much of an instance as is used. */
 export interface PostgresJs {

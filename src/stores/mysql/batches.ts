@@ -12,8 +12,9 @@
  * true.
  * What would break it: two claims of one lock; a row that is changed and was not locked before.
  */
-import { columnOf, literal, type Row } from '../../clients/mysql/connection.ts';
+import { literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
+import { columnOf, type Row } from '../../clients/sql/session.ts';
 import { BY_NAME, HELD_CLAIM, isOf, listOf, lives, NOW, type Tables } from './fragments.ts';
 import { isDue, type Known, WRITABLE } from './history.ts';
 import { type Args, granting, NONE, WORDS } from './holding.ts';

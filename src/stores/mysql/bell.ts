@@ -17,8 +17,9 @@
  */
 import { afterInput } from '../../base/event-loop.ts';
 import { limited } from '../../clients/abortable.ts';
-import { type Connect, type Connection, first, literal } from '../../clients/mysql/connection.ts';
+import { type Connect, type Connection, literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
+import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
 import { RING } from '../sql/wire.ts';
 import { HELD_LINE, NEXT_LINE, NOW, type Tables, wordOf } from './fragments.ts';

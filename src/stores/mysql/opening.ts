@@ -15,9 +15,10 @@
  * What would break it: a proxy that gives statements of one session to several, and does not carry
  * these settings along.
  */
-import { type Connect, type Connection, first } from '../../clients/mysql/connection.ts';
+import type { Connect, Connection } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';
 import { impossible } from '../../clients/sql/judge.ts';
+import { first } from '../../clients/sql/session.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 const SETTINGS = `SET NAMES utf8mb4, autocommit = 1, completion_type = 0, time_zone = '+00:00',

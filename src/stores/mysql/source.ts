@@ -1,7 +1,8 @@
 /** The statements on the tables, over connections of a client package. */
 import { randomId } from '../../base/random-id.ts';
-import { type Connect, type Connection, first, literal } from '../../clients/mysql/connection.ts';
+import { type Connect, type Connection, literal } from '../../clients/mysql/connection.ts';
 import { judge } from '../../clients/mysql/errors.ts';
+import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
 import { SQL_SERVER, type SqlSource, type SqlWire } from '../sql/wire.ts';
 import { type Bell, listen, ON_PRIMARY } from './bell.ts';

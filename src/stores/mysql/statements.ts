@@ -1,5 +1,6 @@
 /** The statements on the tables that read, and that write what `src/queue` has made of it. */
-import { literal, type Row } from '../../clients/mysql/connection.ts';
+import { literal } from '../../clients/mysql/connection.ts';
+import type { Row } from '../../clients/sql/session.ts';
 import { COLUMNS } from '../sql/row.ts';
 import {
   BEGAN,

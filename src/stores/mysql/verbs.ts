@@ -7,8 +7,9 @@
  * never wait for a row, since all of the process share a session. Claims that are concerned are
  * notified after the commit.
  */
-import { type Connection, columnOf, execute, type Row } from '../../clients/mysql/connection.ts';
+import { type Connection, execute } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
+import { columnOf, type Row } from '../../clients/sql/session.ts';
 import { Batches } from './batches.ts';
 import { type Bell, ring } from './bell.ts';
 import type { Tables } from './fragments.ts';

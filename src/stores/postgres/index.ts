@@ -11,8 +11,7 @@ import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { RowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
 import { CHANNEL } from './fragments.ts';
-import { arrayOf } from './literal.ts';
-import { checkSchema } from './schema-name.ts';
+import { arrayOf, checkSchema } from './literal.ts';
 import { sourceOf } from './source.ts';
 
 export type { PostgresClient } from '../../clients/postgres/client.ts';

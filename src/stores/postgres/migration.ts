@@ -8,8 +8,8 @@ import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { LAYOUT } from './history.ts';
+import { checkSchema, quoted } from './literal.ts';
 import tables from './schema.sql';
-import { checkSchema, quoted } from './schema-name.ts';
 
 export interface MigrationOptions {
   /** Default `holdfast`. */

@@ -14,7 +14,7 @@ import { impossible } from '../../clients/sql/judge.ts';
 import type { Warnings } from '../../clients/sql/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { type Known, settle } from './history.ts';
-import { quoted } from './schema-name.ts';
+import { quoted } from './literal.ts';
 
 /** How long a statement waits for a row, in ms: a slow commit keeps one so long. */
 const ROW_MS = 50;

@@ -1,13 +1,13 @@
 /** The statements on the tables, over connections of a client package. */
 
-import type { Connect, Connection, Row } from '../../clients/postgres/connection.ts';
+import type { Connect, Connection } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
+import { columnOf, first, type Row } from '../../clients/sql/session.ts';
 import { SQL_SERVER, type SqlSource } from '../sql/wire.ts';
 import { GivenUp } from './given-up.ts';
 import { type Known, settle } from './history.ts';
-import { literal } from './literal.ts';
+import { literal, quoted } from './literal.ts';
 import { check, type OpeningParts } from './opening.ts';
-import { quoted } from './schema-name.ts';
 import { type Statement, statementsOf } from './statements.ts';
 
 /** Where a program stands still in a transaction, the server ends its session. */
@@ -27,18 +27,11 @@ export function sourceOf(connect: Connect, parts: OpeningParts): SqlSource {
     judge,
     async open(terms) {
       const connection = await connect(terms);
-      const end = (): void => connection.end();
-      terms.signal.addEventListener('abort', end, { once: true });
-      const opened = async (): Promise<string | undefined> => {
-        const prelude = await check(connection, parts);
-        if (prelude === undefined) await givenUp.check(connection);
-        return prelude;
-      };
-      const prelude = await opened().catch((error: unknown) => {
-        end();
-        throw error;
+      const prelude = await first(connection, terms.signal, async () => {
+        const found = await check(connection, parts);
+        if (found === undefined) await givenUp.check(connection);
+        return found;
       });
-      terms.signal.removeEventListener('abort', end);
       const direct = prelude === undefined;
       const bounded = {
         query: ({ text }: { readonly text: string }) =>
@@ -73,7 +66,7 @@ export function sourceOf(connect: Connect, parts: OpeningParts): SqlSource {
         ping: () => connection.query({ text: 'SELECT 1' }),
         close() {
           if (busy && direct) givenUp.add(Number(connection.pid));
-          end();
+          connection.end();
         },
       };
     },
@@ -86,8 +79,4 @@ function named(
   statement: { readonly text: string; readonly values: readonly string[] },
 ): Promise<readonly Row[]> {
   return connection.query({ ...statement, name: `holdfast_${name}` });
-}
-
-function columnOf(rows: readonly Row[]): string[] {
-  return rows.map(([text]) => String(text));
 }

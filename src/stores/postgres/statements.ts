@@ -64,26 +64,25 @@ export function statementsOf(schema: string): Readonly<Record<Statement, string>
 }
 
 /** Without what the store knows, where this has to be settled first. */
-function read({ lock, witness }: Tables): string {
-  return `
-SELECT json_build_array(t.now, w.open_at, w.highest, ${READ})
-FROM (SELECT ${NOW} AS now OFFSET 0) AS t
-LEFT JOIN ${witness} w
-  ON w.written = w.xmin AND w.max_ttl >= $2::bigint AND w.fast >= $3::boolean
-LEFT JOIN ${lock} l ON l.name = ANY ($1::text[])`;
+function read(tables: Tables): string {
+  return reading(tables, `${tables.lock} l ON l.name = ANY ($1::text[])`);
 }
 
 /** The same, in line for the rows, which others cannot change before the end of the transaction. */
-function lockRows({ lock, witness }: Tables): string {
+function lockRows(tables: Tables): string {
   return `
 WITH l AS MATERIALIZED (
-  SELECT * FROM ${lock} WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE
-)
+  SELECT * FROM ${tables.lock} WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE
+)${reading(tables, 'l ON true')}`;
+}
+
+function reading({ witness }: Tables, rows: string): string {
+  return `
 SELECT json_build_array(t.now, w.open_at, w.highest, ${READ})
 FROM (SELECT ${NOW} AS now OFFSET 0) AS t
 LEFT JOIN ${witness} w
   ON w.written = w.xmin AND w.max_ttl >= $2::bigint AND w.fast >= $3::boolean
-LEFT JOIN l ON true`;
+LEFT JOIN ${rows}`;
 }
 
 /** Writes what is still as it was read, and sends the news of what is written. */

@@ -1,0 +1,50 @@
+/** What sessions of all databases have in common, whichever client they come from. */
+export type Row = readonly (string | null)[];
+
+/** The first column, as texts. */
+export function columnOf(rows: readonly Row[]): string[] {
+  return rows.map(([text]) => String(text));
+}
+
+/** Does the first work of a new session, and ends it if that fails, or the signal aborts. */
+export async function first<T>(
+  session: { end(): void },
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const end = (): void => session.end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await work();
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** How long a goodbye may take, in ms; a server that cannot be reached takes none. */
+const GOODBYE_MS = 1000;
+
+interface Socket {
+  destroy(): unknown;
+  destroySoon?(): unknown;
+}
+
+/**
+ * Ends the connection after `goodbye`, which the client sends when all earlier requests have their
+ * replies; default: once the written data is on its way. A broken connection may have no socket any
+ * more.
+ */
+export function hangUp(
+  socket: Socket | undefined,
+  goodbye: () => void = () => socket?.destroySoon?.(),
+): void {
+  try {
+    goodbye();
+  } catch {
+    // The connection is broken already.
+  }
+  setTimeout(() => socket?.destroy(), GOODBYE_MS).unref();
+}
