@@ -1,4 +1,5 @@
 import type { Claim, ClaimStatus, Wake } from '../contract/store.ts';
+import { Subscription } from './subscription.ts';
 
 /** The claims of this process that want to be woken. */
 export class ClaimWakes {
@@ -17,18 +18,5 @@ export class ClaimWakes {
 
   wake({ id }: Pick<Claim, 'id'>, hint?: ClaimStatus): void {
     this.#byId.get(id)?.(hint);
-  }
-}
-
-/** A class, because an object with a computed name takes several times as long to make. */
-class Subscription implements AsyncDisposable {
-  readonly #end: () => void;
-
-  constructor(end: () => void) {
-    this.#end = end;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#end();
   }
 }

@@ -15,6 +15,7 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Claim, ClaimStatus, WaitingStatus, Wake } from '../contract/store.ts';
+import { Subscription } from './subscription.ts';
 
 /** In ms. Users would not notice less, but the database would. */
 const SHORTEST_MS = 20;
@@ -56,11 +57,9 @@ export class Polling {
   watch({ id }: Claim, wake: Wake): AsyncDisposable {
     const seeker: Seeker = { wake, dueAt: Number.POSITIVE_INFINITY, known: '' };
     this.#seekers.set(id, seeker);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (this.#seekers.get(id) === seeker) this.#seekers.delete(id);
-      },
-    };
+    return new Subscription(() => {
+      if (this.#seekers.get(id) === seeker) this.#seekers.delete(id);
+    });
   }
 
   /** Takes a status that another call has returned for a claim. */

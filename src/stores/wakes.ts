@@ -11,6 +11,7 @@ import { type Ear, isLasting } from '../clients/wire.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, Wake } from '../contract/store.ts';
 import { statusIn } from './status-lines.ts';
+import { Subscription } from './subscription.ts';
 
 const DONE = Promise.resolve();
 
@@ -48,7 +49,7 @@ export class Wakes {
     const tag = (++this.#count).toString(36);
     this.#wakes.set(tag, wake);
     this.#tags.set(id, tag);
-    const watching = new Watching(() => {
+    const watching = new Subscription(() => {
       this.#wakes.delete(tag);
       if (this.#tags.get(id) === tag) this.#tags.delete(id);
     });
@@ -87,18 +88,4 @@ export class Wakes {
   readonly #resumed = (): void => {
     for (const wake of [...this.#wakes.values()]) wake();
   };
-}
-
-/** A class, for one is made for each claim, and a literal with a symbol is slow to make. */
-class Watching implements AsyncDisposable {
-  readonly #end: () => void;
-
-  constructor(end: () => void) {
-    this.#end = end;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#end();
-    return DONE;
-  }
 }

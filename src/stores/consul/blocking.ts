@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpReply, HttpRequest } from '../../clients/http/client.ts';
+import { Subscription } from '../subscription.ts';
 
 type Ask = (query: string, rest: Partial<HttpRequest>) => Promise<HttpReply>;
 
@@ -44,5 +45,5 @@ export async function blocking(ask: Ask, changed: () => void): Promise<AsyncDisp
 
   const first = await look(0);
   void follow(first);
-  return { [Symbol.asyncDispose]: async () => end.abort() };
+  return new Subscription(() => end.abort());
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { Polling } from '../polling.ts';
+import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
 
 /** The status of a claim, and whether it knows that it is the first waiter. */
@@ -149,8 +150,6 @@ export class Waiting {
     return found;
   }
 }
-
-const NONE: AsyncDisposable = { [Symbol.asyncDispose]: () => Promise.resolve() };
 
 async function end(watching: Promise<AsyncDisposable>): Promise<void> {
   try {

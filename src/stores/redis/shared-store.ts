@@ -3,6 +3,7 @@
  * that the layout has room for.
  */
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
+import { NONE } from '../subscription.ts';
 import type { RedisStore } from './redis-store.ts';
 
 export interface SharedTerms {
@@ -39,5 +40,5 @@ function sooner(statuses: readonly ClaimStatus[], meanMs: number): ClaimStatus[]
 
 /** A claim that cannot listen asks by itself. */
 export async function ifHeard(following: Promise<AsyncDisposable>): Promise<AsyncDisposable> {
-  return following.catch(() => ({ [Symbol.asyncDispose]: async () => {} }));
+  return following.catch(() => NONE);
 }

@@ -22,6 +22,7 @@ import {
   type Wake,
 } from '../../../contract/store.ts';
 import { errorStatus } from '../../each.ts';
+import { NONE } from '../../subscription.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
 import { SemaphoreClaim } from './semaphore-claim.ts';
 import { gateOf, leasesOf } from './semaphore-tree.ts';
@@ -90,7 +91,7 @@ export class SemaphoreStore implements Store {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    if (refusalOf(claim)) return { [Symbol.asyncDispose]: async () => {} };
+    if (refusalOf(claim)) return NONE;
     const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim);
     this.#claims.set(claim.id, known);
     const watch = await known.watch(this.#store, wake);

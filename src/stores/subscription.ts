@@ -1,0 +1,18 @@
+const DONE = Promise.resolve();
+
+/** A class, for one is made for each claim, and a literal with a symbol is slow to make. */
+export class Subscription implements AsyncDisposable {
+  readonly #end: () => void;
+
+  constructor(end: () => void) {
+    this.#end = end;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#end();
+    return DONE;
+  }
+}
+
+/** To what tells nothing. */
+export const NONE: AsyncDisposable = new Subscription(() => {});
