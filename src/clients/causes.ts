@@ -23,6 +23,19 @@ export function describe(error: unknown, reading: Reading = {}): string {
   return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
 }
 
+/** How deep errors are looked for in errors. */
+const DEPTH = 6;
+
+/** The error, and those inside it, in which libraries wrap one another's. */
+export function* causesOf(error: unknown): Generator<Readonly<Record<string, unknown>>> {
+  let at = error;
+  for (let depth = 0; depth < DEPTH && typeof at === 'object' && at !== null; depth++) {
+    const one = at as Readonly<Record<string, unknown>>;
+    yield one;
+    at = one.cause;
+  }
+}
+
 export function withoutSecrets(text: string): string {
   return text
     .replace(/\/\/\S*@/g, '//***@')

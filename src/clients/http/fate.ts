@@ -1,4 +1,5 @@
 /** What became of a request over HTTP, by what its client throws. */
+import { causesOf } from '../causes.ts';
 
 /**
  * The outcome of a request. `refused`: the condition does not hold. `missing`: there is no object.
@@ -42,17 +43,9 @@ function numberIn(value: unknown): number {
 /** No connection came about, or the client had nothing to sign the request with. */
 const UNSENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Credentials/;
 
-/** Looks through at most this many nested errors. */
-const DEPTH = 4;
-
 /** Whether the request has surely not been sent. */
 export function isUnsent(error: unknown): boolean {
-  let at = error as { code?: unknown; name?: unknown; cause?: unknown } | null | undefined;
-  for (let depth = 0; depth < DEPTH && typeof at === 'object' && at !== null; depth++) {
-    if (UNSENT.test(`${String(at.code)} ${String(at.name)}`)) return true;
-    at = at.cause as typeof at;
-  }
-  return false;
+  return [...causesOf(error)].some(({ code, name }) => UNSENT.test(`${code} ${name}`));
 }
 
 /** Whether a client of AWS sent the request more than once: an earlier copy may have arrived. */

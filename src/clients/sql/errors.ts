@@ -1,5 +1,6 @@
 /** Typed errors of those that clients throw at statements of the user's. */
 import { isLockError, LockError, type LockErrorOptions, UsageError } from '../../base/errors.ts';
+import { causesOf } from '../causes.ts';
 import { failureOf, type TransactionFailure } from './failures.ts';
 import type { Dialect } from './sql.ts';
 
@@ -86,28 +87,17 @@ export function isRetryable(error: unknown): boolean {
   });
 }
 
-interface Thrown {
-  readonly code?: unknown;
-  readonly errno?: unknown;
-  readonly fatal?: unknown;
-  readonly message?: unknown;
-  readonly cause?: unknown;
-}
-
-/** Looks through at most this many nested errors. */
-const DEPTH = 4;
-
 function kindOf(error: unknown, dialect: Dialect): { readonly kind: Kind; readonly said: string } {
-  let thrown = error as Thrown | null | undefined;
-  let said = messageOf(thrown);
-  for (let depth = 0; depth < DEPTH && typeof thrown === 'object' && thrown !== null; depth++) {
+  let said = String(error);
+  for (const thrown of causesOf(error)) {
     const kind = kindAt(thrown, dialect);
     said = messageOf(thrown);
     if (kind) return { kind, said };
-    thrown = thrown.cause as Thrown | undefined;
   }
   return { kind: 'refused', said };
 }
+
+type Thrown = Readonly<Record<string, unknown>>;
 
 function kindAt(thrown: Thrown, dialect: Dialect): Kind | undefined {
   const code = String(thrown.code ?? '');
@@ -117,6 +107,6 @@ function kindAt(thrown: Thrown, dialect: Dialect): Kind | undefined {
   return BROKEN_TEXT.test(messageOf(thrown)) ? 'connection' : undefined;
 }
 
-function messageOf(thrown: Thrown | null | undefined): string {
-  return typeof thrown?.message === 'string' ? thrown.message : String(thrown);
+function messageOf(thrown: Thrown): string {
+  return typeof thrown.message === 'string' ? thrown.message : String(thrown);
 }
