@@ -15,8 +15,8 @@ import type { Clock } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import { StoreError } from '../../contract/errors.ts';
+import { lineOf } from '../status-lines.ts';
 import type { Lane } from './link.ts';
-import { lineOf } from './news.ts';
 import { patienceFor, pause } from './patience.ts';
 import {
   type Columns,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { StoreError } from 'holdfast';
 import type { Claim, ClaimStatus, Store } from 'holdfast/store';
 import { expect } from 'vitest';
-import { lineOf } from '../../../src/stores/sql/news.ts';
+import { lineOf } from '../../../src/stores/status-lines.ts';
 import { until } from '../../servers/until.ts';
 import { Chance } from '../simulation/chance.ts';
 
