@@ -4,6 +4,8 @@
  * in use, and one for each server.
  */
 
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
 import { slotOf, tagOf } from '../../clients/redis/slots.ts';
 import type { Claim } from '../../contract/store.ts';
 
@@ -37,8 +39,12 @@ export class Places {
 
   /** The key of a resource's kept text, which outlives its queue. */
   keptOf(resource: string): string {
-    const tag = this.many ? `{${tagOf(slotOf(this.keyOf(resource)))}}` : '';
-    return `${this.#kept}${tag}:${resource}`;
+    return `${this.#kept}${this.beside(this.keyOf(resource))}:${resource}`;
+  }
+
+  /** What puts another key into the slot of this one. */
+  beside(key: string): string {
+    return this.many ? `{${tagOf(slotOf(key))}}` : '';
   }
 
   nameOf(key: string): string {
@@ -51,7 +57,30 @@ export class Places {
   }
 
   recordOf(key: string): string {
-    return this.many ? `${this.#record}{${tagOf(slotOf(key))}}` : this.#record;
+    return this.#record + this.beside(key);
+  }
+}
+
+/** A resource has the key that other programs use; our own keys are beside it. */
+export class PlainPlaces extends Places {
+  readonly #tombstone: string;
+  readonly #key: (name: string) => string;
+
+  constructor(namespace: string, cluster: boolean, key: (name: string) => string) {
+    super(namespace, cluster);
+    this.#tombstone = `${namespace}!gone:`;
+    this.#key = key;
+  }
+
+  override keysOf({ resource, id }: Claim): readonly string[] {
+    const key = this.keyOf(resource);
+    return [key, `${this.#tombstone}${id}${this.beside(key)}`];
+  }
+
+  override keyOf(resource: string): string {
+    const key = this.#key(resource);
+    if (typeof key === 'string' && key !== '') return key;
+    throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
   }
 }
 

@@ -16,7 +16,7 @@ import type { RedisClient } from '../../clients/redis/client.ts';
 import type { Store } from '../../contract/store.ts';
 import { PLAIN_FORM, PUBLISHED_FORM } from './forms.ts';
 import { partsOf, SERVER, type ServerOptions, type ServerParts } from './options.ts';
-import { PlainPlaces } from './plain-places.ts';
+import { PlainPlaces } from './places.ts';
 import { RedisStore } from './redis-store.ts';
 import { sharedStore } from './shared-store.ts';
 

@@ -1,9 +1,8 @@
 /** The keys and channels of Redisson, and our own beside them. */
 import { UsageError } from '../../../base/errors.ts';
 import { show } from '../../../base/show.ts';
-import { slotOf, tagOf } from '../../../clients/redis/slots.ts';
 import type { Claim, Kind } from '../../../contract/store.ts';
-import { Places } from '../places.ts';
+import { PlainPlaces } from '../places.ts';
 
 const CHANNELS: Readonly<Record<Kind, string>> = {
   mutex: 'redisson_lock__channel',
@@ -20,11 +19,11 @@ export interface RedissonPlacesOptions {
   readonly fair: boolean;
 }
 
-export class RedissonPlaces extends Places {
+export class RedissonPlaces extends PlainPlaces {
   readonly #options: RedissonPlacesOptions;
 
   constructor(options: RedissonPlacesOptions) {
-    super(options.namespace, options.cluster);
+    super(options.namespace, options.cluster, options.key);
     this.#options = options;
   }
 
@@ -32,7 +31,7 @@ export class RedissonPlaces extends Places {
     const { namespace, fair } = this.#options;
     const key = this.keyOf(resource);
     const name = braced(key);
-    const tag = this.many ? `{${tagOf(slotOf(key))}}` : '';
+    const tag = this.beside(key);
     return [
       key,
       `${namespace}!gone:${id}${tag}`,
@@ -52,10 +51,7 @@ export class RedissonPlaces extends Places {
   }
 
   override keyOf(resource: string): string {
-    const key = this.#options.key(resource);
-    if (typeof key !== 'string' || key === '') {
-      throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
-    }
+    const key = super.keyOf(resource);
     // Redisson's other keys would be in another slot, as they are for Redisson itself.
     const open = key.indexOf('{');
     if (this.many && open !== -1 && key.indexOf('}', open) <= open + 1) {

@@ -383,8 +383,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...places,
     name: 'Redis: in a cluster a record is in a slot of its own',
-    find: 'const tag = this.many ?',
-    replace: "const tag = resource === '' ?",
+    find: 'this.beside(this.keyOf(resource))',
+    replace: "''",
     why: 'nothing can be recorded on a cluster',
   },
   {
