@@ -7,6 +7,7 @@
  */
 import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
+import { breakOf } from '../breaks.ts';
 import { copyOf, describe } from '../causes.ts';
 
 /** The number in the reply, ZooKeeper's name for it, whether to retry, and what the server did. */
@@ -95,7 +96,7 @@ export function refused(code: number, about: string, step?: number): RequestErro
 export function connectionLoss(why: unknown, written: boolean): RequestError {
   const said = describe(why);
   const garbage = why instanceof Error && why.name === 'GarbageError';
-  const wrongTls = /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version|EPROTO/i.test(said);
+  const wrongTls = !breakOf(said).retryable;
   const advice = wrongTls ? '. Check tls, the port and the certificates' : '';
   return new RequestError(
     garbage ? 'GARBAGE' : 'CONNECTIONLOSS',

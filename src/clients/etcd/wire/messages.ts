@@ -20,7 +20,6 @@ import { MalformedError } from './wire-format.ts';
 
 export interface Header {
   cluster: bigint;
-  member: bigint;
   revision: bigint;
   term: bigint;
 }
@@ -102,7 +101,6 @@ export interface WatchResponse {
 
 const header: Message<Header> = message(() => ({
   cluster: plain(1, uint64),
-  member: plain(2, uint64),
   revision: plain(3, int64),
   term: plain(4, uint64),
 }));
