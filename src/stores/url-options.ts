@@ -27,17 +27,17 @@ export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: str
   return options as T;
 }
 
-/** Splits the query into the store's options and the client's, which stay as written. */
+/** The store's options in the query, and the client's, which stay as written behind the place. */
 export function splitQuery<T>(
-  query: string,
+  { place = '', query }: { readonly place?: string; readonly query: string },
   own: readonly string[],
-): { readonly options: T; readonly others: string } {
+): { readonly options: T; readonly url: string } {
   const isOwn = (pair: string): boolean =>
     [...new URLSearchParams(pair).keys()].some((name) => own.includes(name));
   const pairs = query.split('&').filter(Boolean);
   const options = optionsFrom<T>(new URLSearchParams(pairs.filter(isOwn).join('&')));
   const others = pairs.filter((pair) => !isOwn(pair)).join('&');
-  return { options, others: others && `?${others}` };
+  return { options, url: place + (others && `?${others}`) };
 }
 
 /** The store, which ends the client that was made for it when it is closed. */

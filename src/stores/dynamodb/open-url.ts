@@ -14,8 +14,8 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   if (table === undefined) {
     throw new UsageError("'dynamodb:' needs a table, as in 'dynamodb://locks?region=eu-west-1'.");
   }
-  const { options, others } = splitQuery<DocumentStoreOptions>(query, OPTIONS);
-  const client = await dynamodbClient(awsSettings(others));
+  const { options, url } = splitQuery<DocumentStoreOptions>({ query }, OPTIONS);
+  const client = await dynamodbClient(awsSettings(url));
   const documents = dynamodbDocuments(client, { table });
   return documentStore({ ...documents, close: async () => client.destroy() }, options);
 }

@@ -18,13 +18,13 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   if (place === undefined) {
     throw FORM.malformed('it does not name a database');
   }
-  const { options, others } = splitQuery<UrlOptions>(query, OPTIONS);
+  const { options, url } = splitQuery<UrlOptions>({ place, query }, OPTIONS);
   const { collection = 'holdfast', ...own } = options;
   const mongodb = await import('mongodb').catch(() => undefined);
   if (!mongodb) {
     throw new UnsupportedError('store', 'A MongoDB URL needs a client: run `npm install mongodb`.');
   }
-  const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${place}${others}`));
+  const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${url}`));
   const documents = mongodbDocuments(client.db().collection(collection));
   const close = async (): Promise<void> => {
     await documents.close?.();

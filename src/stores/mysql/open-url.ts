@@ -35,7 +35,5 @@ function prefixIn({ prefix }: MysqlOptions): { readonly prefix?: string } {
 }
 
 function read(rest: string): { readonly url: string; readonly options: MysqlOptions } {
-  const { place, query } = splitUrl(rest);
-  const { options, others } = splitQuery<MysqlOptions>(query, OPTIONS);
-  return { url: `${place}${others}`, options };
+  return splitQuery<MysqlOptions>(splitUrl(rest), OPTIONS);
 }

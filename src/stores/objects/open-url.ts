@@ -15,8 +15,8 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
     /^\/\/([^/?#@]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (bucket === undefined)
     throw new UsageError("'s3:' needs a bucket, as in 's3://plans/locks/'.");
-  const { options, others } = splitQuery<DocumentStoreOptions>(query, OPTIONS);
-  const client = await s3Client(awsSettings(others));
+  const { options, url } = splitQuery<DocumentStoreOptions>({ query }, OPTIONS);
+  const client = await s3Client(awsSettings(url));
   const documents = objectDocuments(s3Objects(client, { bucket, prefix }));
   return documentStore({ ...documents, close: async () => client.destroy() }, options);
 }

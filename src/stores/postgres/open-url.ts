@@ -38,7 +38,5 @@ function schemaIn({ schema }: PostgresOptions): { readonly schema?: string } {
 }
 
 function read(rest: string): { readonly url: string; readonly options: PostgresOptions } {
-  const { place, query } = splitUrl(rest);
-  const { options, others } = splitQuery<PostgresOptions>(query, OPTIONS);
-  return { url: `${place}${others}`, options };
+  return splitQuery<PostgresOptions>(splitUrl(rest), OPTIONS);
 }

@@ -41,9 +41,8 @@ interface Named {
 function read(scheme: string, rest: string): Named {
   const database = scheme.replace('table+', '');
   const dialect = database.startsWith('postgres') ? 'postgres' : 'mysql';
-  const { place, query } = dialect === 'postgres' ? postgres.splitUrl(rest) : mysql.splitUrl(rest);
-  const { options, others } = splitQuery<TableStoreOptions>(query, OPTIONS);
-  const url = `${place}${others}`;
+  const split = dialect === 'postgres' ? postgres.splitUrl(rest) : mysql.splitUrl(rest);
+  const { options, url } = splitQuery<TableStoreOptions>(split, OPTIONS);
   return {
     dialect,
     options,
