@@ -14,7 +14,7 @@ import { isLockError, UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { hangUp } from '../sql/session.ts';
-import { Warnings } from '../sql/warnings.ts';
+import { Warnings } from '../warnings.ts';
 import { bytesOf, type Connect, type Connection, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */

@@ -4,7 +4,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { checkOptions, oneOf } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
-import { Warnings } from '../../clients/sql/warnings.ts';
+import { Warnings } from '../../clients/warnings.ts';
 import type { Store } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';

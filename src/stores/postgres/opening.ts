@@ -11,7 +11,7 @@
 import type { Connection, Statement } from '../../clients/postgres/connection.ts';
 import { POSTGRES } from '../../clients/postgres/errors.ts';
 import { impossible } from '../../clients/sql/judge.ts';
-import type { Warnings } from '../../clients/sql/warnings.ts';
+import type { Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { type Known, settle } from './history.ts';
 import { quoted } from './literal.ts';

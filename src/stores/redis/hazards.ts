@@ -13,15 +13,10 @@
 
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { Greeting, Reply } from '../../clients/redis/link.ts';
+import { type WarningCode, Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
 
-export type HazardName =
-  | 'HOLDFAST_EVICTION'
-  | 'HOLDFAST_SPLIT_PRIMARY'
-  | 'HOLDFAST_CLOCK_JUMP'
-  | 'HOLDFAST_MAX_TTL'
-  | 'HOLDFAST_NO_WAKE'
-  | 'HOLDFAST_UNKNOWN_SERVER';
+type Hazard = [code: WarningCode, message: string];
 
 /** What a server says about itself. */
 type Info = ReadonlyMap<string, string>;
@@ -31,7 +26,7 @@ const OLDEST = 7;
 
 export class Hazards {
   readonly #refuse: boolean;
-  readonly #told = new Set<HazardName>();
+  readonly #warnings = new Warnings();
   #primarySeen = false;
 
   constructor(refuse: boolean) {
@@ -46,7 +41,7 @@ export class Hazards {
     if (!cluster) this.#checkAlone(info);
     for (const [name, message] of hazardsIn(info)) {
       if (this.#refuse) throw refusal(`${message} (${name})`);
-      this.#warn(name, message);
+      this.#warnings.tell(name, message);
     }
   };
 
@@ -54,7 +49,10 @@ export class Hazards {
   readonly clockJumped = (ms: number): void => {
     const way = ms > 0 ? `${Math.round(ms)} ms ahead` : `back by ${Math.round(-ms)} ms`;
     const harm = ms > 0 ? 'have expired too early' : 'expire too late';
-    this.#warn('HOLDFAST_CLOCK_JUMP', `The server's clock has jumped ${way}: locks ${harm}.`);
+    this.#warnings.tell(
+      'HOLDFAST_CLOCK_JUMP',
+      `The server's clock has jumped ${way}: locks ${harm}.`,
+    );
   };
 
   /** Another program has this `maxTtl`. The server is not to blame, so the store only warns. */
@@ -63,7 +61,7 @@ export class Hazards {
       `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
       ' one. After a flush, this one may grant locks while leases of the other are alive.' +
       ' Set the same maxTtl in all programs.';
-    this.#warn('HOLDFAST_MAX_TTL', message);
+    this.#warnings.tell('HOLDFAST_MAX_TTL', message);
   };
 
   /** Waits are safe but slow. A server that refuses this for another reason refuses claims, too. */
@@ -72,7 +70,7 @@ export class Hazards {
     const message =
       'The server does not let this user SUBSCRIBE, so waiters poll now and then instead of' +
       ' being woken. docs/stores/redis.md has the ACL that is needed.';
-    this.#warn('HOLDFAST_NO_WAKE', message);
+    this.#warnings.tell('HOLDFAST_NO_WAKE', message);
   };
 
   /** Only outside a cluster, where a replica does not redirect commands. */
@@ -86,16 +84,10 @@ export class Hazards {
     if (replica) throw impossible('it is a read-only replica');
     this.#primarySeen = true;
   }
-
-  #warn(name: HazardName, message: string): void {
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
-    process.emitWarning(message, { type: 'HoldfastWarning', code: name });
-  }
 }
 
-function hazardsIn(info: Info): readonly (readonly [HazardName, string])[] {
-  const found: [HazardName, string][] = [];
+function hazardsIn(info: Info): readonly Hazard[] {
+  const found: Hazard[] = [];
   const policy = info.get('maxmemory_policy');
   if (!info.has('master_replid')) {
     const message =

@@ -3,7 +3,7 @@ import { migratePostgres, postgresStore } from 'holdfast/postgres';
 import { Pool } from 'pg';
 import { systemClock } from '../../../src/base/clock.ts';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
-import { Warnings } from '../../../src/clients/sql/warnings.ts';
+import { Warnings } from '../../../src/clients/warnings.ts';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
 import { isBlocked } from '../../../src/clients/sql/judge.ts';
-import { Warnings } from '../../../src/clients/sql/warnings.ts';
+import { Warnings } from '../../../src/clients/warnings.ts';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
 import type { Statement } from '../../../src/stores/postgres/statements.ts';
