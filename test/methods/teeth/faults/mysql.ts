@@ -47,15 +47,14 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     why: 'a queue has no bound, and others are let in past it',
   },
   {
-    ...holding,
+    ...batches,
     name: 'mysql: a heartbeat revives what is dead',
-    find: `AND state IS NULL AND until > \${NOW}
-  AND \${lives(1)} AND \${WRITABLE}\`;`,
-    replace: `AND state IS NULL AND \${lives(1)} AND \${WRITABLE}\`;`,
+    find: `\`\${mine(claims)} AND \${lives(1)}\``,
+    replace: `\`id = \${nthOf(claims, 1)} AND \${lives(1)}\``,
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
   },
   {
-    ...holding,
+    ...batches,
     name: 'mysql: a heartbeat waits for its row',
     find: `FOR UPDATE NOWAIT;
 UPDATE`,
