@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { Place } from '../program.ts';
+import { comparable, SHOWN } from '../runbook.ts';
 
 let server: RedisServer;
 /** Nobody has told it that its emptiness is no loss. */
@@ -34,6 +35,8 @@ it('is looked at by the doctor, who says what to do', async () => {
   const { findings } = JSON.parse(out);
   const memory = findings.find(({ about }: { about: string }) => about === 'memory');
   expect(memory).toMatchObject({ ok: false, says: expect.stringMatching(/for another [\d.]+ s/) });
+  const shown = await new Place().fate('doctor', '--store', fresh.url);
+  expect(comparable(shown.out)).toBe(SHOWN.get('doctor'));
 });
 
 it('says that the store grants nothing after a loss of data, and for how long', async () => {
