@@ -61,6 +61,7 @@ const long: readonly Step[] = [
 const much: readonly Step[] = [
   script('simulation', 'scripts/sim.ts', '--runs', '10000'),
   script('fuzz', 'scripts/fuzz.ts', '--calls', '500000'),
+  script('documentation', 'scripts/docs.ts'),
   vitestStep('models'),
   teethStep('on no clock'),
 ];
