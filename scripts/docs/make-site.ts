@@ -55,9 +55,10 @@ export async function makeSite(folder: string): Promise<boolean> {
   const app = await Application.bootstrap({ ...OPTIONS, out: folder });
   app.renderer.defineRouter('pages', PageRouter);
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, document) => entitle(document));
+  // Before they are put in order.
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => nameEntries(project));
   const project = await app.convert();
   if (!project) return false;
-  nameEntries(project);
   app.validate(project);
   await app.generateOutputs(project);
   return !app.logger.hasErrors() && !app.logger.hasWarnings();

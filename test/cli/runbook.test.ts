@@ -60,7 +60,7 @@ it('what waits, and a holder that hangs', async () => {
 
 it('a dead holder: the next one gets the lock by itself', async () => {
   const place = new Place();
-  const dead = run(place, 'import', { label: 'import.sh', flags: ['--ttl', '1s'] });
+  const dead = run(place, 'import', { label: 'import.sh', flags: ['--ttl', '3s'] });
   await place.holding(1, 0);
   const next = place.start(['run', 'import', '--', 'echo', 'in']);
   await place.holding(1, 1);
