@@ -29,6 +29,7 @@ const OPTIONS: TypeDocOptions = {
   name: 'Holdfast',
   includeVersion: true,
   readme: 'README.md',
+  customCss: 'scripts/docs/site.css',
   entryPoints: ENTRIES.map(([, source]) => source),
   projectDocuments: [INDEX, ...new Set(PAGES), ...OTHERS, 'docs/design/*.md'],
   groupOrder: ['Guide', 'Stores', 'Reference', 'Modules', 'Project', 'Decisions', '*'],
