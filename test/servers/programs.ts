@@ -27,7 +27,8 @@ export type ProgramName =
   | 'java'
   | 'python'
   | 'mongodb'
-  | 'consul';
+  | 'consul'
+  | 'promtool';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -88,6 +89,9 @@ const JAMMY = {
   archive: UBUNTU,
 };
 
+/** Rules are checked by it, nothing is collected. */
+const PROMETHEUS = { release: 'bookworm', packages: ['prometheus'] };
+
 const etcdOf = (release: string): Packages => ({
   release,
   packages: ['etcd-server', 'etcd-client'],
@@ -147,6 +151,10 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   consul: {
     ...{ onPath: 'consul', says: /^Consul v/, oldest: [1, 8] },
     ...{ debian: JAMMY, inDebian: 'bin/consul' },
+  },
+  promtool: {
+    ...{ onPath: 'promtool', says: /^promtool, version /, oldest: [2, 42] },
+    ...{ debian: PROMETHEUS, inDebian: 'bin/promtool' },
   },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };

@@ -7,6 +7,7 @@ const OPTIONS_PAGE = 'docs/reference/options.md';
 /** Stores have their options on their own pages. */
 const WITH_OPTIONS =
   /^src\/(connect|core|database-locks|fences|integrations|jobs|layers|operators|primitives)\b/;
+const INDEX = 'docs/README.md';
 const LINK = /\]\(([^)\s]+)(?:\s"[^"]*")?\)/g;
 const CODE_BLOCK = /^```[\s\S]*?^```/gm;
 
@@ -84,6 +85,14 @@ export function linkProblems(tree: Tree): string[] {
     }
   }
   return problems;
+}
+
+/** Pages that the index does not list. */
+export function indexProblems(tree: Tree): string[] {
+  const links = [...(tree.get(INDEX) ?? '').matchAll(LINK)].map(([, link]) => `docs/${link}`);
+  return filesOf(tree, /^docs\/(guide|stores|reference)\/.*\.md$/)
+    .filter(([path]) => !links.includes(path))
+    .map(([path]) => `${INDEX} does not list ${path}`);
 }
 
 function errorCodes(tree: Tree): string[] {
