@@ -1,6 +1,6 @@
 /**
- * The steps of one or several claims at once, each on a lock of its own: to take free rows, to
- * renew holds, and to end those behind which no claim waits.
+ * The steps of `holding.ts` for several claims at once, each on a lock of its own: to take free
+ * rows, to renew holds, and to end those behind which no claim waits.
  *
  * Invariant: each is one transaction that first locks its rows. Where another session has one, it
  * fails at once, with nothing changed, and the next one changes those that it can lock without

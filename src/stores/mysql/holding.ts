@@ -1,5 +1,6 @@
 /**
- * The steps that a statement makes by itself: to take a row or line up in it, and to end the hold.
+ * The steps that a statement makes by itself: to take a row or line up in it, to renew the hold,
+ * and to end it.
  *
  * Invariant: a statement decides by the one row of its lock, which it has locked by then, and
  * raises its `rev`. Its assignments are made from left to right, and each sees those before it: so
@@ -138,6 +139,16 @@ export function takeAny(tables: Tables, args: Args, known: Known): string {
   crowd = IF(step = 'w', CONCAT(crowd, CONCAT_WS(${TAB}, ${words}), ${NEWLINE}), crowd),
   tail = IF(step = 'w', ${until}, tail), waiters = waiters + (step = 'w'),
   told = IF(step = 'w' AND waiters = 1, ${toldOf('tag')}, told), rev = rev + (step <> '-')`;
+}
+
+/** Of one claim that holds; fails where another session has the row, and waits for none. */
+export function beat({ lock }: Tables, [name = '', id = '', ttl = '']: Args): string {
+  return `
+SELECT COUNT(*) INTO @holdfast FROM ${lock} WHERE name = ${literal(name)} FOR UPDATE NOWAIT;
+UPDATE ${lock} SET rev = rev + 1 + 0 * LAST_INSERT_ID(number),
+  until = ${NOW} + ${Number(ttl)} * 1000
+WHERE name = ${literal(name)} AND id = ${literal(id)} AND state IS NULL AND until > ${NOW}
+  AND ${lives(1)} AND ${WRITABLE}`;
 }
 
 /** Of one claim behind which no other waits: with its name and id for the server to put in. */

@@ -5,6 +5,7 @@ import { COLUMNS } from '../sql/row.ts';
 import {
   BEGAN,
   BY_NAME,
+  HELD_CLAIM,
   HELD_LINE,
   isOf,
   listOf,
@@ -37,6 +38,12 @@ WHERE name = ${literal(name)} AND told IS NOT NULL`;
 export function nextOf({ lock }: Tables, name: string): string {
   return `SELECT CONCAT_WS(' ', ${wordOf(1, 5)}, SUBSTRING(next_told, 18), ${NEXT_LINE})
 FROM ${lock} WHERE name = ${literal(name)} AND next_told IS NOT NULL AND waiters > 0`;
+}
+
+/** The claim, if it holds. */
+export function heldOf({ lock }: Tables, name: string, id: string): string {
+  return `SELECT ${HELD_CLAIM} FROM ${lock} l
+WHERE l.name = ${literal(name)} AND l.id = ${literal(id)}`;
 }
 
 /** Without what the store knows, where this has to be settled first. */

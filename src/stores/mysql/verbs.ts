@@ -16,6 +16,7 @@ import type { Tables } from './fragments.ts';
 import { isDue, type Known, settle } from './history.ts';
 import {
   type Args,
+  beat,
   freeValues,
   leaveAny,
   leaveFree,
@@ -26,6 +27,7 @@ import {
 } from './holding.ts';
 import {
   AFTER_LOCK,
+  heldOf,
   holderOf,
   keep,
   lockRows,
@@ -99,7 +101,14 @@ export class Verbs {
       );
     },
     take_all: (args) => this.#batches.take(claimsIn(args.slice(0, WORDS.length)), this.#known),
-    beat: (lists) => this.#batches.beat(claimsIn(lists)),
+    beat: async (lists) => {
+      const claims = claimsIn(lists);
+      if (claims.length > 1) return this.#batches.beat(claims);
+      const [name = '', id = '', ttl = ''] = (claims[0] ?? []).map(String);
+      const text = beat(this.#tables, [name, id, ttl]);
+      const [, done, held] = await this.#query(`${text};\n${heldOf(this.#tables, name, id)}`);
+      return isDone(done) && held ? [String(held[0])] : [];
+    },
     leave_free: async (args) => {
       const [name = '', id = ''] = args;
       const text = leaveFree(this.#tables);

@@ -138,11 +138,17 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const unlock = await lockRow('beats');
     const since = performance.now();
     const beat = ['beats', claim.id, '30000'].map((word) => JSON.stringify([word]));
-    expect(await wire.call('beat', beat)).toEqual([]);
+    // MariaDB says the one, MySQL the other.
+    expect([1205, 3572]).toContain(await refusal(wire.call('beat', beat)));
     // Who waits does so for a second.
     expect(performance.now() - since).toBeLessThan(800);
     await unlock();
-    await until('was the row free', async () => (await wire.call('beat', beat)).length === 1);
+    await until('was the row free', async () => {
+      return wire.call('beat', beat).then(
+        ({ length }) => length === 1,
+        () => false,
+      );
+    });
   });
 
   test('a write on a row that has moved changes nothing, and tells nobody', async () => {

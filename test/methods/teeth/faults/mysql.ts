@@ -47,14 +47,15 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     why: 'a queue has no bound, and others are let in past it',
   },
   {
-    ...batches,
+    ...holding,
     name: 'mysql: a heartbeat revives what is dead',
-    find: `\`\${mine(claims)} AND \${lives(1)}\``,
-    replace: `\`id = \${nthOf(claims, 1)} AND \${lives(1)}\``,
+    find: `AND state IS NULL AND until > \${NOW}
+  AND \${lives(1)} AND \${WRITABLE}\`;`,
+    replace: `AND state IS NULL AND \${lives(1)} AND \${WRITABLE}\`;`,
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
   },
   {
-    ...batches,
+    ...holding,
     name: 'mysql: a heartbeat waits for its row',
     find: `FOR UPDATE NOWAIT;
 UPDATE`,
