@@ -70,7 +70,7 @@ export function kept(spec: LeaseSpec, ms: number, now: number): LeaseSpec {
   return renewed({ ...spec, holderIdentity: `${spec.holderIdentity} released` }, ms, now);
 }
 
-function transitionsOf(lease: Lease | undefined): number {
+export function transitionsOf(lease: Lease | undefined): number {
   return lease?.spec?.leaseTransitions ?? 0;
 }
 

@@ -9,6 +9,8 @@
  * A claim is known to this process alone. One whose request got no reply is looked for before it is
  * sent again, and its life is counted from before that look. Where it is not found when it is
  * released, the lease is written to all the same: a late copy then names a version that is gone.
+ * client-go's own release may end the lease of another (0.34 reads the version anew, and not who
+ * holds). A hold that finds this goes on if no other has taken the lease since, and is lost if so.
  * The token is the version that took the lease. Versions grow with every write to any lease of the
  * cluster, so also where the lease was deleted in between.
  * What would break it: a reply from a cache; two holders with one identity; a clock that is more
@@ -21,7 +23,7 @@ import { UNKNOWN } from '../../queue/entry.ts';
 import type { OwnTombstones } from '../own-tombstones.ts';
 import type { Lease, LeaseSpec } from './lease.ts';
 import type { LeaseApi } from './lease-api.ts';
-import { freed, holderIn, identityOf, kept, renewed, taken } from './lock-record.ts';
+import { freed, holderIn, identityOf, kept, renewed, taken, transitionsOf } from './lock-record.ts';
 
 export interface SharedLeaseParts {
   readonly leases: Pick<LeaseApi, 'find' | 'write'>;
@@ -40,6 +42,8 @@ interface Hold {
   until: number;
   /** Undefined as long as no reply has said that it is held. */
   token: bigint | undefined;
+  /** In the last record that was its own. */
+  transitions: number;
 }
 
 /** What the last reply showed, and when a reply first showed the same record. */
@@ -104,19 +108,17 @@ export class SharedLease {
     const identity = identityOf(claim);
     const before = this.#holds.get(id);
     if (at.lease?.spec?.holderIdentity === identity) {
-      if (!before) return EXPIRED;
-      before.token ??= versionOf(at.lease);
-      return this.#statusOf(before);
+      return before ? this.#granted(before, at.lease) : EXPIRED;
     }
     if (!at.free) return undefined;
     // First, so that a release finds it. An earlier copy was not there when this look began.
-    const hold = before ?? { identity, until: 0, token: undefined };
+    const hold = before ?? { identity, until: 0, token: undefined, transitions: 0 };
     hold.until = at.until;
     this.#holds.set(id, hold);
     let unknown = before !== undefined;
     try {
       const wrote = await this.#write(taken({ identity, ttlMs }, at.lease, wallMs()), at.lease);
-      if (wrote) hold.token = versionOf(wrote);
+      if (wrote) this.#granted(hold, wrote);
     } catch (error) {
       unknown ||= toStoreError(error).outcome === 'unknown';
       throw error;
@@ -136,12 +138,16 @@ export class SharedLease {
       const sentAt = clock.now();
       if (hold.until <= sentAt) return EXPIRED;
       const lease = await this.#own(hold, tries);
-      const gone = released.find(id) ?? lossIn(lease, hold.identity);
+      const gone = released.find(id) ?? lossIn(lease, hold);
       if (gone) return gone;
-      if (await this.#write(renewed(lease?.spec ?? {}, ttlMs, wallMs()), lease)) {
-        hold.until = Math.max(hold.until, sentAt + ttlMs);
-        return released.find(id) ?? this.#statusOf(hold);
-      }
+      const { spec = {} } = lease ?? {};
+      const next = spec.holderIdentity
+        ? renewed(spec, ttlMs, wallMs())
+        : taken({ identity: hold.identity, ttlMs }, lease, wallMs());
+      const wrote = await this.#write(next, lease);
+      if (!wrote) continue;
+      hold.until = Math.max(hold.until, sentAt + ttlMs);
+      return released.find(id) ?? this.#granted(hold, wrote);
     }
     throw contended();
   }
@@ -178,6 +184,13 @@ export class SharedLease {
     const ttlMs = (spec.leaseDurationSeconds ?? 0) * 1000;
     const shown = { number, kind: 'mutex', permits: 1, ttlMs, leftMs } as const;
     return { resource, limit: 1, holders: [{ ...shown, holder: holderIn(spec) }], waiters: [] };
+  }
+
+  /** By a lease that names it. */
+  #granted(hold: Hold, lease: Lease): ClaimStatus {
+    hold.token ??= BigInt(lease.metadata.resourceVersion ?? 0);
+    hold.transitions = transitionsOf(lease);
+    return this.#statusOf(hold);
   }
 
   #statusOf({ token = 0n, until }: Hold): ClaimStatus {
@@ -223,16 +236,16 @@ function recordOf(lease: Lease | undefined): string {
   return JSON.stringify([lease?.metadata.uid, lease?.spec]);
 }
 
-function versionOf({ metadata }: Lease): bigint {
-  return BigInt(metadata.resourceVersion ?? 0);
-}
-
-/** The lease must not have been taken while its claim lives: who did that knows no leases. */
-function lossIn(lease: Lease | undefined, identity: string): GoneStatus | undefined {
+/**
+ * How a hold has ended whose time is not over: by a program or a person that keeps no rules. One
+ * that was only ended, and not taken since, for then there were more transitions, goes on.
+ */
+function lossIn(lease: Lease | undefined, hold: Hold): GoneStatus | undefined {
   if (!lease) return { state: 'gone', why: 'store-reset' };
   const { holderIdentity = '' } = lease.spec ?? {};
-  if (holderIdentity === identity) return undefined;
-  const detail = holderIdentity ? `the Lease names ${holderIdentity}` : 'the Lease names no holder';
+  if (holderIdentity === hold.identity) return undefined;
+  if (holderIdentity === '' && transitionsOf(lease) === hold.transitions) return undefined;
+  const detail = `the Lease names ${holderIdentity || 'no holder'}`;
   return { state: 'gone', why: 'evicted', detail };
 }
 
