@@ -54,8 +54,7 @@ export class LeaseApi {
   }
 
   /**
-   * Makes it, or changes what it says if it is still the version that was read; 'other' if it is not.
-   * What else the object has stays.
+   * Makes it, or changes its spec if it is still the version that was read; 'other' if it is not.
    * @throws StoreError
    */
   async write(name: string, spec: LeaseSpec, onto: Lease | undefined): Promise<Lease | 'other'> {
@@ -74,11 +73,11 @@ export class LeaseApi {
   }
 
   #open(): Promise<Way> {
-    this.#way ??= this.#access().then((access) => ({
-      access,
-      client: new HttpClient(access),
-      path: `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(access.namespace)}/leases`,
-    }));
+    this.#way ??= this.#access().then((access) => {
+      const namespace = encodeURIComponent(access.namespace);
+      const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+      return { access, client: new HttpClient(access), path };
+    });
     this.#way.catch(() => {
       this.#way = undefined;
     });

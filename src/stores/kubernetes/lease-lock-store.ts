@@ -1,4 +1,4 @@
-/** The verbs of the contract on leases that are locks, one each; `shared-lease.ts` has the rules. */
+/** The verbs of the contract on leases, one for each lock; `shared-lease.ts` has the rules. */
 import { ClosedError, StoreError, toStoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
@@ -21,7 +21,7 @@ export interface LeaseLockStoreParts extends Omit<SharedLeaseParts, 'leases' | '
   readonly leases: Pick<LeaseApi, 'find' | 'write' | 'close'>;
 }
 
-/** Leases that nobody has asked for so long are forgotten, in ms; how often they are looked for. */
+/** What is seen of a lease is forgotten when it was not asked for so long, in ms. */
 const REST_MS = 600_000;
 
 export class LeaseLockStore implements Store {

@@ -23,10 +23,10 @@ const CHECKS = { retry: positive('2s'), clock: checkClock };
  * programs use Holdfast, take `kubernetesStore`.
  *
  * @example
- * import { createLocks } from 'holdfast';
  * import { leaseLockStore } from 'holdfast/kubernetes';
  *
- * const locks = createLocks(leaseLockStore({ url: 'http://127.0.0.1:8001' }), { ttl: '15s' });
+ * // What `kubectl proxy` opens.
+ * const store = leaseLockStore({ url: 'http://127.0.0.1:8001', namespace: 'shop' });
  *
  * @throws UsageError
  */

@@ -18,8 +18,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
+import { EXPIRED, REFUSED, UNKNOWN } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue } from '../../contract/store.ts';
-import { UNKNOWN } from '../../queue/entry.ts';
 import type { OwnTombstones } from '../own-tombstones.ts';
 import type { Lease, LeaseSpec } from './lease.ts';
 import type { LeaseApi } from './lease-api.ts';
@@ -56,8 +56,6 @@ interface Seen {
 /** Others may write between a look and a write, but not for ever. */
 const TRIES = 5;
 
-const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
-
 export class SharedLease {
   /** When it was last asked for. */
   usedAt = 0;
@@ -90,7 +88,7 @@ export class SharedLease {
       if (status) return status;
       if (leftMs > 0) break;
     }
-    if (!claim.queue) return { state: 'gone', why: 'refused' };
+    if (!claim.queue) return REFUSED;
     const pause = retryMs * (0.5 + clock.random());
     const retryInMs = leftMs > 0 ? Math.min(pause, leftMs) : pause;
     return { state: 'waiting', leftMs: claim.ttlMs, why: 'queue', ahead: 1, retryInMs };

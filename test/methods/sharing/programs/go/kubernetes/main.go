@@ -30,7 +30,9 @@ const life = 5 * time.Second
 type elections struct{ *kubernetes.Clientset }
 
 type term struct {
-	lock    resourcelock.Interface
+	identity string
+	// Of its own: to look through that of the elector would give it the version of another.
+	reader  resourcelock.Interface
 	leading context.Context
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -62,6 +64,10 @@ func whole(lease time.Duration) time.Duration {
 func (e elections) Acquire(ctx context.Context, name string, wait, lease time.Duration) (driver.Hold, error) {
 	identity := "go_" + string(uuid.NewUUID())
 	lock, err := e.lock(name, identity)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := e.lock(name, identity)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +106,7 @@ func (e elections) Acquire(ctx context.Context, name string, wait, lease time.Du
 	}
 	select {
 	case leading := <-started:
-		return &term{lock, leading, cancel, ended}, nil
+		return &term{identity, reader, leading, cancel, ended}, nil
 	case <-refused:
 	case <-timer:
 	}
@@ -111,11 +117,11 @@ func (e elections) Acquire(ctx context.Context, name string, wait, lease time.Du
 
 // Looks first. Otherwise client-go, which goes by what it saw last, ends the lease of another.
 func (t *term) Release(ctx context.Context) error {
-	record, _, err := t.lock.Get(ctx)
+	record, _, err := t.reader.Get(ctx)
 	if err != nil {
 		return err
 	}
-	if record.HolderIdentity != t.lock.Identity() {
+	if record.HolderIdentity != t.identity {
 		<-t.leading.Done()
 	}
 	lost := t.leading.Err() != nil
