@@ -12,7 +12,9 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { built as builtInGo } from '../test/methods/sharing/go.ts';
 import { FAULTS } from '../test/methods/teeth/catalogue.ts';
+import { withGo } from '../test/servers/go-build.ts';
 import { buildKubeApiserver } from '../test/servers/kubernetes-program.ts';
 import { serverFolder } from '../test/servers/server-process.ts';
 import { giveWay, type Lane, runLanes, type Total } from './lanes.ts';
@@ -43,7 +45,11 @@ let built: Promise<void> | undefined;
 const apiServer: Step = {
   name: 'API server',
   async run() {
-    built = buildKubeApiserver().catch(({ message }: Error) => {
+    // The program beside it is made of much the same.
+    built = withGo(async (place) => {
+      await buildKubeApiserver(place);
+      await builtInGo('kubernetes', place);
+    }).catch(({ message }: Error) => {
       console.log(`no API server of Kubernetes: ${message.split('\n', 1)}`);
     });
     await built;

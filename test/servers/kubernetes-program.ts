@@ -3,10 +3,9 @@
  * its release, with the Go of this machine, which checks them against its checksum database. The
  * build takes some minutes and 3 GB, of which 100 MB stay.
  */
-import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { type GoPlace, goBuild } from './go-build.ts';
 import { PLACES } from './programs.ts';
 
 const VERSION = '1.34.4';
@@ -34,26 +33,10 @@ export async function kubeApiserver(): Promise<string> {
 }
 
 /** Builds it, unless it is there. Rejects without Go or a network. */
-export async function buildKubeApiserver(): Promise<void> {
+export async function buildKubeApiserver(place: GoPlace): Promise<void> {
   if (await kubeApiserver().catch(() => undefined)) return;
-  await mkdir(PLACES.cache, { recursive: true });
-  const folder = await mkdtemp(join(PLACES.cache, 'go-'));
-  const env = {
-    ...process.env,
-    ...{ GOFLAGS: '-mod=mod -p=1 -modcacherw', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' },
-    ...{ GOMODCACHE: join(folder, 'modules'), GOCACHE: join(folder, 'built') },
-  };
-  try {
-    await writeFile(join(folder, 'go.mod'), modules());
-    // To compile is the work, not to serve tests: so nothing is optimized.
-    const flags = ['-trimpath', '-gcflags=all=-N -l -dwarf=false', '-ldflags=-s -w'];
-    const args = ['build', ...flags, '-o', 'program', PROGRAM];
-    // Nothing waits for it but the tests: others of this machine go first.
-    await promisify(execFile)('nice', ['-n', '19', 'go', ...args], { cwd: folder, env });
-    await rename(join(folder, 'program'), BUILT);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await writeFile(join(place.folder, 'go.mod'), modules());
+  await goBuild(place, { source: '.', target: PROGRAM, output: BUILT, resolves: true });
 }
 
 function modules(): string {

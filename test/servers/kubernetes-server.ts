@@ -64,6 +64,11 @@ export class KubernetesServer extends LocalServer {
     return `https://${this.host}:${this.port}`;
   }
 
+  /** A file with `ca`. */
+  get caFile(): string {
+    return join(this.folder, 'ca.crt');
+  }
+
   async start(): Promise<void> {
     const file = (name: string): string => join(this.folder, name);
     const command = [
@@ -82,9 +87,13 @@ export class KubernetesServer extends LocalServer {
   }
 
   /** As one who may do everything. */
-  ask(path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> {
+  ask(
+    path: string,
+    body?: object,
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE' = body ? 'POST' : 'GET',
+  ): Promise<{ readonly status: number; readonly text: string }> {
     const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' };
-    const options = { method: body ? 'POST' : 'GET', headers, agent: new Agent({ ca: this.ca }) };
+    const options = { method, headers, agent: new Agent({ ca: this.ca }) };
     return new Promise((resolve, reject) => {
       const sent = request(`${this.url}${path}`, options, async (reply) => {
         let text = '';

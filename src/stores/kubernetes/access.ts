@@ -28,9 +28,9 @@ const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 const TOKEN_MS = 60_000;
 
 /** Checks what is given; what a pod is told is read by the first request. @throws UsageError */
-export function accessFrom(options: KubernetesOptions): () => Promise<Access> {
+export function accessFrom(options: KubernetesOptions, what: string): () => Promise<Access> {
   const known = ['url', 'namespace', 'token', 'ca'];
-  const given = readOptions(options, known, 'kubernetesStore');
+  const given = readOptions(options, known, what);
   const { url, token } = given;
   for (const name of ['url', 'namespace', 'ca'] as const) {
     if (given[name] !== undefined && typeof given[name] !== 'string') {
@@ -40,7 +40,7 @@ export function accessFrom(options: KubernetesOptions): () => Promise<Access> {
   if (token !== undefined && typeof token !== 'string' && typeof token !== 'function') {
     throw new UsageError('token must be text, or a function that returns it.');
   }
-  const address = url ?? inCluster();
+  const address = url ?? inCluster(what);
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
     throw new UsageError("url must be the API server's, such as 'https://10.0.0.1:6443'.");
   }
@@ -55,10 +55,10 @@ export function accessFrom(options: KubernetesOptions): () => Promise<Access> {
   };
 }
 
-function inCluster(): string {
+function inCluster(what: string): string {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
   if (host) return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const message = 'This program does not run in a cluster of Kubernetes: kubernetesStore needs url';
+  const message = `This program does not run in a cluster of Kubernetes: ${what} needs url`;
   throw new UsageError(`${message}, and what the API server asks for: token and ca.`);
 }
 

@@ -6,12 +6,10 @@
  * change such a lease change its version, too, and are found out.
  */
 import type { IncomingMessage } from 'node:http';
-import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import type { StoreError } from '../../contract/errors.ts';
+import type { HttpReply } from '../../clients/http/client.ts';
 import type { Documents } from '../document/documents.ts';
 import { type Feed, SharedWatch } from '../shared-watch.ts';
-import { type Access, accessFrom, type KubernetesOptions } from './access.ts';
+import type { KubernetesOptions } from './access.ts';
 import {
   conditionOf,
   keyIn,
@@ -22,6 +20,7 @@ import {
   textIn,
   versionIn,
 } from './lease.ts';
+import { LeaseApi, read } from './lease-api.ts';
 
 /** API servers run on several machines, and `Date` counts seconds. */
 const SLACK_MS = 2000;
@@ -34,13 +33,6 @@ interface Page {
   readonly metadata: { readonly continue?: string; readonly resourceVersion: string };
 }
 
-interface Way {
-  readonly client: HttpClient;
-  readonly access: Access;
-  /** Of the leases of the namespace. */
-  readonly path: string;
-}
-
 /**
  * @param holderIn who holds, by the text of a document.
  * @throws UsageError
@@ -49,62 +41,28 @@ export function kubernetesDocuments(
   options: KubernetesOptions = {},
   holderIn: (text: string) => string | undefined = () => undefined,
 ): Documents {
-  const access = accessFrom(options);
-  let way: Promise<Way> | undefined;
-  const open = (): Promise<Way> => {
-    way ??= access().then((found) => ({
-      access: found,
-      client: new HttpClient(found),
-      path: `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(found.namespace)}/leases`,
-    }));
-    way.catch(() => {
-      way = undefined;
-    });
-    return way;
-  };
-
-  async function ask(place: string, question: Omit<HttpRequest, 'path'> = {}): Promise<HttpReply> {
-    try {
-      const { access, client, path } = await open();
-      const headers = { ...(await access.headers()), 'content-type': 'application/json' };
-      return await client.ask({ ...question, path: path + place, headers });
-    } catch (error) {
-      throw failureOf('The Kubernetes API server', error);
-    }
-  }
+  const api = new LeaseApi(options, 'kubernetesStore');
 
   async function page(query: string): Promise<Page> {
     const selector = `labelSelector=${encodeURIComponent(LABEL)}`;
-    return read<Page>(await ask(`?${selector}${query}`));
+    return read<Page>(await api.ask(`?${selector}${query}`));
   }
 
   async function watchAll(): Promise<Feed> {
     const { resourceVersion } = (await page('&limit=1')).metadata;
-    const { access, client, path } = await open();
-    const query = `watch=1&allowWatchBookmarks=true&labelSelector=${encodeURIComponent(LABEL)}`;
-    const message = await client.open({
-      path: `${path}?${query}&resourceVersion=${resourceVersion}`,
-      headers: await access.headers(),
-      silenceMs: SILENCE_MS,
-    });
-    if (message.statusCode !== 200) {
-      message.destroy();
-      throw unexpected({ status: message.statusCode ?? 0, text: 'watch', headers: {} });
-    }
+    const query = `allowWatchBookmarks=true&labelSelector=${encodeURIComponent(LABEL)}`;
+    const from = `${query}&resourceVersion=${resourceVersion}`;
+    const message = await api.watch(from, SILENCE_MS);
     return feedOf(message);
   }
 
-  const changes = new SharedWatch(() =>
-    watchAll().catch((error: unknown) => {
-      throw failureOf('The Kubernetes API server', error);
-    }),
-  );
+  const changes = new SharedWatch(watchAll);
 
   return {
     name: 'kubernetes',
     slackMs: SLACK_MS,
     async get(key) {
-      const reply = await ask(`/${leaseName(key)}`);
+      const reply = await api.ask(`/${leaseName(key)}`);
       if (reply.status === 404) return timeIn(reply);
       const lease = read<Lease>(reply);
       const text = textIn(lease);
@@ -115,14 +73,14 @@ export function kubernetesDocuments(
       const body = leaseOf({ key, text, ...(holder !== undefined && { holder }) }, onto);
       const reply =
         onto === undefined
-          ? await ask('', { method: 'POST', body })
-          : await ask(`/${leaseName(key)}`, { method: 'PUT', body });
+          ? await api.ask('', { method: 'POST', body })
+          : await api.ask(`/${leaseName(key)}`, { method: 'PUT', body });
       if (reply.status === 409) return 'other';
       return { version: versionIn(read<Lease>(reply)), ...timeIn(reply) };
     },
     async remove(key, version) {
       const question = { method: 'DELETE', body: conditionOf(version) } as const;
-      const reply = await ask(`/${leaseName(key)}`, question);
+      const reply = await api.ask(`/${leaseName(key)}`, question);
       if (![404, 409].includes(reply.status)) read(reply);
     },
     async *list(prefix) {
@@ -139,8 +97,7 @@ export function kubernetesDocuments(
     watch: (key, changed) => changes.watch(key, changed),
     async close() {
       await changes.close();
-      // What never opened is closed.
-      await way?.then(({ client }) => client.close()).catch(() => {});
+      await api.close();
     },
   };
 }
@@ -174,16 +131,4 @@ function feedOf(message: IncomingMessage): Feed {
 function timeIn({ headers }: HttpReply): { readonly nowMs?: number } {
   const nowMs = Date.parse(String(headers.date));
   return Number.isNaN(nowMs) ? {} : { nowMs };
-}
-
-/** @throws StoreError */
-function read<T>(reply: HttpReply): T {
-  if (reply.status >= 200 && reply.status < 300) return JSON.parse(reply.text) as T;
-  throw unexpected(reply);
-}
-
-function unexpected({ status, text }: HttpReply): StoreError {
-  const [, said = text] = /"message":"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
-  const error = Object.assign(new Error(`HTTP ${status}: ${said}`), { status });
-  return failureOf('The Kubernetes API server', error);
 }

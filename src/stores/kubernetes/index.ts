@@ -5,6 +5,8 @@ import type { KubernetesOptions } from './access.ts';
 import { kubernetesDocuments } from './documents.ts';
 import { holderIn } from './holder.ts';
 
+export { type LeaseLockOptions, leaseLockStore } from './lease-lock.ts';
+
 export interface KubernetesStoreOptions extends KubernetesOptions, DocumentStoreOptions {}
 
 /**

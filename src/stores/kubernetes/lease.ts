@@ -16,6 +16,16 @@ export interface Lease {
     readonly uid?: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
+  readonly spec?: LeaseSpec;
+}
+
+export interface LeaseSpec {
+  readonly holderIdentity?: string | undefined;
+  readonly leaseDurationSeconds?: number;
+  /** With microseconds, as the API server wants it. */
+  readonly acquireTime?: string;
+  readonly renewTime?: string;
+  readonly leaseTransitions?: number;
 }
 
 /** Annotations and text of all may have so many bytes. */
@@ -27,14 +37,14 @@ const NAME = 'holdfast/name';
 const TEXT = 'holdfast/document';
 export const LABEL = 'app.kubernetes.io/managed-by=holdfast';
 
-/** A name of Kubernetes for any text: what it can say of it, and a hash. */
-export function leaseName(key: string): string {
+/** A name of Kubernetes for any text: what it can say of it, and 128 bits of a hash. */
+export function leaseName(key: string, algorithm: 'sha256' | 'sha512' = 'sha256'): string {
   const slug = key
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, MAX_SLUG)
     .replace(/^-|-$/g, '');
-  const hash = createHash('sha256').update(key).digest('hex').slice(0, 32);
+  const hash = createHash(algorithm).update(key).digest('hex').slice(0, 32);
   return slug === '' ? `holdfast-${hash}` : `${slug}-${hash}`;
 }
 

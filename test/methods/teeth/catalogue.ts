@@ -8,6 +8,7 @@ import { FENCE_FAULTS } from './faults/fence.ts';
 import { HAND_OFF_FAULTS } from './faults/hand-off.ts';
 import { HAZELCAST_FAULTS } from './faults/hazelcast.ts';
 import { JOB_FAULTS } from './faults/jobs.ts';
+import { KUBERNETES_FAULTS } from './faults/kubernetes.ts';
 import { MACHINE_FAULTS } from './faults/machine.ts';
 import { MEMORY_FAULTS } from './faults/memory.ts';
 import { MYSQL_FAULTS } from './faults/mysql.ts';
@@ -34,6 +35,7 @@ export const FAULTS: readonly Fault[] = [
   ...REDISSON_FAULTS,
   ...REDIS_LOSS_FAULTS,
   ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS, ...HAZELCAST_FAULTS, ...DIALECT_FAULTS],
+  ...KUBERNETES_FAULTS,
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
   ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],

@@ -17,12 +17,12 @@ const SHORT = 1000;
 
 const LIBRARIES = [
   {
-    ...{ library: 'redsync', version: 'v4.18.1', missing: await missingGo() },
-    start: (server: RedisServer) => goDriver('redsync', `${server.host}:${server.port}`),
+    ...{ library: 'redsync', version: 'v4.18.1', missing: await missingGo('redis') },
+    start: (server: RedisServer) => goDriver('redis', 'redsync', `${server.host}:${server.port}`),
   },
   {
-    ...{ library: 'redislock', version: 'v0.9.4', missing: await missingGo() },
-    start: (server: RedisServer) => goDriver('redislock', `${server.host}:${server.port}`),
+    ...{ library: 'redislock', version: 'v0.9.4', missing: await missingGo('redis') },
+    start: (server: RedisServer) => goDriver('redis', 'redislock', `${server.host}:${server.port}`),
   },
   {
     ...{ library: 'redis-py', version: '6.1.0', missing: await missingPython() },

@@ -12,7 +12,8 @@ function linesOf(path: string): string[] {
 
 it.each([
   ['java', 'getLock("nightly")', `${PROGRAMS}/RedissonDriver.java`],
-  ['go', 'redsync.New', `${PROGRAMS}/go/main.go`],
+  ['go', 'redsync.New', `${PROGRAMS}/go/redis/main.go`],
+  ['go', 'LeaderElectionConfig', `${PROGRAMS}/go/kubernetes/main.go`],
 ])('in %s with %s', (language, word, program) => {
   const page = linesOf('docs/guide/sharing-locks.md').join('\n');
   const blocks = page.split(`\`\`\`${language}\n`).slice(1);

@@ -1,5 +1,6 @@
 /** The stores that share their locks with other libraries, by name. */
 import type { Store } from 'holdfast';
+import { leaseLockStore } from 'holdfast/kubernetes';
 import { shedlockJdbcStore, shedlockRedisStore } from 'holdfast/shedlock';
 import { springJdbcStore, springRedisStore } from 'holdfast/spring';
 import type { SqlDatabase } from 'holdfast/sql';
@@ -19,6 +20,8 @@ export function open(dialect: string, url: string, given: string): Store {
       return shedlockRedisStore(new Redis(url), options);
     case 'spring-redis':
       return springRedisStore(new Redis(url), options as { registryKey: string });
+    case 'kubernetes':
+      return leaseLockStore({ url, ...options });
     case 'zookeeper':
       return zookeeperStore(url, options);
     default:

@@ -1,0 +1,253 @@
+/**
+ * One lock that is shared with leader elections of client-go: a `Lease`, by their rules.
+ *
+ * Invariant: a lease is taken only by a write that names the version at which it was free: without
+ * a holder, or unchanged for its own duration by this process's clock, counted from the reply that
+ * first showed it. Its holder began to count before it sent what that reply showed; had it renewed
+ * the lease since, the version would be another. So no clock is compared with another, and the
+ * times in the record only tell one renewal from the next.
+ * A claim is known to this process alone. One whose request got no reply is looked for before it is
+ * sent again, and its life is counted from before that look. Where it is not found when it is
+ * released, the lease is written to all the same: a late copy then names a version that is gone.
+ * client-go's own release may end the lease of another (0.34 reads the version anew, and not who
+ * holds). A hold that finds this goes on if no other has taken the lease since, and is lost if so.
+ * The token is the version that took the lease. Versions grow with every write to any lease of the
+ * cluster, so also where the lease was deleted in between.
+ * What would break it: a reply from a cache; two holders with one identity; a clock that is more
+ * than 1 % faster than the holder's, for which core keeps a margin and others may not.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { StoreError, toStoreError } from '../../contract/errors.ts';
+import { EXPIRED, REFUSED, UNKNOWN } from '../../contract/gone.ts';
+import type { Claim, ClaimStatus, GoneStatus, Queue } from '../../contract/store.ts';
+import type { OwnTombstones } from '../own-tombstones.ts';
+import type { Lease, LeaseSpec } from './lease.ts';
+import type { LeaseApi } from './lease-api.ts';
+import { freed, holderIn, identityOf, kept, renewed, taken, transitionsOf } from './lock-record.ts';
+
+export interface SharedLeaseParts {
+  readonly leases: Pick<LeaseApi, 'find' | 'write'>;
+  /** Of the claims of all leases. */
+  readonly released: OwnTombstones;
+  readonly clock: Clock;
+  /** For people, and so that a renewal differs: in epoch ms. */
+  readonly wallMs: () => number;
+  /** The mean pause between two tries. */
+  readonly retryMs: number;
+}
+
+interface Hold {
+  readonly identity: string;
+  /** By this process's clock. */
+  until: number;
+  /** Undefined as long as no reply has said that it is held. */
+  token: bigint | undefined;
+  /** In the last record that was its own. */
+  transitions: number;
+}
+
+/** What the last reply showed, and when a reply first showed the same record. */
+interface Seen {
+  readonly lease: Lease | undefined;
+  readonly record: string;
+  readonly since: number;
+}
+
+/** Others may write between a look and a write, but not for ever. */
+const TRIES = 5;
+
+export class SharedLease {
+  /** When it was last asked for. */
+  usedAt = 0;
+  readonly #name: string;
+  readonly #parts: SharedLeaseParts;
+  readonly #holds = new Map<string, Hold>();
+  #seen: Seen | undefined;
+
+  constructor(name: string, parts: SharedLeaseParts) {
+    this.#name = name;
+    this.#parts = parts;
+  }
+
+  /** No claim of this process is in it. */
+  get isIdle(): boolean {
+    return this.#holds.size === 0;
+  }
+
+  async claim(claim: Claim): Promise<ClaimStatus> {
+    const { clock, retryMs } = this.#parts;
+    const known = this.#holds.get(claim.id);
+    if (known?.token !== undefined) return this.#statusOf(known);
+    let leftMs = 0;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const until = clock.now() + claim.ttlMs;
+      const remembered = tries === 0 && !known && this.#seen && this.#leftMs(this.#seen.lease) <= 0;
+      const lease = remembered ? this.#seen?.lease : await this.#look();
+      leftMs = this.#leftMs(lease);
+      const status = await this.#enter(claim, { lease, until, free: leftMs <= 0 });
+      if (status) return status;
+      if (leftMs > 0) break;
+    }
+    if (!claim.queue) return REFUSED;
+    const pause = retryMs * (0.5 + clock.random());
+    const retryInMs = leftMs > 0 ? Math.min(pause, leftMs) : pause;
+    return { state: 'waiting', leftMs: claim.ttlMs, why: 'queue', ahead: 1, retryInMs };
+  }
+
+  /** Undefined if another has it. */
+  async #enter(
+    claim: Claim,
+    at: { readonly lease: Lease | undefined; readonly until: number; readonly free: boolean },
+  ): Promise<ClaimStatus | undefined> {
+    const { id, ttlMs } = claim;
+    const { wallMs, released } = this.#parts;
+    const gone = released.find(id);
+    if (gone) return gone;
+    const identity = identityOf(claim);
+    const before = this.#holds.get(id);
+    if (at.lease?.spec?.holderIdentity === identity) {
+      return before ? this.#granted(before, at.lease) : EXPIRED;
+    }
+    if (!at.free) return undefined;
+    // First, so that a release finds it. An earlier copy was not there when this look began.
+    const hold = before ?? { identity, until: 0, token: undefined, transitions: 0 };
+    hold.until = at.until;
+    this.#holds.set(id, hold);
+    let unknown = before !== undefined;
+    try {
+      const wrote = await this.#write(taken({ identity, ttlMs }, at.lease, wallMs()), at.lease);
+      if (wrote) this.#granted(hold, wrote);
+    } catch (error) {
+      unknown ||= toStoreError(error).outcome === 'unknown';
+      throw error;
+    } finally {
+      if (hold.token === undefined && !unknown) this.#holds.delete(id);
+    }
+    const held = hold.token === undefined ? undefined : this.#statusOf(hold);
+    return released.find(id) ?? held;
+  }
+
+  async renew(claim: Claim): Promise<ClaimStatus> {
+    const { id, ttlMs } = claim;
+    const { clock, wallMs, released } = this.#parts;
+    const hold = this.#holds.get(id);
+    if (hold?.token === undefined) return released.find(id) ?? UNKNOWN;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const sentAt = clock.now();
+      if (hold.until <= sentAt) return EXPIRED;
+      const lease = await this.#own(hold, tries);
+      const gone = released.find(id) ?? lossIn(lease, hold);
+      if (gone) return gone;
+      const { spec = {} } = lease ?? {};
+      const next = spec.holderIdentity
+        ? renewed(spec, ttlMs, wallMs())
+        : taken({ identity: hold.identity, ttlMs }, lease, wallMs());
+      const wrote = await this.#write(next, lease);
+      if (!wrote) continue;
+      hold.until = Math.max(hold.until, sentAt + ttlMs);
+      return released.find(id) ?? this.#granted(hold, wrote);
+    }
+    throw contended();
+  }
+
+  /** True if it was held. */
+  async release(claim: Claim, afterMs: number): Promise<boolean> {
+    const { id, ttlMs } = claim;
+    const { clock, wallMs, released } = this.#parts;
+    // First, for a copy may be under way.
+    released.bury(id, ttlMs + afterMs);
+    const hold = this.#holds.get(id);
+    if (!hold) return false;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const lease = await this.#own(hold, tries);
+      const isOurs = lease?.spec?.holderIdentity === hold.identity;
+      const mayCome = hold.token === undefined && this.#leftMs(lease) <= 0;
+      const now = wallMs();
+      const left = isOurs && afterMs > 0 ? kept(lease.spec, afterMs, now) : freed(lease, now);
+      const done = !(isOurs || mayCome) || (await this.#write(left, lease));
+      if (!done) continue;
+      this.#holds.delete(id);
+      return isOurs && clock.now() < hold.until;
+    }
+    throw contended();
+  }
+
+  async inspect(resource: string): Promise<Queue> {
+    const lease = await this.#look();
+    const leftMs = this.#leftMs(lease);
+    const { spec = {} } = lease ?? {};
+    if (leftMs <= 0) return { resource, holders: [], waiters: [] };
+    const own = [...this.#holds.values()].find(({ identity }) => identity === spec.holderIdentity);
+    const number = own?.token ?? 0n;
+    const ttlMs = (spec.leaseDurationSeconds ?? 0) * 1000;
+    const shown = { number, kind: 'mutex', permits: 1, ttlMs, leftMs } as const;
+    return { resource, limit: 1, holders: [{ ...shown, holder: holderIn(spec) }], waiters: [] };
+  }
+
+  /** By a lease that names it. */
+  #granted(hold: Hold, lease: Lease): ClaimStatus {
+    hold.token ??= BigInt(lease.metadata.resourceVersion ?? 0);
+    hold.transitions = transitionsOf(lease);
+    return this.#statusOf(hold);
+  }
+
+  #statusOf({ token = 0n, until }: Hold): ClaimStatus {
+    const leftMs = until - this.#parts.clock.now();
+    return leftMs > 0 ? { state: 'held', token, leftMs, waiters: 0 } : EXPIRED;
+  }
+
+  /** As last seen, if that was the hold's; otherwise, and where that has failed, as it is. */
+  async #own({ identity }: Hold, tries: number): Promise<Lease | undefined> {
+    const last = this.#seen?.lease;
+    return tries === 0 && last?.spec?.holderIdentity === identity ? last : this.#look();
+  }
+
+  async #look(): Promise<Lease | undefined> {
+    return this.#saw(await this.#parts.leases.find(this.#name));
+  }
+
+  /** Undefined if it has changed since. */
+  async #write(spec: LeaseSpec, onto: Lease | undefined): Promise<Lease | undefined> {
+    const reply = await this.#parts.leases.write(this.#name, spec, onto);
+    return reply === 'other' ? undefined : this.#saw(reply);
+  }
+
+  #saw(lease: Lease | undefined): Lease | undefined {
+    const record = recordOf(lease);
+    const since = this.#seen?.record === record ? this.#seen.since : this.#parts.clock.now();
+    this.#seen = { lease, record, since };
+    return lease;
+  }
+
+  /** How long it must not be taken, in ms; 0 or less if it is free. */
+  #leftMs(lease: Lease | undefined): number {
+    const { holderIdentity, leaseDurationSeconds = 0 } = lease?.spec ?? {};
+    if (!holderIdentity) return 0;
+    const now = this.#parts.clock.now();
+    const since = this.#seen?.record === recordOf(lease) ? this.#seen.since : now;
+    return since + leaseDurationSeconds * 1000 - now;
+  }
+}
+
+/** What a renewal changes; people may change the rest. */
+function recordOf(lease: Lease | undefined): string {
+  return JSON.stringify([lease?.metadata.uid, lease?.spec]);
+}
+
+/**
+ * How a hold has ended whose time is not over: by a program or a person that keeps no rules. One
+ * that was only ended, and not taken since, for then there were more transitions, goes on.
+ */
+function lossIn(lease: Lease | undefined, hold: Hold): GoneStatus | undefined {
+  if (!lease) return { state: 'gone', why: 'store-reset' };
+  const { holderIdentity = '' } = lease.spec ?? {};
+  if (holderIdentity === hold.identity) return undefined;
+  if (holderIdentity === '' && transitionsOf(lease) === hold.transitions) return undefined;
+  const detail = `the Lease names ${holderIdentity || 'no holder'}`;
+  return { state: 'gone', why: 'evicted', detail };
+}
+
+function contended(): StoreError {
+  const message = 'The Lease was written to by others again and again.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}

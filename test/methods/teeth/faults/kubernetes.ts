@@ -1,0 +1,53 @@
+import type { Fault } from '../fault.ts';
+
+const lease = { file: 'src/stores/kubernetes/shared-lease.ts' };
+const record = { file: 'src/stores/kubernetes/lock-record.ts' };
+
+const TWO = 'a leader in Go and a program of ours hold the same lease';
+
+/** Leases that client-go shares. */
+export const KUBERNETES_FAULTS: readonly Fault[] = [
+  {
+    ...record,
+    name: 'kubernetes: two renewals within a second look the same to client-go',
+    find: 'const renewTime = timeOf(Math.max(now, least));',
+    replace: 'const renewTime = timeOf(now || least);',
+    why: TWO,
+  },
+  {
+    ...lease,
+    name: 'kubernetes: a lease ends by the time that its holder wrote',
+    find: 'return since + leaseDurationSeconds * 1000 - now;',
+    replace: `const renewedAt = Date.parse(lease?.spec?.renewTime ?? '');
+    return renewedAt + leaseDurationSeconds * 1000 - this.#parts.wallMs();`,
+    why: TWO,
+  },
+  {
+    ...lease,
+    name: 'kubernetes: a renewal that was seen is not counted from',
+    find: 'this.#seen?.record === record ? this.#seen.since : this.#parts.clock.now();',
+    replace: 'this.#seen?.since ?? this.#parts.clock.now();',
+    why: TWO,
+  },
+  {
+    ...lease,
+    name: 'kubernetes: a late copy of a released claim finds the lease as it was',
+    find: 'const mayCome = hold.token === undefined && this.#leftMs(lease) <= 0;',
+    replace: 'const mayCome = hold.token === undefined && this.#leftMs(lease) < 0;',
+    why: 'a lease is held by no program until it ends',
+  },
+  {
+    ...lease,
+    name: 'kubernetes: a hold goes on although another had the lease meanwhile',
+    find: "holderIdentity === '' && transitionsOf(lease) === hold.transitions",
+    replace: "holderIdentity === ''",
+    why: 'a holder does not learn that another has worked in its time',
+  },
+  {
+    ...lease,
+    name: 'kubernetes: a hold is renewed after its end',
+    find: 'if (hold.until <= sentAt) return EXPIRED;',
+    replace: '',
+    why: TWO,
+  },
+];

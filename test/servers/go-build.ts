@@ -1,0 +1,50 @@
+/** Programs in Go: built in a folder of their own, which goes with all that the build made. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { PLACES } from './programs.ts';
+
+export interface GoPlace {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** To compile is the work, not to serve tests: so nothing is optimized. */
+const FLAGS = ['-trimpath', '-gcflags=all=-N -l -dwarf=false', '-ldflags=-s -w'];
+
+/** What is built in one place is compiled once. */
+export async function withGo<T>(work: (place: GoPlace) => Promise<T>): Promise<T> {
+  await mkdir(PLACES.cache, { recursive: true });
+  const folder = await mkdtemp(join(PLACES.cache, 'go-'));
+  const env = {
+    ...process.env,
+    ...{ GOFLAGS: '-p=1 -modcacherw', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' },
+    ...{ GOMODCACHE: join(folder, 'modules'), GOCACHE: join(folder, 'built') },
+  };
+  try {
+    return await work({ folder, env });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param build `source` is a folder in the place, with a go.mod. */
+export async function goBuild(
+  { folder, env }: GoPlace,
+  build: {
+    readonly source: string;
+    readonly target: string;
+    readonly output: string;
+    /** Asks which modules those of go.mod need, as there is no go.sum. Default: it has all. */
+    readonly resolves?: boolean;
+  },
+): Promise<void> {
+  const program = join(folder, 'program');
+  const mode = build.resolves ? '-mod=mod' : '-mod=readonly';
+  const args = ['build', mode, ...FLAGS, '-o', program, build.target];
+  // Nothing waits for it but the tests: others of this machine go first.
+  const options = { cwd: join(folder, build.source), env };
+  await promisify(execFile)('nice', ['-n', '19', 'go', ...args], options);
+  await rename(program, build.output);
+}
