@@ -1,8 +1,8 @@
 /** The pictures in docs/images: two panels of lines side by side, whose axes are logarithmic. */
 import type { Result } from './result.ts';
 
-/** Results as SVG. */
-export type Picture = (results: readonly Result[]) => string;
+/** Results as SVG, with where and when they were measured. */
+export type Picture = (results: readonly Result[], conditions: string) => string;
 
 interface Plot {
   readonly title: string;
@@ -61,7 +61,7 @@ const SIDES = [
 ] as const;
 
 /** The grey is readable on white and on black. */
-const STYLE = `
+export const STYLE = `
   text { font: 12px system-ui, sans-serif; fill: #6e7781; }
   .title { font-weight: 600; }
   .grid { stroke: #8b949e; stroke-opacity: 0.25; }
@@ -138,7 +138,7 @@ function place(value: number, { from, to }: Range, first: number, last: number):
   return Number((first + ((value - from) / (to - from)) * (last - first)).toFixed(1));
 }
 
-function text(attributes: string, content: string): string {
+export function text(attributes: string, content: string): string {
   return `<text ${attributes}>${content}</text>`;
 }
 
