@@ -1,6 +1,6 @@
 /** What there is to measure, and on which stores. */
 import { rivalsPicture } from './measuring/bars.ts';
-import { type Picture, waitersPicture, whichPicture } from './measuring/pictures.ts';
+import { type Picture, scalePicture, waitersPicture, whichPicture } from './measuring/pictures.ts';
 
 export interface Figure {
   /** Where the script of this name is; it exports `measure`. */
@@ -58,6 +58,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   local: crowds(['memory', 'sqlite'], { together: true, also: SERVERS }),
   'many-waiters': crowds(SCALE, {
     ...{ together: true, counts: true, page: 'docs/guide/scale.md' },
+    picture: { store: 'redis', file: 'scale-waiters', draw: scalePicture },
   }),
   shared: crowds(['zookeeper'], { also: ALL }),
   refresh: crowds(['sqlite', 'redis'], { together: true, also: SERVERS }),

@@ -1,14 +1,16 @@
 /** What a hand-off between processes costs with more and more tasks that wait, on each store. */
 import { Crew, columns } from '../measuring/crew.ts';
 import { report } from '../measuring/result.ts';
-import type { Place } from '../measuring/subject.ts';
+import { type Place, TTL_MS } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
 /** In two processes; one of them holds. */
 const TASKS = [2, 10, 100, 1_000];
 const PROCESSES = 2;
 /** A queue that has yet to form asks for more than one that stands. */
-const [SETTLE_MS, FOR_MS] = [1_000, 2_500];
+const SETTLE_MS = 1_000;
+/** With one heartbeat of each task that waits. */
+const FOR_MS = SETTLE_MS + TTL_MS / 3;
 
 export async function measure(places: readonly Place[]): Promise<void> {
   for (const place of places) {

@@ -5,18 +5,14 @@ import type { Place } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
 const COUNTS = [10, 1_000, 10_000];
-/** Where a heartbeat of so many takes less than its time. */
-const GREAT = 100_000;
-const INTERVALS = 1;
 /** With fewer, a lease is less than what else goes on. */
 const LEAST = 1_000;
 
 export async function measure(places: readonly Place[]): Promise<void> {
   for (const place of places) {
-    const { name, leases } = await subjectAt(place.url);
-    const counts = leases.count < 10_000 ? COUNTS : [...COUNTS, GREAT];
-    for (const count of counts) {
-      const held = await holdLeases(place, { count, intervals: INTERVALS });
+    const { name } = await subjectAt(place.url);
+    for (const count of COUNTS) {
+      const held = await holdLeases(place, { count, intervals: 1 });
       report({
         what: `${name}, ${count.toLocaleString('en')} leases`,
         measured: {
