@@ -90,8 +90,9 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
 
 /** Why a table stays where it is. */
 function unpublished(figure: Figure, own: readonly string[]): string | undefined {
-  if (!quiet && !figure.counts)
+  if (!quiet && !figure.counts) {
     return 'the machine was not quiet at the start. Measure again when it is.';
+  }
   const given = own.some((store) => !/^[\w+]+:$/.test(stores.get(store) ?? `${store}:`));
   if (given) return 'only figures of servers that were started for them are.';
   const all = figure.together ? figure.stores : own;
