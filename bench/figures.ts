@@ -1,5 +1,6 @@
 /** What there is to measure, and on which stores. */
-import { type Picture, waitersPicture, whichPicture } from './measuring/pictures.ts';
+import { rivalsPicture } from './measuring/bars.ts';
+import { type Picture, scalePicture, waitersPicture, whichPicture } from './measuring/pictures.ts';
 
 export interface Figure {
   /** Where the script of this name is; it exports `measure`. */
@@ -12,6 +13,8 @@ export interface Figure {
   readonly together?: true;
   /** It needs these servers beside the one of the store, if the store has them. */
   readonly more?: 'cluster' | 'four' | 'three';
+  /** What it counts is right on a busy machine too: it is always published, with the load. */
+  readonly counts?: true;
   /** Where its table is, if not in the README of this folder. */
   readonly page?: string;
   /** Of a store. */
@@ -22,6 +25,8 @@ type More = Omit<Figure, 'room' | 'stores'>;
 
 const SERVERS = ['redis', 'postgres', 'mysql', 'etcd', 'zookeeper'];
 const ALL = ['sqlite', ...SERVERS];
+/** In the order of the tables. */
+const SCALE = ['redis', 'postgres', 'sqlite', 'etcd', 'zookeeper'];
 
 const of =
   (room: Figure['room']) =>
@@ -30,7 +35,7 @@ const [cost, crowds, held] = [of('cost'), of('crowds'), of('held')];
 
 /** Those that end servers come last. */
 export const FIGURES: Readonly<Record<string, Figure>> = {
-  uncontended: cost(ALL, { also: ['memory'] }),
+  uncontended: cost([...ALL, 'hazelcast'], { also: ['memory'] }),
   shares: cost(['sqlite'], { also: SERVERS }),
   statements: cost(['postgres', 'mysql']),
   once: cost(['sqlite', 'redis'], { together: true, also: ['memory', ...SERVERS] }),
@@ -40,13 +45,21 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   telemetry: cost(['memory'], { together: true }),
   size: cost(['memory'], { together: true }),
   cli: cost(['sqlite'], { together: true, also: SERVERS }),
-  contended: crowds(SERVERS, { also: ['sqlite'] }),
+  compare: crowds(['redis', 'postgres', 'mysql', 'zookeeper', 'hazelcast'], {
+    ...{ also: ['sqlite', 'etcd'] },
+    picture: { store: 'redis', file: 'redis-rivals', draw: rivalsPicture },
+  }),
+  contended: crowds(SERVERS, { also: ['sqlite', 'hazelcast'] }),
   waiters: crowds(ALL, {
     picture: { store: 'redis', file: 'redis-waiters', draw: waitersPicture },
   }),
-  'hand-off': crowds(['sqlite', 'zookeeper'], { also: SERVERS }),
+  'hand-off': crowds(['sqlite', 'zookeeper', 'hazelcast'], { also: SERVERS }),
   'one-process': crowds(['redis'], { also: ALL }),
   local: crowds(['memory', 'sqlite'], { together: true, also: SERVERS }),
+  'many-waiters': crowds(SCALE, {
+    ...{ together: true, counts: true, page: 'docs/guide/scale.md' },
+    picture: { store: 'redis', file: 'scale-waiters', draw: scalePicture },
+  }),
   shared: crowds(['zookeeper'], { also: ALL }),
   refresh: crowds(['sqlite', 'redis'], { together: true, also: SERVERS }),
   which: crowds(['postgres'], {
@@ -54,6 +67,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   }),
   inventory: crowds(['sqlite', 'postgres'], { together: true, page: 'docs/guide/which-lock.md' }),
   leases: held(ALL, { also: ['memory'] }),
+  'many-leases': held(SCALE, { together: true, counts: true, page: 'docs/guide/scale.md' }),
   waiting: held(['sqlite', 'postgres', 'mysql'], { also: ALL }),
   tables: held(['postgres', 'mysql']),
   cluster: crowds(['redis'], { more: 'cluster' }),

@@ -12,10 +12,11 @@ import { parseArgs } from 'node:util';
 import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
 import { FIGURES, type Figure } from './figures.ts';
+import { javaRival } from './java-programs.ts';
 import { isQuiet, load, machine } from './machine.ts';
 import type { Result } from './measuring/result.ts';
 import { table } from './measuring/table.ts';
-import { closeServers, curator, type Servers, serversOf } from './servers.ts';
+import { closeServers, type Servers, serversOf } from './servers.ts';
 import { stage } from './stage.ts';
 
 const options = { store: { type: 'string', multiple: true } } as const;
@@ -70,9 +71,11 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
   const title = figure.together ? name : `${own[0]}/${name}`;
   console.error(`${title} …`);
   const servers = await Promise.all(own.map((store) => serversFor(store, figure)));
-  const results = await measure(title, `${figure.room}/${name}`, servers);
+  const env = await javaRival(own[0] ?? '');
+  const results = await measure(title, `${figure.room}/${name}`, { servers, env });
   const labels = servers.flatMap(({ label }) => label ?? []);
-  const text = `${table(results)}\n\n${[conditions, ...labels].join('; ')}.\n`;
+  const where = `${[conditions, ...labels].join('; ')}.`;
+  const text = `${table(results)}\n\n${where}\n`;
   console.error(`\n${text}`);
   const why = unpublished(figure, own);
   if (why !== undefined) {
@@ -82,12 +85,14 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
   await putText(figure.page ?? 'bench/README.md', title, text);
   const { picture } = figure;
   if (!picture || !own.includes(picture.store)) return;
-  writeFileSync(join(ROOT, `docs/images/${picture.file}.svg`), picture.draw(results));
+  writeFileSync(join(ROOT, `docs/images/${picture.file}.svg`), picture.draw(results, where));
 }
 
 /** Why a table stays where it is. */
 function unpublished(figure: Figure, own: readonly string[]): string | undefined {
-  if (!quiet) return 'the machine was not quiet at the start. Measure again when it is.';
+  if (!quiet && !figure.counts) {
+    return 'the machine was not quiet at the start. Measure again when it is.';
+  }
   const given = own.some((store) => !/^[\w+]+:$/.test(stores.get(store) ?? `${store}:`));
   if (given) return 'only figures of servers that were started for them are.';
   const all = figure.together ? figure.stores : own;
@@ -106,14 +111,13 @@ async function serversFor(store: string, { more }: Figure): Promise<Servers> {
 async function measure(
   title: string,
   script: string,
-  servers: readonly Servers[],
+  { servers, env }: { servers: readonly Servers[]; env: Record<string, string> },
 ): Promise<Result[]> {
   const places = JSON.stringify(servers.flatMap((one) => one.places));
   const module = pathToFileURL(join(folder, `${script}.js`)).href;
   const args = ['--expose-gc', join(folder, 'call.js'), module, 'measure', places];
-  const java = places.includes('zookeeper:') && { BENCH_CURATOR: await curator() };
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...java },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   child.on('message', async (name) => {

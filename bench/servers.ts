@@ -1,8 +1,8 @@
 /** The servers that figures need. One that several need is started for the first of them. */
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startCluster } from '../test/servers/cluster.ts';
 import { EtcdServer, startEtcd } from '../test/servers/etcd-server.ts';
+import { HAZELCAST, HazelcastCluster } from '../test/servers/hazelcast-cluster.ts';
 import { startMariadb } from '../test/servers/mariadb-server.ts';
 import { freePort, giveBack } from '../test/servers/ports.ts';
 import { startPostgres } from '../test/servers/postgres-server.ts';
@@ -10,7 +10,6 @@ import { startSingle } from '../test/servers/topologies.ts';
 import { until } from '../test/servers/until.ts';
 import {
   curatorVersion,
-  longJavaProgram,
   startZookeeper,
   ZookeeperServer,
 } from '../test/servers/zookeeper-server.ts';
@@ -44,9 +43,10 @@ const MARIADB = [
 /** With the timing of its makers, not that of the tests. */
 const ETCD = ['--heartbeat-interval=100', '--election-timeout=1000'];
 
-const CURATOR = fileURLToPath(new URL('rivals/curator-bench.java', import.meta.url));
+/** As by default, and as `fencedLockStore` takes it to be. */
+const HAZELCAST_SESSION_S = 60;
 
-const ONE = 'one server';
+const [ONE, THREE] = ['one server', 'three servers'];
 
 const STARTS: Readonly<Record<string, () => Promise<Servers>>> = {
   memory: async () => ({ places: [{ name: ONE, url: 'memory:', pids: [] }] }),
@@ -99,6 +99,12 @@ const STARTS: Readonly<Record<string, () => Promise<Servers>>> = {
     return { places: [{ name: ONE, url: server.url, pids: [server.pid] }], label };
   },
   'zookeeper/three': threeZookeepers,
+  hazelcast: async () => {
+    const options = { sessionTtlSeconds: HAZELCAST_SESSION_S, inProduction: true };
+    const { url, members } = opened(await HazelcastCluster.start(options));
+    const places = [{ name: THREE, url, pids: members.map(({ pid }) => pid) }];
+    return { places, label: `Hazelcast ${HAZELCAST.version}, three members` };
+  },
 };
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -116,11 +122,6 @@ export async function serversOf(scheme: string, more?: string): Promise<Servers>
   }
   const [first, second] = all;
   return { ...first, ...second, places: all.flatMap(({ places }) => places) };
-}
-
-/** How Curator is started, in the environment of a figure. */
-export async function curator(): Promise<string> {
-  return JSON.stringify(await longJavaProgram(CURATOR));
 }
 
 export async function closeServers(): Promise<void> {
@@ -170,7 +171,7 @@ async function three<S extends Member>({ url, servers, serves, leads }: Kind<S>)
   };
   await mend();
   const pids = servers.map(({ pid }) => pid);
-  return { places: [{ name: 'three servers', url, pids }], deeds: { killLeader, mend } };
+  return { places: [{ name: THREE, url, pids }], deeds: { killLeader, mend } };
 }
 
 const IDS = [1, 2, 3];

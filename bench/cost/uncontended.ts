@@ -26,16 +26,29 @@ export async function measure(places: readonly Place[]): Promise<void> {
 interface Way {
   readonly tasks: number;
   readonly pairs: number;
+}
+
+interface Compared extends Way {
   /** Of the ratio of ours. */
   readonly goal?: number | undefined;
 }
 
 export function compared(
   contenders: ReadonlyMap<string, Connected>,
-  { tasks, pairs, goal }: Way,
+  { goal, ...way }: Compared,
 ): Promise<void> {
+  return compare('pairs/s', candidatesOf(contenders, way), ROUNDS, ({ name, rateRatio }) =>
+    name.startsWith('holdfast') && goal !== undefined ? atLeast(goal, rateRatio) : {},
+  );
+}
+
+/** Each acquires and releases, so many times a round. */
+export function candidatesOf(
+  contenders: ReadonlyMap<string, Connected>,
+  { tasks, pairs }: Way,
+): Candidate[] {
   const way = tasks === 1 ? 'one after another' : `${tasks} resources at once`;
-  const candidates = Array.from(contenders, ([name, connected]): Candidate => {
+  return Array.from(contenders, ([name, connected]): Candidate => {
     if (connected.pairs) {
       const own = connected.pairs;
       return { name: `${name}, ${way}`, round: () => own(tasks, pairs) };
@@ -44,9 +57,6 @@ export function compared(
     const once = (task: number): unknown => pair(acquires[task] as Acquire);
     return { name: `${name}, ${way}`, round: () => atOnce(tasks, pairs, once) };
   });
-  return compare('pairs/s', candidates, ROUNDS, ({ name, rateRatio }) =>
-    name.startsWith('holdfast') && goal !== undefined ? atLeast(goal, rateRatio) : {},
-  );
 }
 
 function pair(acquire: Acquire): unknown {

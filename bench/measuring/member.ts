@@ -2,6 +2,7 @@
 import { on } from 'node:events';
 import { subjectAt } from '../stores/index.ts';
 import { now, sleep } from './processes.ts';
+import { socketBytes } from './sockets.ts';
 import {
   type Acquire,
   type Connected,
@@ -41,6 +42,8 @@ export interface Job {
    * form asks for more than one that stands, and one that is emptied for less. Default: all counts.
    */
   readonly settleMs?: number;
+  /** What goes over the sockets of the processes is counted too. */
+  readonly bytes?: boolean;
 }
 
 /** The same for one of them. */
@@ -113,12 +116,14 @@ async function contestOf(
 }
 
 /** While what happens counts. */
-async function counted({ counts }: Subject, { forMs, settleMs = 0 }: OwnJob): Promise<Work> {
-  if (!counts) return {};
+async function counted({ counts }: Subject, job: OwnJob): Promise<Work> {
+  const { forMs, settleMs = 0, bytes } = job;
+  if (!counts && !bytes) return {};
+  const look = (): Work => ({ ...counts?.(), ...(bytes && { bytes: socketBytes() }) });
   await sleep(settleMs);
-  const before = counts();
+  const before = look();
   await sleep(forMs - settleMs);
-  return difference(counts(), before);
+  return difference(look(), before);
 }
 
 async function compete(

@@ -1,8 +1,8 @@
 /** The pictures in docs/images: two panels of lines side by side, whose axes are logarithmic. */
 import type { Result } from './result.ts';
 
-/** Results as SVG. */
-export type Picture = (results: readonly Result[]) => string;
+/** Results as SVG, with where and when they were measured. */
+export type Picture = (results: readonly Result[], conditions: string) => string;
 
 interface Plot {
   readonly title: string;
@@ -52,6 +52,24 @@ export const whichPicture: Picture = drawing({
   dashed: /^no lock/,
 });
 
+/** What a hand-off costs on each store. */
+export const scalePicture: Picture = drawing({
+  title: 'Requests and bytes of a hand-off against the number of tasks, by the store',
+  panels: [
+    { title: 'requests a hand-off', column: 'requests a hand-off', from: 0, to: 3 },
+    { title: 'bytes a hand-off', column: 'bytes a hand-off', from: 2, to: 5 },
+  ],
+  across: { name: 'tasks', from: 0, to: 3 },
+  colors: {
+    Redis: '#e5534b',
+    PostgreSQL: '#2f81f7',
+    SQLite: '#57ab5a',
+    etcd: '#c69026',
+    ZooKeeper: '#b083f0',
+  },
+  dashed: /(?!)/,
+});
+
 const [WIDTH, HEIGHT] = [960, 440];
 const [TOP, BOTTOM] = [48, 338];
 /** Where panels begin and end. */
@@ -61,7 +79,7 @@ const SIDES = [
 ] as const;
 
 /** The grey is readable on white and on black. */
-const STYLE = `
+export const STYLE = `
   text { font: 12px system-ui, sans-serif; fill: #6e7781; }
   .title { font-weight: 600; }
   .grid { stroke: #8b949e; stroke-opacity: 0.25; }
@@ -80,8 +98,8 @@ function drawing({ title, panels, across, colors, dashed }: Plot): Picture {
   return (results) => {
     const names = new Map<string, { at: number; measured: Result['measured'] }[]>();
     for (const { what, measured } of results) {
-      const [, name = what, at = ''] = /^(.*), (\d+) \w+$/.exec(what) ?? [];
-      names.set(name, [...(names.get(name) ?? []), { at: Number(at), measured }]);
+      const [, name = what, at = ''] = /^(.*), ([\d,]+) \w+$/.exec(what) ?? [];
+      names.set(name, [...(names.get(name) ?? []), { at: Number(at.replace(',', '')), measured }]);
     }
     const parts = panels.flatMap(({ title: above, column, from, to }, n) => {
       const [left, right] = SIDES[n] ?? SIDES[0];
@@ -96,8 +114,8 @@ function drawing({ title, panels, across, colors, dashed }: Plot): Picture {
       });
       const middle = left + (right - left) / 4;
       const lines = Array.from(names, ([name, rows]) => {
-        // With few turns, no task that waited may have got the lock from another.
-        const known = rows.filter(({ measured }) => measured[column] !== undefined);
+        // With few turns, no waiter may have got the lock from another; a file has no bytes.
+        const known = rows.filter(({ measured }) => (measured[column] ?? 0) > 0);
         const points = known.map(({ at, measured }) => {
           const x = place(Math.log10(at), across, left, right);
           return `${x},${place(Math.log10(measured[column] ?? 0), { from, to }, BOTTOM, TOP)}`;
@@ -138,7 +156,7 @@ function place(value: number, { from, to }: Range, first: number, last: number):
   return Number((first + ((value - from) / (to - from)) * (last - first)).toFixed(1));
 }
 
-function text(attributes: string, content: string): string {
+export function text(attributes: string, content: string): string {
   return `<text ${attributes}>${content}</text>`;
 }
 

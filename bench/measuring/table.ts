@@ -20,7 +20,7 @@ export function table(results: readonly Result[]): string {
 }
 
 /** Three digits are as many as repeat from run to run. */
-function number(value: number | undefined): string {
+export function number(value: number | undefined): string {
   if (value === undefined) return '';
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));

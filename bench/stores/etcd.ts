@@ -20,17 +20,24 @@ export const etcd: Subject = {
   // Beside the batches, one for the lease that they share.
   leases: { count: 5_000, asks: 51, slack: 1 },
   observe: ({ url, pids }) => ({
-    work: async () => ({ requests: await requests(url), 'server CPU µs': cpuMicros(pids) }),
+    work: async () => ({ requests: await metric(url, REQUESTS), 'server CPU µs': cpuMicros(pids) }),
+    bytes: () => metric(url, IN_USE),
     close: () => {},
   }),
 };
 
-/** What all clients have sent so far, a message of a stream being a request too. */
-async function requests(url: string): Promise<number> {
+/** What clients have sent so far, a message of a stream being a request too. */
+const REQUESTS = /^grpc_server_msg_received_total\{.*\} (\S+)$/gm;
+
+/** What its file has in use; revisions are part of it until they are compacted. */
+const IN_USE = /^etcd_mvcc_db_total_size_in_use_in_bytes (\S+)$/gm;
+
+/** Of all servers together. */
+async function metric(url: string, lines: RegExp): Promise<number> {
   const servers = url.replace('etcd://', '').split(',');
   const texts = await Promise.all(
     servers.map(async (server) => (await fetch(`http://${server}/metrics`)).text()),
   );
-  const counts = texts.join('\n').matchAll(/^grpc_server_msg_received_total\{.*\} (\S+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  const values = texts.join('\n').matchAll(lines);
+  return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
 }

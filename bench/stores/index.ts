@@ -12,6 +12,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   mariadb: async () => (await import('./mysql.ts')).mysql,
   etcd: async () => (await import('./etcd.ts')).etcd,
   zookeeper: async () => (await import('./zookeeper.ts')).zookeeper,
+  hazelcast: async () => (await import('./hazelcast.ts')).hazelcast,
 };
 
 export function schemeOf(url: string): string {

@@ -74,6 +74,10 @@ async function observe({ url, pids }: Place): Promise<SqlObserver> {
   const statements = async (): Promise<number> => (await row(STATEMENTS)).n ?? 0;
   return {
     work: async () => ({ statements: await statements(), 'server CPU µs': cpuMicros(pids) }),
+    async bytes() {
+      const sizes = Object.values(await row(SIZES));
+      return 1024 * sizes.reduce((sum, n) => sum + n, 0);
+    },
     others: async () => (await row(OTHERS)).n ?? 0,
     facts: () => row(FACTS),
     sizes: () => row(SIZES),

@@ -67,6 +67,10 @@ function observe({ url }: Pick<Place, 'url'>): Observer {
       const sum = (name: string): number => each.reduce((all, own) => all + (own[name] ?? 0), 0);
       return Object.fromEntries(Object.keys(each[0] ?? {}).map((name) => [name, sum(name)]));
     },
+    async bytes() {
+      const each = await Promise.all(clients.map((client) => client.info('memory')));
+      return each.reduce((sum, text) => sum + field(text, 'used_memory'), 0);
+    },
     close: () => clients.forEach((client) => client.disconnect()),
   };
 }

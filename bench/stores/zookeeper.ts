@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { floors, WATCH_FLOOR } from '../floors/zookeeper.ts';
 import { cpuMicros } from '../measuring/cpu.ts';
 import type { Subject } from '../measuring/subject.ts';
-import { CURATOR, connectCurator } from '../rivals/curator.ts';
+import { CURATOR, connectCurator } from '../rivals/java.ts';
 import { OURS } from './ours.ts';
 
 export const zookeeper: Subject = {

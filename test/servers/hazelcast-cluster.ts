@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'hazelcast-client';
 import { type Artifact, type JavaProgram, javaProgram } from './maven.ts';
 import { freePort } from './ports.ts';
+import type { Command } from './programs.ts';
 import { LocalServer, ServerProcess } from './server-process.ts';
 
 export const HAZELCAST: Artifact = {
@@ -15,11 +16,14 @@ export const HAZELCAST: Artifact = {
   sha256: 'cbcd4de863ee859dd6094fe01752e1bc9986c5240621443fe6609a5e16903f0d',
 };
 const MAIN = 'com.hazelcast.core.server.HazelcastMemberStarter';
+const QUICK = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m'];
 
 export interface HazelcastOptions {
   /** How many of the three members have the CP Subsystem; 0: unsafe mode. Default 3. */
   readonly cpMembers?: 0 | 3;
   readonly sessionTtlSeconds?: number;
+  /** Compiled well and with the heap that Java takes by itself, for figures: it starts slowly. */
+  readonly inProduction?: boolean;
 }
 
 /** The TTL of CP sessions, in s: short, as tests wait for it to end. */
@@ -57,10 +61,9 @@ class Member extends LocalServer {
     const file = join(this.folder, 'hazelcast.yaml');
     await writeFile(file, this.#config);
     const [program, ...args] = java;
-    const quick = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m'];
     // It tells its makers that it runs otherwise.
     const quiet = ['-Dhazelcast.phone.home.enabled=false', `-Dhazelcast.config=${file}`];
-    const command = [program, ...args, ...quick, ...quiet, '-cp', join(jars, '*'), MAIN];
+    const command = [program, ...args, ...quiet, '-cp', join(jars, '*'), MAIN];
     // Several that start at once take longer than a server may: the cluster waits for them.
     await this.process.start(command, process.env, async () => true);
   }
@@ -71,7 +74,9 @@ export class HazelcastCluster {
 
   static async start(options: HazelcastOptions = {}): Promise<HazelcastCluster> {
     const { cpMembers = 3, sessionTtlSeconds = SESSION_TTL_S } = options;
-    const program = await javaProgram(HAZELCAST);
+    const found = await javaProgram(HAZELCAST);
+    const java: Command = options.inProduction ? found.java : [...found.java, ...QUICK];
+    const program = { ...found, java };
     const ports: number[] = [];
     while (ports.length < Math.max(1, cpMembers)) ports.push(await freePort());
     const members = ports.map(

@@ -199,13 +199,10 @@ export function startZookeeper(options?: ZookeeperServerOptions): Promise<Zookee
 }
 
 /** How to run a Java source file that may use ZooKeeper's client and Curator. */
-export function javaProgram(file: string, ...args: string[]): Promise<Command> {
-  return javaCommand(['-XX:TieredStopAtLevel=1'], [file, ...args]);
-}
-
-/** The same for one that runs so long that it is worth compiling well. */
-export function longJavaProgram(file: string, ...args: string[]): Promise<Command> {
-  return javaCommand([], [file, ...args]);
+export async function javaProgram(file: string, ...args: string[]): Promise<Command> {
+  const java = await findProgram('java');
+  const jvm = ['-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-cp', await curatorClassPath()];
+  return [...java, ...jvm, file, ...args];
 }
 
 /** Of Debian's Curator. */
@@ -218,11 +215,6 @@ export async function curatorVersion(): Promise<string> {
 export async function curatorClassPath(): Promise<string> {
   const jars = [...JARS.filter((jar) => jar !== 'slf4j-simple'), ...CURATOR_JARS];
   return classPath(await findProgram('java'), jars);
-}
-
-async function javaCommand(jvm: readonly string[], run: readonly string[]): Promise<Command> {
-  const java = await findProgram('java');
-  return [...java, ...jvm, '-XX:-UsePerfData', '-cp', await curatorClassPath(), ...run];
 }
 
 function classPath(java: Command, jars: readonly string[]): string {

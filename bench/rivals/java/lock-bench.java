@@ -4,22 +4,18 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.recipes.locks.InterProcessMutex;
-import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * Tasks that want Curator's mutex: one client for the process, and for each task a thread and a
- * mutex, for threads that share one are all woken when one of them may have it. It is told what to
- * do in lines, and answers each with a line of JSON.
+ * Tasks that want a lock of a library: one client for the process, and a thread for each task. It is
+ * told what to do in lines, and answers each with a line of JSON.
  *
- * <p>`pairs PATH TASKS PAIRS`: each task acquires and releases a mutex of its own, so many pairs in
- * all. `crowd PATH TASKS HOLD_MS FOR_MS`, and then `go`: all want the same mutex all the time, as
- * the tasks of measuring/member.ts do. Times are on the machine's monotonic clock, in ns.
+ * <p>`pairs NAME TASKS PAIRS`: each task acquires and releases a lock of its own, so many pairs in
+ * all. `crowd NAME TASKS HOLD_MS PAUSE_MS FOR_MS`, and then `go`: all want the same lock all the time,
+ * as the tasks of measuring/member.ts do; with a pause of -1 they ask again at once. Times are on the
+ * machine's monotonic clock, in ns.
  */
-class CuratorBench {
-  /** How soon a task asks again after Curator has given up. */
+abstract class LockBench {
+  /** How soon a task asks again after the library has given up. */
   static final long PAUSE_MS = 5;
 
   /** For everybody who still waits at the end. */
@@ -28,46 +24,42 @@ class CuratorBench {
   /** Whoever still waits then has failed through no fault of its own. */
   static volatile boolean over = false;
 
-  final CuratorFramework client;
+  interface Lock {
+    void acquire() throws Exception;
 
-  CuratorBench(CuratorFramework client) {
-    this.client = client;
+    void release() throws Exception;
   }
 
-  public static void main(String[] args) throws Exception {
-    int sessionMs = Integer.parseInt(args[1]);
-    try (CuratorFramework client =
-        CuratorFrameworkFactory.newClient(
-            args[0], sessionMs, sessionMs, new ExponentialBackoffRetry(1000, 3))) {
-      client.start();
-      client.blockUntilConnected();
-      CuratorBench bench = new CuratorBench(client);
-      BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        String[] words = line.split(" ");
-        int tasks = Integer.parseInt(words[2]);
-        if (words[0].equals("pairs")) {
-          System.out.println(bench.pairs(words[1], tasks, Integer.parseInt(words[3])));
-          continue;
-        }
-        // Classes are loaded, and the connection is there, before anything counts.
-        bench.pairs(words[1] + "-before", 1, 1);
-        System.out.println("\"ready\"");
-        lines.readLine();
-        Crowd crowd = bench.new Crowd(words[1], Long.parseLong(words[3]));
-        System.out.println(crowd.compete(tasks, Long.parseLong(words[4])));
+  /** Of that name, for one task. */
+  abstract Lock lock(String name) throws Exception;
+
+  /** Until there are no more lines. */
+  void run() throws Exception {
+    BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      String[] words = line.split(" ");
+      int tasks = Integer.parseInt(words[2]);
+      if (words[0].equals("pairs")) {
+        System.out.println(pairs(words[1], tasks, Integer.parseInt(words[3])));
+        continue;
       }
-      over = true;
+      // Classes are loaded, and the connection is there, before anything counts.
+      pairs(words[1] + "-before", 1, 1);
+      System.out.println("\"ready\"");
+      lines.readLine();
+      Crowd crowd = new Crowd(words[1], Long.parseLong(words[3]), Long.parseLong(words[4]));
+      System.out.println(crowd.compete(tasks, Long.parseLong(words[5])));
     }
+    over = true;
   }
 
-  String pairs(String path, int tasks, int pairs) throws Exception {
+  String pairs(String name, int tasks, int pairs) throws Exception {
     int each = (pairs + tasks - 1) / tasks;
     double[] micros = new double[each * tasks];
     CountDownLatch begin = new CountDownLatch(1);
     Thread[] threads = new Thread[tasks];
     for (int task = 0; task < tasks; task++) {
-      InterProcessMutex mutex = new InterProcessMutex(client, path + "-" + task);
+      Lock lock = lock(name + "-" + task);
       int from = task * each;
       threads[task] =
           started(
@@ -75,8 +67,8 @@ class CuratorBench {
                 begin.await();
                 for (int n = from; n < from + each; n++) {
                   long before = System.nanoTime();
-                  mutex.acquire();
-                  mutex.release();
+                  lock.acquire();
+                  lock.release();
                   micros[n] = (System.nanoTime() - before) / 1e3;
                 }
               });
@@ -89,8 +81,9 @@ class CuratorBench {
   }
 
   class Crowd {
-    final String path;
+    final String name;
     final long holdMs;
+    final long pauseMs;
     final List<String> turns = new ArrayList<>();
     final List<Long> waits = new ArrayList<>();
     final List<Long> late = new ArrayList<>();
@@ -98,9 +91,10 @@ class CuratorBench {
     int failures = 0;
     long end;
 
-    Crowd(String path, long holdMs) {
-      this.path = path;
+    Crowd(String name, long holdMs, long pauseMs) {
+      this.name = name;
       this.holdMs = holdMs;
+      this.pauseMs = pauseMs;
     }
 
     String compete(int tasks, long forMs) throws Exception {
@@ -109,11 +103,14 @@ class CuratorBench {
       Thread[] threads = new Thread[tasks];
       for (int task = 0; task < tasks; task++) {
         int own = task;
-        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        Lock lock = lock(name);
         threads[task] =
             started(
                 () -> {
-                  while (System.nanoTime() < end) turn(mutex, asking, own);
+                  while (System.nanoTime() < end) {
+                    if (pauseMs >= 0) Thread.sleep(pauseMs);
+                    turn(lock, asking, own);
+                  }
                 });
       }
       boolean stuck = false;
@@ -129,17 +126,17 @@ class CuratorBench {
       }
     }
 
-    void turn(InterProcessMutex mutex, long[] asking, int own) throws Exception {
+    void turn(Lock lock, long[] asking, int own) throws Exception {
       long asked = System.nanoTime();
       synchronized (this) {
         asking[own] = asked;
       }
-      persist(mutex);
+      persist(lock);
       long granted = System.nanoTime();
       boolean counts = granted < end;
       if (counts && holdMs > 0) Thread.sleep(holdMs);
       long released = System.nanoTime();
-      mutex.release();
+      lock.release();
       synchronized (this) {
         asking[own] = 0;
         acquisitions++;
@@ -148,10 +145,10 @@ class CuratorBench {
       }
     }
 
-    void persist(InterProcessMutex mutex) throws InterruptedException {
+    void persist(Lock lock) throws InterruptedException {
       for (; ; ) {
         try {
-          mutex.acquire();
+          lock.acquire();
           return;
         } catch (Exception gaveUp) {
           synchronized (this) {

@@ -1,0 +1,83 @@
+/**
+ * Holdfast beside the other libraries on one store, in one run: a lock that nobody else wants, one
+ * after another and 64 at once, and a lock that four processes pass to each other. Other libraries
+ * come with their defaults, and tuned for contention, which makes no difference to a lock alone.
+ */
+import { candidatesOf } from '../cost/uncontended.ts';
+import { Crew, columns, type Round } from '../measuring/crew.ts';
+import { type Outcome, quantile, report, shuffled, takeTurns } from '../measuring/result.ts';
+import { type Connected, contender, type Place, type Subject } from '../measuring/subject.ts';
+import { subjectAt } from '../stores/index.ts';
+
+/** Fewer than in the figures of their own: all of it takes two minutes at most. */
+const ROUNDS = 3;
+
+/** Whoever has released lets the others have it: at once, it would often get the lock again. */
+const PACE = { holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
+const PROCESSES = 4;
+
+export async function measure([place]: readonly [Place]): Promise<void> {
+  const subject = await subjectAt(place.url);
+  const [floor = ''] = subject.alone[0] ?? [];
+  // With one task a process, ours are fair as they are.
+  const wanted = subject.contended.filter((name) => name !== 'holdfast, fair');
+  const names = [...new Set([floor, ...wanted])];
+  const observer = await subject.observe(place);
+  const single = names.filter((name) => !name.endsWith(', tuned'));
+  const alone = await pairs(subject, { place, names: single, tasks: 1 });
+  const many = await pairs(subject, { place, names: single, tasks: 64 });
+  await observer.close();
+  const rounds = await handOffs(place, wanted);
+  for (const what of names) {
+    const round = rounds.get(what);
+    const measured = {
+      'alone: pairs/s': alone.get(what) ?? Number.NaN,
+      '64 at once: pairs/s': many.get(what) ?? Number.NaN,
+      ...(round && passed(round, subject)),
+    };
+    report({ what, measured });
+  }
+}
+
+interface Wanted {
+  readonly place: Place;
+  readonly names: readonly string[];
+  readonly tasks: 1 | 64;
+}
+
+/** Pairs a second, by the names. */
+async function pairs(
+  subject: Subject,
+  { place, names, tasks }: Wanted,
+): Promise<Map<string, number>> {
+  const contenders = new Map<string, Connected>();
+  for (const name of names) contenders.set(name, await contender(subject, name)(place.url));
+  const way = { tasks, pairs: subject.pairs[tasks === 1 ? 0 : 1] };
+  const outcomes = await takeTurns(candidatesOf(contenders, way), ROUNDS);
+  for (const { close } of contenders.values()) await close();
+  return new Map(names.map((name, n) => [name, (outcomes[n] as Outcome).perSecond]));
+}
+
+async function handOffs(place: Place, names: readonly string[]): Promise<Map<string, Round>> {
+  const crew = await Crew.at(place, names);
+  const rounds = new Map<string, Round>();
+  for (const name of shuffled(names)) {
+    const job = { contender: name, url: place.url, tasks: PROCESSES, ...PACE };
+    rounds.set(name, await crew.round(job, PROCESSES));
+  }
+  await crew.end();
+  return rounds;
+}
+
+function passed(round: Round, { asks }: Subject): Record<string, number> {
+  const all = columns(round);
+  const waits = round.all.flatMap((one) => [...one.waits, ...one.late]);
+  const asked = `${asks} an acquisition`;
+  return {
+    'hand-off: median ms': all['gap median ms'] ?? Number.NaN,
+    'p99 ms': all['gap p99 ms'] ?? Number.NaN,
+    'longest wait ms': quantile(waits, 1) / 1e6,
+    [asked]: all[asked] ?? Number.NaN,
+    failures: all.failures ?? Number.NaN,
+  };
+}

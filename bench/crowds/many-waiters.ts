@@ -1,0 +1,37 @@
+/** What a hand-off between processes costs with more and more tasks that wait, on each store. */
+import { Crew, columns } from '../measuring/crew.ts';
+import { report } from '../measuring/result.ts';
+import { type Place, TTL_MS } from '../measuring/subject.ts';
+import { subjectAt } from '../stores/index.ts';
+
+/** In two processes; one of them holds. */
+const TASKS = [2, 10, 100, 1_000];
+const PROCESSES = 2;
+/** A queue that has yet to form asks for more than one that stands. */
+const SETTLE_MS = 1_000;
+/** With one heartbeat of each task that waits. */
+const FOR_MS = SETTLE_MS + TTL_MS / 3;
+
+export async function measure(places: readonly Place[]): Promise<void> {
+  for (const place of places) {
+    const { name, asks } = await subjectAt(place.url);
+    const crew = await Crew.at(place, []);
+    for (const tasks of TASKS) {
+      const job = { contender: 'holdfast, fair', url: place.url, tasks, holdMs: 1, bytes: true };
+      const extent = { settleMs: SETTLE_MS, forMs: FOR_MS };
+      const all = columns(await crew.round({ ...job, ...extent }, PROCESSES));
+      const of = (what: string): number => all[`${what} an acquisition`] ?? Number.NaN;
+      report({
+        what: `${name}, ${tasks.toLocaleString('en')} tasks`,
+        measured: {
+          'requests a hand-off': of(asks),
+          'bytes a hand-off': of('bytes'),
+          'server CPU µs a hand-off': of('server CPU µs'),
+          'hand-off: median ms': all['gap median ms'] ?? Number.NaN,
+          'p99 ms': all['gap p99 ms'] ?? Number.NaN,
+        },
+      });
+    }
+    await crew.end();
+  }
+}
