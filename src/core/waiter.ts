@@ -35,6 +35,9 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   next: Waiter<T> | undefined;
   settled = false;
   readonly options: AcquireOptions;
+  readonly permits: number;
+  /** False: a try. */
+  readonly waits: boolean;
   readonly #services: Services;
   readonly #subject: Subject;
   readonly #resolve: (value: T) => void;
@@ -48,6 +51,8 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     parts: {
       readonly subject: Subject;
       readonly options: AcquireOptions;
+      readonly permits?: number;
+      readonly waits?: boolean;
       readonly resolve: (value: T) => void;
       readonly reject: (error: unknown) => void;
     },
@@ -57,6 +62,8 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     this.#resolve = parts.resolve;
     this.#reject = parts.reject;
     this.options = parts.options;
+    this.permits = parts.permits ?? 1;
+    this.waits = parts.waits ?? true;
     services.keepAlive.add();
     const { wait, signal } = this.options;
     if (signal) {

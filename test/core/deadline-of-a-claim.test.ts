@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Deadline } from '../../src/core/deadline.ts';
+import { Deadline } from '../../src/core/claim/deadline.ts';
 import type { Heartbeat } from '../../src/core/heartbeat.ts';
 import { failure, held, setUp } from '../support/scripted-store.ts';
 

@@ -13,8 +13,9 @@
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */
-import type { Loss } from './errors.ts';
-import type { Services } from './services.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { Loss } from '../errors.ts';
+import type { Services } from '../services.ts';
 
 /** Share of the TTL that must be left for a grant or a hand-off. */
 const MIN_VALIDITY = 0.1;
@@ -30,9 +31,15 @@ interface Times {
   readonly now: number;
 }
 
+/** What went wrong since the last confirmed request: the store may no longer have the claim. */
+interface Doubt {
+  /** Why the last request failed; undefined if only the clock may have stood still. */
+  readonly cause: StoreError | undefined;
+  readonly times: number;
+}
+
 export class Deadline {
-  /** A request after the last confirmed one brought no reply. */
-  unanswered = false;
+  #doubt: Doubt | undefined;
   readonly #services: Needs;
   readonly #ttlMs: number;
   readonly #beatTtlMs: number;
@@ -69,8 +76,28 @@ export class Deadline {
     const { settings, heartbeat } = this.#services;
     if (sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt) return;
     this.#confirmedAt = sentAt;
-    this.unanswered = false;
+    this.#doubt = undefined;
     this.#until = sentAt + leftMs * (1 - settings.driftRate) - settings.marginMs;
+  }
+
+  /** A request failed or, without a cause, the clock may have stood still. */
+  fail(cause: StoreError | undefined = this.failure): void {
+    this.#doubt = { cause, times: this.failures + 1 };
+  }
+
+  /** The store has said, without being asked, that it has the claim. */
+  trust(): void {
+    this.#doubt = undefined;
+  }
+
+  /** Since the last confirmed request. */
+  get failures(): number {
+    return this.#doubt?.times ?? 0;
+  }
+
+  /** Why the last request failed; undefined after a success. */
+  get failure(): StoreError | undefined {
+    return this.#doubt?.cause;
   }
 
   /** The hold ends by this moment, whatever the store confirms. */
@@ -80,12 +107,12 @@ export class Deadline {
 
   /** The last confirmation may be out of date. */
   get unconfirmed(): boolean {
-    return this.unanswered || this.#isStale();
+    return this.failures > 0 || this.#isStale();
   }
 
   /** Enough life is left to begin something. */
   fresh(now: number): boolean {
-    return !this.#isStale() && now < this.#until - this.#ttlMs * MIN_VALIDITY;
+    return !this.#loss && !this.#isStale() && now < this.#until - this.#ttlMs * MIN_VALIDITY;
   }
 
   /** The store confirmed a life of nearly the whole TTL. */

@@ -1,0 +1,76 @@
+import type { StoreError } from '../../contract/errors.ts';
+import type { GoneStatus, HeldStatus, Takeover, WaitingStatus } from '../../contract/store.ts';
+import type { Loss } from '../errors.ts';
+
+/** Receives what becomes of a claim; all but `granted` and `handOn` have ended it. */
+export interface Claimant {
+  granted(now: number): void;
+  /**
+   * The holder is done: passes the claim on, or releases it to take effect `afterMs` from now.
+   * Returns a promise if the store needs a request.
+   */
+  handOn(now: number, afterMs: number): Promise<void> | undefined;
+  /** The store does not know the claim, or does not want it. */
+  gone(status: GoneStatus): void;
+  /** The store failed for too long to go on waiting. */
+  failed(error: StoreError): void;
+  lost(loss: Loss): void;
+}
+
+export interface Terms {
+  readonly heartbeat: boolean;
+  /** Heartbeat at a third of this, in ms. */
+  readonly beatTtlMs: number;
+  /**
+   * Above 0, a hint is not enough: the claim must live for its whole TTL from the grant. In ms.
+   */
+  readonly minHoldMs: number;
+}
+
+/** The store's reply that admitted the claim. */
+export interface Grant {
+  readonly number: bigint;
+  /** A store that lost its memory may have another one now. */
+  readonly lineage: string;
+  readonly takeover: Takeover | undefined;
+  /** The claim had stood in the store's queue. */
+  readonly queued: boolean;
+}
+
+export type State =
+  /** `doubled`: a copy of the claim may arrive late, so hints do not grant. */
+  | { readonly at: 'asking'; readonly doubled: boolean }
+  | {
+      readonly at: 'waiting';
+      readonly doubled: boolean;
+      /** It has stood in the store's queue. */
+      readonly queued: boolean;
+      /** The last reply; undefined if it is admitted, but not yet for long enough. */
+      readonly status: WaitingStatus | undefined;
+    }
+  | {
+      readonly at: 'held';
+      readonly since: number;
+      readonly grant: Grant;
+      /** Claims behind this one in the last reply or hint. */
+      readonly waiters: number;
+    }
+  | { readonly at: 'over' };
+
+export const OVER: State = { at: 'over' };
+
+/** After a reply that it waits or, without a status, that it is admitted. */
+export function waitingAfter(state: State, status: WaitingStatus | undefined): State {
+  const { doubled = false, queued = false } = state as Partial<Extract<State, { at: 'waiting' }>>;
+  return { at: 'waiting', doubled, queued: queued || status?.why === 'queue', status };
+}
+
+/** After the reply or hint that it holds. */
+export function heldAfter(
+  state: State,
+  { token: number, takeover, waiters }: HeldStatus,
+  { now: since, lineage }: { readonly now: number; readonly lineage: string },
+): State {
+  const queued = state.at === 'waiting' && state.queued;
+  return { at: 'held', since, grant: { number, lineage, takeover, queued }, waiters };
+}
