@@ -25,7 +25,7 @@ export class Engine {
   readonly services: Services;
   /** Closed together with the locks: candidates that stand or lead, and observers. */
   readonly closables: Set<{ close(): void }> = new Set();
-  readonly #queues: OpenQueues<LocalQueue>;
+  readonly queues: OpenQueues<LocalQueue>;
   readonly #slowWaits: SlowWaits;
   #closed = false;
 
@@ -42,20 +42,15 @@ export class Engine {
     const heartbeat = new Heartbeat(clock);
     const keepAlive = new KeepAlive(clock);
     const looks = new Looks(calls);
-    this.#queues = new OpenQueues(calls.underway);
-    this.#slowWaits = new SlowWaits(clock, this.#queues);
+    this.queues = new OpenQueues(calls.underway);
+    this.#slowWaits = new SlowWaits(clock, this.queues);
     this.services = { calls, clock, events, heartbeat, keepAlive, looks, loop, settings };
-  }
-
-  /** Every queue of this process with a claim or a waiter in it. */
-  get queues(): readonly LocalQueue[] {
-    return this.#queues.all;
   }
 
   /** The queue in which the tasks of this process share one claim, or a new queue. */
   queueFor(spec: Spec): LocalQueue {
     this.#slowWaits.start();
-    return this.#queues.shared(spec) ?? new LocalQueue(this.services, spec, this.#queues);
+    return this.queues.get(spec.key) ?? new LocalQueue(this.services, spec, this.queues);
   }
 
   /** @throws ClosedError */

@@ -17,7 +17,6 @@ import type { LiveClaim } from './claim/live-claim.ts';
 import type { Grant } from './claim/state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
 import type { Acquisition, HandOff } from './events.ts';
-import type { Services } from './services.ts';
 
 interface LeaseParts {
   /** A held claim. */
@@ -37,7 +36,6 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly since: number;
   /** @internal The claim behind this lease. */
   readonly live: LiveClaim;
-  readonly #services: Services;
   readonly #grant: Grant;
   readonly #nth: number;
   #loss: LeaseLostError | undefined;
@@ -50,11 +48,9 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** @internal */
   constructor(
-    services: Services,
     { live, grant, acquisition }: LeaseParts,
     { nth, since }: { readonly nth: number; readonly since: number },
   ) {
-    this.#services = services;
     this.live = live;
     this.#grant = grant;
     this.#nth = nth;
@@ -102,7 +98,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   /** Life left without another heartbeat, in ms; 0 when no longer held. Reads the clock now. */
   get remainingMs(): number {
     if (this.#left || this.#loss) return 0;
-    const left = this.live.deadline.remaining(this.#services.clock.now());
+    const left = this.live.deadline.remaining(this.live.services.clock.now());
     if (left === 0) this.#notice();
     return left;
   }
@@ -129,7 +125,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   /** Why the lease was lost; undefined if it was not. Reads the clock now. */
   get loss(): LeaseLostError | undefined {
     if (this.#left || this.held) return this.#loss;
-    return this.#lossOf(this.live.deadline.loss(this.#services.clock.now()));
+    return this.#lossOf(this.live.deadline.loss(this.live.services.clock.now()));
   }
 
   /** Resolves when the lease is released or lost. */
@@ -194,7 +190,7 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** @internal Emits `acquired`. */
   announce(): void {
-    const { events } = this.#services;
+    const { events } = this.live.services;
     if (!events.of.acquired.isThere) return;
     const { takeover } = this;
     const handOff = this.#handOff(takeover);
@@ -204,7 +200,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   /** @internal The part that all events of this lease share. */
   identity(): { resource: string; kind: Kind; token: bigint; acquisition: Acquisition } {
     const { resource, kind, token, permits } = this;
-    const store = this.#services.calls.store.name;
+    const store = this.live.services.calls.store.name;
     this.#acquisition ??= { resource, kind, permits, store };
     return { resource, kind, token, acquisition: this.#acquisition };
   }
@@ -222,7 +218,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     const error = this.#lossOf(loss);
     this.#aborter?.abort(error);
     this.#ended?.resolve();
-    this.#services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
+    this.live.services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
   }
 
   /** A read must not call listeners, so they are called in the next microtask. */
@@ -237,7 +233,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   #release(): Promise<void> {
-    const { clock, events } = this.#services;
+    const { clock, events } = this.live.services;
     const now = clock.now();
     const held = this.live.check(now);
     // A listener of its loss has released it.

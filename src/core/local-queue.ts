@@ -45,7 +45,7 @@ export class LocalQueue implements Claimant, Subject {
   readonly spec: Spec;
   readonly #line = new Fifo<Waiter<Lease | null>>();
   #live: LiveClaim | undefined;
-  #lease: Lease | undefined;
+  lease: Lease | undefined;
   /** Leases issued on the claim. */
   #issued = 0;
   /** The first hand-off while another process waits: its time, and the leases issued before it. */
@@ -70,19 +70,22 @@ export class LocalQueue implements Claimant, Subject {
   outlook(): Outlook {
     const { state, deadline } = this.#live ?? {};
     const status = state?.at === 'waiting' ? state.status : undefined;
-    return { status, failure: deadline?.failure };
+    return { status, failure: deadline?.doubt?.cause };
   }
 
   /** Resolves with null if `waits` is false and the lock is not free. */
-  join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
+  join(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     if (!waits) {
       if (this.#live?.check()) return Promise.resolve(null);
       // Our own unanswered or ungranted claim does not prove that another holds: claim apart.
-      if (this.#live || this.#line.first) return this.#apart().join(options, permits, waits);
+      if (this.#live || this.#line.first) {
+        const spec = { ...this.spec, key: undefined };
+        return new LocalQueue(this.#services, spec, this.#open).join(options, waits);
+      }
     }
     return new Promise((resolve, reject) => {
       const own = waits ? options : untimed(options);
-      const parts = { subject: this, options: own, permits, waits, resolve, reject };
+      const parts = { subject: this, options: own, tries: !waits, resolve, reject };
       this.#line.push(new Waiter(this.#services, parts));
       if (!this.#live) this.#claimAgain();
     });
@@ -137,16 +140,16 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   lost(loss: Loss): void {
-    const lease = this.#lease;
+    const { lease } = this;
     this.#live = undefined;
-    this.#lease = undefined;
+    this.lease = undefined;
     lease?.lose(loss);
     // A listener of `lost` may have claimed already.
     if (!this.#live) this.#claimAgain();
   }
 
   handOn(now: number, afterMs: number): Promise<void> | undefined {
-    this.#lease = undefined;
+    this.lease = undefined;
     // The limit was this lease's; the next one sets its own.
     this.#live?.deadline.limit(Number.POSITIVE_INFINITY);
     if (!this.#line.first || !this.#mayPass(now)) return this.#giveUp(afterMs);
@@ -154,8 +157,8 @@ export class LocalQueue implements Claimant, Subject {
     return undefined;
   }
 
-  #claim({ permits, waits, options }: Waiter<Lease | null>): void {
-    const { resource, kind, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
+  #claim({ tries, options }: Waiter<Lease | null>): void {
+    const { resource, kind, permits, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
     this.#open.add(this);
     const { label = this.#services.settings.label } = options;
     const who = { host: HOST, pid: process.pid, since: Date.now() };
@@ -166,15 +169,11 @@ export class LocalQueue implements Claimant, Subject {
       permits,
       limit,
       ttlMs: Math.max(ttlMs, minHoldMs),
-      queue: waits,
+      queue: !tries,
       holder: label === undefined ? who : { ...who, label },
     };
     const terms = { heartbeat, beatTtlMs: ttlMs, minHoldMs };
     this.#live = new LiveClaim(this.#services, claim, terms, this);
-  }
-
-  #apart(): LocalQueue {
-    return new LocalQueue(this.#services, { ...this.spec, shared: false }, this.#open);
   }
 
   #isTry(): boolean {
@@ -194,7 +193,7 @@ export class LocalQueue implements Claimant, Subject {
   /** Later waiters, also those after an aborted try, go on waiting. */
   #settleTry(settle: (waiter: Waiter<Lease | null>) => void): void {
     const { first } = this.#line;
-    if (first && !first.waits) {
+    if (first?.tries) {
       this.#line.remove(first);
       settle(first);
     }
@@ -230,8 +229,8 @@ export class LocalQueue implements Claimant, Subject {
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { acquisition } = waiter.options;
     const parts = { live, grant: live.state.grant, acquisition };
-    const lease = new Lease(this.#services, parts, { nth: this.#issued++, since: now });
-    this.#lease = lease;
+    const lease = new Lease(parts, { nth: this.#issued++, since: now });
+    this.lease = lease;
     // First, for a listener may abort the wait.
     waiter.resolve(lease);
     lease.announce();
@@ -241,7 +240,7 @@ export class LocalQueue implements Claimant, Subject {
 
   readonly #passOn = (now: number): void => {
     // While this was parked, the claim may have been lost and another begun.
-    if (this.#live?.state.at !== 'held' || this.#lease) return;
+    if (this.#live?.state.at !== 'held' || this.lease) return;
     if (this.#live.deadline.fresh(now)) this.#hand(now);
     else void this.#giveUp();
   };
@@ -249,7 +248,7 @@ export class LocalQueue implements Claimant, Subject {
   #mayPass(now: number): boolean {
     const { spec } = this;
     const { state, claim } = this.#live ?? {};
-    if (!spec.shared || this.#issued >= STEP) return false;
+    if (spec.key === undefined || this.#issued >= STEP) return false;
     if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;
     if (state.waiters === 0) {
       this.#batch = undefined;
@@ -261,7 +260,7 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   #leaveIfIdle(): void {
-    if (!this.#line.first && !this.#lease) void this.#giveUp();
+    if (!this.#line.first && !this.lease) void this.#giveUp();
   }
 }
 

@@ -4,7 +4,7 @@ import type { Spec } from './spec.ts';
 /** The queues of one `Locks` that have a claim or a waiter. */
 export class OpenQueues<Q extends { readonly spec: Spec }> {
   /** One that tasks share by its key, others by themselves. */
-  readonly #queues = new Map<string | Q, Q>();
+  readonly #queues = new Map<unknown, Q>();
   readonly #underway: Underway;
 
   constructor(underway: Underway) {
@@ -16,25 +16,21 @@ export class OpenQueues<Q extends { readonly spec: Spec }> {
   }
 
   /** The queue in which the tasks of this process share one claim, if it is open. */
-  shared({ shared, key }: Spec): Q | undefined {
-    return shared ? this.#queues.get(key) : undefined;
+  get(key: string | undefined): Q | undefined {
+    return this.#queues.get(key);
   }
 
   add(queue: Q): void {
-    const key = keyOf(queue);
+    const key = queue.spec.key ?? queue;
     if (this.#queues.has(key)) return;
     this.#queues.set(key, queue);
     this.#underway.begin();
   }
 
   remove(queue: Q): void {
-    const key = keyOf(queue);
+    const key = queue.spec.key ?? queue;
     if (this.#queues.get(key) !== queue) return;
     this.#queues.delete(key);
     this.#underway.end();
   }
-}
-
-function keyOf<Q extends { readonly spec: Spec }>(queue: Q): string | Q {
-  return queue.spec.shared ? queue.spec.key : queue;
 }

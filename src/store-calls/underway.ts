@@ -1,20 +1,21 @@
-/** Counts what is under way, and tells when nothing is. */
+/** Counts what is under way, and tells one listener when nothing is. */
 export class Underway {
   #count = 0;
-  #waiting: (() => void)[] = [];
+  #done: (() => void) | undefined;
 
   begin(): void {
     this.#count++;
   }
 
   end(): void {
-    if (--this.#count > 0) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    if (--this.#count === 0) this.#done?.();
   }
 
   /** Resolves when nothing is under way. */
   none(): Promise<void> {
-    if (this.#count === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => {
+      this.#done = resolve;
+      if (this.#count === 0) resolve();
+    });
   }
 }

@@ -39,7 +39,7 @@ interface Doubt {
 }
 
 export class Deadline {
-  #doubt: Doubt | undefined;
+  doubt: Doubt | undefined;
   readonly #services: Needs;
   readonly #ttlMs: number;
   readonly #beatTtlMs: number;
@@ -76,28 +76,15 @@ export class Deadline {
     const { settings, heartbeat } = this.#services;
     if (sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt) return;
     this.#confirmedAt = sentAt;
-    this.#doubt = undefined;
+    this.doubt = undefined;
     this.#until = sentAt + leftMs * (1 - settings.driftRate) - settings.marginMs;
   }
 
-  /** A request failed or, without a cause, the clock may have stood still. */
-  fail(cause: StoreError | undefined = this.failure): void {
-    this.#doubt = { cause, times: this.failures + 1 };
-  }
-
-  /** The store has said, without being asked, that it has the claim. */
-  trust(): void {
-    this.#doubt = undefined;
-  }
-
-  /** Since the last confirmed request. */
-  get failures(): number {
-    return this.#doubt?.times ?? 0;
-  }
-
-  /** Why the last request failed; undefined after a success. */
-  get failure(): StoreError | undefined {
-    return this.#doubt?.cause;
+  /** A request failed or, without a cause, the clock may have stood still. Returns how often. */
+  fail(cause: StoreError | undefined = this.doubt?.cause): number {
+    const times = 1 + (this.doubt?.times ?? 0);
+    this.doubt = { cause, times };
+    return times;
   }
 
   /** The hold ends by this moment, whatever the store confirms. */
@@ -107,7 +94,7 @@ export class Deadline {
 
   /** The last confirmation may be out of date. */
   get unconfirmed(): boolean {
-    return this.failures > 0 || this.#isStale();
+    return this.doubt !== undefined || this.#isStale();
   }
 
   /** Enough life is left to begin something. */

@@ -29,14 +29,14 @@ import { noticeLimit, noticeQuarantine } from '../events.ts';
 import type { Member } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
-import { OneRequest } from './one-request.ts';
-import { type Claimant, heldAfter, OVER, type State, type Terms, waitingAfter } from './state.ts';
+import { type Claimant, OVER, type State, type Terms } from './state.ts';
 import { watch } from './watching.ts';
 
 export class LiveClaim implements Caller<ClaimStatus>, Member {
   claim: Claim;
   #state: State = { at: 'asking', doubled: false };
-  readonly #request = new OneRequest();
+  /** At most one request is under way; `again` sends one more after it. */
+  #question: 'none' | 'sent' | 'again' = 'none';
   readonly deadline: Deadline;
   readonly beatTtlMs: number;
   readonly #timer: OneTimer;
@@ -82,7 +82,9 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     const { at } = this.#state;
     if (at === 'over' || at === 'asking') return;
     if (at === 'held' && !(this.awaitDeadline() && this.#terms.heartbeat)) return;
-    if (!this.#request.begin()) return;
+    const free = this.#question === 'none';
+    this.#question = free ? 'sent' : 'again';
+    if (!free) return;
     const { claim, renew, store } = this.services.calls;
     const tries = this.#state.at === 'waiting' && this.#state.status && !store.traits.queue;
     (tries ? claim : renew).send(this.claim, this);
@@ -93,9 +95,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     const { clock, events } = this.services;
     if (this.#state.at !== 'held') return;
     const remainingMs = this.deadline.remaining(clock.now());
-    if (remainingMs === 0) return;
-    this.deadline.fail(cause);
-    if (this.deadline.failures > 1) return;
+    if (remainingMs === 0 || this.deadline.fail(cause) > 1) return;
     const { resource, kind } = this.claim;
     events.emit('unconfirmed', { resource, kind, remainingMs, cause });
   }
@@ -109,12 +109,12 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   /** The holder since then is done. Returns a promise if the store needs a request. */
   handOn(since: number, now: number): Promise<void> | undefined {
-    const afterMs = Math.max(0, Math.ceil(this.#terms.minHoldMs - (now - since)));
+    const afterMs = Math.ceil(this.#terms.minHoldMs - (now - since));
     return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs);
   }
 
   /**
-   * Leaves the queue, now or `afterMs` from now. Resolves after the first try; never rejects.
+   * Leaves the queue, now or, if it is above 0, `afterMs` from now. Resolves after the first try; never rejects.
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
@@ -124,10 +124,11 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   /** The reply to a request that this claim sent itself. */
   settle(status: ClaimStatus | undefined, error: StoreError | undefined, sentAt: number): void {
-    const again = this.#request.end();
+    const again = this.#question === 'again';
+    this.#question = 'none';
     this.receive(status, error, sentAt);
     if (!again) return;
-    if (this.#state.at === 'asking') this.#request.repeat();
+    if (this.#state.at === 'asking') this.#question = 'again';
     else this.beat();
   }
 
@@ -145,7 +146,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     const state = this.#state;
     const hint = news && checkStatus(news);
     if (state.at === 'asking') {
-      this.#request.repeat();
+      this.#question = 'again';
     } else if (hint?.state === 'held' && state.at === 'held') {
       this.#state = { ...state, waiters: hint.waiters };
     } else if (hint?.state === 'waiting' && state.at === 'waiting') {
@@ -179,8 +180,11 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   #grant(status: HeldStatus, now: number): void {
     const { calls, heartbeat } = this.services;
-    this.#state = heldAfter(this.#state, status, { now, lineage: lineageOf(calls.store) });
-    this.deadline.trust();
+    const { token: number, takeover, waiters, limit } = status;
+    const queued = this.#state.at === 'waiting' && this.#state.queued;
+    const grant = { number, lineage: lineageOf(calls.store), takeover, queued };
+    this.#state = { at: 'held', since: now, grant, waiters };
+    this.deadline.doubt = undefined;
     this.#timer.clear();
     if (!this.deadline.fresh(now)) {
       // The grant came too late to be used, so the claim gives up its place.
@@ -192,7 +196,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#claimant.granted(now);
     // Time may have passed since `now`, and the next heartbeat may come after the deadline.
     this.awaitDeadline();
-    noticeLimit(this.services.events, this.claim, status.limit);
+    noticeLimit(this.services.events, this.claim, limit);
   }
 
   #waiting(status: WaitingStatus, sentAt: number): void {
@@ -212,7 +216,10 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   /** Without a status: admitted. */
   #wait(status: WaitingStatus | undefined): void {
-    this.#state = waitingAfter(this.#state, status);
+    const state = this.#state;
+    const doubled = 'doubled' in state && state.doubled;
+    const queued = status?.why === 'queue' || ('queued' in state && state.queued);
+    this.#state = { at: 'waiting', doubled, queued, status };
     this.services.heartbeat.add(this);
   }
 
@@ -229,14 +236,14 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     const { calls, clock } = this.services;
     if (error.outcome === 'unknown') this.#markUnanswered();
     if (this.#state.at === 'held') return this.doubt(error);
-    this.deadline.fail(error);
+    const times = this.deadline.fail(error);
     if (!error.retryable || this.deadline.hopeless(clock.now()) || !this.claim.queue) {
       void this.release();
       return this.#claimant.failed(error);
     }
     const asking = this.#state.at === 'asking';
     const retry = asking ? () => calls.claim.send(this.claim, this) : () => this.beat();
-    this.#timer.set(retry, pauseBefore(clock, this.claim, this.deadline.failures - 1));
+    this.#timer.set(retry, pauseBefore(clock, this.claim, times - 1));
   }
 
   /** A request went unanswered, so a copy may arrive late, and the release leaves a tombstone. */

@@ -1,5 +1,5 @@
 import type { StoreError } from '../../contract/errors.ts';
-import type { GoneStatus, HeldStatus, Takeover, WaitingStatus } from '../../contract/store.ts';
+import type { GoneStatus, Takeover, WaitingStatus } from '../../contract/store.ts';
 import type { Loss } from '../errors.ts';
 
 /** Receives what becomes of a claim; all but `granted` and `handOn` have ended it. */
@@ -58,19 +58,3 @@ export type State =
   | { readonly at: 'over' };
 
 export const OVER: State = { at: 'over' };
-
-/** After a reply that it waits or, without a status, that it is admitted. */
-export function waitingAfter(state: State, status: WaitingStatus | undefined): State {
-  const { doubled = false, queued = false } = state as Partial<Extract<State, { at: 'waiting' }>>;
-  return { at: 'waiting', doubled, queued: queued || status?.why === 'queue', status };
-}
-
-/** After the reply or hint that it holds. */
-export function heldAfter(
-  state: State,
-  { token: number, takeover, waiters }: HeldStatus,
-  { now: since, lineage }: { readonly now: number; readonly lineage: string },
-): State {
-  const queued = state.at === 'waiting' && state.queued;
-  return { at: 'held', since, grant: { number, lineage, takeover, queued }, waiters };
-}

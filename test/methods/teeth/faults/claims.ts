@@ -53,7 +53,7 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'a hint while claiming is dropped',
-    find: "if (state.at === 'asking') {\n      this.#request.repeat();",
+    find: "if (state.at === 'asking') {\n      this.#question = 'again';",
     replace: "if (state.at === 'asking') {\n      return;",
     why: 'a waiter that is admitted at once learns it a third of a TTL later',
   },

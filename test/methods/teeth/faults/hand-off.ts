@@ -17,8 +17,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'the tokens of one claim run into those of the next',
-    find: '!spec.shared || this.#issued >= STEP',
-    replace: '!spec.shared',
+    find: 'spec.key === undefined || this.#issued >= STEP',
+    replace: 'spec.key === undefined',
     why: 'a fence refuses the next holder, or lets in the one before',
   },
   {
@@ -94,7 +94,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'minHold is ignored',
-    find: 'Math.max(0, Math.ceil(this.#terms.minHoldMs - (now - since)))',
+    find: 'Math.ceil(this.#terms.minHoldMs - (now - since))',
     replace: '0 * Math.ceil(now)',
     why: 'a job of the hour runs once on every machine',
   },
@@ -115,8 +115,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...spec,
     name: 'tasks with other terms share a claim',
-    find: 'heartbeat, shared, key }',
-    replace: 'heartbeat, shared, key: resource }',
+    find: 'heartbeat, key }',
+    replace: 'heartbeat, key: key && resource }',
     why: 'a lock lives for the TTL of whoever came first',
   },
   {
@@ -137,7 +137,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     ...queue,
     name: 'a try waits in line',
     find: 'if (!waits) {',
-    replace: 'if (!waits && permits < 0) {',
+    replace: 'if (!waits && !this.spec) {',
     why: 'tryAcquire blocks',
   },
   {
