@@ -44,6 +44,16 @@ describe('the deadline of a claim', () => {
     ]);
   });
 
+  it('stays in doubt after the reply to a request that a later one has overtaken', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(10_000, 5_000);
+    expect([deadline.fail(failure()), deadline.fail()]).toEqual([1, 2]);
+    deadline.confirm(10_000, 4_000);
+    expect([deadline.unconfirmed, deadline.doubt?.cause]).toEqual([true, failure()]);
+    deadline.confirm(10_000, 6_000);
+    expect([deadline.unconfirmed, deadline.doubt]).toEqual([false, undefined]);
+  });
+
   it('is none before anything was confirmed', () => {
     const { deadline } = setUpDeadline();
     expect([deadline.fresh(0), deadline.hopeless(9_999), deadline.hopeless(10_000)]).toEqual([
