@@ -114,7 +114,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   /**
-   * Leaves the queue, now or, if it is above 0, `afterMs` from now. Resolves after the first try; never rejects.
+   * Leaves the queue, now or, if it is above 0, `afterMs` from now. Resolves after the first try;
+   * never rejects.
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
