@@ -123,12 +123,12 @@ export class Locks {
     const { calls, clock } = engine.services;
     engine.refuse();
     for (const candidate of engine.closables) candidate.close();
-    for (const queue of engine.queues) queue.rejectAll(new ClosedError());
+    for (const queue of engine.queues.all) queue.rejectAll(new ClosedError());
     const drained = new AbortController();
     void engine.idle().then(() => drained.abort());
     await sleep(clock, drainMs, drained.signal);
-    if (engine.queues.length > 0) {
-      for (const queue of engine.queues) queue.lose('closed');
+    if (engine.queues.all.length > 0) {
+      for (const queue of engine.queues.all) queue.lose('closed');
       // Work that reacts to its signal at once can still release its lease.
       await sleep(clock, LAST_WORDS_MS);
     }

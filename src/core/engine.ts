@@ -8,7 +8,8 @@ import { StoreCalls } from '../store-calls/store-calls.ts';
 import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import { Events, noticeHeartbeat } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { LocalQueue, type Registry } from './local-queue.ts';
+import { LocalQueue } from './local-queue.ts';
+import { OpenQueues } from './open-queues.ts';
 import type { Services, Settings } from './services.ts';
 import { SlowWaits } from './slow-waits.ts';
 import type { Spec } from './spec.ts';
@@ -19,15 +20,13 @@ export interface Inspection extends Queue {
   readonly waiting: Waiting | undefined;
 }
 
-/** The queues of one `Locks` by key, and whether it is open. Nothing else in core knows it. */
-export class Engine implements Registry {
+/** The parts of one `Locks`, and whether it is open. Nothing else in core knows it. */
+export class Engine {
   readonly services: Services;
   /** Closed together with the locks: candidates that stand or lead, and observers. */
   readonly closables: Set<{ close(): void }> = new Set();
-  /** Those with a claim or a waiter; one that tasks share by its key, others by themselves. */
-  readonly #queues = new Map<string | LocalQueue, LocalQueue>();
+  readonly queues: OpenQueues<LocalQueue>;
   readonly #slowWaits: SlowWaits;
-  #onIdle: (() => void)[] = [];
   #closed = false;
 
   constructor(store: Store, clock: Clock, settings: Settings) {
@@ -39,35 +38,19 @@ export class Engine implements Registry {
       loop,
       ttlMs: settings.ttlMs,
       renewed: (outcome) => noticeHeartbeat(events, { ...outcome, store: store.name }),
-      idle: () => this.#checkIdle(),
     });
     const heartbeat = new Heartbeat(clock);
     const keepAlive = new KeepAlive(clock);
     const looks = new Looks(calls);
-    this.#slowWaits = new SlowWaits(clock, this.#queues);
+    this.queues = new OpenQueues(calls.underway);
+    this.#slowWaits = new SlowWaits(clock, this.queues);
     this.services = { calls, clock, events, heartbeat, keepAlive, looks, loop, settings };
-  }
-
-  /** Every queue of this process with a claim or a waiter in it. */
-  get queues(): readonly LocalQueue[] {
-    return [...this.#queues.values()];
   }
 
   /** The queue in which the tasks of this process share one claim, or a new queue. */
   queueFor(spec: Spec): LocalQueue {
-    const shared = spec.shared ? this.#queues.get(spec.key) : undefined;
-    return shared ?? new LocalQueue(this.services, spec, this);
-  }
-
-  add(queue: LocalQueue): void {
-    this.#queues.set(keyOf(queue), queue);
     this.#slowWaits.start();
-  }
-
-  remove(queue: LocalQueue): void {
-    const key = keyOf(queue);
-    if (this.#queues.get(key) === queue) this.#queues.delete(key);
-    this.#checkIdle();
+    return this.queues.get(spec.key) ?? new LocalQueue(this.services, spec, this.queues);
   }
 
   /** @throws ClosedError */
@@ -99,15 +82,7 @@ export class Engine implements Registry {
 
   /** Resolves when no claim is left and no release is under way. */
   idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onIdle.push(resolve);
-      this.#checkIdle();
-    });
-  }
-
-  #checkIdle(): void {
-    if (this.#queues.size > 0 || this.services.calls.releases.underWay > 0) return;
-    for (const resolve of this.#onIdle.splice(0)) resolve();
+    return this.services.calls.underway.none();
   }
 
   async closeStore(last: boolean): Promise<void> {
@@ -123,8 +98,4 @@ export class Engine implements Registry {
       throw toStoreError(error);
     }
   }
-}
-
-function keyOf(queue: LocalQueue): string | LocalQueue {
-  return queue.spec.shared ? queue.spec.key : queue;
 }

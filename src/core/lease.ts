@@ -13,23 +13,15 @@ import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
-import type { Grant } from './claim-state.ts';
+import type { LiveClaim } from './claim/live-claim.ts';
+import type { Grant } from './claim/state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
 import type { Acquisition, HandOff } from './events.ts';
-import type { LiveClaim } from './live-claim.ts';
-import type { Services } from './services.ts';
-
-/** Issues leases, and takes them back. */
-export interface Issuer {
-  /** The holder is done. Returns a promise if the store needs a request. */
-  handOn(lease: Lease, now: number): Promise<void> | undefined;
-}
 
 interface LeaseParts {
   /** A held claim. */
   readonly live: LiveClaim;
   readonly grant: Grant;
-  readonly issuer: Issuer;
   readonly acquisition: Acquisition | undefined;
 }
 
@@ -44,28 +36,22 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly since: number;
   /** @internal The claim behind this lease. */
   readonly live: LiveClaim;
-  readonly #services: Services;
-  readonly #issuer: Issuer;
   readonly #grant: Grant;
   readonly #nth: number;
-  #state: 'held' | 'lost' | 'released' = 'held';
   #loss: LeaseLostError | undefined;
-  #aborter: AbortController | undefined;
+  /** What `release` has returned; without a loss, this lease is released. */
   #left: Promise<void> | undefined;
-  #ended: Promise<void> | undefined;
-  #resolveEnded: (() => void) | undefined;
+  #aborter: AbortController | undefined;
+  #ended: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   /** Identifies the lease to listeners; made for the first event. */
   #acquisition: Acquisition | undefined;
 
   /** @internal */
   constructor(
-    services: Services,
-    { live, grant, issuer, acquisition }: LeaseParts,
+    { live, grant, acquisition }: LeaseParts,
     { nth, since }: { readonly nth: number; readonly since: number },
   ) {
-    this.#services = services;
     this.live = live;
-    this.#issuer = issuer;
     this.#grant = grant;
     this.#nth = nth;
     this.since = since;
@@ -111,8 +97,8 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** Life left without another heartbeat, in ms; 0 when no longer held. Reads the clock now. */
   get remainingMs(): number {
-    if (this.#state !== 'held') return 0;
-    const left = this.live.deadline.remaining(this.#services.clock.now());
+    if (this.#left || this.#loss) return 0;
+    const left = this.live.deadline.remaining(this.live.services.clock.now());
     if (left === 0) this.#notice();
     return left;
   }
@@ -123,7 +109,7 @@ export class Lease implements FencingToken, AsyncDisposable {
    */
   get state(): LeaseState {
     if (this.held) return this.live.deadline.unconfirmed ? 'unconfirmed' : 'held';
-    return this.#state === 'released' ? 'released' : 'lost';
+    return this.#left && !this.#loss ? 'released' : 'lost';
   }
 
   /** Aborts with a `LeaseLostError` when the lease is lost; not when it is released. */
@@ -138,17 +124,19 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** Why the lease was lost; undefined if it was not. Reads the clock now. */
   get loss(): LeaseLostError | undefined {
-    if (this.#state !== 'held' || this.held) return this.#loss;
-    return this.#lossOf(this.live.deadline.loss(this.#services.clock.now()));
+    if (this.#left || this.held) return this.#loss;
+    return this.#lossOf(this.live.deadline.loss(this.live.services.clock.now()));
   }
 
   /** Resolves when the lease is released or lost. */
   get ended(): Promise<void> {
-    this.#ended ??= new Promise((resolve) => {
-      if (this.held) this.#resolveEnded = resolve;
-      else resolve();
-    });
-    return this.#ended;
+    if (!this.#ended) {
+      let resolve = (): void => {};
+      const promise = new Promise<void>((settle) => (resolve = settle));
+      this.#ended = { promise, resolve };
+      if (!this.held) resolve();
+    }
+    return this.#ended.promise;
   }
 
   /**
@@ -187,10 +175,7 @@ export class Lease implements FencingToken, AsyncDisposable {
    * has confirmed it or could not be reached; then the TTL ends the claim. Never rejects.
    */
   get release(): () => Promise<void> {
-    return () => {
-      this.#left ??= this.#release();
-      return this.#left;
-    };
+    return () => this.#left ?? this.#release();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -205,7 +190,7 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** @internal Emits `acquired`. */
   announce(): void {
-    const { events } = this.#services;
+    const { events } = this.live.services;
     if (!events.of.acquired.isThere) return;
     const { takeover } = this;
     const handOff = this.#handOff(takeover);
@@ -215,7 +200,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   /** @internal The part that all events of this lease share. */
   identity(): { resource: string; kind: Kind; token: bigint; acquisition: Acquisition } {
     const { resource, kind, token, permits } = this;
-    const store = this.#services.calls.store.name;
+    const store = this.live.services.calls.store.name;
     this.#acquisition ??= { resource, kind, permits, store };
     return { resource, kind, token, acquisition: this.#acquisition };
   }
@@ -229,12 +214,11 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** @internal */
   lose(loss: Loss): void {
-    if (this.#state !== 'held') return;
-    this.#state = 'lost';
+    if (this.#left) return;
     const error = this.#lossOf(loss);
     this.#aborter?.abort(error);
-    this.#resolveEnded?.();
-    this.#services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
+    this.#ended?.resolve();
+    this.live.services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
   }
 
   /** A read must not call listeners, so they are called in the next microtask. */
@@ -249,16 +233,19 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   #release(): Promise<void> {
+    const { clock, events } = this.live.services;
+    const now = clock.now();
+    const held = this.live.check(now);
+    // A listener of its loss has released it.
+    if (this.#left) return this.#left;
     // A listener of this event, or of the next holder's, may call `release` again.
     this.#left = DONE;
-    const { clock, events } = this.#services;
-    const now = clock.now();
-    if (this.#state === 'held' && this.live.check(now)) {
-      this.#state = 'released';
-      this.#resolveEnded?.();
+    if (held) {
+      this.#ended?.resolve();
       if (events.of.released.isThere) events.emit('released', this.identity());
     }
-    return this.#issuer.handOn(this, now) ?? DONE;
+    this.#left = this.live.handOn(this.since, now) ?? DONE;
+    return this.#left;
   }
 }
 

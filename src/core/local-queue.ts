@@ -14,10 +14,11 @@ import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Claim, GoneStatus, Holder, Kind } from '../contract/store.ts';
+import type { Claim, GoneStatus, Kind } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
-import type { Claimant } from './claim-state.ts';
+import { LiveClaim } from './claim/live-claim.ts';
+import type { Claimant } from './claim/state.ts';
 import {
   LeaseLostError,
   type Loss,
@@ -26,8 +27,8 @@ import {
   QueueFullError,
 } from './errors.ts';
 import { noticeQuarantine } from './events.ts';
-import { type Issuer, Lease } from './lease.ts';
-import { LiveClaim } from './live-claim.ts';
+import { Lease } from './lease.ts';
+import type { OpenQueues } from './open-queues.ts';
 import type { Services } from './services.ts';
 import type { Spec } from './spec.ts';
 import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
@@ -40,30 +41,22 @@ const HOST = hostname();
 /** Longest pause before a lost place in the queue is claimed again, in ms. */
 const RECLAIM_MS = 25;
 
-/** Lists each queue that has a claim or a waiter. */
-export interface Registry {
-  add(queue: LocalQueue): void;
-  remove(queue: LocalQueue): void;
-}
-
-export class LocalQueue implements Claimant, Subject, Issuer {
+export class LocalQueue implements Claimant, Subject {
   readonly spec: Spec;
-  lease: Lease | undefined;
-  #live: LiveClaim | undefined;
   readonly #line = new Fifo<Waiter<Lease | null>>();
-  #permits = 1;
-  /** The waiter of a try; it never waits, and it is the first in line. */
-  #trying: Waiter<Lease | null> | undefined;
+  #live: LiveClaim | undefined;
+  lease: Lease | undefined;
+  /** Leases issued on the claim. */
   #issued = 0;
-  #passed = 0;
-  #passingSince = 0;
+  /** The first hand-off while another process waits: its time, and the leases issued before it. */
+  #batch: { readonly since: number; readonly issued: number } | undefined;
   readonly #services: Services;
-  readonly #registry: Registry;
+  readonly #open: OpenQueues<LocalQueue>;
 
-  constructor(services: Services, spec: Spec, registry: Registry) {
+  constructor(services: Services, spec: Spec, open: OpenQueues<LocalQueue>) {
     this.#services = services;
     this.spec = spec;
-    this.#registry = registry;
+    this.#open = open;
   }
 
   get resource(): string {
@@ -75,25 +68,26 @@ export class LocalQueue implements Claimant, Subject, Issuer {
   }
 
   outlook(): Outlook {
-    const { state, failure } = this.#live ?? {};
-    return { status: state?.at === 'waiting' ? state.status : undefined, failure };
+    const { state, deadline } = this.#live ?? {};
+    const status = state?.at === 'waiting' ? state.status : undefined;
+    return { status, failure: deadline?.doubt?.cause };
   }
 
   /** Resolves with null if `waits` is false and the lock is not free. */
-  join(options: AcquireOptions, permits: number, waits: boolean): Promise<Lease | null> {
+  join(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     if (!waits) {
       if (this.#live?.check()) return Promise.resolve(null);
       // Our own unanswered or ungranted claim does not prove that another holds: claim apart.
-      if (this.#live || this.#line.first) return this.#apart().join(options, permits, waits);
+      if (this.#live || this.#line.first) {
+        const spec = { ...this.spec, key: undefined };
+        return new LocalQueue(this.#services, spec, this.#open).join(options, waits);
+      }
     }
     return new Promise((resolve, reject) => {
       const own = waits ? options : untimed(options);
-      const waiter = new Waiter(this.#services, { subject: this, options: own, resolve, reject });
-      this.#line.push(waiter);
-      if (this.#live) return;
-      this.#permits = permits;
-      this.#trying = waits ? undefined : waiter;
-      this.#claim();
+      const parts = { subject: this, options: own, tries: !waits, resolve, reject };
+      this.#line.push(new Waiter(this.#services, parts));
+      if (!this.#live) this.#claimAgain();
     });
   }
 
@@ -104,7 +98,6 @@ export class LocalQueue implements Claimant, Subject, Issuer {
 
   /** Ends all waits. */
   rejectAll(error: unknown): void {
-    this.#trying = undefined;
     for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
     this.#leaveIfIdle();
   }
@@ -116,13 +109,12 @@ export class LocalQueue implements Claimant, Subject, Issuer {
 
   leave(waiter: Waiter<Lease | null>): void {
     this.#line.remove(waiter);
-    if (this.#trying === waiter) this.#trying = undefined;
     this.#leaveIfIdle();
   }
 
   granted(now: number): void {
     this.#issued = 0;
-    this.#passed = 0;
+    this.#batch = undefined;
     this.#hand(now);
   }
 
@@ -156,50 +148,32 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     if (!this.#live) this.#claimAgain();
   }
 
-  /** The holder is done. Returns a promise if the store needs a request. */
-  handOn(lease: Lease, now: number): Promise<void> | undefined {
-    const { live } = lease;
-    const afterMs = Math.max(0, Math.ceil(this.spec.minHoldMs - (now - lease.since)));
-    if (this.lease !== lease) return live.release(afterMs);
+  handOn(now: number, afterMs: number): Promise<void> | undefined {
     this.lease = undefined;
     // The limit was this lease's; the next one sets its own.
-    live.deadline.limit(Number.POSITIVE_INFINITY);
-    if (this.#line.first && this.#mayPass(live, now)) {
-      this.#services.loop.run(this.#passOn, now);
-      return undefined;
-    }
-    this.#live = undefined;
-    const left = live.release(afterMs);
-    this.#claimAgain();
-    return left;
+    this.#live?.deadline.limit(Number.POSITIVE_INFINITY);
+    if (!this.#line.first || !this.#mayPass(now)) return this.#giveUp(afterMs);
+    this.#services.loop.run(this.#passOn, now);
+    return undefined;
   }
 
-  #claim(): void {
-    const { resource, kind, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
-    this.#registry.add(this);
+  #claim({ tries, options }: Waiter<Lease | null>): void {
+    const { resource, kind, permits, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
+    this.#open.add(this);
+    const { label = this.#services.settings.label } = options;
+    const who = { host: HOST, pid: process.pid, since: Date.now() };
     const claim: Claim = {
       resource,
       id: randomId(),
       kind,
-      permits: this.#permits,
+      permits,
       limit,
       ttlMs: Math.max(ttlMs, minHoldMs),
-      queue: this.#trying === undefined,
-      holder: this.#holder(),
+      queue: !tries,
+      holder: label === undefined ? who : { ...who, label },
     };
-    const terms = { heartbeat, beatTtlMs: ttlMs, confirmGrant: minHoldMs > 0 };
+    const terms = { heartbeat, beatTtlMs: ttlMs, minHoldMs };
     this.#live = new LiveClaim(this.#services, claim, terms, this);
-    this.#live.start();
-  }
-
-  #holder(): Holder {
-    const { label = this.#services.settings.label } = this.#line.first?.options ?? {};
-    const who = { host: HOST, pid: process.pid, since: Date.now() };
-    return label === undefined ? who : { ...who, label };
-  }
-
-  #apart(): LocalQueue {
-    return new LocalQueue(this.#services, { ...this.spec, shared: false }, this.#registry);
   }
 
   #isTry(): boolean {
@@ -218,18 +192,25 @@ export class LocalQueue implements Claimant, Subject, Issuer {
 
   /** Later waiters, also those after an aborted try, go on waiting. */
   #settleTry(settle: (waiter: Waiter<Lease | null>) => void): void {
-    const waiter = this.#trying;
-    this.#trying = undefined;
-    if (waiter) {
-      this.#line.remove(waiter);
-      settle(waiter);
+    const { first } = this.#line;
+    if (first?.tries) {
+      this.#line.remove(first);
+      settle(first);
     }
     this.#claimAgain();
   }
 
   #claimAgain(): void {
-    if (this.#line.first) this.#claim();
-    else this.#registry.remove(this);
+    const { first } = this.#line;
+    if (first) this.#claim(first);
+    else this.#open.remove(this);
+  }
+
+  #giveUp(afterMs = 0): Promise<void> | undefined {
+    const left = this.#live?.release(afterMs);
+    this.#live = undefined;
+    this.#claimAgain();
+    return left;
   }
 
   /** The place in the queue is lost; a short pause avoids a busy loop on a broken store. */
@@ -244,12 +225,11 @@ export class LocalQueue implements Claimant, Subject, Issuer {
     const waiter = this.#line.shift();
     const live = this.#live;
     if (!waiter || live?.state.at !== 'held') return this.#leaveIfIdle();
-    this.#trying = undefined;
     const { maxHoldMs } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { acquisition } = waiter.options;
-    const parts = { live, grant: live.state.grant, issuer: this, acquisition };
-    const lease = new Lease(this.#services, parts, { nth: this.#issued++, since: now });
+    const parts = { live, grant: live.state.grant, acquisition };
+    const lease = new Lease(parts, { nth: this.#issued++, since: now });
     this.lease = lease;
     // First, for a listener may abort the wait.
     waiter.resolve(lease);
@@ -261,26 +241,26 @@ export class LocalQueue implements Claimant, Subject, Issuer {
   readonly #passOn = (now: number): void => {
     // While this was parked, the claim may have been lost and another begun.
     if (this.#live?.state.at !== 'held' || this.lease) return;
-    if (this.#live.fresh(now)) return this.#hand(now);
-    void this.#live.release();
-    this.#live = undefined;
-    this.#claimAgain();
+    if (this.#live.deadline.fresh(now)) this.#hand(now);
+    else void this.#giveUp();
   };
 
-  #mayPass(live: LiveClaim, now: number): boolean {
-    if (!this.spec.shared || this.#issued >= STEP) return false;
-    if (live.claim.kind !== this.spec.kind) return false;
-    if (live.waiters === 0) this.#passed = 0;
-    if (live.waiters === 0) return true;
-    if (this.#passed++ === 0) this.#passingSince = now;
-    return this.#passed <= BATCH.count && now - this.#passingSince <= BATCH.ms;
+  #mayPass(now: number): boolean {
+    const { spec } = this;
+    const { state, claim } = this.#live ?? {};
+    if (spec.key === undefined || this.#issued >= STEP) return false;
+    if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;
+    if (state.waiters === 0) {
+      this.#batch = undefined;
+      return true;
+    }
+    this.#batch ??= { since: now, issued: this.#issued };
+    const { since, issued } = this.#batch;
+    return this.#issued - issued < BATCH.count && now - since <= BATCH.ms;
   }
 
   #leaveIfIdle(): void {
-    if (this.#line.first || this.lease) return;
-    void this.#live?.release();
-    this.#live = undefined;
-    this.#registry.remove(this);
+    if (!this.#line.first && !this.lease) void this.#giveUp();
   }
 }
 

@@ -10,17 +10,18 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import type { LocalQueue } from './local-queue.ts';
+import type { OpenQueues } from './open-queues.ts';
 import { SLOW_MS, type Waiter } from './waiter.ts';
 
 type Ends = readonly (Waiter<never> | undefined)[];
 
 export class SlowWaits {
   readonly #clock: Clock;
-  readonly #queues: ReadonlyMap<unknown, LocalQueue>;
+  readonly #queues: OpenQueues<LocalQueue>;
   #timer: Timer | undefined;
   #seen: Ends = [];
 
-  constructor(clock: Clock, queues: ReadonlyMap<unknown, LocalQueue>) {
+  constructor(clock: Clock, queues: OpenQueues<LocalQueue>) {
     this.#clock = clock;
     this.#queues = queues;
   }
@@ -38,8 +39,9 @@ export class SlowWaits {
 
   readonly #look = (): void => {
     this.#timer = undefined;
-    if (this.#queues.size > 0) this.start();
+    const queues = this.#queues.all;
+    if (queues.length > 0) this.start();
     for (const waiter of this.#seen) void waiter?.warn();
-    this.#seen = [...this.#queues.values()].flatMap(({ ends }) => ends as Ends);
+    this.#seen = queues.flatMap(({ ends }) => ends as Ends);
   };
 }

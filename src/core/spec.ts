@@ -4,14 +4,14 @@ import type { Kind } from '../contract/store.ts';
 export interface Spec {
   readonly resource: string;
   readonly kind: Kind;
+  /** The part of the limit that it takes. */
+  readonly permits: number;
   readonly limit: number;
   readonly ttlMs: number;
   readonly minHoldMs: number;
   readonly maxHoldMs: number | undefined;
   readonly heartbeat: boolean;
   readonly reentrant: boolean;
-  /** Tasks of this process share one claim. */
-  readonly shared: boolean;
-  /** Equal for waiters that may share a claim. */
-  readonly key: string;
+  /** Equal for the tasks of this process that share a claim; undefined: each has its own. */
+  readonly key: string | undefined;
 }

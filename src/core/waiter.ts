@@ -35,6 +35,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   next: Waiter<T> | undefined;
   settled = false;
   readonly options: AcquireOptions;
+  readonly tries: boolean | undefined;
   readonly #services: Services;
   readonly #subject: Subject;
   readonly #resolve: (value: T) => void;
@@ -48,6 +49,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     parts: {
       readonly subject: Subject;
       readonly options: AcquireOptions;
+      readonly tries?: boolean;
       readonly resolve: (value: T) => void;
       readonly reject: (error: unknown) => void;
     },
@@ -57,6 +59,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     this.#resolve = parts.resolve;
     this.#reject = parts.reject;
     this.options = parts.options;
+    this.tries = parts.tries;
     services.keepAlive.add();
     const { wait, signal } = this.options;
     if (signal) {

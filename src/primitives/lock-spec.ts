@@ -23,8 +23,9 @@ export function specOf(engine: Engine, resource: string, options: Asked): Spec {
   // Without heartbeats, or with minHold, a lease lasts as long as its own claim.
   const whole = heartbeat && minHoldMs === 0;
   const shared = !fair && whole && (kind === 'mutex' || kind === 'write');
-  const key = `${kind} ${ttlMs} ${maxHoldMs ?? ''} ${resource}`;
-  return { ...rest, resource, kind, ttlMs, minHoldMs, maxHoldMs, heartbeat, shared, key };
+  const key = shared ? `${kind} ${ttlMs} ${maxHoldMs ?? ''} ${resource}` : undefined;
+  const permits = kind === 'write' ? rest.limit : 1;
+  return { ...rest, resource, kind, permits, ttlMs, minHoldMs, maxHoldMs, heartbeat, key };
 }
 
 /** In ms. @throws UsageError */

@@ -30,7 +30,7 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** @internal The part of the limit that it takes. Throws UsageError if it cannot take so much. */
   protected permitsOf(_: AcquireOptions): number {
-    return 1;
+    return this.spec.permits;
   }
 
   /** @internal Whether a nested run may use the lease around it. */
@@ -89,7 +89,8 @@ export abstract class Lock extends Lockable<Lease> {
       options.signal?.throwIfAborted();
       const permits = this.permitsOf(options);
       this.#checkPermits(permits);
-      return this.engine.queueFor(this.spec).join(options, permits, waits);
+      const spec = permits === this.spec.permits ? this.spec : { ...this.spec, permits };
+      return this.engine.queueFor(spec).join(options, waits);
     } catch (error) {
       return Promise.reject(error);
     }

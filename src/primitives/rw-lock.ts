@@ -19,11 +19,6 @@ export class ReadLock extends Lock {
 
 /** Has the resource alone. Its lease can be downgraded to a read lock. */
 export class WriteLock extends Lock {
-  /** @internal The whole limit. */
-  protected override permitsOf(): number {
-    return this.spec.limit;
-  }
-
   /** @internal */
   protected override whyNever(around: Kind, options: AcquireOptions): string | undefined {
     if (around !== 'read') return super.whyNever(around, options);

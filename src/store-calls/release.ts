@@ -12,29 +12,21 @@ import type { StoreError } from '../contract/errors.ts';
 import type { Claim } from '../contract/store.ts';
 import type { Sender } from './batcher.ts';
 import { TRIES_PER_TTL } from './time-limit.ts';
+import type { Underway } from './underway.ts';
 
 const FIRST_PAUSE_MS = 25;
 
 export class Releases {
   readonly #senderFor: (afterMs: number) => Sender<boolean>;
   readonly #clock: Clock;
-  readonly #idle: () => void;
-  #underWay = 0;
+  readonly #underway: Underway;
   #closed = false;
 
-  /**
-   * @param senderFor returns a sender of releases that take effect so many ms later.
-   * @param idle called when a release has settled; others may be under way.
-   */
-  constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock, idle: () => void) {
+  /** @param senderFor returns a sender of releases that take effect so many ms later. */
+  constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock, underway: Underway) {
     this.#senderFor = senderFor;
     this.#clock = clock;
-    this.#idle = idle;
-  }
-
-  /** Releases sent and unanswered. */
-  get underWay(): number {
-    return this.#underWay;
+    this.#underway = underway;
   }
 
   /** Sends no more: the store is about to close. */
@@ -52,12 +44,11 @@ export class Releases {
   #try(claim: Claim, attempt: Attempt): void {
     const { sender, resolve } = attempt;
     if (this.#closed) return resolve();
-    this.#underWay++;
+    this.#underway.begin();
     const settle = (_: boolean | undefined, error: StoreError | undefined): void => {
-      this.#underWay--;
       resolve();
       if (error) this.#repeat(claim, attempt);
-      this.#idle();
+      this.#underway.end();
     };
     sender.send(claim, { settle });
   }

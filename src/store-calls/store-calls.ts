@@ -7,6 +7,7 @@ import { senderOf } from './by-part.ts';
 import { Releases } from './release.ts';
 import { checkBoolean, checkStatus } from './replies.ts';
 import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
+import { Underway } from './underway.ts';
 
 export interface StoreCallsParts {
   readonly store: Store;
@@ -16,8 +17,6 @@ export interface StoreCallsParts {
   readonly ttlMs: number;
   /** Called after each batch of heartbeats. */
   readonly renewed: (outcome: Outcome<ClaimStatus>) => void;
-  /** Called when a release has settled; others may be under way. */
-  readonly idle: () => void;
 }
 
 /** One `Locks`'s calls: claims in batches by verb, questions one by one, all with a time limit. */
@@ -26,10 +25,12 @@ export class StoreCalls {
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
+  /** Releases that wait for a reply, and what core keeps open. */
+  readonly underway: Underway = new Underway();
   readonly #parts: StoreCallsParts;
 
   constructor(parts: StoreCallsParts) {
-    const { store, clock, renewed, idle } = parts;
+    const { store, clock, renewed } = parts;
     this.store = store;
     this.#parts = parts;
     this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
@@ -37,7 +38,7 @@ export class StoreCalls {
     const now = this.#sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
       this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
-    this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock, idle);
+    this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock, this.underway);
   }
 
   /**

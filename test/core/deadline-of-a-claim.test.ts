@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Deadline } from '../../src/core/deadline.ts';
+import { Deadline } from '../../src/core/claim/deadline.ts';
 import type { Heartbeat } from '../../src/core/heartbeat.ts';
 import { failure, held, setUp } from '../support/scripted-store.ts';
 
@@ -42,6 +42,16 @@ describe('the deadline of a claim', () => {
     expect([deadline.unconfirmed, deadline.fresh(6_000), deadline.remaining(6_000)]).toEqual([
       ...[false, true, 9_880],
     ]);
+  });
+
+  it('stays in doubt after the reply to a request that a later one has overtaken', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(10_000, 5_000);
+    expect([deadline.fail(failure()), deadline.fail()]).toEqual([1, 2]);
+    deadline.confirm(10_000, 4_000);
+    expect([deadline.unconfirmed, deadline.doubt?.cause]).toEqual([true, failure()]);
+    deadline.confirm(10_000, 6_000);
+    expect([deadline.unconfirmed, deadline.doubt]).toEqual([false, undefined]);
   });
 
   it('is none before anything was confirmed', () => {

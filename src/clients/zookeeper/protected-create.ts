@@ -15,7 +15,7 @@ import { isLockError } from '../../base/errors.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Acl } from './address.ts';
 import { failedWith, RequestError, tooLate, unlessMissing } from './errors.ts';
-import type { SessionState } from './session.ts';
+import type { SessionState } from './session/session.ts';
 import type { Created, NodeChildren, NodeKind, Stat } from './wire/requests.ts';
 
 export interface Within {

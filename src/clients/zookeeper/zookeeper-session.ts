@@ -17,7 +17,7 @@ import {
   type ProtectedTerms,
   type Within,
 } from './protected-create.ts';
-import { type Asking, Session } from './session.ts';
+import { type Asking, Session } from './session/session.ts';
 import type { Watcher, WatchKind } from './watches.ts';
 import * as requests from './wire/requests.ts';
 

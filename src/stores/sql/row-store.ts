@@ -15,12 +15,10 @@ import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { Polling } from '../polling.ts';
 import { garbled } from '../status-lines.ts';
-import { Wakes } from '../wakes.ts';
 import { Applying, type How, type Step } from './applying.ts';
-import type { Lane } from './link.ts';
-import { type Crowd, crowdOf, type Moment } from './row.ts';
+import { Hearing } from './hearing.ts';
+import { crowdOf } from './row.ts';
 import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
 import type { Table } from './table.ts';
@@ -59,11 +57,8 @@ export class RowStore implements Store {
   readonly #parts: RowStoreParts;
   readonly #table: Table;
   readonly #applying: Applying;
-  readonly #wakes: Wakes;
-  readonly #polling: Polling;
+  readonly #hearing: Hearing;
   readonly #sweeper: Sweeper;
-  /** The claims that are polled, by their ids. */
-  readonly #polled = new Map<string, string>();
 
   constructor(parts: RowStoreParts) {
     const { table, clock } = parts;
@@ -73,8 +68,7 @@ export class RowStore implements Store {
     this.lineage = parts.lineage;
     this.maxTtlMs = parts.maxTtlMs;
     this.#applying = new Applying(table, clock);
-    this.#wakes = new Wakes(table.link, table.channel);
-    this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
+    this.#hearing = new Hearing(table, clock, parts.maxTtlMs);
     this.#sweeper = new Sweeper(clock, table);
   }
 
@@ -83,7 +77,7 @@ export class RowStore implements Store {
     // However many statements it takes: the tombstone of a claim that is given up ends soon after.
     const since = clock.now();
     const asked = runs(claims, maxWaiters).map((claim) => {
-      return { claim, tag: this.#wakes.tagOf(claim) };
+      return { claim, tag: this.#hearing.tagOf(claim) };
     });
     const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
     const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
@@ -97,7 +91,7 @@ export class RowStore implements Store {
           const number = BigInt(Math.max(moment.now, moment.highest + 1));
           const options = { number, maxWaiters, trusts: trust };
           const status = queue.enter(claim, moment.now / 1000, options);
-          if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
+          if (status.state !== 'gone') tags.set(claim.id, this.#hearing.tagOf(claim));
           return status;
         },
     );
@@ -143,19 +137,8 @@ export class RowStore implements Store {
     );
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const known = this.#table.link.hears();
-    const hears = typeof known === 'boolean' ? known : await known.catch(() => true);
-    if (hears) return this.#wakes.watch(claim, wake);
-    const { id, resource } = claim;
-    this.#polled.set(id, resource);
-    const watching = this.#polling.watch(claim, wake);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        this.#polled.delete(id);
-        await watching[Symbol.asyncDispose]();
-      },
-    };
+  watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    return this.#hearing.watch(claim, wake);
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
@@ -179,10 +162,11 @@ export class RowStore implements Store {
     { text, ms }: { readonly text: string; readonly ms: number },
   ): Promise<boolean> {
     const record = { text: toText(text), ms: Math.ceil(ms) };
+    const terms = { lane: 'claims' as const, withinMs: claim.ttlMs };
     if (await this.#table.keep(claim, 0, record)) return true;
     for (;;) {
       // A hold in an odd row is known only here: the record is kept if that row is still the same.
-      const { moment, rows } = await this.#table.read([toText(claim.resource)], within(claim));
+      const { moment, rows } = await this.#table.read([toText(claim.resource)], terms);
       const [row] = rows;
       const { queue } = crowdOf(row, moment);
       if (!row || !queue.keep(claim, moment.now / 1000, { text: '', ms: 0 })) return false;
@@ -215,7 +199,7 @@ export class RowStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#polling.close();
+    this.#hearing.close();
     await this.#table.link.close();
   }
 
@@ -234,7 +218,7 @@ export class RowStore implements Store {
     const others = replies.map(statusOf).values();
     return claims.map((claim) => {
       const status = known.get(claim.id) ?? others.next().value ?? statusOf(undefined);
-      this.#polling.saw(claim, status);
+      this.#hearing.saw(claim, status);
       return status;
     });
   }
@@ -265,33 +249,9 @@ export class RowStore implements Store {
     const [made] = this.#applying.apply([{ resource, ttlMs, step }], { lane: 'claims' });
     return made as Promise<T>;
   }
-
-  async #look(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
-    const names = new Set(ids.map((id) => toText(this.#polled.get(id) ?? '')));
-    const terms = within({ ttlMs: this.maxTtlMs });
-    const { moment, rows } = await this.#table.read([...names], terms);
-    return new Map(rows.flatMap((row) => living(crowdOf(row, moment), moment, new Set(ids))));
-  }
-}
-
-function living(
-  { queue }: Crowd,
-  { now }: Moment,
-  ids: ReadonlySet<string>,
-): (readonly [string, ClaimStatus])[] {
-  return [...queue.state.claims]
-    .filter(({ id, expiresAt }) => ids.has(id) && expiresAt > now / 1000)
-    .map((entry) => [entry.id, queue.statusOf(entry, now / 1000)]);
 }
 
 function statusOf(reply: PromiseSettledResult<ClaimStatus> | undefined): ClaimStatus {
   if (reply?.status === 'fulfilled') return reply.value;
   return { state: 'error', error: reply ? (reply.reason as StoreError) : garbled(reply) };
-}
-
-function within({ ttlMs }: Pick<Claim, 'ttlMs'>): {
-  readonly lane: Lane;
-  readonly withinMs: number;
-} {
-  return { lane: 'claims', withinMs: ttlMs };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Confirmations } from '../../../../src/clients/zookeeper/confirmations.ts';
+import { Confirmations } from '../../../../src/clients/zookeeper/session/confirmations.ts';
 
 /** Of a session of 4 s, whose leader hears of activities after 1 s at the latest. */
 const started = (): Confirmations => new Confirmations(4000, 0);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Link } from '../../../../src/clients/zookeeper/link.ts';
-import { Vigil } from '../../../../src/clients/zookeeper/vigil.ts';
+import { Vigil } from '../../../../src/clients/zookeeper/session/vigil.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 /** A connection as far as time goes. */

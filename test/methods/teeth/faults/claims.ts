@@ -1,10 +1,10 @@
 import type { Fault } from '../fault.ts';
 
-const live = { file: 'src/core/live-claim.ts' };
+const live = { file: 'src/core/claim/live-claim.ts' };
 const byPart = { file: 'src/store-calls/by-part.ts' };
 const batcher = { file: 'src/store-calls/batcher.ts' };
 const release = { file: 'src/store-calls/release.ts' };
-const watching = { file: 'src/core/watching.ts' };
+const watching = { file: 'src/core/claim/watching.ts' };
 
 /** How a claim enters, waits, hears and leaves, whatever becomes of its requests. */
 export const CLAIM_FAULTS: readonly Fault[] = [
@@ -74,21 +74,21 @@ export const CLAIM_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'the heartbeat goes on after the end',
-    find: 'this.services.heartbeat.remove(this);\n    this.#unwatch?.();',
-    replace: 'this.#unwatch?.();',
+    find: 'this.services.heartbeat.remove(this);\n    this.#unwatch();',
+    replace: 'this.#unwatch();',
     why: 'timers and memory leak with every lock',
   },
   {
     ...live,
     name: 'a claim that has ended stays subscribed',
-    find: 'this.services.heartbeat.remove(this);\n    this.#unwatch?.();',
+    find: 'this.services.heartbeat.remove(this);\n    this.#unwatch();',
     replace: 'this.services.heartbeat.remove(this);',
     why: 'subscriptions leak with every lock',
   },
   {
     ...live,
     name: 'minHold begins with an old claim',
-    find: 'if (this.#terms.confirmGrant && !this.deadline.isFull(status.leftMs)) {',
+    find: 'if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {',
     replace: 'if (!this.claim) {',
     why: 'a job that must not run again for an hour may do so sooner',
   },

@@ -1,9 +1,9 @@
 import type { Fault } from '../fault.ts';
 
-const deadline = { file: 'src/core/deadline.ts' };
+const deadline = { file: 'src/core/claim/deadline.ts' };
 const batcher = { file: 'src/store-calls/batcher.ts' };
 const timeLimit = { file: 'src/store-calls/time-limit.ts' };
-const live = { file: 'src/core/live-claim.ts' };
+const live = { file: 'src/core/claim/live-claim.ts' };
 const lease = { file: 'src/core/lease.ts' };
 
 /** Until when a lease is held, and what may move that moment. */
@@ -74,7 +74,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...live,
     name: 'a grant is accepted when its life has passed',
-    find: 'if (!this.fresh(now)) {',
+    find: 'if (!this.deadline.fresh(now)) {',
     replace: 'if (now < 0) {',
     why: 'work starts with a lock that is dead',
   },
@@ -83,7 +83,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     name: 'a hint moves the deadline',
     find: "if (grants && hint?.state === 'held') this.#grant(hint, now);",
     replace: `if (sure && calls.store.traits.hintsGrant && hint?.state === 'held') {
-        this.#confirmed(hint.leftMs, now);
+        this.deadline.confirm(hint.leftMs, now);
         this.#grant(hint, now);
       }`,
     why: 'a hint that was long under way makes two holders',
@@ -100,7 +100,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     name: 'an ambiguous heartbeat counts as a success',
     find: "if (this.#state.at === 'held') return this.doubt(error);",
     replace:
-      "if (this.#state.at === 'held') return this.#confirmed(this.claim.ttlMs, clock.now());",
+      "if (this.#state.at === 'held') return this.deadline.confirm(this.claim.ttlMs, clock.now());",
     why: 'a holder cut off from the store goes on for ever',
   },
   {
@@ -121,7 +121,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     ...lease,
     name: 'only timers end a lease',
     find: 'return this.remainingMs > 0;',
-    replace: "return this.#state === 'held';",
+    replace: 'return !this.#left && !this.#loss;',
     why: 'after a blocked event loop a dead lock looks alive',
   },
   {

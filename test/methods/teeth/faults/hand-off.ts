@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const queue = { file: 'src/core/local-queue.ts' };
+const live = { file: 'src/core/claim/live-claim.ts' };
 const waiter = { file: 'src/core/waiter.ts' };
 const spec = { file: 'src/primitives/lock-spec.ts' };
 
@@ -16,8 +17,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'the tokens of one claim run into those of the next',
-    find: '!this.spec.shared || this.#issued >= STEP',
-    replace: '!this.spec.shared',
+    find: 'spec.key === undefined || this.#issued >= STEP',
+    replace: 'spec.key === undefined',
     why: 'a fence refuses the next holder, or lets in the one before',
   },
   {
@@ -30,57 +31,57 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'a dead claim is handed on',
-    find: 'if (this.#live.fresh(now)) return this.#hand(now);',
-    replace: 'return this.#hand(now);',
+    find: 'if (this.#live.deadline.fresh(now)) this.#hand(now);\n    else void this.#giveUp();',
+    replace: 'this.#hand(now);',
     why: 'the next task starts with a lock that is dead',
   },
   {
-    ...queue,
+    ...live,
     name: 'the release of a lost lease frees its successor',
-    find: 'if (this.lease !== lease) return live.release(afterMs);',
-    replace: '',
+    find: 'return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs);',
+    replace: 'return this.#claimant.handOn(now, afterMs);',
     why: 'the claim of its successor is forgotten, and keeps everybody out',
   },
   {
     ...queue,
     name: 'a process keeps the lock while others wait',
-    find: 'return this.#passed <= BATCH.count && now - this.#passingSince <= BATCH.ms;',
+    find: 'return this.#issued - issued < BATCH.count && now - since <= BATCH.ms;',
     replace: 'return true;',
     why: 'other processes starve',
   },
   {
     ...queue,
     name: 'a turn is bounded in count but not in time',
-    find: 'this.#passed <= BATCH.count && now - this.#passingSince <= BATCH.ms',
-    replace: 'this.#passed <= BATCH.count',
+    find: 'this.#issued - issued < BATCH.count && now - since <= BATCH.ms',
+    replace: 'this.#issued - issued < BATCH.count',
     why: 'other processes wait for sixty-four long holds',
   },
   {
     ...queue,
     name: 'an aborted task stays in line',
-    find: 'this.#line.remove(waiter);\n    if (this.#trying === waiter)',
-    replace: 'if (this.#trying === waiter)',
+    find: 'this.#line.remove(waiter);\n    this.#leaveIfIdle();',
+    replace: 'this.#leaveIfIdle();',
     why: 'the lock is granted to a task that is gone, and never released',
   },
   {
     ...queue,
     name: 'the last task to give up leaves its claim behind',
-    find: 'if (this.#trying === waiter) this.#trying = undefined;\n    this.#leaveIfIdle();',
-    replace: 'if (this.#trying === waiter) this.#trying = undefined;',
+    find: 'this.#line.remove(waiter);\n    this.#leaveIfIdle();',
+    replace: 'this.#line.remove(waiter);',
     why: 'the process is granted a lock that nobody there wants',
   },
   {
     ...queue,
     name: 'nobody claims after a loss',
-    find: 'if (!this.#live) this.#claimAgain();\n  }\n\n  /** The holder is done.',
-    replace: '}\n\n  /** The holder is done.',
+    find: 'if (!this.#live) this.#claimAgain();\n  }\n\n  handOn',
+    replace: '}\n\n  handOn',
     why: 'those behind a lost lease wait for ever',
   },
   {
     ...queue,
     name: 'a place in the queue that is lost is not claimed again',
     find: 'else this.#claimLater();',
-    replace: 'else this.#registry.remove(this);',
+    replace: 'else this.#open.remove(this);',
     why: 'after a store was reset, waiters wait for ever',
   },
   {
@@ -91,14 +92,14 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     why: 'an operator cannot get rid of a waiter',
   },
   {
-    ...queue,
+    ...live,
     name: 'minHold is ignored',
-    find: 'Math.max(0, Math.ceil(this.spec.minHoldMs - (now - lease.since)))',
+    find: 'Math.ceil(this.#terms.minHoldMs - (now - since))',
     replace: '0 * Math.ceil(now)',
     why: 'a job of the hour runs once on every machine',
   },
   {
-    file: 'src/core/deadline.ts',
+    file: 'src/core/claim/deadline.ts',
     name: 'maxHold is ignored',
     find: 'this.#maxHoldAt = maxHoldAt;',
     replace: '',
@@ -114,15 +115,15 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...spec,
     name: 'tasks with other terms share a claim',
-    find: 'heartbeat, shared, key }',
-    replace: 'heartbeat, shared, key: resource }',
+    find: 'heartbeat, key }',
+    replace: 'heartbeat, key: key && resource }',
     why: 'a lock lives for the TTL of whoever came first',
   },
   {
     ...queue,
     name: 'a downgraded lock is handed on as a write lock',
-    find: 'if (live.claim.kind !== this.spec.kind) return false;',
-    replace: '',
+    find: "if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;",
+    replace: "if (state?.at !== 'held') return false;",
     why: 'a writer beside readers',
   },
   {
@@ -136,7 +137,7 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
     ...queue,
     name: 'a try waits in line',
     find: 'if (!waits) {',
-    replace: 'if (!waits && permits < 0) {',
+    replace: 'if (!waits && !this.spec) {',
     why: 'tryAcquire blocks',
   },
   {

@@ -101,10 +101,10 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'locks that nobody else wants look contended',
   },
   {
-    file: 'src/core/live-claim.ts',
+    file: 'src/core/claim/live-claim.ts',
     name: 'a quarantine counts as a wait for somebody',
-    find: "this.#queued ||= status.why === 'queue';",
-    replace: 'this.#queued = true;',
+    find: "const queued = status?.why === 'queue' ||",
+    replace: 'const queued = status !== undefined ||',
     why: 'a restart of the store looks like a thousand hand-offs',
   },
   {

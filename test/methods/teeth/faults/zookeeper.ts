@@ -111,14 +111,14 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
     why: 'what nobody renews stands in the way for as long as a session lingers',
   },
   {
-    ...client('confirmations'),
+    ...client('session/confirmations'),
     name: 'ZooKeeper: a write is told to the leader as soon as another follows',
     find: 'each.answeredAt + this.#halfTickMs',
     replace: 'each.answeredAt',
     why: 'a follower has told less than is counted on, and the session ends early',
   },
   {
-    ...client('vigil'),
+    ...client('session/vigil'),
     name: 'ZooKeeper: who stood still himself calls the server silent',
     find: 'afterInput(() => this.#act(), this.#events.clock);',
     replace: 'this.#act();',

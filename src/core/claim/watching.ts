@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../base/clock.ts';
-import type { Claim, Store, Wake } from '../contract/store.ts';
-import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Claim, Store, Wake } from '../../contract/store.ts';
+import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
 /**
  * Subscribes to hints for a claim; returns the way to stop. Calls `ready` once: when no hint can be

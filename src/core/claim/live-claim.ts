@@ -10,56 +10,54 @@
  * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant.
  * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
  */
-import { OneTimer } from '../base/clock.ts';
-import { detached } from '../base/event-loop.ts';
-import type { StoreError } from '../contract/errors.ts';
+import { OneTimer } from '../../base/clock.ts';
+import { detached } from '../../base/event-loop.ts';
+import type { StoreError } from '../../contract/errors.ts';
 import type {
   Claim,
   ClaimStatus,
   GoneStatus,
   HeldStatus,
   WaitingStatus,
-} from '../contract/store.ts';
-import type { Caller } from '../store-calls/batcher.ts';
-import { pauseBefore } from '../store-calls/release.ts';
-import { checkStatus, lineageOf, NO_REPLY } from '../store-calls/replies.ts';
-import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
-import { type Claimant, OVER, type State, type Terms } from './claim-state.ts';
+} from '../../contract/store.ts';
+import type { Caller } from '../../store-calls/batcher.ts';
+import { pauseBefore } from '../../store-calls/release.ts';
+import { checkStatus, lineageOf, NO_REPLY } from '../../store-calls/replies.ts';
+import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
+import { type Loss, lossOf } from '../errors.ts';
+import { noticeLimit, noticeQuarantine } from '../events.ts';
+import type { Member } from '../heartbeat.ts';
+import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
-import { type Loss, lossOf } from './errors.ts';
-import { noticeLimit, noticeQuarantine } from './events.ts';
-import type { Member } from './heartbeat.ts';
-import type { Services } from './services.ts';
+import { type Claimant, OVER, type State, type Terms } from './state.ts';
 import { watch } from './watching.ts';
 
 export class LiveClaim implements Caller<ClaimStatus>, Member {
   claim: Claim;
-  /** Claims behind this one in the last reply or hint. */
-  waiters = 0;
-  /** Why the last request failed; undefined after a success. */
-  failure: StoreError | undefined;
   #state: State = { at: 'asking', doubled: false };
-  #queued = false;
   /** At most one request is under way; `again` sends one more after it. */
   #question: 'none' | 'sent' | 'again' = 'none';
-  #failures = 0;
-  #unwatch: (() => void) | undefined;
   readonly deadline: Deadline;
   readonly beatTtlMs: number;
   readonly #timer: OneTimer;
   readonly services: Services;
   readonly #terms: Terms;
   readonly #claimant: Claimant;
+  readonly #unwatch: () => void;
 
+  /** Subscribes, then claims: a hint cannot fall between the two. */
   constructor(services: Services, claim: Claim, terms: Terms, claimant: Claimant) {
+    const { calls, clock } = services;
     this.services = services;
     this.claim = claim;
     this.#terms = terms;
     this.beatTtlMs = terms.beatTtlMs;
     this.#claimant = claimant;
-    const times = { ttlMs: claim.ttlMs, beatTtlMs: terms.beatTtlMs, now: services.clock.now() };
+    const times = { ttlMs: claim.ttlMs, beatTtlMs: terms.beatTtlMs, now: clock.now() };
     this.deadline = new Deadline(services, times);
-    this.#timer = new OneTimer(services.clock);
+    this.#timer = new OneTimer(clock);
+    const ready = (): void => calls.claim.send(this.claim, this);
+    this.#unwatch = watch(calls.store, clock, { claim, wake: this.#wake, ready });
   }
 
   get state(): State {
@@ -69,22 +67,6 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   /** False once the claim is given up: its request could arrive after its release. */
   get wanted(): boolean {
     return this.#state.at !== 'over';
-  }
-
-  /** Subscribes, then claims: a hint cannot fall between the two. */
-  start(): void {
-    const { calls, clock } = this.services;
-    const ready = (): void => calls.claim.send(this.claim, this);
-    this.#unwatch = watch(calls.store, clock, { claim: this.claim, wake: this.#wake, ready });
-  }
-
-  /** Held, with enough life for another hand-off. */
-  fresh(now: number): boolean {
-    return this.isHeld(now) && this.deadline.fresh(now);
-  }
-
-  isHeld(now: number): boolean {
-    return this.#state.at === 'held' && this.deadline.remaining(now) > 0;
   }
 
   /** True while held; notifies the claimant of a loss. */
@@ -100,24 +82,21 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     const { at } = this.#state;
     if (at === 'over' || at === 'asking') return;
     if (at === 'held' && !(this.awaitDeadline() && this.#terms.heartbeat)) return;
-    if (this.#question !== 'none') {
-      this.#question = 'again';
-      return;
-    }
-    this.#question = 'sent';
+    const free = this.#question === 'none';
+    this.#question = free ? 'sent' : 'again';
+    if (!free) return;
     const { claim, renew, store } = this.services.calls;
-    const tries = this.#state.at === 'waiting' && !this.#state.admitted && !store.traits.queue;
+    const tries = this.#state.at === 'waiting' && this.#state.status && !store.traits.queue;
     (tries ? claim : renew).send(this.claim, this);
   }
 
   /** Reports, of a held claim, that the store may no longer have it. */
   doubt(cause?: StoreError): void {
     const { clock, events } = this.services;
-    const now = clock.now();
-    if (!this.isHeld(now) || this.deadline.unanswered) return;
-    this.deadline.unanswered = true;
+    if (this.#state.at !== 'held') return;
+    const remainingMs = this.deadline.remaining(clock.now());
+    if (remainingMs === 0 || this.deadline.fail(cause) > 1) return;
     const { resource, kind } = this.claim;
-    const remainingMs = this.deadline.remaining(now);
     events.emit('unconfirmed', { resource, kind, remainingMs, cause });
   }
 
@@ -128,12 +107,19 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#claimant.lost(loss);
   }
 
+  /** The holder since then is done. Returns a promise if the store needs a request. */
+  handOn(since: number, now: number): Promise<void> | undefined {
+    const afterMs = Math.ceil(this.#terms.minHoldMs - (now - since));
+    return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs);
+  }
+
   /**
-   * Leaves the queue, now or `afterMs` from now. Resolves after the first try; never rejects.
+   * Leaves the queue, now or, if it is above 0, `afterMs` from now. Resolves after the first try;
+   * never rejects.
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
-    this.#end();
+    if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);
   }
 
@@ -163,12 +149,12 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     if (state.at === 'asking') {
       this.#question = 'again';
     } else if (hint?.state === 'held' && state.at === 'held') {
-      this.waiters = hint.waiters;
+      this.#state = { ...state, waiters: hint.waiters };
     } else if (hint?.state === 'waiting' && state.at === 'waiting') {
       this.#askWhenDue(hint);
     } else {
       const now = clock.now();
-      const sure = state.at === 'waiting' && !state.doubled && !this.#terms.confirmGrant;
+      const sure = state.at === 'waiting' && !state.doubled && this.#terms.minHoldMs === 0;
       const grants = sure && calls.store.traits.hintsGrant && this.deadline.fresh(now);
       if (grants && hint?.state === 'held') this.#grant(hint, now);
       // The connection that calls this was opened for another caller.
@@ -179,10 +165,13 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   #held(status: HeldStatus, sentAt: number): void {
     // First, for this read may find that the clock stood still after the request was sent.
     const now = this.services.clock.now();
-    this.#confirmed(status.leftMs, sentAt);
-    this.waiters = status.waiters;
-    if (this.#state.at === 'held') return;
-    if (this.#terms.confirmGrant && !this.deadline.isFull(status.leftMs)) {
+    this.deadline.confirm(status.leftMs, sentAt);
+    const { waiters } = status;
+    if (this.#state.at === 'held') {
+      this.#state = { ...this.#state, waiters };
+      return;
+    }
+    if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
       this.#wait(undefined);
       // With a pause, for a store may never confirm a whole TTL.
       return this.#timer.set(() => this.beat(), 1);
@@ -190,14 +179,15 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#grant(status, now);
   }
 
-  #grant({ token, takeover, waiters, limit }: HeldStatus, now: number): void {
+  #grant(status: HeldStatus, now: number): void {
     const { calls, heartbeat } = this.services;
-    const lineage = lineageOf(calls.store);
-    const grant = { number: token, lineage, takeover, queued: this.#queued };
-    this.#state = { at: 'held', since: now, grant };
-    this.waiters = waiters;
+    const { token: number, takeover, waiters, limit } = status;
+    const queued = this.#state.at === 'waiting' && this.#state.queued;
+    const grant = { number, lineage: lineageOf(calls.store), takeover, queued };
+    this.#state = { at: 'held', since: now, grant, waiters };
+    this.deadline.doubt = undefined;
     this.#timer.clear();
-    if (!this.fresh(now)) {
+    if (!this.deadline.fresh(now)) {
       // The grant came too late to be used, so the claim gives up its place.
       void this.release();
       return this.#claimant.gone({ state: 'gone', why: 'expired' });
@@ -217,8 +207,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
       return;
     }
     if (!this.claim.queue) return this.#failed(NO_REPLY);
-    this.#confirmed(status.leftMs, sentAt);
-    this.#queued ||= status.why === 'queue';
+    this.deadline.confirm(status.leftMs, sentAt);
     this.#wait(status);
     this.#askWhenDue(status);
     // Last, for a listener may end the claim.
@@ -228,8 +217,10 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   /** Without a status: admitted. */
   #wait(status: WaitingStatus | undefined): void {
-    const doubled = 'doubled' in this.#state && this.#state.doubled;
-    this.#state = { at: 'waiting', doubled, admitted: status === undefined, status };
+    const state = this.#state;
+    const doubled = 'doubled' in state && state.doubled;
+    const queued = status?.why === 'queue' || ('queued' in state && state.queued);
+    this.#state = { at: 'waiting', doubled, queued, status };
     this.services.heartbeat.add(this);
   }
 
@@ -244,22 +235,16 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   #failed(error: StoreError): void {
     const { calls, clock } = this.services;
-    this.failure = error;
     if (error.outcome === 'unknown') this.#markUnanswered();
     if (this.#state.at === 'held') return this.doubt(error);
+    const times = this.deadline.fail(error);
     if (!error.retryable || this.deadline.hopeless(clock.now()) || !this.claim.queue) {
       void this.release();
       return this.#claimant.failed(error);
     }
     const asking = this.#state.at === 'asking';
     const retry = asking ? () => calls.claim.send(this.claim, this) : () => this.beat();
-    this.#timer.set(retry, pauseBefore(clock, this.claim, this.#failures++));
-  }
-
-  #confirmed(leftMs: number, sentAt: number): void {
-    this.#failures = 0;
-    this.failure = undefined;
-    this.deadline.confirm(leftMs, sentAt);
+    this.#timer.set(retry, pauseBefore(clock, this.claim, times - 1));
   }
 
   /** A request went unanswered, so a copy may arrive late, and the release leaves a tombstone. */
@@ -270,7 +255,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
 
   /** Claims before this one may be dead by `retryInMs`; a heartbeat may come sooner. */
   #askWhenDue({ retryInMs }: WaitingStatus): void {
-    if (this.#state.at === 'waiting' && this.#state.admitted) return;
+    if (this.#state.at === 'waiting' && !this.#state.status) return;
     if (retryInMs >= this.beatTtlMs / TRIES_PER_TTL) return;
     this.#timer.set(() => this.beat(), Math.max(0, retryInMs) + 1);
   }
@@ -293,6 +278,6 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#state = OVER;
     this.#timer.clear();
     this.services.heartbeat.remove(this);
-    this.#unwatch?.();
+    this.#unwatch();
   }
 }

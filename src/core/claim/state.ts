@@ -1,10 +1,15 @@
-import type { StoreError } from '../contract/errors.ts';
-import type { GoneStatus, Takeover, WaitingStatus } from '../contract/store.ts';
-import type { Loss } from './errors.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { GoneStatus, Takeover, WaitingStatus } from '../../contract/store.ts';
+import type { Loss } from '../errors.ts';
 
-/** Receives the outcome of a claim; each of these calls ends the claim, but for `granted`. */
+/** Receives what becomes of a claim; all but `granted` and `handOn` have ended it. */
 export interface Claimant {
   granted(now: number): void;
+  /**
+   * The holder is done: passes the claim on, or releases it to take effect `afterMs` from now.
+   * Returns a promise if the store needs a request.
+   */
+  handOn(now: number, afterMs: number): Promise<void> | undefined;
   /** The store does not know the claim, or does not want it. */
   gone(status: GoneStatus): void;
   /** The store failed for too long to go on waiting. */
@@ -16,8 +21,10 @@ export interface Terms {
   readonly heartbeat: boolean;
   /** Heartbeat at a third of this, in ms. */
   readonly beatTtlMs: number;
-  /** A hint is not enough: the claim must live for its whole TTL from the grant. */
-  readonly confirmGrant: boolean;
+  /**
+   * Above 0, a hint is not enough: the claim must live for its whole TTL from the grant. In ms.
+   */
+  readonly minHoldMs: number;
 }
 
 /** The store's reply that admitted the claim. */
@@ -33,15 +40,21 @@ export interface Grant {
 export type State =
   /** `doubled`: a copy of the claim may arrive late, so hints do not grant. */
   | { readonly at: 'asking'; readonly doubled: boolean }
-  /** `admitted`: by the store, which has yet to confirm a life long enough. */
   | {
       readonly at: 'waiting';
       readonly doubled: boolean;
-      readonly admitted: boolean;
-      /** The last reply, unless it is admitted. */
+      /** It has stood in the store's queue. */
+      readonly queued: boolean;
+      /** The last reply; undefined if it is admitted, but not yet for long enough. */
       readonly status: WaitingStatus | undefined;
     }
-  | { readonly at: 'held'; readonly since: number; readonly grant: Grant }
+  | {
+      readonly at: 'held';
+      readonly since: number;
+      readonly grant: Grant;
+      /** Claims behind this one in the last reply or hint. */
+      readonly waiters: number;
+    }
   | { readonly at: 'over' };
 
 export const OVER: State = { at: 'over' };

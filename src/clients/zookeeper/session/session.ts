@@ -13,19 +13,20 @@
  * Each server gets the last transaction seen: one that lags behind refuses the connection, so reads
  * never go back in time. Only a pending request keeps the process alive.
  */
-import type { Clock } from '../../base/clock.ts';
-import { isLockError } from '../../base/errors.ts';
-import { afterInput } from '../../base/event-loop.ts';
-import { ClosedError } from '../../contract/errors.ts';
-import type { Auth, Destination } from './address.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { isLockError } from '../../../base/errors.ts';
+import { afterInput } from '../../../base/event-loop.ts';
+import { ClosedError } from '../../../contract/errors.ts';
+import type { Auth, Destination } from '../address.ts';
+import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from '../errors.ts';
+import { Hosts } from '../hosts.ts';
+import { Link } from '../link.ts';
+import { Changes, type SessionListener, Watches, type Watching } from '../watches.ts';
+import { Exchange, type Greeting, helloOf, readGreeting } from '../wire/exchange.ts';
+import { authenticate, closeSession, type Request } from '../wire/requests.ts';
 import { Confirmations } from './confirmations.ts';
-import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from './errors.ts';
-import { Hosts } from './hosts.ts';
-import { Link } from './link.ts';
+import { Outbox } from './outbox.ts';
 import { Vigil } from './vigil.ts';
-import { Changes, type SessionListener, Watches, type Watching } from './watches.ts';
-import { Exchange, type Greeting, helloOf, readGreeting } from './wire/exchange.ts';
-import { authenticate, closeSession, type Request } from './wire/requests.ts';
 
 export type SessionState = 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed';
 
@@ -49,7 +50,7 @@ export class Session {
   readonly #destination: Destination;
   readonly #clock: Clock;
   readonly #hosts: Hosts;
-  readonly #auths: Auth[];
+  readonly #outbox: Outbox;
   readonly #changes = new Changes();
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';
@@ -58,7 +59,6 @@ export class Session {
   #vigil: Vigil | undefined;
   #lastZxid = 0n;
   #link: Link | undefined;
-  #queue: Exchange[] = [];
   #trouble: unknown;
   #closed: Promise<void> | undefined;
   #why: (written: boolean) => Error = (written) => connectionLoss(this.#trouble, written);
@@ -68,7 +68,7 @@ export class Session {
     this.watches = new Watches(destination.chroot);
     this.#clock = clock;
     this.#hosts = new Hosts(destination.addresses, clock);
-    this.#auths = [...destination.auths];
+    this.#outbox = new Outbox(destination.auths);
     void this.#run();
   }
 
@@ -123,8 +123,7 @@ export class Session {
 
   /** Adds an identity to the session. */
   authenticate(auth: Auth): Promise<void> {
-    this.#auths.push(auth);
-    // The next connection sends all of them anyway.
+    this.#outbox.identify(auth);
     return this.#link ? this.ask(authenticate(auth)) : Promise.resolve();
   }
 
@@ -163,7 +162,7 @@ export class Session {
     const stop = (): void => this.#clock.clearTimeout(timer);
     exchange.answer.then(stop, stop);
     if (this.#link) this.#link.send(exchange as Exchange);
-    else this.#queue.push(exchange as Exchange);
+    else this.#outbox.keep(exchange as Exchange);
     return exchange.answer;
   }
 
@@ -223,7 +222,7 @@ export class Session {
           resolve();
         },
       });
-      this.#sendAll(link);
+      this.#outbox.sendAll(link, this.watches.frames(this.#lastZxid));
       this.#vigil?.watch(link);
       this.#changes.tell({ to: again ? 'reconnected' : 'connected' });
     });
@@ -232,19 +231,6 @@ export class Session {
   #heard(sentAt: number): void {
     this.#vigil?.heard(sentAt);
     this.#confirmations?.heard(sentAt, this.#clock.now());
-  }
-
-  /** Sends identities, then watches, then queued requests. */
-  #sendAll(link: Link): void {
-    for (const auth of this.#auths) {
-      const exchange = new Exchange(authenticate(auth), undefined);
-      exchange.answer.catch(() => {});
-      link.send(exchange as Exchange);
-    }
-    for (const frame of this.watches.frames(this.#lastZxid)) link.write(frame);
-    const queue = this.#queue;
-    this.#queue = [];
-    for (const exchange of queue) if (!exchange.settled) link.send(exchange);
   }
 
   #replied(exchange: Exchange, zxid: bigint, code: number): void {
@@ -286,7 +272,7 @@ export class Session {
     this.#over.abort();
     const cause = why(true);
     this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
-    for (const exchange of this.#queue.splice(0)) exchange.fail(why(false));
+    this.#outbox.fail(why(false));
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
     this.#changes.tell({ to, ...refusal, ...(by && { by }) });

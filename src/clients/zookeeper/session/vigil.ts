@@ -7,9 +7,9 @@
  * A server that has lost its leader, or stands still, answers no writes: if there are others, it is
  * given up when a request has no reply for a sixth, while the session has time for another.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { afterInput } from '../../base/event-loop.ts';
-import type { Link } from './link.ts';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import { afterInput } from '../../../base/event-loop.ts';
+import type { Link } from '../link.ts';
 
 export interface VigilEvents {
   readonly clock: Clock;

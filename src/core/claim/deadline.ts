@@ -13,8 +13,9 @@
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */
-import type { Loss } from './errors.ts';
-import type { Services } from './services.ts';
+import type { StoreError } from '../../contract/errors.ts';
+import type { Loss } from '../errors.ts';
+import type { Services } from '../services.ts';
 
 /** Share of the TTL that must be left for a grant or a hand-off. */
 const MIN_VALIDITY = 0.1;
@@ -30,9 +31,15 @@ interface Times {
   readonly now: number;
 }
 
+/** What went wrong since the last confirmed request: the store may no longer have the claim. */
+interface Doubt {
+  /** Why the last request failed; undefined if only the clock may have stood still. */
+  readonly cause: StoreError | undefined;
+  readonly times: number;
+}
+
 export class Deadline {
-  /** A request after the last confirmed one brought no reply. */
-  unanswered = false;
+  doubt: Doubt | undefined;
   readonly #services: Needs;
   readonly #ttlMs: number;
   readonly #beatTtlMs: number;
@@ -69,8 +76,15 @@ export class Deadline {
     const { settings, heartbeat } = this.#services;
     if (sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt) return;
     this.#confirmedAt = sentAt;
-    this.unanswered = false;
+    this.doubt = undefined;
     this.#until = sentAt + leftMs * (1 - settings.driftRate) - settings.marginMs;
+  }
+
+  /** A request failed or, without a cause, the clock may have stood still. Returns how often. */
+  fail(cause: StoreError | undefined = this.doubt?.cause): number {
+    const times = 1 + (this.doubt?.times ?? 0);
+    this.doubt = { cause, times };
+    return times;
   }
 
   /** The hold ends by this moment, whatever the store confirms. */
@@ -80,12 +94,12 @@ export class Deadline {
 
   /** The last confirmation may be out of date. */
   get unconfirmed(): boolean {
-    return this.unanswered || this.#isStale();
+    return this.doubt !== undefined || this.#isStale();
   }
 
   /** Enough life is left to begin something. */
   fresh(now: number): boolean {
-    return !this.#isStale() && now < this.#until - this.#ttlMs * MIN_VALIDITY;
+    return !this.#loss && !this.#isStale() && now < this.#until - this.#ttlMs * MIN_VALIDITY;
   }
 
   /** The store confirmed a life of nearly the whole TTL. */

@@ -1,0 +1,73 @@
+/**
+ * How waiting claims hear of a change in their rows: by notifications, where the server sends them
+ * to this process, and else by looks at the rows.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { toText } from '../../clients/sql/name-text.ts';
+import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
+import { Polling } from '../polling.ts';
+import { Wakes } from '../wakes.ts';
+import { type Crowd, crowdOf, type Moment } from './row.ts';
+import type { Table } from './table.ts';
+
+export class Hearing {
+  readonly #table: Table;
+  readonly #maxTtlMs: number;
+  readonly #wakes: Wakes;
+  readonly #polling: Polling;
+  /** The resources of the claims that are polled, by the ids of these. */
+  readonly #polled = new Map<string, string>();
+
+  constructor(table: Table, clock: Clock, maxTtlMs: number) {
+    this.#table = table;
+    this.#maxTtlMs = maxTtlMs;
+    this.#wakes = new Wakes(table.link, table.channel);
+    this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
+  }
+
+  /** The address of notifications about this claim. */
+  tagOf(claim: Claim): string {
+    return this.#wakes.tagOf(claim);
+  }
+
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const known = this.#table.link.hears();
+    const hears = typeof known === 'boolean' ? known : await known.catch(() => true);
+    if (hears) return this.#wakes.watch(claim, wake);
+    const { id, resource } = claim;
+    this.#polled.set(id, resource);
+    const watching = this.#polling.watch(claim, wake);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#polled.delete(id);
+        await watching[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  /** The reply to a verb of this claim: the next look depends on it. */
+  saw(claim: Claim, status: ClaimStatus): void {
+    this.#polling.saw(claim, status);
+  }
+
+  close(): void {
+    this.#polling.close();
+  }
+
+  async #look(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
+    const names = new Set(ids.map((id) => toText(this.#polled.get(id) ?? '')));
+    const terms = { lane: 'claims' as const, withinMs: this.#maxTtlMs };
+    const { moment, rows } = await this.#table.read([...names], terms);
+    return new Map(rows.flatMap((row) => living(crowdOf(row, moment), moment, new Set(ids))));
+  }
+}
+
+function living(
+  { queue }: Crowd,
+  { now }: Moment,
+  ids: ReadonlySet<string>,
+): (readonly [string, ClaimStatus])[] {
+  return [...queue.state.claims]
+    .filter(({ id, expiresAt }) => ids.has(id) && expiresAt > now / 1000)
+    .map((entry) => [entry.id, queue.statusOf(entry, now / 1000)]);
+}
