@@ -12,13 +12,11 @@ import { detached } from '../base/event-loop.ts';
 import type { LocalQueue } from './local-queue.ts';
 import { SLOW_MS, type Waiter } from './waiter.ts';
 
-type Ends = readonly (Waiter<never> | undefined)[];
-
 export class SlowWaits {
   readonly #clock: Clock;
   readonly #queues: ReadonlyMap<unknown, LocalQueue>;
   #timer: Timer | undefined;
-  #seen: Ends = [];
+  #seen: readonly (Waiter<never> | undefined)[] = [];
 
   constructor(clock: Clock, queues: ReadonlyMap<unknown, LocalQueue>) {
     this.#clock = clock;
@@ -40,6 +38,10 @@ export class SlowWaits {
     this.#timer = undefined;
     if (this.#queues.size > 0) this.start();
     for (const waiter of this.#seen) void waiter?.warn();
-    this.#seen = [...this.#queues.values()].flatMap(({ ends }) => ends as Ends);
+    // In a line that is stuck the first stays, in a slow one the last.
+    this.#seen = [...this.#queues.values()].flatMap(({ waiters }) => {
+      const line = waiters as readonly Waiter<never>[];
+      return [line[0], line.at(-1)];
+    });
   };
 }
