@@ -36,7 +36,7 @@ const ROOMS = [
     (name) => `stores/${name}`,
   ),
   ...['stores/document', 'layers/quorum', 'fences', 'database-locks'],
-  ...['integrations/nestjs', 'integrations/opentelemetry'],
+  ...['integrations/nestjs', 'integrations/opentelemetry', 'operators/deadlocks'],
 ];
 const REST = 'the rest';
 
@@ -64,7 +64,7 @@ export function partOf(source: string): string {
 
 /** What takes another course in every run does not notice the same fault each time. */
 const BY_CHANCE =
-  /^test\/(.*\/sqlite\/differential|.*\/sqlite-two|.*\/redis\/(histories|.*(cluster|sentinel)))/;
+  /^test\/(.*\/deadlocks\/crowds|.*\/sqlite\/differential|.*\/sqlite-two|.*\/redis\/(histories|.*(cluster|sentinel)))/;
 
 /** Quicker than the suite. */
 const ETCD =

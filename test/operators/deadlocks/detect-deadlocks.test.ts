@@ -4,7 +4,7 @@ import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
-import { outcomes, type Program, World } from './deadlock-bed.ts';
+import { outcomes, type Program, World } from './bed.ts';
 
 function toldOf(programs: readonly Program[]): number[] {
   return programs.map(({ told }) => told.length);
@@ -14,7 +14,7 @@ describe('a deadlock', () => {
   it('of two is told to both, once, and nobody is rejected for it', async () => {
     const world = new World();
     const all = world.programs(2);
-    const ends = await outcomes(world.ring(all, 60_000));
+    const ends = await outcomes(world.ring(all, 20_000));
     expect(ends).toContain('ACQUIRE_TIMEOUT');
     expect(ends).not.toContain('DEADLOCK');
     expect(toldOf(all)).toEqual([1, 1]);
@@ -167,7 +167,10 @@ describe('no deadlock is', () => {
     const works = [
       stay.locks.mutex('m0').run(async () => {
         await world.clock.sleep(100);
-        await stay.locks.mutex('m1').run({ signal: leave.signal }, () => 0).catch(() => {});
+        await stay.locks
+          .mutex('m1')
+          .run({ signal: leave.signal }, () => 0)
+          .catch(() => {});
         await world.clock.sleep(20_000);
         return 'left';
       }),

@@ -1,5 +1,5 @@
-import { createLocks, detectDeadlocks, type Locks, type LockEvents, type Store } from 'holdfast';
 import type { DeadlockOptions } from 'holdfast';
+import { createLocks, detectDeadlocks, type LockEvents, type Locks, type Store } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type SimulatedClock, simulatedClock } from 'holdfast/testkit';
 import { onTestFinished, vi } from 'vitest';

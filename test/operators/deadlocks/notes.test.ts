@@ -2,7 +2,7 @@
 import { createLocks, detectDeadlocks, list, waitsOf } from 'holdfast';
 import { countingStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
-import { type Program, World } from './deadlock-bed.ts';
+import { type Program, World } from './bed.ts';
 
 async function names(names: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];
