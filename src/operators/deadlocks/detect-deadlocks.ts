@@ -52,10 +52,10 @@ const PATIENCE = 10;
 const detecting = new WeakSet<Engine>();
 
 /**
- * Detects deadlocks with tasks that use it, too, in any process on the store, and emits `deadlock`.
- * Costs no request before a task that holds a lock has waited for a second. A task's locks are those
- * of `run`, `tryRun` and `allOf` around it; `holding` adds those of `acquire`. Ends when the locks
- * are closed; returns a function that ends it earlier.
+ * Finds deadlocks with tasks that use it, too, in any process on the store, and emits `deadlock`.
+ * Costs no request before a task that holds a lock has waited for a second. The locks of a task
+ * are those of `run`, `tryRun` and `allOf` around it; `holding` adds those of `acquire`. Ends when
+ * the locks are closed; returns a function that ends it earlier.
  *
  * @example
  * import { detectDeadlocks } from 'holdfast';

@@ -25,7 +25,7 @@ function context(): AsyncLocalStorage<Holding> {
  * import { holding } from 'holdfast';
  *
  * await using report = await locks.mutex('report').acquire();
- * await holding([report], () => locks.mutex('printer').run(() => buildReport()));
+ * await holding([report], () => locks.mutex('printer').run(({ signal }) => buildReport(signal)));
  *
  * @throws UsageError
  */

@@ -38,7 +38,7 @@ export class World {
     return Array.from({ length: count }, (_, i) => this.program(`p${i}`, options));
   }
 
-  /** Each holds a mutex of its own and, a bit later than the one before it, waits for the next's. */
+  /** Each holds a mutex and, a bit later than the one before it, waits for that of the next. */
   ring(programs: readonly Program[], wait?: number): Promise<unknown>[] {
     return programs.map(async ({ locks }, i) => {
       const next = (i + 1) % programs.length;
