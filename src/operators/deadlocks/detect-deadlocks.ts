@@ -24,12 +24,13 @@ import { checkOptions, oneOf } from '../../base/options.ts';
 import type { Engine } from '../../core/engine.ts';
 import { DeadlockError } from '../../core/errors.ts';
 import type { Acquisition } from '../../core/events.ts';
+import type { Services } from '../../core/services.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { PublishedWait } from '../../store-calls/waiting.ts';
-import { knotOf, victimOf } from './graph.ts';
+import { knotOf, stuckOf, victimOf } from './graph.ts';
 import { heldAround } from './holding.ts';
 import { type Note, notesAround } from './notes.ts';
-import { OwnWait, type Place } from './own-wait.ts';
+import { OwnWait, type Place, Unheard } from './own-wait.ts';
 
 export interface DeadlockOptions {
   /**
@@ -40,8 +41,6 @@ export interface DeadlockOptions {
   /** How long a wait lasts before it is published; default 1 s. */
   readonly after?: Duration;
 }
-
-const OPTIONS = { onDeadlock: oneOf('event', 'reject'), after: positive('1s') };
 
 /** While a knot is not settled, looks are so many times as frequent as `after`. */
 const HASTE = 4;
@@ -68,7 +67,9 @@ const detecting = new WeakSet<Engine>();
  */
 export function detectDeadlocks(locks: Locks, options: DeadlockOptions = {}): () => void {
   const engine = engineOf(locks);
-  const read = checkOptions(options, OPTIONS, 'detectDeadlocks');
+  // Not outside, or programs that do not call it would carry it.
+  const checks = { onDeadlock: oneOf('event', 'reject'), after: positive('1s') };
+  const read = checkOptions(options, checks, 'detectDeadlocks');
   engine.checkOpen();
   const { name, traits } = engine.services.calls.store;
   if (!traits.queue || traits.tokens === undefined || !traits.permits) {
@@ -83,16 +84,20 @@ export function detectDeadlocks(locks: Locks, options: DeadlockOptions = {}): ()
 
 class Detector {
   readonly #engine: Engine;
+  /** For notes. */
+  readonly #services: Services;
   readonly #onDeadlock: Note['onDeadlock'];
   readonly #afterMs: number;
   readonly #waits = new Map<Acquisition, OwnWait>();
   readonly #stops: readonly (() => void)[];
   #timer: Timer | undefined;
   #timerAt = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #looking = false;
 
   constructor(engine: Engine, onDeadlock: Note['onDeadlock'], afterMs: number) {
     this.#engine = engine;
+    this.#services = { ...engine.services, events: new Unheard() };
     this.#onDeadlock = onDeadlock;
     this.#afterMs = afterMs;
     const { events } = engine.services;
@@ -114,11 +119,10 @@ class Detector {
 
   /** In the context of the caller. */
   #begin(acquisition: Acquisition): void {
-    const { services } = this.#engine;
-    const leases = heldAround(services.calls.store);
+    const leases = heldAround(this.#services.calls.store);
     if (leases.length === 0) return;
     const parts = { leases, afterMs: this.#afterMs, onDeadlock: this.#onDeadlock };
-    const wait = new OwnWait(services, acquisition, parts);
+    const wait = new OwnWait(this.#services, acquisition, parts);
     this.#waits.set(acquisition, wait);
     this.#arm(wait.dueAt);
   }
@@ -135,8 +139,9 @@ class Detector {
     const { clock } = this.#engine.services;
     if (this.#looking || (this.#timer && this.#timerAt <= at)) return;
     if (this.#timer) clock.clearTimeout(this.#timer);
-    this.#timerAt = at;
-    const pause = Math.max(0, Math.ceil(at - clock.now()));
+    // Waits that are due within one such pause share a look.
+    this.#timerAt = Math.max(at, this.#lookedAt + this.#afterMs / HASTE);
+    const pause = Math.max(0, Math.ceil(this.#timerAt - clock.now()));
     this.#timer = detached(() => clock.setTimeout(() => void this.#look(), pause));
     this.#timer.unref();
   }
@@ -146,6 +151,7 @@ class Detector {
     this.#timer = undefined;
     this.#looking = true;
     const now = this.#engine.services.clock.now();
+    this.#lookedAt = now;
     const due = [...this.#waits.values()].filter(({ dueAt }) => dueAt <= now);
     if (due.length > 0) await this.#examine(due);
     this.#looking = false;
@@ -159,23 +165,23 @@ class Detector {
     for (const wait of due) {
       const place = places.get(wait.acquisition);
       // A standby of an election waits for ever, and holds nothing up.
-      if (place && !place.waiter.options.standby) found.push([wait, place]);
+      const waits = place && !place.waiter.options.standby && wait.holds;
+      if (waits) found.push([wait, place]);
       else this.#end(wait.acquisition);
     }
     await Promise.all(
       found.map(([wait, place]) => wait.posted || wait.publish(place, wait.knot, wait.told)),
     );
-    const notes = await notesAround(
-      this.#engine,
-      found.map(([, { queue }]) => queue.resource),
-    );
-    await Promise.all(found.map(([wait, place]) => this.#judge(wait, place, notes)));
+    const resources = found.map(([, { queue }]) => queue.resource);
+    const notes = await notesAround(this.#engine, resources);
+    const stuck = stuckOf(notes.values());
+    await Promise.all(found.map(([wait, place]) => this.#judge(wait, place, stuck)));
   }
 
   /** One step towards the end of a deadlock; the next one is taken at the next look. */
-  async #judge(wait: OwnWait, place: Place, notes: ReadonlyMap<string, Note>): Promise<void> {
-    if (place.waiter.settled) return;
-    const knot = knotOf(notes.values(), wait.id);
+  async #judge(wait: OwnWait, place: Place, stuck: readonly Note[]): Promise<void> {
+    if (place.waiter.settled || !this.#waits.has(wait.acquisition)) return;
+    const knot = knotOf(stuck, wait.id);
     const key = knot ? keyOf(knot) : '';
     if (!knot) {
       wait.dueAt = this.#next(wait, false);

@@ -12,16 +12,32 @@
  */
 import type { PublishedWait } from '../../store-calls/waiting.ts';
 
-/** The waits that wait for each other, this one among them; undefined if it may end. */
+/** The waits that can never end if no other does; takes out what may end until nothing else may. */
+export function stuckOf<W extends PublishedWait>(waits: Iterable<W>): readonly W[] {
+  let left = [...waits];
+  for (;;) {
+    const taken = takenBy(left);
+    const stuck = left.filter(({ resource, permits, limit }) => {
+      const held = taken.get(resource)?.values() ?? [];
+      return [...held].reduce((sum, each) => sum + each, permits) > limit;
+    });
+    if (stuck.length === left.length) return left;
+    left = stuck;
+  }
+}
+
+/** Those of the stuck waits that wait for each other, with this one first; undefined without it. */
 export function knotOf<W extends PublishedWait>(
-  waits: Iterable<W>,
+  stuck: readonly W[],
   id: string,
 ): readonly W[] | undefined {
-  const all = stuck([...waits]);
-  const own = all.find((wait) => wait.id === id);
+  const own = stuck.find((wait) => wait.id === id);
   if (!own) return undefined;
-  const knot = reached(all, own).filter((other) => reached(all, other).includes(own));
-  if (!knot.includes(own) || stuck(knot).length < knot.length) return undefined;
+  const behind = reached(stuck, own, (from, to) => blocks(from, to));
+  const knot = [...reached(stuck, own, (from, to) => blocks(to, from))].filter((wait) =>
+    behind.has(wait),
+  );
+  if (!knot.includes(own) || stuckOf(knot).length < knot.length) return undefined;
   return inOrder(knot, own);
 }
 
@@ -34,16 +50,6 @@ export function victimOf<W extends PublishedWait>(knot: readonly W[]): W | undef
   }, undefined);
 }
 
-/** Takes out what may end until nothing else may. */
-function stuck<W extends PublishedWait>(waits: readonly W[]): readonly W[] {
-  const taken = takenBy(waits);
-  const left = waits.filter(({ resource, permits, limit }) => {
-    const held = taken.get(resource)?.values() ?? [];
-    return [...held].reduce((sum, each) => sum + each, permits) > limit;
-  });
-  return left.length < waits.length ? stuck(left) : waits;
-}
-
 /** Permits by resource and token: several waits may hold up one hold. */
 function takenBy(waits: readonly PublishedWait[]): Map<string, Map<bigint, number>> {
   const taken = new Map<string, Map<bigint, number>>();
@@ -54,16 +60,18 @@ function takenBy(waits: readonly PublishedWait[]): Map<string, Map<bigint, numbe
   return taken;
 }
 
-function reached<W extends PublishedWait>(all: readonly W[], from: W): readonly W[] {
+/** All to which a way of such steps leads. */
+function reached<W>(all: readonly W[], own: W, leads: (from: W, to: W) => boolean): Set<W> {
   const found = new Set<W>();
-  for (let next = [from]; next.length > 0; ) {
-    const blocking = all.filter((other) => next.some((wait) => blocks(other, wait)));
-    next = blocking.filter((other) => !found.has(other));
-    for (const other of next) found.add(other);
+  for (let next = [own]; next.length > 0; ) {
+    const from = next;
+    next = all.filter((to) => !found.has(to) && from.some((each) => leads(each, to)));
+    for (const to of next) found.add(to);
   }
-  return [...found];
+  return found;
 }
 
+/** Holds what the wait is for. */
 function blocks({ holds }: PublishedWait, wait: PublishedWait): boolean {
   return holds.some(({ resource }) => resource === wait.resource);
 }

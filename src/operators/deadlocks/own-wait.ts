@@ -10,12 +10,10 @@ import type { Waiter } from '../../core/waiter.ts';
 import type { WaitingHold } from '../../store-calls/waiting.ts';
 import { labelOf, type Note, noteName } from './notes.ts';
 
-const HOST = hostname();
-
 /** What listens to locks hears nothing of notes. */
-const UNHEARD = new (class extends Events {
+export class Unheard extends Events {
   override emit(): void {}
-})();
+}
 
 /** A wait as it stands in a line of this process. */
 export interface Place {
@@ -37,18 +35,17 @@ export class OwnWait {
   readonly began: number;
   /** When to look again. */
   dueAt: number;
-  /** The store has what it has to say. */
-  posted = false;
   knot = '';
   told = false;
   #turn = 0;
-  readonly #since = Date.now();
+  readonly #who = { host: hostname(), pid: process.pid, since: Date.now() };
   readonly #leases: readonly Lease[];
   readonly #services: Services;
   readonly #onDeadlock: Note['onDeadlock'];
   #posted: readonly Posted[] = [];
   #over = false;
 
+  /** @param services without listeners. */
   constructor(
     services: Services,
     acquisition: Acquisition,
@@ -66,16 +63,29 @@ export class OwnWait {
     this.dueAt = this.began + parts.afterMs;
   }
 
+  /** There is still a lock that it holds up. */
+  get holds(): boolean {
+    return this.#held.length > 0;
+  }
+
+  /** The store has a note about each hold, and about no other. */
+  get posted(): boolean {
+    return this.#posted.length === this.#held.length;
+  }
+
+  get #held(): readonly Lease[] {
+    return this.#leases.filter((lease) => lease.held);
+  }
+
   /**
    * Publishes what the wait is for, about each lease that is held now, and what it has found;
    * resolves when the store has replied, or the wait is over.
    */
   async publish({ queue, waiter }: Place, knot: string, told: boolean): Promise<void> {
-    const held = this.#leases.filter((lease) => lease.held);
+    const held = this.#held;
     if (this.#over || waiter.settled || held.length === 0) return;
     this.knot = knot;
     this.told = told;
-    this.posted = true;
     this.#turn++;
     const holds = held.map(holdOf);
     const note = this.#noteOf(queue, holds, waiter.options.label);
@@ -104,14 +114,13 @@ export class OwnWait {
     const { id, knot, told } = this;
     const { resource, kind, limit } = spec;
     const label = given ?? settings.label;
-    const own = { host: HOST, pid: process.pid, since: this.#since };
     return {
       id,
       resource,
       kind,
       permits: kind === 'permits' ? this.acquisition.permits : kind === 'read' ? 1 : limit,
       limit,
-      holder: label === undefined ? own : { ...own, label },
+      holder: label === undefined ? this.#who : { ...this.#who, label },
       holds,
       onDeadlock: this.#onDeadlock,
       turn: this.#turn,
@@ -130,16 +139,16 @@ export class OwnWait {
       limit: MAX_PERMITS,
       ttlMs,
       queue: false,
-      holder: { host: HOST, pid: process.pid, since: this.#since, label },
+      holder: { ...this.#who, label },
     };
     const terms = { heartbeat: true, beatTtlMs: ttlMs, confirmGrant: false };
     const gone = (): void => {
       // The next look publishes it again.
-      this.posted = false;
+      this.#posted = this.#posted.filter((each) => each.claim !== live);
       settle();
     };
     const claimant = { granted: settle, gone, failed: gone, lost: gone };
-    const live = new LiveClaim({ ...this.#services, events: UNHEARD }, claim, terms, claimant);
+    const live = new LiveClaim(this.#services, claim, terms, claimant);
     live.start();
     return live;
   }

@@ -17,8 +17,8 @@ export const DEADLOCK_FAULTS: readonly Fault[] = [
   {
     ...detecting,
     name: 'a standby of an election counts as a wait',
-    find: 'if (place && !place.waiter.options.standby) found',
-    replace: 'if (place) found',
+    find: 'place && !place.waiter.options.standby && wait.holds',
+    replace: 'place && wait.holds',
     why: 'a program that stands by under a lock is in a deadlock with the leader',
   },
   {
