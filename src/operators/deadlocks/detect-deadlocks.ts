@@ -110,10 +110,11 @@ class Detector {
   }
 
   close(): void {
+    // A later one may have begun on the same locks.
+    if (!this.#engine.closables.delete(this)) return;
     for (const stop of this.#stops) stop();
     if (this.#timer) this.#engine.services.clock.clearTimeout(this.#timer);
     for (const acquisition of [...this.#waits.keys()]) this.#end(acquisition);
-    this.#engine.closables.delete(this);
     detecting.delete(this.#engine);
   }
 

@@ -248,8 +248,10 @@ describe('no deadlock is', () => {
 describe('it is refused', () => {
   it('twice, on a store without queues, and with wrong options', () => {
     const locks = createLocks(memoryStore());
-    detectDeadlocks(locks)();
+    const stopped = detectDeadlocks(locks);
+    stopped();
     const stop = detectDeadlocks(locks);
+    stopped();
     expect(() => detectDeadlocks(locks)).toThrow(/already/);
     stop();
     const { traits, ...rest } = aroundStore(memoryStore(), (_, next) => next());
