@@ -34,6 +34,9 @@ export {
 } from './integrations/decorator/locked.ts';
 export { createLocks, Locks } from './locks.ts';
 export { closeOnSignal } from './operators/close-on-signal.ts';
+export { type DeadlockOptions, detectDeadlocks } from './operators/deadlocks/detect-deadlocks.ts';
+export { holding } from './operators/deadlocks/holding.ts';
+export { waitsOf } from './operators/deadlocks/notes.ts';
 export { type EvictOptions, evict } from './operators/evict.ts';
 export { list } from './operators/list.ts';
 export { ready } from './operators/ready.ts';
@@ -50,4 +53,9 @@ export type { Mutex } from './primitives/mutex.ts';
 export { currentLease } from './primitives/reentrancy.ts';
 export type { ReadLock, RwLock, WriteLock } from './primitives/rw-lock.ts';
 export type { Semaphore } from './primitives/semaphore.ts';
-export type { Waiting, WaitReason } from './store-calls/waiting.ts';
+export type {
+  PublishedWait,
+  Waiting,
+  WaitingHold,
+  WaitReason,
+} from './store-calls/waiting.ts';

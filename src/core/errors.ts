@@ -1,6 +1,6 @@
 import { LockError, quote } from '../base/errors.ts';
 import type { GoneReason } from '../contract/store.ts';
-import { reasonText, type Waiting } from '../store-calls/waiting.ts';
+import { type PublishedWait, reasonText, type Waiting } from '../store-calls/waiting.ts';
 
 /** The wait ran out; says why, as `Waiting` does. */
 export class AcquireTimeoutError extends LockError implements Waiting {
@@ -86,10 +86,17 @@ export class MismatchError extends LockError {
   }
 }
 
-/** Waiting would never end, because the running code holds what it asks for. */
+/**
+ * Waiting would never end: the running code holds what it asks for or, with `detectDeadlocks`,
+ * others hold it and wait for what the running code holds.
+ */
 export class DeadlockError extends LockError {
-  constructor(resource: string, detail: string) {
+  /** The waits that wait for each other, this one first; empty if there is only this one. */
+  readonly cycle: readonly PublishedWait[];
+
+  constructor(resource: string, detail: string, cycle: readonly PublishedWait[] = []) {
     super('DEADLOCK', `Waiting for ${quote(resource)} would never end: ${detail}.`, { resource });
+    this.cycle = cycle;
   }
 }
 

@@ -4,7 +4,7 @@ import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Kind, Store, Takeover } from '../contract/store.ts';
 import type { Outcome } from '../store-calls/batcher.ts';
-import type { Waiting } from '../store-calls/waiting.ts';
+import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
 import type { LossReason } from './errors.ts';
 
 /** One acquisition, up to the end of its hold: the same object in every event about it. */
@@ -99,6 +99,19 @@ export interface LockEvents {
   mismatch: { resource: string; kind: Kind; detail: string };
   /** The store lost its memory and grants nothing yet. */
   quarantine: { store: string; resource: string; leftMs: number };
+  /**
+   * This wait and others wait for each other; only with `detectDeadlocks`, and once for each of
+   * them. `victim` is the one that is about to be rejected; undefined if none is.
+   */
+  deadlock: {
+    resource: string;
+    kind: Kind;
+    waitedMs: number;
+    /** This wait first, then one for which it waits, and so on. */
+    cycle: readonly PublishedWait[];
+    victim: PublishedWait | undefined;
+    acquisition: Acquisition;
+  };
 }
 
 interface LongWait {
@@ -125,6 +138,7 @@ const NAMES: readonly LockEventName[] = [
   'heartbeat',
   'mismatch',
   'quarantine',
+  'deadlock',
 ];
 
 type Listener = (event: never) => void;

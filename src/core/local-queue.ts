@@ -91,9 +91,9 @@ export class LocalQueue implements Claimant, Subject {
     });
   }
 
-  /** The waiters at both ends: in a line that is stuck the first stays, in a slow one the last. */
-  get ends(): readonly (Waiter<Lease | null> | undefined)[] {
-    return [this.#line.first, this.#line.last];
+  /** Those in line now, in order. */
+  get waiters(): readonly Waiter<Lease | null>[] {
+    return this.#line.all();
   }
 
   /** Ends all waits. */

@@ -13,13 +13,11 @@ import type { LocalQueue } from './local-queue.ts';
 import type { OpenQueues } from './open-queues.ts';
 import { SLOW_MS, type Waiter } from './waiter.ts';
 
-type Ends = readonly (Waiter<never> | undefined)[];
-
 export class SlowWaits {
   readonly #clock: Clock;
   readonly #queues: OpenQueues<LocalQueue>;
   #timer: Timer | undefined;
-  #seen: Ends = [];
+  #seen: readonly (Waiter<never> | undefined)[] = [];
 
   constructor(clock: Clock, queues: OpenQueues<LocalQueue>) {
     this.#clock = clock;
@@ -42,6 +40,10 @@ export class SlowWaits {
     const queues = this.#queues.all;
     if (queues.length > 0) this.start();
     for (const waiter of this.#seen) void waiter?.warn();
-    this.#seen = queues.flatMap(({ ends }) => ends as Ends);
+    // In a line that is stuck the first stays, in a slow one the last.
+    this.#seen = queues.flatMap(({ waiters }) => {
+      const line = waiters as readonly Waiter<never>[];
+      return [line[0], line.at(-1)];
+    });
   };
 }

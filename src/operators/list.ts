@@ -1,8 +1,9 @@
 import { UsageError } from '../base/errors.ts';
-
+import type { Engine } from '../core/engine.ts';
 import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
 import { checkNext } from '../store-calls/replies.ts';
+import { RESERVED } from './reserved.ts';
 
 /**
  * Names of resources in use, without the prefix of these locks.
@@ -20,24 +21,35 @@ export function list(locks: Locks, prefix = ''): AsyncGenerator<string, void, vo
   if (typeof prefix !== 'string' || !prefix.isWellFormed()) {
     throw new UsageError('The prefix must be Unicode text.');
   }
-  return names(engine, prefix);
+  return names(engine, engine.services.settings.prefix, prefix);
 }
 
 async function* names(
-  engine: ReturnType<typeof engineOf>,
+  engine: Engine,
+  own: string,
+  prefix: string,
+): AsyncGenerator<string, void, void> {
+  for await (const name of namesFrom(engine, own + prefix)) {
+    if (!name.startsWith(RESERVED)) yield name.slice(own.length);
+  }
+}
+
+/** Full names that begin so, also reserved ones. */
+export async function* namesFrom(
+  engine: Engine,
   prefix: string,
 ): AsyncGenerator<string, void, void> {
   engine.checkOpen();
-  const { calls, settings } = engine.services;
+  const { calls } = engine.services;
   const all = verbOf(calls.store, 'list');
-  const open = async () => all(settings.prefix + prefix)[Symbol.asyncIterator]();
+  const open = async () => all(prefix)[Symbol.asyncIterator]();
   const found = await calls.ask(open, same);
   for (;;) {
     const { done, value } = await calls.ask(() => found.next(), checkNext);
     if (done) return;
     let wanted = false;
     try {
-      yield value.slice(settings.prefix.length);
+      yield value;
       wanted = true;
     } finally {
       if (!wanted) await calls.ask(async () => found.return?.(), same);

@@ -18,6 +18,7 @@ import type { AcquireOptions } from '../core/waiter.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 import type { Lock } from './lock.ts';
 import { type Held, Lockable, type Scope } from './lockable.ts';
+import { Frame } from './reentrancy.ts';
 
 /** The leases of all parts, in the order of the call. */
 export class MultiLease implements Held {
@@ -88,16 +89,20 @@ export class MultiLock extends Lockable<MultiLease> {
 
   /** @internal */
   async take(options: AcquireOptions, waits: boolean): Promise<MultiLease | null> {
-    const { clock } = this.engine.services;
+    const { clock, events } = this.engine.services;
     const { wait } = options;
     const until = wait === undefined ? undefined : clock.now() + parseDuration(wait, 'wait');
     const taken = new Map<Lock, Lease>();
+    let around: Frame | undefined;
     try {
       for (const part of this.#ordered) {
         const left = until === undefined ? {} : { wait: Math.max(0, until - clock.now()) };
-        const lease = await part.take({ ...options, ...left }, waits);
+        const take = () => part.take({ ...options, ...left }, waits);
+        const lease = await (around ? around.inside(take) : take());
         if (!lease) break;
         taken.set(part, lease);
+        // A listener of `acquiring` may ask what this wait holds up.
+        if (events.of.acquiring.isThere) around = new Frame(this.engine, lease, around);
       }
       for (const lease of taken.values()) lease.assertHeld();
     } catch (error) {

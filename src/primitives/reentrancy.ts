@@ -40,9 +40,14 @@ function context(): AsyncLocalStorage<Frame> {
  * });
  */
 export function currentLease(): Lease | undefined {
-  let frame = context().getStore();
+  let frame = innermost();
   while (frame && !frame.open) frame = frame.parent;
   return frame?.lease;
+}
+
+/** The innermost frame around the running code, open or not. */
+export function innermost(): Frame | undefined {
+  return context().getStore();
 }
 
 /** A frame around the running code may be of another copy, so what that copy reads is public. */

@@ -6,7 +6,7 @@
  * metrics: no grant depends on it.
  */
 import type { StoreError } from '../contract/errors.ts';
-import type { Member, Queue, WaitingStatus } from '../contract/store.ts';
+import type { Holder, Kind, Member, Queue, WaitingStatus } from '../contract/store.ts';
 
 /**
  * `held`: the holders leave no room. `queue`: there is room, or there are no holders any more, and
@@ -37,6 +37,31 @@ export interface Waiting {
   readonly since: number;
   /** Why the last request to the store failed. */
   readonly cause: StoreError | undefined;
+}
+
+/** What a task holds while it waits. */
+export interface WaitingHold {
+  /** The full name, prefix included. */
+  readonly resource: string;
+  readonly token: bigint;
+  /** The part of the limit that it takes; all of it for a mutex or a writer. */
+  readonly permits: number;
+}
+
+/** A wait of a task that holds other locks, as `detectDeadlocks` publishes it in the store. */
+export interface PublishedWait {
+  readonly id: string;
+  /** The full name of what it waits for. */
+  readonly resource: string;
+  readonly kind: Kind;
+  /** The part of the limit that it asks for; all of it for a mutex or a writer. */
+  readonly permits: number;
+  readonly limit: number;
+  /** The process that waits, with its label; `since` is when the wait began. */
+  readonly holder: Holder;
+  readonly holds: readonly WaitingHold[];
+  /** What happens to the youngest of a cycle. */
+  readonly onDeadlock: 'event' | 'reject';
 }
 
 /** What a claim knows about its wait without asking. */

@@ -18,7 +18,7 @@ export class Child {
 
   /** @param patienceMs how long it is waited for a message. */
   constructor(
-    script: 'holder' | 'contender' | 'stormer' | 'candidate' | 'keeper' | 'runner',
+    script: 'holder' | 'contender' | 'stormer' | 'candidate' | 'keeper' | 'runner' | 'diner',
     options: object,
     patienceMs: number = PATIENCE_MS,
   ) {

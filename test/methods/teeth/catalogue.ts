@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { CLAIM_FAULTS } from './faults/claims.ts';
 import { DEADLINE_FAULTS } from './faults/deadline.ts';
+import { DEADLOCK_FAULTS } from './faults/deadlocks.ts';
 import { DIALECT_FAULTS } from './faults/dialects.ts';
 import { DOCUMENT_FAULTS } from './faults/document.ts';
 import { ETCD_FAULTS } from './faults/etcd.ts';
@@ -32,6 +33,7 @@ import { ZOOKEEPER_FAULTS } from './faults/zookeeper.ts';
 export const FAULTS: readonly Fault[] = [
   ...[...DEADLINE_FAULTS, ...CLAIM_FAULTS, ...HAND_OFF_FAULTS, ...PRIMITIVE_FAULTS],
   ...[...MACHINE_FAULTS, ...MEMORY_FAULTS, ...SQLITE_FAULTS, ...REDIS_FAULTS, ...FENCE_FAULTS],
+  ...DEADLOCK_FAULTS,
   ...REDISSON_FAULTS,
   ...REDIS_LOSS_FAULTS,
   ...[...DOCUMENT_FAULTS, ...SERVICE_FAULTS, ...HAZELCAST_FAULTS, ...DIALECT_FAULTS],

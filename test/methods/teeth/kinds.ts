@@ -36,7 +36,7 @@ const ROOMS = [
     (name) => `stores/${name}`,
   ),
   ...['stores/document', 'stores/kubernetes', 'layers/quorum', 'fences', 'database-locks'],
-  ...['integrations/nestjs', 'integrations/opentelemetry'],
+  ...['integrations/nestjs', 'integrations/opentelemetry', 'operators/deadlocks'],
 ];
 const REST = 'the rest';
 
@@ -68,6 +68,8 @@ export function partOf(source: string): string {
 /** What takes another course in every run does not notice the same fault each time. */
 const BY_CHANCE =
   /^test\/(.*\/sqlite\/differential|.*\/sqlite-two|.*\/redis\/(histories|.*(cluster|sentinel)))/;
+/** Random crowds that find a deadlock that is none only now and then. */
+const CROWDS = /^test\/operators\/deadlocks\/crowds/;
 
 /** Quicker than the suite. */
 const ETCD =
@@ -104,7 +106,7 @@ const REDIS = /^test\/stores\/redis\/conformance\/(ioredis|plain)\.test\.ts$/;
 export function kindOf(file: string, source: string): Kind | undefined {
   const part = partOf(source);
   if (source === PROGRAMS) return file === TAKEN_PROGRAMS ? 'servers' : undefined;
-  if (!file.endsWith('.test.ts') || BY_CHANCE.test(file)) return undefined;
+  if (!file.endsWith('.test.ts') || BY_CHANCE.test(file) || CROWDS.test(file)) return undefined;
   if (UNITS_OF_CLIENTS.test(file)) return source.startsWith('src/clients/') ? 'units' : undefined;
   if (part === 'stores/redis') return ofRedis(file);
   if (part === 'stores/postgres' || part === 'stores/mysql') return ofSql(file, part);

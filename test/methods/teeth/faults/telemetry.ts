@@ -20,10 +20,10 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'a task that waits for itself hangs without a word',
   },
   {
-    file: 'src/core/local-queue.ts',
+    file: 'src/core/slow-waits.ts',
     name: 'brief waits hide one that never ends',
-    find: '[this.#line.first, this.#line.last]',
-    replace: '[this.#line.last]',
+    find: 'return [line[0], line.at(-1)];',
+    replace: 'return [line.at(-1)];',
     why: 'a task waits for itself without a word, while others try and give up',
   },
   {

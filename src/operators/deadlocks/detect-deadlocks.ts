@@ -1,0 +1,262 @@
+/**
+ * Deadlocks between tasks, whichever processes they are in.
+ *
+ * A task that has waited for a second and holds locks publishes its wait (notes.ts) and looks along
+ * the chain: at the waits of those who hold what it waits for, and so on (graph.ts). A task that
+ * finds itself in a knot confirms it: it publishes the knot's key. When all in it have confirmed,
+ * each emits `deadlock` and says so, and then the youngest of those that may reject ends its wait.
+ *
+ * Invariant: a knot that all have confirmed was a deadlock, at the moment M of the first
+ * confirmation. Each confirmed after it had read the waits of all, so all waits had begun by M; and
+ * each said so itself, while it waited and its leases were held, at M or later. So at M all of them
+ * waited and held, whatever is late, stalled or dead by now. It is the same knot at all: a wait has
+ * one id for its whole life, and only fewer holds as it lasts. Of a knot there is one victim,
+ * because all choose by what is published, and a wait is ended by its own process alone.
+ * What breaks it: work that releases a lock although a wait that it started goes on. Such a wait
+ * belongs into `holding([], …)`.
+ */
+import { createHash } from 'node:crypto';
+import type { Timer } from '../../base/clock.ts';
+import { type Duration, positive } from '../../base/duration.ts';
+import { quote, UsageError } from '../../base/errors.ts';
+import { detached } from '../../base/event-loop.ts';
+import { checkOptions, oneOf } from '../../base/options.ts';
+import type { Engine } from '../../core/engine.ts';
+import { DeadlockError } from '../../core/errors.ts';
+import type { Acquisition } from '../../core/events.ts';
+import type { Services } from '../../core/services.ts';
+import { engineOf, type Locks } from '../../locks.ts';
+import type { PublishedWait } from '../../store-calls/waiting.ts';
+import { knotOf, stuckOf, victimOf } from './graph.ts';
+import { heldAround } from './holding.ts';
+import { type Note, notesAround } from './notes.ts';
+import { OwnWait, type Place, Unheard } from './own-wait.ts';
+
+export interface DeadlockOptions {
+  /**
+   * With `'reject'` the youngest of a deadlock that has this option gets `DeadlockError`; default
+   * `'event'`: all are told, and none is rejected.
+   */
+  readonly onDeadlock?: 'event' | 'reject';
+  /** How long a wait lasts before it is published; default 1 s. */
+  readonly after?: Duration;
+}
+
+/** While a knot is not settled, looks are so many times as frequent as `after`. */
+const HASTE = 4;
+
+/** The longest pause between two looks, in multiples of `after`. */
+const PATIENCE = 10;
+
+const detecting = new WeakSet<Engine>();
+
+/**
+ * Finds deadlocks with tasks that use it, too, in any process on the store, and emits `deadlock`.
+ * Costs no request before a task that holds a lock has waited for a second. The locks of a task
+ * are those of `run`, `tryRun` and `allOf` around it; `holding` adds those of `acquire`. Ends when
+ * the locks are closed; returns a function that ends it earlier.
+ *
+ * @example
+ * import { detectDeadlocks } from 'holdfast';
+ *
+ * detectDeadlocks(locks, { onDeadlock: 'reject' });
+ * locks.on('deadlock', ({ resource, cycle }) => console.warn(resource, cycle));
+ *
+ * @throws UsageError, also if the store keeps no queue with tokens and permits, or if these locks
+ *   do it already; ClosedError
+ */
+export function detectDeadlocks(locks: Locks, options: DeadlockOptions = {}): () => void {
+  const engine = engineOf(locks);
+  // Not outside, or programs that do not call it would carry it.
+  const checks = { onDeadlock: oneOf('event', 'reject'), after: positive('1s') };
+  const read = checkOptions(options, checks, 'detectDeadlocks');
+  engine.checkOpen();
+  const { name, traits } = engine.services.calls.store;
+  if (!traits.queue || traits.tokens === undefined || !traits.permits) {
+    const needs = 'a store that keeps a queue with tokens and permits';
+    throw new UsageError(`detectDeadlocks needs ${needs}; the ${name} store does not.`);
+  }
+  if (detecting.has(engine)) throw new UsageError('These locks detect deadlocks already.');
+  detecting.add(engine);
+  const detector = new Detector(engine, read.onDeadlock, read.after);
+  return () => detector.close();
+}
+
+class Detector {
+  readonly #engine: Engine;
+  /** For notes. */
+  readonly #services: Services;
+  readonly #onDeadlock: Note['onDeadlock'];
+  readonly #afterMs: number;
+  readonly #waits = new Map<Acquisition, OwnWait>();
+  readonly #stops: readonly (() => void)[];
+  #timer: Timer | undefined;
+  #timerAt = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking = false;
+
+  constructor(engine: Engine, onDeadlock: Note['onDeadlock'], afterMs: number) {
+    this.#engine = engine;
+    this.#services = { ...engine.services, events: new Unheard() };
+    this.#onDeadlock = onDeadlock;
+    this.#afterMs = afterMs;
+    const { events } = engine.services;
+    this.#stops = [
+      events.on('acquiring', ({ acquisition, waits }) => waits && this.#begin(acquisition)),
+      events.on('acquired', ({ acquisition }) => this.#end(acquisition)),
+      events.on('missed', ({ acquisition }) => this.#end(acquisition)),
+    ];
+    engine.closables.add(this);
+  }
+
+  close(): void {
+    // A later one may have begun on the same locks.
+    if (!this.#engine.closables.delete(this)) return;
+    for (const stop of this.#stops) stop();
+    if (this.#timer) this.#engine.services.clock.clearTimeout(this.#timer);
+    for (const acquisition of [...this.#waits.keys()]) this.#end(acquisition);
+    detecting.delete(this.#engine);
+  }
+
+  /** In the context of the caller. */
+  #begin(acquisition: Acquisition): void {
+    const leases = heldAround(this.#services.calls.store);
+    if (leases.length === 0) return;
+    const parts = { leases, afterMs: this.#afterMs, onDeadlock: this.#onDeadlock };
+    const wait = new OwnWait(this.#services, acquisition, parts);
+    this.#waits.set(acquisition, wait);
+    this.#arm(wait.dueAt);
+  }
+
+  #end(acquisition: Acquisition): void {
+    const wait = this.#waits.get(acquisition);
+    if (!wait) return;
+    this.#waits.delete(acquisition);
+    wait.end();
+  }
+
+  /** One timer for all waits. */
+  #arm(at: number): void {
+    const { clock } = this.#engine.services;
+    if (this.#looking || (this.#timer && this.#timerAt <= at)) return;
+    if (this.#timer) clock.clearTimeout(this.#timer);
+    // Waits that are due within one such pause share a look.
+    this.#timerAt = Math.max(at, this.#lookedAt + this.#afterMs / HASTE);
+    const pause = Math.max(0, Math.ceil(this.#timerAt - clock.now()));
+    this.#timer = detached(() => clock.setTimeout(() => void this.#look(), pause));
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    this.#timer = undefined;
+    this.#looking = true;
+    const now = this.#engine.services.clock.now();
+    this.#lookedAt = now;
+    const due = [...this.#waits.values()].filter(({ dueAt }) => dueAt <= now);
+    if (due.length > 0) await this.#examine(due);
+    this.#looking = false;
+    const left = [...this.#waits.values()].map(({ dueAt }) => dueAt);
+    if (left.length > 0) this.#arm(Math.min(...left));
+  }
+
+  async #examine(due: readonly OwnWait[]): Promise<void> {
+    const places = placesIn(this.#engine);
+    const found: [OwnWait, Place][] = [];
+    for (const wait of due) {
+      const place = places.get(wait.acquisition);
+      // A standby of an election waits for ever, and holds nothing up.
+      const waits = place && !place.waiter.options.standby && wait.holds;
+      if (waits) found.push([wait, place]);
+      else this.#end(wait.acquisition);
+    }
+    await Promise.all(
+      found.map(([wait, place]) => wait.posted || wait.publish(place, wait.knot, wait.told)),
+    );
+    const resources = found.map(([, { queue }]) => queue.resource);
+    const notes = await notesAround(this.#engine, resources);
+    const stuck = stuckOf(notes.values());
+    await Promise.all(found.map(([wait, place]) => this.#judge(wait, place, stuck)));
+  }
+
+  /** One step towards the end of a deadlock; the next one is taken at the next look. */
+  async #judge(wait: OwnWait, place: Place, stuck: readonly Note[]): Promise<void> {
+    if (place.waiter.settled || !this.#waits.has(wait.acquisition)) return;
+    const knot = knotOf(stuck, wait.id);
+    const key = knot ? keyOf(knot) : '';
+    if (!knot) {
+      wait.dueAt = this.#next(wait, false);
+    } else if (key !== wait.knot) {
+      wait.dueAt = this.#next(wait, true);
+      await wait.publish(place, key, false);
+    } else {
+      await this.#settle(wait, place, knot);
+    }
+  }
+
+  /** This wait has confirmed the knot. */
+  async #settle(wait: OwnWait, place: Place, knot: readonly Note[]): Promise<void> {
+    const agreed = knot.every((note) => note.knot === wait.knot);
+    const victim = victimOf(knot);
+    const isVictim = victim?.id === wait.id;
+    wait.dueAt = this.#next(wait, isVictim || !wait.told);
+    if (agreed && !wait.told) {
+      this.#tell(wait, place, knot);
+      await wait.publish(place, wait.knot, true);
+    } else if (agreed && isVictim && knot.every(({ told }) => told)) {
+      const cycle = knot.map(shownOf);
+      const { queue, waiter } = place;
+      waiter.reject(new DeadlockError(queue.resource, detailOf(cycle), cycle));
+      queue.leave(waiter);
+    }
+  }
+
+  #tell(wait: OwnWait, { queue }: Place, knot: readonly Note[]): void {
+    const { clock, events } = this.#engine.services;
+    const { resource, kind } = queue;
+    const { acquisition, began } = wait;
+    const victim = victimOf(knot);
+    events.emit('deadlock', {
+      resource,
+      kind,
+      waitedMs: clock.now() - began,
+      cycle: knot.map(shownOf),
+      victim: victim && shownOf(victim),
+      acquisition,
+    });
+  }
+
+  #next({ began }: OwnWait, soon: boolean): number {
+    const now = this.#engine.services.clock.now();
+    if (soon) return now + this.#afterMs / HASTE;
+    const pause = Math.max(this.#afterMs, (now - began) / HASTE);
+    return now + Math.min(pause, this.#afterMs * PATIENCE);
+  }
+}
+
+/** The waits of this process, by what listeners know of them. */
+function placesIn({ queues }: Engine): Map<Acquisition | undefined, Place> {
+  const places = new Map<Acquisition | undefined, Place>();
+  for (const queue of queues.all) {
+    for (const waiter of queue.waiters) places.set(waiter.options.acquisition, { queue, waiter });
+  }
+  return places;
+}
+
+function keyOf(knot: readonly PublishedWait[]): string {
+  const ids = knot.map(({ id }) => id).sort();
+  return createHash('sha256').update(ids.join()).digest('base64url').slice(0, 22);
+}
+
+function shownOf({ turn: _, knot: __, told: ___, ...wait }: Note): PublishedWait {
+  return wait;
+}
+
+function detailOf(knot: readonly PublishedWait[]): string {
+  const waits = knot.map(({ resource, holds, holder: { label, host, pid } }) => {
+    const task = `${label ? `${label} on ` : ''}${host}, pid ${pid}`;
+    const held = holds.map((hold) => quote(hold.resource)).join(' and ');
+    return `${task}, holds ${held} and waits for ${quote(resource)}`;
+  });
+  return waits.join('; ');
+}

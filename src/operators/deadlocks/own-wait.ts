@@ -1,0 +1,159 @@
+import { hostname } from 'node:os';
+import { randomId } from '../../base/random-id.ts';
+import { type Claim, MAX_PERMITS } from '../../contract/store.ts';
+import { type Acquisition, Events } from '../../core/events.ts';
+import type { Lease } from '../../core/lease.ts';
+import { LiveClaim } from '../../core/claim/live-claim.ts';
+import type { LocalQueue } from '../../core/local-queue.ts';
+import type { Services } from '../../core/services.ts';
+import type { Waiter } from '../../core/waiter.ts';
+import type { WaitingHold } from '../../store-calls/waiting.ts';
+import { labelOf, type Note, noteName } from './notes.ts';
+
+/** What listens to locks hears nothing of notes. */
+export class Unheard extends Events {
+  override emit(): void {}
+}
+
+/** A wait as it stands in a line of this process. */
+export interface Place {
+  readonly queue: LocalQueue;
+  readonly waiter: Waiter<Lease | null>;
+}
+
+/** A claim with a note in its label. */
+interface Posted {
+  readonly claim: LiveClaim;
+  /** Ends the wait for the store's reply. */
+  readonly settle: () => void;
+}
+
+/** A wait of this process by a task that holds locks, with its notes in the store. */
+export class OwnWait {
+  readonly id: string = randomId();
+  readonly acquisition: Acquisition;
+  readonly began: number;
+  /** When to look again. */
+  dueAt: number;
+  knot = '';
+  told = false;
+  #turn = 0;
+  readonly #who = { host: hostname(), pid: process.pid, since: Date.now() };
+  readonly #leases: readonly Lease[];
+  readonly #services: Services;
+  readonly #onDeadlock: Note['onDeadlock'];
+  #posted: readonly Posted[] = [];
+  #over = false;
+
+  /** @param services without listeners. */
+  constructor(
+    services: Services,
+    acquisition: Acquisition,
+    parts: {
+      readonly leases: readonly Lease[];
+      readonly afterMs: number;
+      readonly onDeadlock: Note['onDeadlock'];
+    },
+  ) {
+    this.#services = services;
+    this.acquisition = acquisition;
+    this.#leases = parts.leases;
+    this.#onDeadlock = parts.onDeadlock;
+    this.began = services.clock.now();
+    this.dueAt = this.began + parts.afterMs;
+  }
+
+  /** There is still a lock that it holds up. */
+  get holds(): boolean {
+    return this.#held.length > 0;
+  }
+
+  /** The store has a note about each hold, and about no other. */
+  get posted(): boolean {
+    return this.#posted.length === this.#held.length;
+  }
+
+  get #held(): readonly Lease[] {
+    return this.#leases.filter((lease) => lease.held);
+  }
+
+  /**
+   * Publishes what the wait is for, about each lease that is held now, and what it has found;
+   * resolves when the store has replied, or the wait is over.
+   */
+  async publish({ queue, waiter }: Place, knot: string, told: boolean): Promise<void> {
+    const held = this.#held;
+    if (this.#over || waiter.settled || held.length === 0) return;
+    this.knot = knot;
+    this.told = told;
+    this.#turn++;
+    const holds = held.map(holdOf);
+    const note = this.#noteOf(queue, holds, waiter.options.label);
+    const old = this.#posted;
+    const replies: Promise<void>[] = [];
+    this.#posted = holds.map((hold) => {
+      let settle = (): void => {};
+      replies.push(new Promise<void>((resolve) => (settle = resolve)));
+      return { claim: this.#post(noteName(hold.resource), labelOf(note, hold), settle), settle };
+    });
+    await Promise.all(replies);
+    for (const each of old) void each.claim.release();
+  }
+
+  /** Takes the notes out of the store, in the background. */
+  end(): void {
+    this.#over = true;
+    for (const { claim, settle } of this.#posted) {
+      void claim.release();
+      settle();
+    }
+  }
+
+  #noteOf({ spec }: LocalQueue, holds: readonly WaitingHold[], given: string | undefined): Note {
+    const { settings } = this.#services;
+    const { id, knot, told } = this;
+    const { resource, kind, limit } = spec;
+    const label = given ?? settings.label;
+    return {
+      id,
+      resource,
+      kind,
+      permits: kind === 'permits' ? this.acquisition.permits : kind === 'read' ? 1 : limit,
+      limit,
+      holder: label === undefined ? this.#who : { ...this.#who, label },
+      holds,
+      onDeadlock: this.#onDeadlock,
+      turn: this.#turn,
+      knot,
+      told,
+    };
+  }
+
+  #post(resource: string, label: string, settle: () => void): LiveClaim {
+    const { ttlMs } = this.#services.settings;
+    const claim: Claim = {
+      resource,
+      id: randomId(),
+      kind: 'permits',
+      permits: 1,
+      limit: MAX_PERMITS,
+      ttlMs,
+      queue: false,
+      holder: { ...this.#who, label },
+    };
+    const terms = { heartbeat: true, beatTtlMs: ttlMs, confirmGrant: false };
+    const gone = (): void => {
+      // The next look publishes it again.
+      this.#posted = this.#posted.filter((each) => each.claim !== live);
+      settle();
+    };
+    const claimant = { granted: settle, gone, failed: gone, lost: gone };
+    const live = new LiveClaim(this.#services, claim, terms, claimant);
+    live.start();
+    return live;
+  }
+}
+
+function holdOf({ resource, token, live }: Lease): WaitingHold {
+  return { resource, token, permits: live.claim.permits };
+}

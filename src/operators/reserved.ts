@@ -1,0 +1,2 @@
+/** Names that begin so are not locks of a program: `list` leaves them out. */
+export const RESERVED = 'holdfast waits ';

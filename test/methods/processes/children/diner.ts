@@ -1,0 +1,41 @@
+/** Holds one mutex, waits until it is told to, and then for another inside it. */
+import { createLocks, detectDeadlocks, isLockError } from 'holdfast';
+import { openStore } from 'holdfast/connect';
+import { given, hear, tell } from './talk.ts';
+
+export interface DinerOptions {
+  /** A URL. */
+  readonly store: string;
+  readonly ttl: number;
+  readonly holds: string;
+  readonly wants: string;
+}
+
+/** The event `deadlock`. */
+export interface ToldOfDeadlock {
+  readonly type: 'deadlock';
+  readonly pids: readonly number[];
+}
+
+export interface Dined {
+  readonly type: 'end';
+  /** `got`, or the code of the error. */
+  readonly end: string;
+}
+
+const { store, ttl, holds, wants } = given<DinerOptions>();
+const locks = createLocks(await openStore(store), { ttl, label: holds });
+detectDeadlocks(locks, { onDeadlock: 'reject', after: 500 });
+locks.on('deadlock', ({ cycle }) => {
+  const pids = cycle.map(({ holder }) => holder.pid);
+  void tell({ type: 'deadlock', pids } satisfies ToldOfDeadlock);
+});
+const ends = locks.mutex(holds).run(async () => {
+  await tell({ type: 'held' });
+  await hear();
+  return locks.mutex(wants).run(() => 'got');
+});
+const end = await ends.catch((error) => (isLockError(error) ? error.code : String(error)));
+await tell({ type: 'end', end } satisfies Dined);
+await locks.close();
+process.disconnect();
