@@ -27,7 +27,8 @@ export type ProgramName =
   | 'java'
   | 'python'
   | 'mongodb'
-  | 'consul';
+  | 'consul'
+  | 'chromium';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -87,6 +88,9 @@ const JAMMY = {
   packages: ['consul'],
   archive: UBUNTU,
 };
+
+/** A browser without windows, and letters for it. */
+const BROWSER = { release: 'bookworm', packages: ['chromium', 'fonts-dejavu-core'] };
 
 const etcdOf = (release: string): Packages => ({
   release,
@@ -148,6 +152,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
     ...{ onPath: 'consul', says: /^Consul v/, oldest: [1, 8] },
     ...{ debian: JAMMY, inDebian: 'bin/consul' },
   },
+  chromium: { onPath: undefined, debian: BROWSER, inDebian: 'lib/chromium/chromium' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
 
