@@ -79,7 +79,9 @@ export class History {
         ...{ at: now, name, token: seat.token, who: whoText(seat), from: 'store' },
         ...rest,
       });
-    for (const seat of gone) {
+    // Of a holder that another one follows, the line of that one tells.
+    const followed = after.some(({ holds, token }) => holds && !old.get(token)?.holds);
+    for (const seat of followed ? [] : gone) {
       if (this.#known.has(`end ${name} ${seat.token}`)) continue;
       const detail = seat.endsAt - now < NEAR_MS ? 'its time may have run out' : null;
       line(seat, { what: 'gone', detail });

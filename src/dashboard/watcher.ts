@@ -7,6 +7,7 @@
  */
 import { sleep } from '../base/clock.ts';
 import { isLockError } from '../base/errors.ts';
+import type { Queue } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { Locks } from '../locks.ts';
 import { list } from '../operators/list.ts';
@@ -39,6 +40,7 @@ export class Watcher {
   #hasLooked = false;
   #away: string | null = null;
   #cut = 0;
+  #quarantineMs: number | null = null;
   #running: AbortController | undefined;
 
   constructor(parts: WatcherParts) {
@@ -71,7 +73,12 @@ export class Watcher {
     const { engine, readOnly } = this.#parts;
     return {
       ...{ now, store: engine.services.calls.store.name, readOnly, away: this.#away },
-      ...{ cut: this.#cut, rates: this.history.rates(now), more: false },
+      ...{
+        quarantineMs: this.#quarantineMs,
+        cut: this.#cut,
+        rates: this.history.rates(now),
+        more: false,
+      },
       ...{ rows: [], gone: [], beats: [], told: [] },
     };
   }
@@ -104,12 +111,18 @@ export class Watcher {
     if (signal.aborted) return;
     this.#away = null;
     this.#cut = cut;
+    this.#quarantineMs = quarantineOf(queues.values());
     const now = Date.now();
     const change = this.board.take(queues, now);
     if (this.#hasLooked) this.history.conclude(change, (name) => this.board.row(name), now);
     this.#hasLooked = true;
     listeners.tell(change);
   }
+}
+
+function quarantineOf(queues: Iterable<Queue>): number | null {
+  const all = [...queues].flatMap(({ quarantineMs }) => quarantineMs ?? []);
+  return all.length > 0 ? all.reduce((most, ms) => Math.max(most, ms)) : null;
 }
 
 /** Without the password of a URL, which an error may cite. */

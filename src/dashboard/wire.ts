@@ -72,6 +72,8 @@ export interface Frame {
   readonly readOnly: boolean;
   /** What is wrong with the store; null if it replied to the last look. */
   readonly away: string | null;
+  /** The store has lost its memory, and grants nothing for so long; null otherwise. */
+  readonly quarantineMs: number | null;
   /** Resources in use beyond those that are shown. */
   readonly cut: number;
   readonly rates: Rates;

@@ -11,7 +11,7 @@ import { Details } from './queue/details.tsx';
 import { Evict } from './queue/evict.tsx';
 import { List } from './queue/list.tsx';
 import { Timeline } from './queue/timeline.tsx';
-import { type Filter, isOf, mentions } from './text.ts';
+import { type Filter, isOf, mentions, span } from './text.ts';
 import { Tools, type ViewName } from './tools.tsx';
 
 /** How often ages are drawn anew, in ms. */
@@ -83,6 +83,11 @@ function App() {
         {...{ search, words, setWords, filter, setFilter, viewName, setViewName }}
         shown={rows.length}
       />
+      {view.quarantineMs !== null && (
+        <p class="warning">
+          The store lost its memory and grants nothing for another {span(view.quarantineMs)}.
+        </p>
+      )}
       {view.away && <p class="warning">The store does not reply: {view.away}</p>}
       <main>
         <div class="view">

@@ -13,13 +13,14 @@ export interface View {
   readonly version: number;
   readonly rows: ReadonlyMap<string, Row>;
   readonly told: readonly Told[];
-  /** Grants in each of the last frames. */
+  /** Grants in each of the last seconds. */
   readonly points: readonly number[];
   readonly rates: Rates;
   readonly store: string;
   readonly readOnly: boolean;
   readonly cut: number;
   readonly away: string | null;
+  readonly quarantineMs: number | null;
   /** `loading` until all rows are there. */
   readonly link: 'loading' | 'live' | 'broken';
   /** Add it to the time of this machine to get that of the server. */
@@ -27,14 +28,23 @@ export interface View {
 }
 
 const NONE: View = {
-  ...{ version: 0, rows: new Map(), told: [], points: [], store: '', readOnly: true, cut: 0 },
+  ...{
+    version: 0,
+    rows: new Map(),
+    told: [],
+    points: Array<number>(POINTS).fill(0),
+    store: '',
+    readOnly: true,
+    cut: 0,
+  },
   rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null },
-  ...{ away: null, link: 'loading', ahead: 0 },
+  ...{ away: null, quarantineMs: null, link: 'loading', ahead: 0 },
 };
 
 export class Feed {
   view: View = NONE;
   readonly #changed: (view: View) => void;
+  #second = 0;
 
   constructor(changed: (view: View) => void) {
     this.#changed = changed;
@@ -69,17 +79,26 @@ export class Feed {
       const seats = row.seats.map((seat, n) => ({ ...seat, endsAt: ends[n] ?? seat.endsAt }));
       rows.set(name, { ...row, seats });
     }
-    const { now, store, readOnly, cut, away, rates, told, more } = frame;
+    const { now, store, readOnly, cut, away, quarantineMs, rates, told, more } = frame;
     const grants = told.filter(({ what }) => what === 'granted' || what === 'handed on').length;
     this.#set({
-      ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates },
+      ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates, quarantineMs },
       told: told.length === 0 ? this.view.told : [...this.view.told, ...told].slice(-MAX_TOLD),
       // The first messages tell of more than a moment.
-      points:
-        this.view.link !== 'live' ? this.view.points : [...this.view.points, grants].slice(-POINTS),
+      points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
       link: more ? this.view.link : 'live',
       ahead: now - Date.now(),
     });
+  }
+
+  /** A point for each second. */
+  #count(now: number, grants: number): readonly number[] {
+    const { points } = this.view;
+    const second = Math.floor(now / 1_000);
+    const passed = Math.min(POINTS, second - this.#second);
+    this.#second = second;
+    const all = [...points, ...Array<number>(Math.max(0, passed)).fill(0)].slice(-POINTS);
+    return all.with(-1, (all.at(-1) ?? 0) + grants);
   }
 
   #set(view: View): void {

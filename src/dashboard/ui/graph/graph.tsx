@@ -1,7 +1,6 @@
 /** The wait-for graph: processes, and arrows from those that wait to those that hold. */
 import { useMemo } from 'preact/hooks';
 import type { Row } from '../../wire.ts';
-import { nameOf, placeOf } from '../text.ts';
 import { type Edge, type Node, pictureOf } from './waits.ts';
 
 const [WIDTH, HEIGHT, ACROSS, DOWN, MARGIN] = [168, 48, 300, 76, 28];
@@ -61,16 +60,16 @@ function Tip({ id }: { readonly id: string }) {
   );
 }
 
-function Box({ node: { x, y, seat, inCycle } }: { readonly node: Node }) {
+function Box({ node: { x, y, place, labels, inCycle } }: { readonly node: Node }) {
   const [left, top] = [MARGIN + x * ACROSS, MARGIN + y * DOWN];
   return (
     <g class={`box ${inCycle ? 'bad' : ''}`} transform={`translate(${left} ${top})`}>
       <rect width={WIDTH} height={HEIGHT} rx="8" />
       <text x="12" y="20">
-        {short(nameOf(seat), 20)}
+        {short(place, 20)}
       </text>
       <text x="12" y="37" class="small">
-        {short(placeOf(seat), 24)}
+        {short(labels, 24)}
       </text>
     </g>
   );
@@ -94,9 +93,11 @@ function Arrow({ edge: { from, to, names, may, inCycle }, choose }: ArrowProps) 
     : `M${x1} ${y1}C${x1 + 70} ${y1} ${x2 - 70} ${y2} ${x2} ${y2}`;
   const [first = '', ...others] = names;
   const text = short(first, 16) + (others.length > 0 ? ` +${others.length}` : '');
+  // In the gap behind the one that waits, where no box hides it.
+  const t = (ACROSS - WIDTH) / 2 / (x2 - x1);
   const middle = back
     ? { x: (x1 - WIDTH / 2 + x2) / 2, y: low - 12 }
-    : { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
+    : { x: x1 + t * (x2 - x1), y: y1 + (y2 - y1) * t * t * (3 - 2 * t) };
   return (
     <g class={`arrow ${inCycle ? 'bad' : ''} ${may ? 'may' : ''}`}>
       <path d={path} marker-end={`url(#${inCycle ? 'bad-tip' : 'tip'})`} />

@@ -6,6 +6,7 @@
  * wait for only *may* delay them. A circle of such waits may be a deadlock.
  */
 import type { Row, Seat } from '../../wire.ts';
+import { placeOf } from '../text.ts';
 
 /** Most processes in the picture: more are no picture. */
 const MAX_NODES = 40;
@@ -15,7 +16,8 @@ const MAX_HOLDERS = 8;
 
 export interface Node {
   readonly id: string;
-  readonly seat: Seat;
+  readonly place: string;
+  readonly labels: string;
   readonly inCycle: boolean;
   readonly x: number;
   readonly y: number;
@@ -42,7 +44,8 @@ export interface Picture {
 
 interface Process {
   readonly id: string;
-  readonly seat: Seat;
+  readonly place: string;
+  readonly labels: Set<string>;
   readonly to: Map<string, string[]>;
   awaited: boolean;
 }
@@ -60,9 +63,12 @@ export function pictureOf(rows: Iterable<Row>): Picture {
   const kept = [...all.values()].sort((a, b) => weight(b) - weight(a)).slice(0, MAX_NODES);
   const places = arrange(kept, component);
   const nodes = new Map(
-    kept.map(({ id, seat }) => [
+    kept.map(({ id, place, labels }) => [
       id,
-      { id, seat, inCycle: isCycle(id), ...(places.get(id) as Spot) } satisfies Node,
+      {
+        ...{ id, place, labels: [...labels].join(', '), inCycle: isCycle(id) },
+        ...(places.get(id) as Spot),
+      } satisfies Node,
     ]),
   );
   const edges = kept.flatMap(({ id, to, awaited }) =>
@@ -87,8 +93,11 @@ function processesOf(rows: Iterable<Row>): Map<string, Process> {
   const all = new Map<string, Process>();
   const processOf = (seat: Seat): Process => {
     const id = `${seat.host}\n${seat.pid}`;
-    const found = all.get(id) ?? { id, seat, to: new Map(), awaited: false };
+    const found =
+      all.get(id) ??
+      ({ id, place: placeOf(seat), labels: new Set(), to: new Map(), awaited: false } as Process);
     all.set(id, found);
+    if (seat.label) found.labels.add(seat.label);
     return found;
   };
   for (const { name, waiting, seats } of rows) {

@@ -42,7 +42,7 @@ export function Details({ name, row, told, now, readOnly, close, evict }: Detail
         <h3>
           Waits, in order <span>{row?.waiting ?? 0}</span>
         </h3>
-        <ol class="queue">{waiters.map(seat)}</ol>
+        <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}
         <h3>Timeline</h3>
         <Timeline told={told.filter((each) => each.name === name)} named={false} />

@@ -39,7 +39,7 @@ export function List({ rows, chosen, now, choose }: ListProps) {
   }, [chosen]);
   const from = Math.max(0, Math.floor(top / ROW) - SPARE);
   const shown = rows.slice(from, from + Math.ceil(height / ROW) + 2 * SPARE);
-  return (
+  const list = (
     <div
       class="list"
       ref={box}
@@ -69,6 +69,17 @@ export function List({ rows, chosen, now, choose }: ListProps) {
         ))}
       </div>
     </div>
+  );
+  return (
+    <>
+      <div class="columns" aria-hidden="true">
+        <span>Resource</span>
+        <span>Held by</span>
+        <span class="figure">Held for</span>
+        <span class="figure">Waiting</span>
+      </div>
+      {list}
+    </>
   );
 }
 
