@@ -30,7 +30,11 @@ const QUEUES: readonly Queue[] = [
     name: 'invoice:2026-0714',
     // The first ones leave while pictures are taken.
     seats: [
-      ['invoicing@api-4:8120', 322],
+      ['invoicing@api-4:8120', 360],
+      ['invoicing@api-2:8001', 350],
+      ['invoicing@api-4:8121', 340],
+      ['invoicing@api-4:8122', 330],
+      ['invoicing@api-4:8123', 322],
       ['invoicing@api-2:8001', 300],
       ['invoicing@api-5:8120', 290],
       ['invoicing@api-1:7940', 280],
@@ -99,6 +103,42 @@ const QUEUES: readonly Queue[] = [
 
 const TTL_MS = 30_000;
 
+interface Picture {
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+  /** Brings the page to show what the picture is of. */
+  readonly view: (page: Page) => Promise<void>;
+}
+
+const CHOSEN = 'invoice:2026-0714';
+
+const choose = async (page: Page): Promise<void> => {
+  await page.getByText(CHOSEN).first().click();
+};
+
+const PICTURES: readonly (readonly [name: string, picture: Picture])[] = [
+  ['dashboard', { view: choose }],
+  ['dashboard-dark', { scheme: 'dark', view: choose }],
+  ['dashboard-timeline', { scheme: 'dark', height: 560, view: (page) => page.keyboard.press('t') }],
+  ['dashboard-phone', { scheme: 'dark', width: 390, height: 760, view: choose }],
+  ['dashboard-phone-list', { width: 390, height: 760, view: async () => {} }],
+  [
+    'dashboard-evict',
+    {
+      height: 620,
+      async view(page) {
+        await choose(page);
+        await page.getByRole('button', { name: 'Evict' }).first().click();
+        await page.getByLabel('Reason').fill('it hangs since noon');
+        await page.getByLabel('Type').fill(CHOSEN);
+      },
+    },
+  ],
+  // The last, because the queue is short by then.
+  ['dashboard-graph', { height: 620, view: (page) => page.keyboard.press('g') }],
+];
+
 async function main(): Promise<void> {
   mkdirSync(IMAGES, { recursive: true });
   const store = memoryStore();
@@ -113,27 +153,19 @@ async function main(): Promise<void> {
   const beats = setInterval(() => void store.renew(claims), 7_000);
   const sales = setInterval(() => void sell(store), 700);
   try {
-    for (const [scheme, width, height] of [
-      ['light', 1180, 720],
-      ['dark', 1180, 720],
-      ['light', 390, 760],
-      ['dark', 390, 760],
-    ] as const) {
+    for (const [name, { scheme = 'light', width = 1180, height = 720, view }] of PICTURES) {
       const context = await browser.newContext({
-        ...{
-          colorScheme: scheme,
-          viewport: { width, height },
-          deviceScaleFactor: width < 500 ? 1.5 : 1,
-        },
+        ...{ colorScheme: scheme, viewport: { width, height } },
         extraHTTPHeaders: { authorization: `Bearer ${token}` },
       });
       const page = await context.newPage();
       await page.goto(url);
-      await page.getByText('invoice:2026-0714').first().waitFor();
+      await page.getByText(CHOSEN).first().waitFor();
       await sleep(1_500);
       await store.release(claims.splice(0, 1));
-      await sleep(2_500);
-      await shoot(page, `${width < 500 ? 'phone-' : ''}${scheme}`);
+      await sleep(3_500);
+      await view(page);
+      await page.screenshot({ path: `${IMAGES}${name}.png` });
       await context.close();
     }
   } finally {
@@ -144,20 +176,6 @@ async function main(): Promise<void> {
     server.close();
     await locks.close({ drain: 0 });
   }
-}
-
-async function shoot(page: Page, suffix: string): Promise<void> {
-  const shot = async (name: string): Promise<void> => {
-    await page.screenshot({ path: `${IMAGES}dashboard-${name}-${suffix}.png` });
-  };
-  await shot('queues');
-  await page.getByText('invoice:2026-0714').first().click();
-  await shot('details');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('g');
-  await shot('graph');
-  await page.keyboard.press('t');
-  await shot('timeline');
 }
 
 function claimsOf({ name, kind = 'mutex', limit = 1, seats }: Queue): Claim[] {

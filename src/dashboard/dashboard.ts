@@ -77,7 +77,7 @@ const OPTIONS = {
  * import { memoryStore } from 'holdfast/memory';
  *
  * const locks = createLocks(memoryStore());
- * createServer(dashboard(locks, { auth: (request) => isOperator(request) }));
+ * createServer(dashboard(locks, { auth: ({ headers }) => headers['x-user'] === 'ann' }));
  *
  * @throws UsageError, ClosedError, and UnsupportedError if the store cannot list names.
  */

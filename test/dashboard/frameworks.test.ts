@@ -1,16 +1,17 @@
 /** The dashboard below a path of each framework, behind the parsers of bodies that it has. */
 import 'reflect-metadata';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import express from 'express';
-import { fastify } from 'fastify';
+import express, { type Express } from 'express';
+import { type FastifyInstance, fastify } from 'fastify';
 import { createLocks, type Locks } from 'holdfast';
 import { type Dashboard, dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { expectShown } from '../methods/guide/shown.ts';
 import { ask, BEARER, fromPage, Page, soon, TOKEN } from './bed.ts';
 
 interface Running {
@@ -20,9 +21,8 @@ interface Running {
 
 type Mount = (shown: Dashboard) => Promise<Running>;
 
-async function listen(listener: Parameters<typeof createServer>[1]): Promise<Running> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+async function listen(server: Server): Promise<Running> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const close = (): Promise<unknown> => {
     const closed = once(server, 'close');
@@ -32,21 +32,19 @@ async function listen(listener: Parameters<typeof createServer>[1]): Promise<Run
   return { url: `http://127.0.0.1:${port}`, close };
 }
 
-const onNode: Mount = (shown) =>
-  listen((request, response) => {
+function serve(locks: Locks): Server {
+  const shown = dashboard(locks, { auth: process.env.DASHBOARD_TOKEN ?? '' });
+  return createServer((request, response) => {
     if (request.url?.startsWith('/admin/locks')) shown(request, response);
     else response.writeHead(404).end();
   });
+}
 
-const onExpress: Mount = (shown) => {
-  const app = express();
-  app.use(express.json());
+function mountOnExpress(app: Pick<Express, 'use'>, shown: Dashboard): void {
   app.use('/admin/locks', shown);
-  return listen(app);
-};
+}
 
-const onFastify: Mount = async (shown) => {
-  const app = fastify();
+function mountOnFastify(app: FastifyInstance, shown: Dashboard): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -55,6 +53,18 @@ const onFastify: Mount = async (shown) => {
       shown(request.raw, reply.raw);
     });
   });
+}
+
+const onExpress: Mount = (shown) => {
+  const app = express();
+  app.use(express.json());
+  mountOnExpress(app, shown);
+  return listen(createServer(app));
+};
+
+const onFastify: Mount = async (shown) => {
+  const app = fastify();
+  mountOnFastify(app, shown);
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() };
 };
 
@@ -62,13 +72,12 @@ const onNest: Mount = async (shown) => {
   class AppModule {}
   Module({})(AppModule);
   const app = await NestFactory.create(AppModule, { logger: false });
-  app.use('/admin/locks', shown);
+  mountOnExpress(app as never, shown);
   await app.listen(0, '127.0.0.1');
   return { url: await app.getUrl(), close: () => app.close() };
 };
 
 describe.each<[string, Mount]>([
-  ['node:http', onNode],
   ['Express', onExpress],
   ['Fastify', onFastify],
   ['NestJS', onNest],
@@ -115,4 +124,23 @@ describe.each<[string, Mount]>([
     await running.close();
     await soon(() => page.ended).toBe(true);
   });
+});
+
+it('below a path of node:http, with the token of the environment, it only shows', async () => {
+  const locks = createLocks(memoryStore());
+  onTestFinished(() => locks.close({ drain: 0 }));
+  expect(() => serve(locks)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  process.env.DASHBOARD_TOKEN = TOKEN;
+  const running = await listen(serve(locks));
+  delete process.env.DASHBOARD_TOKEN;
+  const url = `${running.url}/admin/locks/`;
+  expect((await ask(url, { headers: BEARER })).text).toContain('<script src="app.js"');
+  expect((await ask(url)).status).toBe(401);
+  const asking = { method: 'POST', headers: fromPage(url), body: '{}' };
+  expect((await ask(`${url}evict`, asking)).status).toBe(403);
+  await running.close();
+});
+
+it('the guide shows what is tested here', () => {
+  expectShown('dashboard.md', new URL(import.meta.url));
 });

@@ -42,7 +42,12 @@ export async function openBrowser(): Promise<OpenBrowser> {
   return { browser, close };
 }
 
-async function programOf(): Promise<{ readonly root: string; readonly command: string }> {
+interface Program {
+  readonly root: string;
+  readonly command: string;
+}
+
+async function programOf(): Promise<Program> {
   const [loader, flag, folders = '', file = ''] = await findProgram('chromium');
   const own = join(dirname(file), 'loader');
   // Several may do so at once, and others start it meanwhile.
@@ -50,13 +55,12 @@ async function programOf(): Promise<{ readonly root: string; readonly command: s
   await rename(`${own}.${process.pid}`, own);
   const sound = folders.split(':').map((folder) => join(folder, 'pulseaudio'));
   const libraries = [folders, ...sound].join(':');
-  return {
-    root: dirname(dirname(dirname(dirname(file)))),
-    command: [own, flag, libraries, file].join(' '),
-  };
+  const root = join(dirname(file), '../../..');
+  return { root, command: [own, flag, libraries, file].join(' ') };
 }
 
 function fontsIn(root: string, folder: string): string {
-  return `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
-<dir>${join(root, 'usr/share/fonts')}</dir><cachedir>${join(folder, 'fonts')}</cachedir></fontconfig>`;
+  const dirs = `<dir>${join(root, 'usr/share/fonts')}</dir><cachedir>${folder}/fonts</cachedir>`;
+  return `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>${dirs}</fontconfig>`;
 }

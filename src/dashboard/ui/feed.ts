@@ -1,4 +1,4 @@
-/** What the stream has brought so far. Rows are replaced and never changed, so a view may keep one. */
+/** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
 import type { Frame, Rates, Row, Told } from '../wire.ts';
 
 const MAX_TOLD = 2_000;

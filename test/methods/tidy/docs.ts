@@ -6,7 +6,7 @@ const ERRORS_PAGE = 'docs/reference/errors.md';
 const OPTIONS_PAGE = 'docs/reference/options.md';
 /** Stores have their options on their own pages. */
 const WITH_OPTIONS =
-  /^src\/(connect|core|database-locks|fences|integrations|jobs|layers|operators|primitives)\b/;
+  /^src\/(connect|core|dashboard|database-locks|fences|integrations|jobs|layers)\b|^src\/(operators|primitives)\b/;
 const LINK = /\]\(([^)\s]+)(?:\s"[^"]*")?\)/g;
 const CODE_BLOCK = /^```[\s\S]*?^```/gm;
 

@@ -34,7 +34,12 @@ export function Graph({ rows, choose }: GraphProps) {
           <Tip id="bad-tip" />
         </defs>
         {edges.map((edge) => (
-          <Arrow key={`${edge.from.id}\n${edge.to.id}`} edge={edge} choose={choose} />
+          <Arrow
+            key={`${edge.from.id}\n${edge.to.id}`}
+            edge={edge}
+            named={edge === firstLike(edges, edge)}
+            choose={choose}
+          />
         ))}
         {nodes.map((node) => (
           <Box key={node.id} node={node} />
@@ -75,12 +80,20 @@ function Box({ node: { x, y, place, labels, inCycle } }: { readonly node: Node }
   );
 }
 
+/** One of the arrows that say the same is enough. */
+function firstLike(edges: readonly Edge[], wanted: Edge): Edge | undefined {
+  return edges
+    .filter(({ to, names }) => to === wanted.to && names.join('\n') === wanted.names.join('\n'))
+    .reduce((first, edge) => (edge.from.y < first.from.y ? edge : first));
+}
+
 interface ArrowProps {
   readonly edge: Edge;
+  readonly named: boolean;
   readonly choose: (name: string) => void;
 }
 
-function Arrow({ edge: { from, to, names, may, inCycle }, choose }: ArrowProps) {
+function Arrow({ edge: { from, to, names, may, inCycle }, named, choose }: ArrowProps) {
   const back = to.x <= from.x;
   const y1 = MARGIN + from.y * DOWN + HEIGHT / 2 + (back ? HEIGHT / 4 : 0);
   const y2 = MARGIN + to.y * DOWN + HEIGHT / 2 + (back ? HEIGHT / 4 : 0);
@@ -103,7 +116,7 @@ function Arrow({ edge: { from, to, names, may, inCycle }, choose }: ArrowProps) 
       <path d={path} marker-end={`url(#${inCycle ? 'bad-tip' : 'tip'})`} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the list leads there by keys. */}
       <text x={middle.x} y={middle.y - 5} onClick={() => choose(first)}>
-        {text}
+        {named ? text : ''}
       </text>
     </g>
   );

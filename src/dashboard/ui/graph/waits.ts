@@ -144,7 +144,7 @@ interface Spot {
   readonly y: number;
 }
 
-/** Columns by how far a wait can lead, the last holders at the right; in them, near what they await. */
+/** Columns by how far a wait can lead, the last holders at the right. */
 function arrange(kept: readonly Process[], component: ReadonlyMap<string, number>) {
   const depth = new Map<string, number>();
   const byId = new Map(kept.map((each) => [each.id, each]));
