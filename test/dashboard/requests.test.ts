@@ -129,6 +129,7 @@ describe('evicting', () => {
     expect((await post(bed, fromPage(bed.url), bed.body)).status).toBe(200);
     expect(await lost).toBe('it hangs');
     await soon(() => page.told).toContain('stock evicted');
+    await soon(() => page.rows.has(NAME)).toBe(false);
     expect(page.told).not.toContain('stock gone');
     expect((await post(bed, fromPage(bed.url), bed.body)).status).toBe(404);
   });

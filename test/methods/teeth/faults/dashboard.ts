@@ -28,8 +28,8 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
   {
     file: 'src/dashboard/auth.ts',
     name: 'the cookie of the dashboard goes with requests of other sites',
-    find: 'SameSite=Strict',
-    replace: 'SameSite=None',
+    find: 'HttpOnly; SameSite=Strict',
+    replace: 'HttpOnly; SameSite=None',
     why: 'another site acts as the operator',
   },
   {
