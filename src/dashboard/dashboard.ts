@@ -190,6 +190,7 @@ function refusal(status: number, error: string): Answer {
 
 function failure(error: unknown): Answer {
   if (isLockError(error, 'USAGE')) return refusal(400, error.message);
+  if (isLockError(error, 'UNSUPPORTED')) return refusal(501, error.message);
   if (isLockError(error)) return refusal(503, 'The store does not reply.');
   process.emitWarning(error instanceof Error ? error : String(error));
   return refusal(500, 'The dashboard failed.');

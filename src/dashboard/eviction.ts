@@ -1,5 +1,5 @@
 /** The one change that a page can make. */
-import { isLockError, UsageError } from '../base/errors.ts';
+import { UsageError } from '../base/errors.ts';
 import type { Locks } from '../locks.ts';
 import { evict } from '../operators/evict.ts';
 import { whoText } from './board.ts';
@@ -9,17 +9,13 @@ import type { EvictRequest } from './wire.ts';
 
 /**
  * Evicts whom the body names.
- * @throws UsageError if it is not an `EvictRequest`, or if the name was not typed.
+ * @throws UsageError if it is no `EvictRequest`, or if the name was not typed; UnsupportedError,
+ *   StoreError, ClosedError
  */
 export async function evictBy(locks: Locks, watcher: Watcher, body: unknown): Promise<Answer> {
   const { name, token, reason, now } = readBody(body);
-  try {
-    const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
-    if (!evicted) return { status: 404, json: { error: 'There is no such claim any more.' } };
-  } catch (error) {
-    if (isLockError(error, 'UNSUPPORTED')) return { status: 501, json: { error: error.message } };
-    throw error;
-  }
+  const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
+  if (!evicted) return { status: 404, json: { error: 'There is no such claim any more.' } };
   const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);
   const line = { at: Date.now(), name, token, who: seat ? whoText(seat) : null };
   watcher.history.tell({ ...line, what: 'evicted', detail: reason, from: 'process' }, token);

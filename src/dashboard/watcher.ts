@@ -7,6 +7,7 @@
  */
 import { sleep } from '../base/clock.ts';
 import { isLockError } from '../base/errors.ts';
+import { show } from '../base/show.ts';
 import type { Queue } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { Locks } from '../locks.ts';
@@ -59,7 +60,9 @@ export class Watcher {
     // Of what happened while no page was open, it does not know when.
     this.board.clear();
     this.#hasLooked = false;
-    void this.#run(listeners, this.#running.signal);
+    this.#run(listeners, this.#running.signal).catch((error: unknown) =>
+      process.emitWarning(`The dashboard stopped looking: ${show(error)}`),
+    );
   }
 
   stop(): void {

@@ -12,7 +12,9 @@ import type { Frame, Row } from '../../src/dashboard/wire.ts';
 export const TOKEN = 'a-token-of-an-operator';
 
 /** As `expect.poll`, on a machine that may be busy: only what never comes takes so long. */
-export const soon = <T>(get: () => T) => expect.poll(get, { timeout: 25_000 });
+export function soon<T>(get: () => T): ReturnType<typeof expect.poll<T>> {
+  return expect.poll(get, { timeout: 25_000 });
+}
 
 export interface Reply {
   readonly status: number;

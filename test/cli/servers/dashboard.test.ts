@@ -61,13 +61,10 @@ async function open(url: string): Promise<Page> {
   onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE.timeout);
-  await page.addInitScript(() => {
-    const seen = globalThis as typeof globalThis & { forbidden: number };
-    seen.forbidden = 0;
-    addEventListener('securitypolicyviolation', () => {
-      seen.forbidden += 1;
-    });
-  });
+  await page.addInitScript(`
+    globalThis.forbidden = 0;
+    addEventListener('securitypolicyviolation', () => (globalThis.forbidden += 1));
+  `);
   await page.goto(url);
   await page.getByLabel('Token').fill(TOKEN);
   await page.getByRole('button', { name: 'Open' }).click();
@@ -75,11 +72,9 @@ async function open(url: string): Promise<Page> {
   return page;
 }
 
+/** How often the policy forbade something, and what hostile text has set. */
 const noticed = (page: Page): Promise<unknown> =>
-  page.evaluate(() => {
-    const { forbidden, hacked } = globalThis as { forbidden?: number; hacked?: number };
-    return { forbidden, hacked };
-  });
+  page.evaluate('({ forbidden: globalThis.forbidden, hacked: globalThis.hacked })');
 
 describe('the dashboard', { timeout: CASE_MS }, () => {
   it('shows four processes that sell, and takes the lock away from one', async () => {
@@ -123,7 +118,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     await Promise.all(names.map((name) => locks.mutex(name).acquire()));
     const page = await open(url);
     await page.getByText('10,000 shown').waitFor();
-    const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
+    const nodes = () => page.evaluate<number>(`document.querySelectorAll('*').length`);
     expect(await nodes()).toBeLessThan(1_000);
     await page.locator('.list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
     await expect
@@ -186,11 +181,9 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     }
     expect(await noticed(page)).toEqual({ forbidden: 0, hacked: undefined });
     // The count is right: this is forbidden.
-    await page.evaluate(() => {
-      const script = document.createElement('img');
-      script.src = 'https://elsewhere.example/a.png';
-      document.body.append(script);
-    });
+    await page.evaluate(`document.body.append(
+      Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/a.png' }),
+    )`);
     await expect.poll(() => noticed(page), PATIENCE).toMatchObject({ forbidden: 1 });
   });
 });

@@ -101,15 +101,17 @@ function Arrow({ edge: { from, to, names, may, inCycle }, named, choose }: Arrow
   const x2 = MARGIN + to.x * ACROSS + (back ? WIDTH / 2 : 0);
   // An arrow back leaves below and arrives from below, so that it hides no other.
   const low = Math.max(y1, y2) + DOWN / 2 + 12;
+  const start = x1 - WIDTH / 2;
+  const under = HEIGHT / 4;
   const path = back
-    ? `M${x1 - WIDTH / 2} ${y1 + HEIGHT / 4}C${x1 - WIDTH / 2} ${low} ${x2} ${low} ${x2} ${y2 + HEIGHT / 4}`
+    ? `M${start} ${y1 + under}C${start} ${low} ${x2} ${low} ${x2} ${y2 + under}`
     : `M${x1} ${y1}C${x1 + 70} ${y1} ${x2 - 70} ${y2} ${x2} ${y2}`;
   const [first = '', ...others] = names;
   const text = short(first, 16) + (others.length > 0 ? ` +${others.length}` : '');
   // In the gap behind the one that waits, where no box hides it.
   const t = (ACROSS - WIDTH) / 2 / (x2 - x1);
   const middle = back
-    ? { x: (x1 - WIDTH / 2 + x2) / 2, y: low - 12 }
+    ? { x: (start + x2) / 2, y: low - 12 }
     : { x: x1 + t * (x2 - x1), y: y1 + (y2 - y1) * t * t * (3 - 2 * t) };
   return (
     <g class={`arrow ${inCycle ? 'bad' : ''} ${may ? 'may' : ''}`}>

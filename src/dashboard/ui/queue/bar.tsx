@@ -1,4 +1,4 @@
-/** How much of its time a claim has left: a bar that runs down, and starts anew at each heartbeat. */
+/** How much time a claim has left: a bar that runs down, and begins anew at each heartbeat. */
 import { useMemo } from 'preact/hooks';
 import type { Seat } from '../../wire.ts';
 
