@@ -89,7 +89,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const watcher = new Watcher({ locks, engine, readOnly, prefix, everyMs });
   const streams = new Streams(watcher);
   const gate = gateOf(auth);
-  const stopListening = listen(engine, watcher.history);
+  const stopListening = listen(engine, watcher);
   const closing = {
     close(): void {
       engine.closables.delete(closing);
@@ -109,7 +109,11 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       return door(401, 'You need to be let in.', gate.login !== undefined);
     }
     if (what === 'GET ' && path.endsWith('/')) return PAGE;
-    if (what === 'GET record') return record(engine, queryOf(request).get('name') ?? '');
+    if (what === 'GET record') {
+      const name = queryOf(request).get('name') ?? '';
+      watcher.checkShown(name);
+      return record(engine, name);
+    }
     if (what === 'POST evict') {
       return readOnly ? refusal(403, 'It is read-only.') : evictFrom(request);
     }

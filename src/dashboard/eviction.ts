@@ -9,11 +9,12 @@ import type { EvictRequest } from './wire.ts';
 
 /**
  * Evicts whom the body names.
- * @throws UsageError if it is no `EvictRequest`, or if the name was not typed; UnsupportedError,
- *   StoreError, ClosedError
+ * @throws UsageError if it is no `EvictRequest`, or if the name is not shown or was not typed;
+ *   UnsupportedError, StoreError, ClosedError
  */
 export async function evictBy(locks: Locks, watcher: Watcher, body: unknown): Promise<Answer> {
   const { name, token, reason, now } = readBody(body);
+  watcher.checkShown(name);
   const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
   if (!evicted) return { status: 404, json: { error: 'There is no such claim any more.' } };
   const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);

@@ -4,14 +4,17 @@ import { numberOf, tokenOf } from '../contract/token.ts';
 import type { Engine } from '../core/engine.ts';
 import type { LockEvents } from '../core/events.ts';
 import { whoText } from './board.ts';
-import type { History } from './history.ts';
+import type { Watcher } from './watcher.ts';
 import type { Told } from './wire.ts';
 
 /** Most resources whose last release is remembered, for the time to the next grant. */
 const MAX_RELEASES = 1_000;
 
 /** Listens until the function that it returns is called. */
-export function listen({ services }: Engine, history: History): () => void {
+export function listen(
+  { services }: Engine,
+  { history, prefix }: Pick<Watcher, 'history' | 'prefix'>,
+): () => void {
   const { events, settings } = services;
   const who = whoText({ host: hostname(), pid: process.pid, label: settings.label ?? null });
   const releases = new Map<string, number>();
@@ -20,6 +23,7 @@ export function listen({ services }: Engine, history: History): () => void {
     rest: Pick<Told, 'what' | 'detail'>,
   ): void => {
     const name = resource.slice(settings.prefix.length);
+    if (!name.startsWith(prefix)) return;
     const shown = token === undefined ? null : String(token);
     const seat = token === undefined ? null : String(tokenOf(numberOf(token)));
     history.tell({ at: Date.now(), name, token: shown, who, from: 'process', ...rest }, seat);

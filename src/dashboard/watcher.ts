@@ -6,7 +6,7 @@
  * with many resources busy for no more than half of the time.
  */
 import { sleep } from '../base/clock.ts';
-import { isLockError } from '../base/errors.ts';
+import { isLockError, UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import type { Queue } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
@@ -46,6 +46,15 @@ export class Watcher {
 
   constructor(parts: WatcherParts) {
     this.#parts = parts;
+  }
+
+  get prefix(): string {
+    return this.#parts.prefix;
+  }
+
+  /** What is beyond the prefix is not for those who are let in. @throws UsageError */
+  checkShown(name: string): void {
+    if (!name.startsWith(this.prefix)) throw new UsageError('This name is not shown here.');
   }
 
   /** The board shows a look since the start. */
@@ -94,8 +103,9 @@ export class Watcher {
       try {
         await this.#look(listeners, signal);
       } catch (error) {
+        if (signal.aborted) return;
         this.#away = trouble(error);
-        if (!signal.aborted) listeners.tell({ changed: [], gone: [], beaten: [] });
+        listeners.tell({ changed: [], gone: [], beaten: [] });
         if (isLockError(error, 'CLOSED')) listeners.close();
       }
       await sleep(clock, Math.max(everyMs, clock.now() - began), signal);

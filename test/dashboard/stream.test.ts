@@ -3,7 +3,7 @@ import { once as happened } from 'node:events';
 import { request, type Server, type ServerResponse } from 'node:http';
 import { once } from 'holdfast/once';
 import { expect, it } from 'vitest';
-import { ask, BEARER, Page, soon, start } from './bed.ts';
+import { ask, BEARER, fromPage, Page, soon, start } from './bed.ts';
 
 it('shows queues in order, without claim ids', async () => {
   const { url, locks, others } = await start();
@@ -161,4 +161,25 @@ it('says who did the work of a key, and not what came of it', async () => {
   expect(JSON.parse(text)).toMatchObject({ pid: process.pid, label: 'till' });
   expect(text).not.toContain('secret');
   expect((await record('stock')).status).toBe(400);
+});
+
+it('shows, tells and evicts nothing beyond its prefix', async () => {
+  const { url, locks } = await start({ prefix: 'account:', readOnly: false });
+  const page = new Page(url);
+  await soon(() => page.isLoaded).toBe(true);
+  const other = await locks.mutex('secret').acquire();
+  await locks.mutex('account:1').acquire();
+  await soon(() => page.told).toContain('account:1 granted');
+  expect([...page.rows.keys(), ...page.told].filter((text) => text.includes('secret'))).toEqual([]);
+  const wanted = {
+    name: 'secret',
+    token: `${other.token}`,
+    typed: 'secret',
+    reason: 'a',
+    now: true,
+  };
+  const asking = { method: 'POST', headers: fromPage(url), body: JSON.stringify(wanted) };
+  expect((await ask(`${url}evict`, asking)).status).toBe(400);
+  expect((await ask(`${url}record?name=once:a`, { headers: BEARER })).status).toBe(400);
+  expect((await locks.inspect('secret')).holders).toHaveLength(1);
 });

@@ -1,6 +1,8 @@
 /** The page: what is chosen, searched and paused, and the keys. */
+
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { span } from '../../operators/span.ts';
 import type { Row, Seat } from '../wire.ts';
 import './app.css';
 import { Feed, type View } from './feed.ts';
@@ -11,7 +13,7 @@ import { Details } from './queue/details.tsx';
 import { Evict } from './queue/evict.tsx';
 import { List } from './queue/list.tsx';
 import { Timeline } from './queue/timeline.tsx';
-import { type Filter, isOf, mentions, span } from './text.ts';
+import { type Filter, isOf, mentions } from './text.ts';
 import { Tools, type ViewName } from './tools.tsx';
 
 /** How often ages are drawn anew, in ms. */

@@ -1,7 +1,9 @@
 /** What stands above every view: the store, and the figures of the last minute. */
+
 import type { ComponentChildren } from 'preact';
+import { span } from '../../operators/span.ts';
 import type { View } from './feed.ts';
-import { age, span, whole } from './text.ts';
+import { age, whole } from './text.ts';
 
 interface HeadProps {
   readonly view: View;

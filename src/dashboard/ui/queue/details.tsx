@@ -1,7 +1,9 @@
 /** One resource: its queue in order, and its timeline. */
+
 import { useEffect, useState } from 'preact/hooks';
+import { span } from '../../../operators/span.ts';
 import type { DoneRecord, Row, Seat, Told } from '../../wire.ts';
-import { age, dateTime, kindOf, nameOf, placeOf, span, usedText } from '../text.ts';
+import { age, dateTime, kindOf, nameOf, placeOf, usedText } from '../text.ts';
 import { Bar } from './bar.tsx';
 import { Timeline } from './timeline.tsx';
 
