@@ -61,6 +61,7 @@ const long: readonly Step[] = [
 const much: readonly Step[] = [
   script('simulation', 'scripts/sim.ts', '--runs', '10000'),
   script('fuzz', 'scripts/fuzz.ts', '--calls', '500000'),
+  script('documentation', 'scripts/docs.ts'),
   vitestStep('models'),
   teethStep('on no clock'),
 ];
@@ -78,8 +79,9 @@ const ALL: readonly Lane[] = [
 /** What who has not run it should know. */
 const BESIDE = `
 npm run test:all has beside this, in some 50 minutes on two cores, fetching what the machine lacks:
-  every store on real servers, their faults, and what leaks; the models; ten times the worlds and
-  the calls; ${FAULTS.length} planted faults; other versions of Node, Bun, Deno, TypeScript; Jest`;
+  every store on real servers, their faults, and what leaks; the models; the site of the pages;
+  ten times the worlds and the calls; ${FAULTS.length} planted faults; other versions of Node, Bun,
+  Deno, TypeScript; Jest`;
 
 /** How the conformance suite begins its reason for leaving out what a store does not promise. */
 const NOT_PROMISED = 'not promised: ';

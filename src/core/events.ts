@@ -2,7 +2,7 @@ import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Claim, ClaimStatus, Kind, Takeover } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Kind, Store, Takeover } from '../contract/store.ts';
 import type { Outcome } from '../store-calls/batcher.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 import type { LossReason } from './errors.ts';
@@ -98,7 +98,7 @@ export interface LockEvents {
   /** Programs disagree about the kind of a lock, or about its limit. */
   mismatch: { resource: string; kind: Kind; detail: string };
   /** The store lost its memory and grants nothing yet. */
-  quarantine: { resource: string; leftMs: number };
+  quarantine: { store: string; resource: string; leftMs: number };
 }
 
 interface LongWait {
@@ -198,11 +198,11 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
 
 /** Reports that the store has lost its memory and grants nothing yet. */
 export function noticeQuarantine(
-  events: Events,
+  { events, calls }: { readonly events: Events; readonly calls: { readonly store: Store } },
   { resource }: Pick<Claim, 'resource'>,
   leftMs: number,
 ): void {
-  events.emit('quarantine', { resource, leftMs });
+  events.emit('quarantine', { store: calls.store.name, resource, leftMs });
 }
 
 /** A request with heartbeats got a reply, or failed. */

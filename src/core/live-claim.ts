@@ -223,8 +223,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#askWhenDue(status);
     // Last, for a listener may end the claim.
     if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
-    if (status.why === 'data-loss')
-      noticeQuarantine(this.services.events, this.claim, status.retryInMs);
+    if (status.why === 'data-loss') noticeQuarantine(this.services, this.claim, status.retryInMs);
   }
 
   /** Without a status: admitted. */

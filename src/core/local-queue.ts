@@ -213,9 +213,7 @@ export class LocalQueue implements Claimant, Subject, Issuer {
       waiter.resolve(null);
     });
     // Last, for a listener may do anything.
-    if (quarantineMs !== undefined) {
-      noticeQuarantine(this.#services.events, this.spec, quarantineMs);
-    }
+    if (quarantineMs !== undefined) noticeQuarantine(this.#services, this.spec, quarantineMs);
   }
 
   /** Later waiters, also those after an aborted try, go on waiting. */

@@ -2,7 +2,11 @@
  * Closing on SIGINT and SIGTERM. All locks of the process close together, of every copy of the
  * library, and the signal takes effect when the last has closed. A second signal takes effect at
  * once.
+ *
+ * Process 1, as in a container, is sent no signal whose default would end it: the kernel drops it.
+ * So there the process exits, with the status that a shell reports for the signal.
  */
+import { constants } from 'node:os';
 import { perProcess } from '../base/per-process.ts';
 import { engineOf, type Locks } from '../locks.ts';
 
@@ -41,6 +45,9 @@ function newRegistry(): Registry {
   const listener = async (signal: NodeJS.Signals): Promise<void> => {
     stop(listener);
     await Promise.allSettled([...locks].map((each) => each.close()));
+    if (process.pid === 1 && process.listenerCount(signal) === 0) {
+      process.exit(128 + constants.signals[signal]);
+    }
     process.kill(process.pid, signal);
   };
   return { locks, listener };

@@ -280,7 +280,7 @@ describe('a store that has lost its memory', () => {
     const outcome = watchOutcome(bed.locks.mutex('a').acquire());
     await bed.clock.advance(1_100);
     expect(outcome.done).toBe(false);
-    expect(quarantines).toEqual([{ resource: 'a', leftMs: 1_200 }]);
+    expect(quarantines).toEqual([{ store: 'scripted', resource: 'a', leftMs: 1_200 }]);
     await bed.clock.advance(200);
     expect(outcome.value?.held).toBe(true);
   });

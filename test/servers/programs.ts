@@ -28,6 +28,7 @@ export type ProgramName =
   | 'python'
   | 'mongodb'
   | 'consul'
+  | 'promtool'
   | 'chromium';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
@@ -89,6 +90,8 @@ const JAMMY = {
   archive: UBUNTU,
 };
 
+/** Rules are checked by it, nothing is collected. */
+const PROMETHEUS = { release: 'bookworm', packages: ['prometheus'] };
 /** A browser without windows, and letters for it. */
 const BROWSER = { release: 'bookworm', packages: ['chromium', 'fonts-dejavu-core'] };
 
@@ -151,6 +154,10 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   consul: {
     ...{ onPath: 'consul', says: /^Consul v/, oldest: [1, 8] },
     ...{ debian: JAMMY, inDebian: 'bin/consul' },
+  },
+  promtool: {
+    ...{ onPath: 'promtool', says: /^promtool, version /, oldest: [2, 42] },
+    ...{ debian: PROMETHEUS, inDebian: 'bin/promtool' },
   },
   chromium: { onPath: undefined, debian: BROWSER, inDebian: 'lib/chromium/chromium' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },

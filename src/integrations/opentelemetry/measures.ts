@@ -25,6 +25,7 @@ export class Measures {
   readonly #losses: Counter;
   readonly #handOffs: Counter;
   readonly #heartbeats: Counter;
+  readonly #quarantines: Counter;
 
   constructor(meter: Meter) {
     this.#acquisitions = meter.createCounter('holdfast.acquisitions', {
@@ -60,6 +61,10 @@ export class Measures {
     this.#heartbeats = meter.createCounter('holdfast.heartbeats', {
       unit: '{claim}',
       description: 'Claims in heartbeats, each counted every time.',
+    });
+    this.#quarantines = meter.createCounter('holdfast.quarantines', {
+      unit: '{claim}',
+      description: 'Claims not granted because the store has lost its memory.',
     });
   }
 
@@ -98,6 +103,10 @@ export class Measures {
     const known = { 'holdfast.store': store };
     if (claims > failed) this.#heartbeats.add(claims - failed, known);
     if (failed > 0) this.#heartbeats.add(failed, { ...known, 'error.type': errorType(cause) });
+  }
+
+  putOff({ store }: LockEvents['quarantine']): void {
+    this.#quarantines.add(1, { 'holdfast.store': store });
   }
 }
 

@@ -60,7 +60,12 @@ export class Recorder {
       listen('released', (event) => this.#end(event.acquisition, 'released')),
       listen('lost', (event) => this.#lose(event)),
       ...(spans ? [listen('working', (event) => this.#work(event, spans))] : []),
-      ...(measures ? [listen('heartbeat', (event) => measures.beaten(event))] : []),
+      ...(measures
+        ? [
+            listen('heartbeat', (event) => measures.beaten(event)),
+            listen('quarantine', (event) => measures.putOff(event)),
+          ]
+        : []),
     ];
   }
 

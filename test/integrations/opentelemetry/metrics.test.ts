@@ -1,11 +1,9 @@
 /** What is counted and measured, under which attributes, and what Prometheus reads of it. */
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { evict } from 'holdfast';
-import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../servers/ports.ts';
+import { createLocks, evict } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import { expect, it } from 'vitest';
 import { failure, held, setUp } from '../../support/scripted-store.ts';
-import { tell } from './sdk.ts';
+import { exportToPrometheus, tell } from './sdk.ts';
 
 const MUTEX = { 'holdfast.lock.kind': 'mutex', 'holdfast.store': 'memory' };
 
@@ -107,6 +105,16 @@ it('counts the heartbeats of claims, and those that failed', async () => {
   ]);
 });
 
+it('counts the claims that a store without its memory does not grant', async () => {
+  const store = memoryStore();
+  const locks = createLocks(store);
+  const { measured } = tell({ locks });
+  store.forget();
+  await locks.mutex('a').tryAcquire();
+  await locks.mutex('b').tryAcquire();
+  expect(await measured('holdfast.quarantines')).toEqual([[{ 'holdfast.store': 'memory' }, 2]]);
+});
+
 it('has as many series as the user names, whatever the resources are called', async () => {
   const { locks, measured } = tell({ nameOf: (resource) => resource.split(':')[0] });
   for (let n = 0; n < 50; n++) await locks.mutex(`invoice:${n}`).run(() => {});
@@ -119,11 +127,7 @@ it('has as many series as the user names, whatever the resources are called', as
 });
 
 it('is read by Prometheus over HTTP', async () => {
-  const [host, port] = ['127.0.0.1', await freePort()];
-  const exporter = new PrometheusExporter({ host, port, preventServerStart: true });
-  await exporter.startServer();
-  const meterProvider = new MeterProvider({ readers: [exporter] });
-  onTestFinished(() => meterProvider.shutdown());
+  const { meterProvider, page: read } = await exportToPrometheus();
   const { locks } = tell({ meterProvider, nameOf: () => 'invoice' });
   const lock = locks.mutex('invoice:4711');
   await lock.run(async () => {
@@ -131,7 +135,7 @@ it('is read by Prometheus over HTTP', async () => {
     await lock.tryAcquire();
   });
   const lease = await lock.acquire();
-  const page = await (await fetch(`http://${host}:${port}/metrics`)).text();
+  const page = await read();
   await lease.release();
   const value = (name: string, labels: string): string | undefined => {
     const line = page

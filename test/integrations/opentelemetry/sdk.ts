@@ -1,6 +1,7 @@
 /** The real SDK: what was told is kept in memory. */
 import * as api from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { type DataPoint, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
@@ -12,6 +13,7 @@ import { createLocks, type Locks, type LocksOptions } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type InstrumentOptions, instrument } from 'holdfast/opentelemetry';
 import { onTestFinished } from 'vitest';
+import { freePort } from '../../servers/ports.ts';
 
 api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
@@ -70,4 +72,18 @@ export function tell({ ttl = '10s', locks: given, ...options }: TellOptions = {}
       });
     },
   };
+}
+
+/** An exporter that Prometheus could read, and what it would read. It ends with the test. */
+export async function exportToPrometheus(): Promise<{
+  readonly meterProvider: MeterProvider;
+  page(): Promise<string>;
+}> {
+  const [host, port] = ['127.0.0.1', await freePort()];
+  const exporter = new PrometheusExporter({ host, port, preventServerStart: true });
+  await exporter.startServer();
+  const page = async (): Promise<string> => (await fetch(`http://${host}:${port}/metrics`)).text();
+  const meterProvider = new MeterProvider({ readers: [exporter] });
+  onTestFinished(() => meterProvider.shutdown());
+  return { meterProvider, page };
 }

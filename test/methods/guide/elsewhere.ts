@@ -5,6 +5,7 @@ import type { Place } from './blocks.ts';
 export const RUN_BY: Readonly<Record<string, string>> = {
   'docs/guide/dashboard.md': 'test/dashboard/frameworks.test.ts',
   'docs/guide/express-and-fastify.md': 'test/methods/guide/express-and-fastify.test.ts',
+  'docs/guide/kubernetes-deployments.md': 'test/methods/guide/kubernetes-deployments.test.ts',
   'docs/guide/nestjs.md': 'test/methods/guide/nestjs.test.ts',
   'docs/guide/next-and-serverless.md': 'test/methods/guide/next-and-serverless.test.ts',
   'docs/guide/scheduled-jobs.md': 'test/methods/guide/scheduled-jobs.test.ts',

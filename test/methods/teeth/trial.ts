@@ -42,7 +42,8 @@ const TIMED = ['processes', 'servers', 'sharing', 'kubernetes'];
 
 /** What looks at the text of the sources would notice any change. */
 const LEFT_OUT = /\/test\/methods\/(teeth|tidy)/;
-const TAKEN = ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const FOLDERS = ['src', 'test', 'scripts', 'docs'];
+const TAKEN = [...FOLDERS, 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
 const folders: string[] = [];
 process.once('exit', () => {

@@ -10,6 +10,7 @@ const ROOMS = [
   ...['layers', 'operators', 'primitives'],
 ];
 const WITH_OPTIONS = new RegExp(`^src/(${ROOMS.join('|')})\\b`);
+const INDEX = 'docs/README.md';
 const LINK = /\]\(([^)\s]+)(?:\s"[^"]*")?\)/g;
 const CODE_BLOCK = /^```[\s\S]*?^```/gm;
 
@@ -87,6 +88,14 @@ export function linkProblems(tree: Tree): string[] {
     }
   }
   return problems;
+}
+
+/** Pages that the index does not list. */
+export function indexProblems(tree: Tree): string[] {
+  const links = [...(tree.get(INDEX) ?? '').matchAll(LINK)].map(([, link]) => `docs/${link}`);
+  return filesOf(tree, /^docs\/(guide|stores|reference)\/.*\.md$/)
+    .filter(([path]) => !links.includes(path))
+    .map(([path]) => `${INDEX} does not list ${path}`);
 }
 
 function errorCodes(tree: Tree): string[] {

@@ -3,7 +3,9 @@ import { codeOf, filesOf, type Tree } from './tree.ts';
 import { FOREIGN } from './words.ts';
 
 const KEBAB = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
-const NAMED_BY_CUSTOM = new Set(['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE']);
+const NAMED_BY_CUSTOM = new Set(
+  ['README', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'].map((name) => `${name}.md`).concat('LICENSE'),
+);
 const UNFINISHED = /\b(TODO|FIXME|XXX)\b|@ts-(ignore|nocheck)/;
 
 const CONCURRENT = /\b(?:test|it|describe)\.concurrent\b/;

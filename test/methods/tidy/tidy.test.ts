@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorCodeProblems, linkProblems, optionProblems } from './docs.ts';
+import { errorCodeProblems, indexProblems, linkProblems, optionProblems } from './docs.ts';
 import { entryProblems, lockFileProblems, manifestOf } from './entries.ts';
 import {
   fileNameProblems,
@@ -67,6 +67,10 @@ describe('the pages', () => {
 
   it('list every option', () => {
     expect(optionProblems(tree)).toEqual([]);
+  });
+
+  it('are all in the index', () => {
+    expect(indexProblems(tree)).toEqual([]);
   });
 
   it('link to what is there', () => {
@@ -151,6 +155,7 @@ describe('these checks find', () => {
       'a page about options that are not there',
       optionProblems(only('docs/reference/options.md', '### `AOptions`')),
     ],
+    ['a page that the index lacks', indexProblems(only('docs/guide/a.md'))],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
     ['a broken snippet', snippetsIn('README.md')],

@@ -8,7 +8,7 @@ export const ROOT: string = fileURLToPath(new URL('../../..', import.meta.url));
 /** The text of each file by its path from the root, with `/` on every system. */
 export type Tree = ReadonlyMap<string, string>;
 
-const NOT_OURS = new Set(['.git', 'node_modules', 'dist']);
+const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'site']);
 const GENERATED = /\.(tgz|db|db-shm|db-wal)$/;
 const CODE = /^(src|test|scripts|examples|bench)\/.*\.(tsx?|mts|cts|mjs)$/;
 
