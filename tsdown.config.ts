@@ -1,5 +1,6 @@
 import type { UserConfig } from 'tsdown';
 import ts from 'typescript';
+import { pageBundle } from './scripts/page-bundle.mjs';
 
 /** The public names with their sources, as tests and examples import them. */
 const { paths } = ts.readConfigFile('tsconfig.json', ts.sys.readFile).config.compilerOptions as {
@@ -21,6 +22,7 @@ const config: UserConfig = {
   dts: true,
   platform: 'node',
   target: 'node20.19',
+  plugins: [{ name: 'page-bundle', load: pageBundle }],
   loader: { '.sql': 'text', '.lua': 'text' },
   // Jest cannot import from CommonJS; clients are required there.
   outputOptions: { dynamicImportInCjs: false },

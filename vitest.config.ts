@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { pageBundle } from './scripts/page-bundle.mjs';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
@@ -54,7 +55,7 @@ const filesAsText = {
   load: (file: string): string | undefined =>
     /\.(lua|sql)$/.test(file)
       ? `export default ${JSON.stringify(readFileSync(file, 'utf8'))}`
-      : undefined,
+      : pageBundle(file),
 };
 
 const config: ViteUserConfig = {

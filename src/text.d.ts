@@ -8,3 +8,9 @@ declare module '*.sql' {
   const text: string;
   export default text;
 }
+
+/** A page, bundled: see scripts/page-bundle.mjs. */
+declare module '*?bundle' {
+  export const script: string;
+  export const style: string;
+}

@@ -14,6 +14,7 @@ const VERBS: ReadonlyMap<string, () => Promise<{ readonly verb: Verb }>> = new M
   ['show', () => import('./verbs/show.ts')],
   ['watch', () => import('./verbs/watch.ts')],
   ['top', () => import('./verbs/top.ts')],
+  ['dashboard', () => import('./verbs/dashboard.ts')],
   ['evict', () => import('./verbs/evict.ts')],
   ['migrate', () => import('./verbs/migrate.ts')],
   ['doctor', () => import('./verbs/doctor.ts')],
@@ -29,6 +30,7 @@ Locks between processes, for the shell.
   show NAME              its holders and waiters, in order
   watch NAME             the same, live
   top [PREFIX]           all names in use, live, the longest wait first
+  dashboard [PREFIX]     the same on a page, for browsers
   evict NAME             take a lock away from a holder
   migrate                create the tables of the locks in a database
   doctor                 what is wrong with a store, and what to do

@@ -1,6 +1,7 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
 import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 import { plain } from './text.ts';
 
@@ -108,15 +109,6 @@ export function summaryCells({ resource, limit, holders, waiters }: Queue): stri
 /** `api-3 pid 81 (nightly.sh)` */
 export function whoText({ holder: { host, pid, label } }: Member): string {
   return `${plain(host)} pid ${pid}${label ? ` (${plain(label)})` : ''}`;
-}
-
-/** For people: `0.2 s`, `12 s`, `4 min`. */
-export function span(ms: number): string {
-  const s = Math.max(0, ms) / 1000;
-  if (s < 9.95) return `${s.toFixed(1)} s`;
-  if (s < 120) return `${Math.round(s)} s`;
-  if (s < 7200) return `${Math.round(s / 60)} min`;
-  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
 }
 
 /** One member in one line, for reports of changes. */

@@ -14,9 +14,10 @@ import type { Member } from '../contract/store.ts';
 import type { Inspection } from '../core/engine.ts';
 import { DeadlockError } from '../core/errors.ts';
 import type { Locks } from '../locks.ts';
+import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 import { draw, tell } from './output.ts';
-import { lossText, span, whoText } from './queue-view.ts';
+import { lossText, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
 /** Shorter waits are not worth a line. In ms. */

@@ -27,14 +27,16 @@ const run = promisify(execFile);
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** What only the packages' own scripts run, and the compiler of queries in PostgreSQL. */
+/** What only the packages' own scripts run, compilers of queries, and what draws on a screen. */
 const NEEDLESS = [
   'adduser',
   'debconf',
   'dpkg',
   'init-system-helpers',
   'libc-bin',
+  'libgl1-mesa-dri',
   'libllvm14',
+  'libllvm15',
   'locales',
   'lsb-base',
   'netbase',

@@ -28,7 +28,8 @@ export type ProgramName =
   | 'python'
   | 'mongodb'
   | 'consul'
-  | 'promtool';
+  | 'promtool'
+  | 'chromium';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -91,6 +92,8 @@ const JAMMY = {
 
 /** Rules are checked by it, nothing is collected. */
 const PROMETHEUS = { release: 'bookworm', packages: ['prometheus'] };
+/** A browser without windows, and letters for it. */
+const BROWSER = { release: 'bookworm', packages: ['chromium', 'fonts-dejavu-core'] };
 
 const etcdOf = (release: string): Packages => ({
   release,
@@ -156,6 +159,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
     ...{ onPath: 'promtool', says: /^promtool, version /, oldest: [2, 42] },
     ...{ debian: PROMETHEUS, inDebian: 'bin/promtool' },
   },
+  chromium: { onPath: undefined, debian: BROWSER, inDebian: 'lib/chromium/chromium' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
 };
 

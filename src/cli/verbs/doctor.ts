@@ -4,11 +4,12 @@ import type { Traits } from '../../contract/store.ts';
 import type { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Locks } from '../../locks.ts';
 import { engineOf } from '../../locks.ts';
+import { span } from '../../operators/span.ts';
 import { COMMON, misuse } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
-import { lossText, span, tableLines } from '../queue-view.ts';
+import { lossText, tableLines } from '../queue-view.ts';
 import { plain, quote } from '../text.ts';
 import type { Verb } from './verb.ts';
 

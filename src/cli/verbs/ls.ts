@@ -1,6 +1,6 @@
 import type { Queue } from '../../contract/store.ts';
-import type { Locks } from '../../locks.ts';
 import { list } from '../../operators/list.ts';
+import { queuesOf } from '../../operators/queues.ts';
 import { ALONE, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
@@ -25,25 +25,13 @@ export const verb: Verb = {
     const locks = await openLocks(given, { looks: true });
     const names: string[] = [];
     for await (const name of list(locks, prefix)) names.push(name);
-    if (given.has('long')) await printQueues(await queuesOf(locks, names), given.has('json'));
+    if (given.has('long'))
+      await printQueues([...(await queuesOf(locks, names)).values()], given.has('json'));
     else if (given.has('json')) await printJson(names);
     else await print(names.map((name) => `${plain(name)}\n`).join(''));
     return 0;
   },
 };
-
-/** How many queues are read at a time: stores read them one by one. */
-const AT_ONCE = 32;
-
-/** Those that are still in use, in the order of the names. */
-export async function queuesOf(locks: Locks, names: readonly string[]): Promise<readonly Queue[]> {
-  const queues: Queue[] = [];
-  for (let at = 0; at < names.length; at += AT_ONCE) {
-    const some = names.slice(at, at + AT_ONCE);
-    queues.push(...(await Promise.all(some.map((name) => locks.inspect(name)))));
-  }
-  return queues.filter(({ holders, waiters }) => holders.length + waiters.length > 0);
-}
 
 async function printQueues(queues: readonly Queue[], asJson: boolean): Promise<void> {
   if (asJson) return printJson(queues.map(queueJson));

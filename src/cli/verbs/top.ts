@@ -1,12 +1,12 @@
 import type { Queue } from '../../contract/store.ts';
 import type { Locks } from '../../locks.ts';
 import { list } from '../../operators/list.ts';
+import { queuesOf } from '../../operators/queues.ts';
 import { COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
-import { queuesOf } from './ls.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast top [PREFIX] [--store URL] [--json]
@@ -37,7 +37,7 @@ export const verb: Verb = {
 async function inUse(locks: Locks, prefix: string | undefined): Promise<readonly Queue[]> {
   const names: string[] = [];
   for await (const name of list(locks, prefix)) names.push(name);
-  const queues = [...(await queuesOf(locks, names))];
+  const queues = [...(await queuesOf(locks, names)).values()];
   return queues.sort(
     (a, b) => firstOf(a.waiters) - firstOf(b.waiters) || firstOf(a.holders) - firstOf(b.holders),
   );

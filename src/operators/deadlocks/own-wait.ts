@@ -141,15 +141,15 @@ export class OwnWait {
       queue: false,
       holder: { ...this.#who, label },
     };
-    const terms = { heartbeat: true, beatTtlMs: ttlMs, confirmGrant: false };
+    const terms = { heartbeat: true, beatTtlMs: ttlMs, minHoldMs: 0 };
     const gone = (): void => {
       // The next look publishes it again.
       this.#posted = this.#posted.filter((each) => each.claim !== live);
       settle();
     };
-    const claimant = { granted: settle, gone, failed: gone, lost: gone };
-    const live = new LiveClaim(this.#services, claim, terms, claimant);
-    live.start();
+    const handOn = (): undefined => undefined;
+    const claimant = { granted: settle, gone, failed: gone, lost: gone, handOn };
+    const live: LiveClaim = new LiveClaim(this.#services, claim, terms, claimant);
     return live;
   }
 }

@@ -3,6 +3,7 @@ import type { Place } from './blocks.ts';
 
 /** What runs the pages whose code is in files of their own. */
 export const RUN_BY: Readonly<Record<string, string>> = {
+  'docs/guide/dashboard.md': 'test/dashboard/frameworks.test.ts',
   'docs/guide/express-and-fastify.md': 'test/methods/guide/express-and-fastify.test.ts',
   'docs/guide/kubernetes-deployments.md': 'test/methods/guide/kubernetes-deployments.test.ts',
   'docs/guide/nestjs.md': 'test/methods/guide/nestjs.test.ts',

@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts';
 import { CLAIM_FAULTS } from './faults/claims.ts';
+import { DASHBOARD_FAULTS } from './faults/dashboard.ts';
 import { DEADLINE_FAULTS } from './faults/deadline.ts';
 import { DEADLOCK_FAULTS } from './faults/deadlocks.ts';
 import { DIALECT_FAULTS } from './faults/dialects.ts';
@@ -41,5 +42,5 @@ export const FAULTS: readonly Fault[] = [
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
   ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
-  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS],
+  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS, ...DASHBOARD_FAULTS],
 ];

@@ -36,7 +36,7 @@ const ROOMS = [
     (name) => `stores/${name}`,
   ),
   ...['stores/document', 'stores/kubernetes', 'layers/quorum', 'fences', 'database-locks'],
-  ...['integrations/nestjs', 'integrations/opentelemetry', 'operators/deadlocks'],
+  ...['integrations/nestjs', 'integrations/opentelemetry', 'operators/deadlocks', 'dashboard'],
 ];
 const REST = 'the rest';
 
@@ -51,6 +51,9 @@ const UNITS = [
 
 /** Of what speaks with a server, without one. */
 const UNITS_OF_CLIENTS = /^test\/clients\/((redis|postgres|mysql|sql)\/|.*\/units\/)?[^/]+$/;
+
+/** Those that need neither the pages nor a compiler. */
+const DASHBOARD = /^test\/dashboard\/(history|requests|stream)\.test/;
 
 /** As an application. */
 const NESTJS = 'test/integrations/nestjs/nestjs.test.ts';
@@ -120,6 +123,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'stores/zookeeper') return ofZookeeper(file);
   if (part === 'stores/consensus') return ofConsensus(file);
   if (part === 'layers/quorum') return ofQuorum(file);
+  if (part === 'dashboard') return DASHBOARD.test(file) ? 'units' : undefined;
   if (part === 'integrations/nestjs') return file === NESTJS ? 'units' : undefined;
   if (part === 'database-locks') return ofTransactions(file);
   if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;

@@ -5,8 +5,11 @@ import { filesOf, parse, type Tree, visit } from './tree.ts';
 const ERRORS_PAGE = 'docs/reference/errors.md';
 const OPTIONS_PAGE = 'docs/reference/options.md';
 /** Stores have their options on their own pages. */
-const WITH_OPTIONS =
-  /^src\/(connect|core|database-locks|fences|integrations|jobs|layers|operators|primitives)\b/;
+const ROOMS = [
+  ...['connect', 'core', 'dashboard', 'database-locks', 'fences', 'integrations', 'jobs'],
+  ...['layers', 'operators', 'primitives'],
+];
+const WITH_OPTIONS = new RegExp(`^src/(${ROOMS.join('|')})\\b`);
 const INDEX = 'docs/README.md';
 const LINK = /\]\(([^)\s]+)(?:\s"[^"]*")?\)/g;
 const CODE_BLOCK = /^```[\s\S]*?^```/gm;

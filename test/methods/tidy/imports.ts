@@ -52,7 +52,8 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['fences', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['integrations/*', FACES],
   ['connect.ts', ['stores/*', 'operators', ...LOCKS]],
-  ['cli', ['stores/*', 'jobs/*', ...FACES]],
+  ['dashboard', FACES],
+  ['cli', ['stores/*', 'jobs/*', 'dashboard', ...FACES]],
   ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
 ]);
 /** Where a client that the user has installed is loaded. */

@@ -10,7 +10,7 @@ export type Tree = ReadonlyMap<string, string>;
 
 const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'site']);
 const GENERATED = /\.(tgz|db|db-shm|db-wal)$/;
-const CODE = /^(src|test|scripts|examples|bench)\/.*\.(ts|mts|cts|mjs)$/;
+const CODE = /^(src|test|scripts|examples|bench)\/.*\.(tsx?|mts|cts|mjs)$/;
 
 /** Everything that the project consists of. */
 export function readTree(): Tree {

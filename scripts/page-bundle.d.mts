@@ -1,0 +1,1 @@
+export function pageBundle(path: string): string | undefined;

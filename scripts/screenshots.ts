@@ -1,0 +1,220 @@
+/**
+ * `npm run screenshots`: the pictures of the dashboard in docs/images, taken in a real browser of
+ * real claims, whose hosts and ages are made up.
+ */
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createLocks } from 'holdfast';
+import { dashboard } from 'holdfast/dashboard';
+import { memoryStore } from 'holdfast/memory';
+import type { Claim, Kind, Store } from 'holdfast/store';
+import type { Page } from 'playwright-core';
+import { openBrowser } from '../test/servers/browser.ts';
+
+const IMAGES = fileURLToPath(new URL('../docs/images/', import.meta.url));
+
+interface Queue {
+  readonly name: string;
+  readonly kind?: Kind;
+  readonly limit?: number;
+  /** `label@host:pid`, since how many seconds; those that fit hold, the others wait. */
+  readonly seats: readonly (readonly [who: string, seconds: number])[];
+}
+
+const QUEUES: readonly Queue[] = [
+  {
+    name: 'invoice:2026-0714',
+    // The first ones leave while pictures are taken.
+    seats: [
+      ['invoicing@api-4:8120', 360],
+      ['invoicing@api-2:8001', 350],
+      ['invoicing@api-4:8121', 340],
+      ['invoicing@api-4:8122', 330],
+      ['invoicing@api-4:8123', 322],
+      ['invoicing@api-2:8001', 300],
+      ['invoicing@api-5:8120', 290],
+      ['invoicing@api-1:7940', 280],
+      ['invoicing@api-3:8112', 252],
+      ['refunds@api-6:8010', 41],
+      ['invoicing@worker-2:311', 12],
+    ],
+  },
+  {
+    name: 'scheduler',
+    kind: 'permits',
+    limit: 2,
+    seats: [
+      ['scheduler@node-a:17', 86_400],
+      ['scheduler@node-b:22', 85_900],
+      ['standby@node-c:19', 7_200],
+      ['standby@node-d:25', 3_600],
+    ],
+  },
+  {
+    name: 'gpu',
+    kind: 'permits',
+    limit: 4,
+    seats: ['gpu-1:90', 'gpu-1:91', 'gpu-2:90', 'gpu-2:95'].map((at, n) => [
+      `train@${at}`,
+      900 - n,
+    ]),
+  },
+  {
+    name: 'account:1042',
+    seats: [
+      ['transfer@api-1:7940', 9],
+      ['transfer@api-2:8001', 6],
+    ],
+  },
+  {
+    name: 'account:2210',
+    seats: [
+      ['transfer@api-2:8001', 8],
+      ['transfer@api-1:7940', 5],
+    ],
+  },
+  {
+    name: 'config',
+    kind: 'read',
+    limit: 2 ** 30,
+    seats: [
+      ['web@api-1:7940', 3],
+      ['web@api-2:8001', 2],
+    ],
+  },
+  { name: 'once:report:2026-07', seats: [['report.sh@cron-1:4711', 75]] },
+  { name: 'refresh:exchange-rates', seats: [['rates@api-2:8001', 1]] },
+  {
+    name: 'import:products',
+    seats: [
+      ['import@worker-1:300', 640],
+      ['import@worker-2:311', 300],
+    ],
+  },
+  ...['sku-4410', 'sku-4411', 'sku-7003', 'sku-7119', 'sku-9001'].map((sku, n) => ({
+    name: `stock:${sku}`,
+    seats: [[`till@shop-${1 + (n % 3)}:${6_000 + n}`, 1 + n]] as const,
+  })),
+];
+
+const TTL_MS = 30_000;
+
+interface Picture {
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+  /** Brings the page to show what the picture is of. */
+  readonly view: (page: Page) => Promise<void>;
+}
+
+const CHOSEN = 'invoice:2026-0714';
+
+const choose = async (page: Page): Promise<void> => {
+  await page.getByText(CHOSEN).first().click();
+};
+
+const PICTURES: readonly (readonly [name: string, picture: Picture])[] = [
+  ['dashboard', { view: choose }],
+  ['dashboard-dark', { scheme: 'dark', view: choose }],
+  ['dashboard-timeline', { scheme: 'dark', height: 560, view: (page) => page.keyboard.press('t') }],
+  ['dashboard-phone', { scheme: 'dark', width: 390, height: 760, view: choose }],
+  ['dashboard-phone-list', { width: 390, height: 760, view: async () => {} }],
+  [
+    'dashboard-evict',
+    {
+      height: 620,
+      async view(page) {
+        await choose(page);
+        await page.getByRole('button', { name: 'Evict' }).first().click();
+        await page.getByLabel('Reason').fill('it hangs since noon');
+        await page.getByLabel('Type').fill(CHOSEN);
+      },
+    },
+  ],
+  // The last, because the queue is short by then.
+  ['dashboard-graph', { height: 620, view: (page) => page.keyboard.press('g') }],
+];
+
+async function main(): Promise<void> {
+  mkdirSync(IMAGES, { recursive: true });
+  const store = memoryStore();
+  const claims = QUEUES.flatMap((queue) => claimsOf(queue));
+  for (const claim of claims) await store.claim([claim]);
+  const locks = createLocks(store);
+  const token = 'of the pictures, for an hour';
+  const server = createServer(dashboard(locks, { auth: token, readOnly: false, every: 200 }));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { browser, close } = await openBrowser();
+  const beats = setInterval(() => void store.renew(claims), 7_000);
+  const sales = setInterval(() => void sell(store), 700);
+  try {
+    for (const [name, { scheme = 'light', width = 1180, height = 720, view }] of PICTURES) {
+      const context = await browser.newContext({
+        ...{ colorScheme: scheme, viewport: { width, height } },
+        extraHTTPHeaders: { authorization: `Bearer ${token}` },
+      });
+      const page = await context.newPage();
+      await page.goto(url);
+      await page.getByText(CHOSEN).first().waitFor();
+      await sleep(1_500);
+      await store.release(claims.splice(0, 1));
+      await sleep(3_500);
+      await view(page);
+      await page.screenshot({ path: `${IMAGES}${name}.png` });
+      await context.close();
+    }
+  } finally {
+    clearInterval(beats);
+    clearInterval(sales);
+    await close();
+    server.closeAllConnections();
+    server.close();
+    await locks.close({ drain: 0 });
+  }
+}
+
+function claimsOf({ name, kind = 'mutex', limit = 1, seats }: Queue): Claim[] {
+  return seats.map(([who, seconds]) => claimOf(name, who, { kind, limit, seconds }));
+}
+
+let ids = 0;
+
+function claimOf(
+  resource: string,
+  who: string,
+  {
+    kind,
+    limit,
+    seconds,
+  }: { readonly kind: Kind; readonly limit: number; readonly seconds: number },
+): Claim {
+  const [, label = '', host = '', pid = ''] = /^(.*)@(.*):(\d+)$/.exec(who) ?? [];
+  ids += 1;
+  return {
+    ...{ resource, id: ids.toString(16).padStart(32, '0'), kind, permits: 1, limit, ttlMs: TTL_MS },
+    queue: true,
+    holder: { host, pid: Number(pid), label, since: Date.now() - seconds * 1_000 },
+  };
+}
+
+let last: readonly Claim[] = [];
+
+/** Tills sell one item after the other, so that something happens. */
+async function sell(store: Store): Promise<void> {
+  const next = ['sku-1207', 'sku-1208'].map((sku, n) =>
+    claimOf(`stock:${sku}`, `till@shop-${1 + (ids % 3)}:${6_100 + n}`, {
+      ...{ kind: 'mutex', limit: 1, seconds: 0 },
+    }),
+  );
+  await store.claim(next);
+  await sleep(100 + 400 * Math.random());
+  await store.release(last);
+  last = next;
+}
+
+await main();

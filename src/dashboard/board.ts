@@ -1,0 +1,104 @@
+/** What the store showed at the last look, and what is different from the look before. */
+import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import type { Row, Seat } from './wire.ts';
+
+/** Most seats of one row; a page that shows more helps no person. */
+const MAX_SEATS = 200;
+
+/** A longer label is cut. */
+const MAX_LABEL = 256;
+
+/** An end moves by this much, in ms, only through a heartbeat: requests take less or vary less. */
+const BEAT_MS = 250;
+
+export interface Change {
+  /** Names of rows that are new or different. */
+  readonly changed: readonly string[];
+  readonly gone: readonly string[];
+  /** Names of rows of which only a heartbeat is new. */
+  readonly beaten: readonly string[];
+  /** The rows before, of all that changed or went. */
+  readonly before: ReadonlyMap<string, Row>;
+}
+
+interface Known {
+  readonly row: Row;
+  readonly shape: string;
+}
+
+export class Board {
+  #rows = new Map<string, Known>();
+
+  get names(): IterableIterator<string> {
+    return this.#rows.keys();
+  }
+
+  row(name: string): Row | undefined {
+    return this.#rows.get(name)?.row;
+  }
+
+  clear(): void {
+    this.#rows.clear();
+  }
+
+  /** Takes the queues of a whole look. */
+  take(queues: ReadonlyMap<string, Queue>, now: number): Change {
+    const rows = new Map<string, Known>();
+    const [changed, beaten]: [string[], string[]] = [[], []];
+    const before = new Map<string, Row>();
+    for (const [name, queue] of queues) {
+      const row = rowOf(name, queue, now);
+      const old = this.#rows.get(name);
+      const shape = shapeOf(row);
+      const same = old?.shape === shape;
+      if (!same) changed.push(name);
+      if (!same && old) before.set(name, old.row);
+      const beat = same && row.seats.some((seat, n) => moved(seat, old.row.seats[n]));
+      if (beat) beaten.push(name);
+      // Keeps the end that pages know, so that small errors do not add up unnoticed.
+      rows.set(name, same && !beat ? old : { row, shape });
+    }
+    const gone = [...this.#rows.keys()].filter((name) => !rows.has(name));
+    for (const name of gone) before.set(name, this.#rows.get(name)?.row as Row);
+    this.#rows = rows;
+    return { changed, gone, beaten, before };
+  }
+}
+
+function moved(seat: Seat, before: Seat | undefined): boolean {
+  return before === undefined || Math.abs(seat.endsAt - before.endsAt) >= BEAT_MS;
+}
+
+/** All but the ends of its seats. */
+function shapeOf(row: Row): string {
+  return JSON.stringify(row, (key, value) => (key === 'endsAt' ? undefined : value));
+}
+
+function rowOf(name: string, { limit, holders, waiters }: Queue, now: number): Row {
+  const seats = [
+    ...holders.map((member) => seatOf(member, true, now)),
+    ...waiters.map((member) => seatOf(member, false, now)),
+  ];
+  return {
+    name,
+    limit: limit === undefined || limit >= MAX_PERMITS ? null : limit,
+    holding: holders.length,
+    waiting: waiters.length,
+    seats: seats.slice(0, MAX_SEATS),
+  };
+}
+
+function seatOf(member: Member, holds: boolean, now: number): Seat {
+  const { number, kind, permits, ttlMs, leftMs, holder } = member;
+  const { host, pid, since } = holder;
+  const label = holder.label?.slice(0, MAX_LABEL) ?? null;
+  return {
+    ...{ token: String(number), holds, kind, permits: kind === 'permits' ? permits : 1 },
+    ...{ host, pid, label, since, ttlMs, endsAt: Math.round(now + leftMs) },
+  };
+}
+
+/** `api-3 pid 81 (nightly.sh)` */
+export function whoText({ host, pid, label }: Pick<Seat, 'host' | 'pid' | 'label'>): string {
+  return `${host} pid ${pid}${label ? ` (${label})` : ''}`;
+}

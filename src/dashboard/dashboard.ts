@@ -1,0 +1,201 @@
+/**
+ * The dashboard as a request handler: one page, its files, a stream of what the store shows, and
+ * one change, `evict`.
+ *
+ * Invariant: nothing but the files of the page, which are public, is sent to a request that `auth`
+ * has not let in; and nothing is changed but by a POST in JSON from a page of the same origin, with
+ * the name typed, of a dashboard that is not read-only. Names, labels and reasons travel as JSON
+ * and become text nodes; the policy in http.ts forbids every script but the page's own.
+ * What would break it: a route that is looked up before `auth`; a piece of a name in HTML.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Duration, millisecondsOf } from '../base/duration.ts';
+import { isLockError, UsageError } from '../base/errors.ts';
+import { checkOptions, flag, text } from '../base/options.ts';
+import type { Holder } from '../contract/store.ts';
+import type { Engine } from '../core/engine.ts';
+import { recall } from '../jobs/records.ts';
+import { engineOf, type Locks } from '../locks.ts';
+import { verbOf } from '../store-calls/optional.ts';
+import { type Admits, gateOf, isSameOrigin } from './auth.ts';
+import { evictBy } from './eviction.ts';
+import { type Answer, bodyOf, pathOf, protect, queryOf, send, typeOf } from './http.ts';
+import { door, FILES, PAGE } from './page.ts';
+import { listen } from './reports.ts';
+import { Streams } from './streams.ts';
+import { Watcher } from './watcher.ts';
+import type { DoneRecord } from './wire.ts';
+
+export interface DashboardOptions {
+  /**
+   * Lets requests in: a function of the request, or a token of at least 16 characters, which a
+   * person types once, or a program sends as `Authorization: Bearer`.
+   */
+  readonly auth: string | Admits;
+  /** Default true. With false, a person who is let in can evict holders and waiters. */
+  readonly readOnly?: boolean;
+  /** Shows only resources whose names begin so; default all. */
+  readonly prefix?: string;
+  /** How often it looks at the store while a page is open; default 1 s, at least 100 ms. */
+  readonly every?: Duration;
+}
+
+/** A request handler for `node:http`, and for frameworks that take one. */
+export interface Dashboard {
+  (request: IncomingMessage, response: ServerResponse): void;
+  /** Ends the streams of all pages. `locks.close()` does so, too. */
+  close(): void;
+}
+
+const MIN_TOKEN = 16;
+const MIN_EVERY_MS = 100;
+
+const OPTIONS = {
+  auth: (given: string | Admits): string | Admits => {
+    if (typeof given === 'function') return given;
+    if (typeof given === 'string' && given.length >= MIN_TOKEN) return given;
+    throw new UsageError(
+      `The dashboard needs auth: a function, or a token of at least ${MIN_TOKEN} characters.`,
+    );
+  },
+  readOnly: flag(true),
+  prefix: (given: string | undefined, name: string): string => text(given, name) ?? '',
+  every: (given: Duration = '1s', name: string): number => {
+    const ms = millisecondsOf(given, name);
+    if (ms >= MIN_EVERY_MS) return ms;
+    throw new UsageError(`${name} must be at least ${MIN_EVERY_MS} ms.`);
+  },
+};
+
+/**
+ * Serves a page that shows all queues, live, below any path.
+ *
+ * @example
+ * import { createServer } from 'node:http';
+ * import { createLocks } from 'holdfast';
+ * import { dashboard } from 'holdfast/dashboard';
+ * import { memoryStore } from 'holdfast/memory';
+ *
+ * const locks = createLocks(memoryStore());
+ * createServer(dashboard(locks, { auth: ({ headers }) => headers['x-user'] === 'ann' }));
+ *
+ * @throws UsageError, ClosedError, and UnsupportedError if the store cannot list names.
+ */
+export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
+  const engine = engineOf(locks);
+  const { auth, readOnly, prefix, every: everyMs } = checkOptions(options, OPTIONS, 'dashboard');
+  engine.checkOpen();
+  verbOf(engine.services.calls.store, 'list');
+  const watcher = new Watcher({ locks, engine, readOnly, prefix, everyMs });
+  const streams = new Streams(watcher);
+  const gate = gateOf(auth);
+  const stopListening = listen(engine, watcher);
+  const closing = {
+    close(): void {
+      engine.closables.delete(closing);
+      stopListening();
+      streams.close();
+    },
+  };
+  engine.closables.add(closing);
+
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
+    const { path, last } = pathOf(request);
+    const what = `${request.method} ${last}`;
+    const file = request.method === 'GET' ? FILES.get(last) : undefined;
+    if (file) return file;
+    if (what === 'POST login' && gate.login) return login(gate.login, request);
+    if (!(await gate.admits(request))) {
+      return door(401, 'You need to be let in.', gate.login !== undefined);
+    }
+    if (what === 'GET ' && path.endsWith('/')) return PAGE;
+    if (what === 'GET record') {
+      const name = queryOf(request).get('name') ?? '';
+      watcher.checkShown(name);
+      return record(engine, name);
+    }
+    if (what === 'POST evict') {
+      return readOnly ? refusal(403, 'It is read-only.') : evictFrom(request);
+    }
+    if (what === 'GET events') {
+      engine.checkOpen();
+      if (streams.add(request, response)) return STREAMED;
+      return refusal(503, 'Too many pages are open.');
+    }
+    const isFolder = request.method === 'GET' && !last.includes('.');
+    return isFolder
+      ? { status: 308, headers: { location: `./${last}/` } }
+      : refusal(404, 'There is no such page.');
+  };
+
+  const evictFrom = async (request: IncomingMessage): Promise<Answer> => {
+    if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
+    if (typeOf(request) !== 'application/json') return refusal(415, 'It must be JSON.');
+    return evictBy(locks, watcher, json(await bodyOf(request)));
+  };
+
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    protect(response);
+    route(request, response)
+      .catch(failure)
+      .then((answer) => {
+        if (answer !== STREAMED) send(response, answer);
+      })
+      .catch(() => response.destroy());
+  };
+  return Object.assign(serve, { close: closing.close });
+}
+
+/** The response is a stream, and goes on. */
+const STREAMED: Answer = { status: 200 };
+
+/** Trades the token for a cookie. */
+async function login(
+  cookieFor: NonNullable<ReturnType<typeof gateOf>['login']>,
+  request: IncomingMessage,
+): Promise<Answer> {
+  if (!isSameOrigin(request)) return door(403, 'It does not come from this page.', true);
+  const body = await bodyOf(request);
+  const fields = typeof body === 'string' ? new URLSearchParams(body) : undefined;
+  const given = fields ? fields.get('token') : (body as { token?: unknown } | undefined)?.token;
+  const cookie = typeof given === 'string' ? cookieFor(given, request) : undefined;
+  if (cookie === undefined) return door(401, 'That is not the token.', true);
+  return { status: 303, headers: { location: './', 'set-cookie': cookie } };
+}
+
+/** Who did the work of a key of `once`; its result is nothing for this page. */
+async function record(engine: Engine, name: string): Promise<Answer> {
+  if (!name.startsWith('once:')) throw new UsageError('Only once: has records.');
+  const found = await recall<Note>(engine, engine.resource(name));
+  if (!found) return { status: 200, json: null };
+  const { by, token } = found.note;
+  const { host, pid, label = null } = by;
+  const done: DoneRecord = { host, pid, label, token, leftMs: found.leftMs };
+  return { status: 200, json: done };
+}
+
+interface Note {
+  readonly by: Holder;
+  readonly token: string;
+}
+
+function json(body: unknown): unknown {
+  if (typeof body !== 'string') return body;
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new UsageError('The body is not JSON.', { cause });
+  }
+}
+
+function refusal(status: number, error: string): Answer {
+  return { status, json: { error } };
+}
+
+function failure(error: unknown): Answer {
+  if (isLockError(error, 'USAGE')) return refusal(400, error.message);
+  if (isLockError(error, 'UNSUPPORTED')) return refusal(501, error.message);
+  if (isLockError(error)) return refusal(503, 'The store does not reply.');
+  process.emitWarning(error instanceof Error ? error : String(error));
+  return refusal(500, 'The dashboard failed.');
+}

@@ -1,0 +1,75 @@
+/** Requests and answers of the dashboard, whatever framework brings them. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  /** One of these, or none. */
+  readonly json?: unknown;
+  readonly text?: string;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Nothing is loaded from elsewhere, and no text becomes code or a page in another's frame. */
+const POLICY = [
+  "default-src 'none'",
+  ...["script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
+  ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
+  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+].join('; ');
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': POLICY,
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+/** Longest body, in bytes: a name, typed twice, a reason, and their escapes. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+/** On every response, also of a stream. */
+export function protect(response: ServerResponse): void {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+}
+
+export function send(response: ServerResponse, answer: Answer): void {
+  const { status, json, headers = {} } = answer;
+  const text = json === undefined ? (answer.text ?? '') : JSON.stringify(json);
+  const type = json === undefined ? (answer.type ?? 'text/plain') : 'application/json';
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, ...headers });
+  response.end(text);
+}
+
+/** The path as the browser sees it, and the last part of it, below which nothing is mounted. */
+export function pathOf(request: IncomingMessage): { readonly path: string; readonly last: string } {
+  // Express takes away the path below which it mounts.
+  const { originalUrl } = request as IncomingMessage & { readonly originalUrl?: string };
+  const [path = ''] = (originalUrl ?? request.url ?? '').split('?');
+  return { path, last: path.slice(path.lastIndexOf('/') + 1) };
+}
+
+export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  return new URLSearchParams(url.split('?')[1]);
+}
+
+/** What the type of the body is, without its parameters. */
+export function typeOf({ headers }: IncomingMessage): string {
+  return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** The body as text, or what a framework has read of it; undefined if it is too long. */
+export async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const { body } = request as IncomingMessage & { readonly body?: unknown };
+  if (body !== undefined) return body;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,108 @@
+/** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
+import type { Frame, Rates, Row, Told } from '../wire.ts';
+
+const MAX_TOLD = 2_000;
+
+/** One point a second, over as much as the figures beside it: a minute. */
+const POINTS = 60;
+
+/** How long until a stream that the server refused is asked for again, in ms. */
+const AGAIN_MS = 2_000;
+
+export interface View {
+  readonly version: number;
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly told: readonly Told[];
+  /** Grants in each of the last seconds. */
+  readonly points: readonly number[];
+  readonly rates: Rates;
+  readonly store: string;
+  readonly readOnly: boolean;
+  readonly cut: number;
+  readonly away: string | null;
+  readonly quarantineMs: number | null;
+  /** `loading` until all rows are there. */
+  readonly link: 'loading' | 'live' | 'broken';
+  /** Add it to the time of this machine to get that of the server. */
+  readonly ahead: number;
+}
+
+const NONE: View = {
+  ...{
+    version: 0,
+    rows: new Map(),
+    told: [],
+    points: Array<number>(POINTS).fill(0),
+    store: '',
+    readOnly: true,
+    cut: 0,
+  },
+  rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null },
+  ...{ away: null, quarantineMs: null, link: 'loading', ahead: 0 },
+};
+
+export class Feed {
+  view: View = NONE;
+  readonly #changed: (view: View) => void;
+  #second = 0;
+
+  constructor(changed: (view: View) => void) {
+    this.#changed = changed;
+    this.#connect();
+  }
+
+  #connect(): void {
+    const source = new EventSource('events');
+    // What a new stream begins with is everything.
+    source.onopen = () => this.#set({ ...NONE, points: this.view.points });
+    source.onmessage = ({ data }) => this.#take(JSON.parse(data) as Frame);
+    source.onerror = () => {
+      this.#set({ ...this.view, link: 'broken' });
+      if (source.readyState === EventSource.CLOSED) void this.#again();
+    };
+  }
+
+  async #again(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    const answer = await fetch('./').catch(() => undefined);
+    if (answer?.status === 401) location.reload();
+    else this.#connect();
+  }
+
+  #take(frame: Frame): void {
+    const rows = new Map(this.view.rows);
+    for (const name of frame.gone) rows.delete(name);
+    for (const row of frame.rows) rows.set(row.name, row);
+    for (const [name, ...ends] of frame.beats) {
+      const row = rows.get(name);
+      if (!row) continue;
+      const seats = row.seats.map((seat, n) => ({ ...seat, endsAt: ends[n] ?? seat.endsAt }));
+      rows.set(name, { ...row, seats });
+    }
+    const { now, store, readOnly, cut, away, quarantineMs, rates, told, more } = frame;
+    const grants = told.filter(({ what }) => what === 'granted' || what === 'handed on').length;
+    this.#set({
+      ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates, quarantineMs },
+      told: told.length === 0 ? this.view.told : [...this.view.told, ...told].slice(-MAX_TOLD),
+      // The first messages tell of more than a moment.
+      points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
+      link: more ? this.view.link : 'live',
+      ahead: now - Date.now(),
+    });
+  }
+
+  /** A point for each second. */
+  #count(now: number, grants: number): readonly number[] {
+    const { points } = this.view;
+    const second = Math.floor(now / 1_000);
+    const passed = Math.min(POINTS, second - this.#second);
+    this.#second = second;
+    const all = [...points, ...Array<number>(Math.max(0, passed)).fill(0)].slice(-POINTS);
+    return all.with(-1, (all.at(-1) ?? 0) + grants);
+  }
+
+  #set(view: View): void {
+    this.view = view;
+    this.#changed(view);
+  }
+}

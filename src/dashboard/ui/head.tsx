@@ -1,0 +1,91 @@
+/** What stands above every view: the store, and the figures of the last minute. */
+
+import type { ComponentChildren } from 'preact';
+import { span } from '../../operators/span.ts';
+import type { View } from './feed.ts';
+import { age, whole } from './text.ts';
+
+interface HeadProps {
+  readonly view: View;
+  readonly now: number;
+  readonly paused: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function Head({ view, now, paused, children }: HeadProps) {
+  const { store, readOnly, away, link } = view;
+  const state = paused ? 'paused' : link === 'broken' ? 'broken' : away ? 'away' : link;
+  return (
+    <header class="head">
+      <h1>Holdfast</h1>
+      <span class={`state ${state}`} role="status">
+        {WORDS[state]} {store && state !== 'broken' && `· ${store}`}
+      </span>
+      {readOnly && view.link !== 'loading' && <span class="badge">read-only</span>}
+      {children}
+      <Figures view={view} now={now} />
+    </header>
+  );
+}
+
+const WORDS = {
+  live: 'Live',
+  loading: 'Loading',
+  paused: 'Paused',
+  away: 'Store away',
+  broken: 'Disconnected',
+};
+
+function Figures({ view: { rows, rates, points }, now }: Pick<HeadProps, 'view' | 'now'>) {
+  let [holding, waiting, since] = [0, 0, now];
+  for (const row of rows.values()) {
+    holding += row.holding;
+    waiting += row.waiting;
+    const first = row.seats.find(({ holds }) => !holds);
+    if (first && first.since < since) since = first.since;
+  }
+  return (
+    <dl class="figures">
+      <Figure name="In use">{whole(rows.size)}</Figure>
+      <Figure name="Holding">{whole(holding)}</Figure>
+      <Figure name="Waiting">{whole(waiting)}</Figure>
+      <Figure name="Longest wait">{waiting > 0 ? age(now - since) : '–'}</Figure>
+      <Figure name="Grants a minute">
+        {whole(rates.grants)}
+        <Spark points={points} />
+      </Figure>
+      <Figure name="Median wait">{rates.waitMs === null ? '–' : span(rates.waitMs)}</Figure>
+      {rates.handOffMs !== null && (
+        <Figure name="Hand-off here">{`${rates.handOffMs.toFixed(1)} ms`}</Figure>
+      )}
+      {rates.losses > 0 && <Figure name="Losses here">{whole(rates.losses)}</Figure>}
+    </dl>
+  );
+}
+
+function Figure({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Spark({ points }: { readonly points: readonly number[] }) {
+  const most = Math.max(1, ...points);
+  const line = points
+    .map((n, at) => `${at + 60 - points.length},${18 - (n / most) * 16}`)
+    .join(' ');
+  return (
+    <svg class="spark" viewBox="0 0 60 20" preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={line} />
+    </svg>
+  );
+}

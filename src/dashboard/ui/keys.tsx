@@ -1,0 +1,60 @@
+/** Keys of the whole page, and the list of them. */
+import { useEffect, useRef } from 'preact/hooks';
+
+const KEYS: readonly (readonly [key: string, what: string])[] = [
+  ['j k', 'next and previous resource'],
+  ['Enter', 'the chosen one, or the first'],
+  ['Escape', 'close, or clear the search'],
+  ['/', 'search'],
+  ['p', 'pause and resume'],
+  ['q g t', 'queues, graph, timeline'],
+  ['?', 'these keys'],
+];
+
+/** While a person types or a dialog is open, only Escape and the arrows count. */
+export function useKeys(actions: Readonly<Record<string, () => void>>): void {
+  const current = useRef(actions);
+  current.current = actions;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      const { key, target, ctrlKey, metaKey, altKey } = event;
+      if (ctrlKey || metaKey || altKey || document.querySelector('dialog[open]')) return;
+      const types = target instanceof HTMLInputElement;
+      const presses = target instanceof HTMLButtonElement && key === 'Enter';
+      if (presses || (types && key.length === 1)) return;
+      const action = current.current[key];
+      if (!action) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+}
+
+export function Help({ close }: { readonly close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="keys-title">
+      <h2 id="keys-title">Keys</h2>
+      <dl class="keys">
+        {KEYS.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              {key.split(' ').map((each) => (
+                <kbd key={each}>{each}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <footer>
+        <button type="button" class="quiet" onClick={close}>
+          Close
+        </button>
+      </footer>
+    </dialog>
+  );
+}

@@ -1,0 +1,109 @@
+/** One resource: its queue in order, and its timeline. */
+
+import { useEffect, useState } from 'preact/hooks';
+import { span } from '../../../operators/span.ts';
+import type { DoneRecord, Row, Seat, Told } from '../../wire.ts';
+import { age, dateTime, kindOf, nameOf, placeOf, usedText } from '../text.ts';
+import { Bar } from './bar.tsx';
+import { Timeline } from './timeline.tsx';
+
+interface DetailsProps {
+  readonly name: string;
+  readonly row: Row | undefined;
+  readonly told: readonly Told[];
+  readonly now: number;
+  readonly readOnly: boolean;
+  readonly close: () => void;
+  readonly evict: (seat: Seat) => void;
+}
+
+export function Details({ name, row, told, now, readOnly, close, evict }: DetailsProps) {
+  const holders = row?.seats.filter(({ holds }) => holds) ?? [];
+  const waiters = row?.seats.filter(({ holds }) => !holds) ?? [];
+  const seat = (each: Seat) => (
+    <Place key={each.token} seat={each} now={now} evict={readOnly ? undefined : evict} />
+  );
+  const more = row ? row.holding + row.waiting - row.seats.length : 0;
+  return (
+    <section class="details" aria-label="Details">
+      <header>
+        <h2>
+          <bdi class="name">{name}</bdi>
+          <small>{row ? `${kindOf(row)} · ${usedText(row)}` : 'not in use'}</small>
+        </h2>
+        <button type="button" class="quiet" aria-label="Close" onClick={close}>
+          ✕
+        </button>
+      </header>
+      <div class="scrolls">
+        {name.startsWith('once:') && <Done key={name} name={name} inUse={row !== undefined} />}
+        <h3>
+          Holds <span>{row?.holding ?? 0}</span>
+        </h3>
+        <ol class="queue">{holders.map(seat)}</ol>
+        <h3>
+          Waits, in order <span>{row?.waiting ?? 0}</span>
+        </h3>
+        <ol class="queue waiting">{waiters.map(seat)}</ol>
+        {more > 0 && <p class="hint">and {more} more</p>}
+        <h3>Timeline</h3>
+        <Timeline told={told.filter((each) => each.name === name)} named={false} />
+      </div>
+    </section>
+  );
+}
+
+interface PlaceProps {
+  readonly seat: Seat;
+  readonly now: number;
+  readonly evict: ((seat: Seat) => void) | undefined;
+}
+
+function Place({ seat, now, evict }: PlaceProps) {
+  const { kind, permits, since, ttlMs, endsAt, token } = seat;
+  const beat = Math.max(0, now - (endsAt - ttlMs));
+  return (
+    <li class="place">
+      <span class="one-line">
+        <bdi>{nameOf(seat)}</bdi>
+        <small>
+          <bdi>{placeOf(seat)}</bdi>
+        </small>
+      </span>
+      <span class="figure" title={dateTime(since)}>
+        {age(now - since)}
+      </span>
+      <Bar seat={seat} now={now} />
+      <small class="facts">
+        {kind === 'mutex' ? '' : `${kind === 'permits' ? `${permits} permits` : kind} · `}
+        {span(endsAt - now)} left · heartbeat {span(beat)} ago · token <code>{token}</code>
+      </small>
+      {evict && (
+        <button type="button" class="evict" onClick={() => evict(seat)}>
+          Evict
+        </button>
+      )}
+    </li>
+  );
+}
+
+/** Whether the work of a key of `once` is done. Running work shows as the holder. */
+function Done({ name, inUse }: { readonly name: string; readonly inUse: boolean }) {
+  const [record, setRecord] = useState<DoneRecord | null | undefined>(undefined);
+  // `inUse`: asked again when the work has ended.
+  useEffect(() => {
+    const question = new AbortController();
+    fetch(`record?name=${encodeURIComponent(name)}`, { signal: question.signal })
+      .then(async (answer) => setRecord(answer.ok ? await answer.json() : null))
+      .catch(() => {});
+    return () => question.abort();
+  }, [name, inUse]);
+  if (record === undefined) return null;
+  if (record === null) return <p class="hint">Not done yet, or its record has ended.</p>;
+  const { label, host, pid, leftMs } = record;
+  return (
+    <p class="note">
+      Done by <bdi>{label ?? host}</bdi> ({host} · {pid}); remembered for another {span(leftMs)}.
+    </p>
+  );
+}

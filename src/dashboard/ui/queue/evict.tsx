@@ -1,0 +1,86 @@
+/** Evicts a holder or waiter, after its resource's name has been typed and a reason given. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EvictRequest, Seat } from '../../wire.ts';
+import { nameOf, placeOf } from '../text.ts';
+
+interface EvictProps {
+  readonly name: string;
+  readonly seat: Seat;
+  readonly close: () => void;
+}
+
+export function Evict({ name, seat, close }: EvictProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState('');
+  const [reason, setReason] = useState('');
+  const [now, setNow] = useState(false);
+  const [error, setError] = useState('');
+  useEffect(() => dialog.current?.showModal(), []);
+  const send = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const body: EvictRequest = { name, token: seat.token, reason, now, typed };
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch('evict', init).catch(() => undefined);
+    if (answer?.ok) return close();
+    const said = await answer?.json().catch(() => undefined);
+    setError(said?.error ?? 'The dashboard does not reply.');
+  };
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="evict-title">
+      <form onSubmit={send}>
+        <h2 id="evict-title">Evict from this queue</h2>
+        <p>
+          <bdi>{nameOf(seat)}</bdi>{' '}
+          <small>
+            <bdi>{placeOf(seat)}</bdi>
+          </small>{' '}
+          {seat.holds ? 'is told with its next heartbeat and stops in time.' : 'stops waiting.'}
+        </p>
+        <label>
+          Reason, which it is told
+          <input
+            value={reason}
+            required
+            maxLength={300}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </label>
+        <label>
+          <span>
+            Type <bdi class="name">{name}</bdi> to confirm
+          </span>
+          <input
+            value={typed}
+            required
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        </label>
+        {seat.holds && (
+          <label class="check">
+            <input type="checkbox" checked={now} onInput={() => setNow(!now)} />
+            <span>
+              At once
+              <small>The next holder comes in beside it. Only a fence protects data then.</small>
+            </span>
+          </label>
+        )}
+        {error && (
+          <p class="error" role="alert">
+            {error}
+          </p>
+        )}
+        <footer>
+          <button type="button" class="quiet" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="danger" disabled={typed !== name || reason === ''}>
+            Evict
+          </button>
+        </footer>
+      </form>
+    </dialog>
+  );
+}

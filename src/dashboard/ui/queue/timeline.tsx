@@ -1,0 +1,46 @@
+/** What happened, the newest first. */
+import type { Told } from '../../wire.ts';
+import { clockTime } from '../text.ts';
+
+const MAX_LINES = 200;
+
+interface TimelineProps {
+  readonly told: readonly Told[];
+  /** Also says of which resource. */
+  readonly named: boolean;
+  readonly choose?: (name: string) => void;
+}
+
+export function Timeline({ told, named, choose }: TimelineProps) {
+  if (told.length === 0) return <p class="hint">Nothing has happened since this page opened.</p>;
+  const lines = told.slice(-MAX_LINES).reverse();
+  return (
+    <ol class="timeline">
+      {lines.map(({ at, name, what, who, detail, from, token }, n) => (
+        <li key={`${at} ${name} ${what} ${token} ${told.length - n}`} class={classOf(what)}>
+          <time>{clockTime(at)}</time>
+          <span class="event">{what}</span>
+          {named && (
+            <button type="button" class="link name" onClick={() => choose?.(name)}>
+              <bdi>{name}</bdi>
+            </button>
+          )}
+          <span class="by">
+            {who && <bdi>{who}</bdi>}
+            {detail && (
+              <small>
+                <bdi>{detail}</bdi>
+              </small>
+            )}
+            {from === 'store' && what === 'gone' && !detail && <small>it is not known why</small>}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function classOf(what: Told['what']): string {
+  if (what === 'lost' || what === 'evicted') return 'bad';
+  return what === 'granted' || what === 'handed on' ? 'good' : '';
+}

@@ -1,0 +1,62 @@
+/** Words and figures for people. */
+import { span } from '../../operators/span.ts';
+import type { Row, Seat } from '../wire.ts';
+
+/** The same, where tenths of a second would only flicker. */
+export function age(ms: number): string {
+  return ms < 9_950 ? `${Math.max(0, Math.floor(ms / 1000))} s` : span(ms);
+}
+
+export function clockTime(at: number): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour12: false });
+}
+
+export function dateTime(at: number): string {
+  return new Date(at).toLocaleString(undefined, { hour12: false });
+}
+
+export function whole(n: number): string {
+  return n.toLocaleString('en-US');
+}
+
+/** What a person calls the process: its label, or where it runs. */
+export function nameOf({ label, host }: Seat): string {
+  return label ?? host;
+}
+
+export function placeOf({ host, pid }: Seat): string {
+  return `${host} · ${pid}`;
+}
+
+export type Filter = 'all' | 'waited for' | 'mutex' | 'permits' | 'read-write' | 'once';
+
+export function kindOf({ name, seats }: Row): string {
+  const kind = seats[0]?.kind;
+  if (name.startsWith('once:')) return 'once';
+  if (name.startsWith('refresh:')) return 'refresh';
+  if (kind === 'permits') return 'semaphore';
+  return kind === 'read' || kind === 'write' ? 'read-write lock' : 'mutex';
+}
+
+export function isOf(filter: Filter, row: Row): boolean {
+  const kind = row.seats[0]?.kind;
+  if (filter === 'all') return true;
+  if (filter === 'waited for') return row.waiting > 0;
+  if (filter === 'once') return /^(once|refresh):/.test(row.name);
+  if (filter === 'read-write') return kind === 'read' || kind === 'write';
+  return kind === filter;
+}
+
+export function mentions(row: Row, words: string): boolean {
+  if (row.name.toLowerCase().includes(words)) return true;
+  return row.seats.some(({ host, label, pid }) =>
+    `${host} ${pid} ${label ?? ''}`.toLowerCase().includes(words),
+  );
+}
+
+/** `2 of 3` permits, or how many hold. */
+export function usedText({ limit, holding, seats }: Row): string {
+  if (limit === null) return `${holding}`;
+  const used = seats.reduce((sum, { holds, permits }) => sum + (holds ? permits : 0), 0);
+  return `${used} of ${limit}`;
+}

@@ -1,0 +1,145 @@
+/**
+ * The one watcher of a store, however many pages are open: it looks at all queues again and again
+ * while there is a page, and tells every page the differences.
+ *
+ * Between two looks it waits for at least as long as the last one took, so that it keeps a store
+ * with many resources busy for no more than half of the time.
+ */
+import { sleep } from '../base/clock.ts';
+import { isLockError, UsageError } from '../base/errors.ts';
+import { show } from '../base/show.ts';
+import type { Queue } from '../contract/store.ts';
+import type { Engine } from '../core/engine.ts';
+import type { Locks } from '../locks.ts';
+import { list } from '../operators/list.ts';
+import { queuesOf } from '../operators/queues.ts';
+import { Board, type Change } from './board.ts';
+import { History } from './history.ts';
+import type { Frame } from './wire.ts';
+
+/** Most resources that are read and shown. */
+const MAX_RESOURCES = 20_000;
+
+export interface WatcherParts {
+  readonly locks: Locks;
+  readonly engine: Engine;
+  readonly prefix: string;
+  readonly everyMs: number;
+  readonly readOnly: boolean;
+}
+
+/** Those who are told. */
+export interface Listeners {
+  tell(change: Pick<Change, 'changed' | 'gone' | 'beaten'>): void;
+  close(): void;
+}
+
+export class Watcher {
+  readonly board: Board = new Board();
+  readonly history: History = new History();
+  readonly #parts: WatcherParts;
+  #hasLooked = false;
+  #away: string | null = null;
+  #cut = 0;
+  #quarantineMs: number | null = null;
+  #running: AbortController | undefined;
+
+  constructor(parts: WatcherParts) {
+    this.#parts = parts;
+  }
+
+  get prefix(): string {
+    return this.#parts.prefix;
+  }
+
+  /** What is beyond the prefix is not for those who are let in. @throws UsageError */
+  checkShown(name: string): void {
+    if (!name.startsWith(this.prefix)) throw new UsageError('This name is not shown here.');
+  }
+
+  /** The board shows a look since the start. */
+  get hasLooked(): boolean {
+    return this.#hasLooked;
+  }
+
+  /** Looks until `stop`, and tells these listeners. */
+  start(listeners: Listeners): void {
+    if (this.#running) return;
+    this.#running = new AbortController();
+    // Of what happened while no page was open, it does not know when.
+    this.board.clear();
+    this.#hasLooked = false;
+    this.#run(listeners, this.#running.signal).catch((error: unknown) =>
+      process.emitWarning(`The dashboard stopped looking: ${show(error)}`),
+    );
+  }
+
+  stop(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+  }
+
+  /** A message without rows. */
+  frame(): Frame {
+    const now = Date.now();
+    const { engine, readOnly } = this.#parts;
+    return {
+      ...{ now, store: engine.services.calls.store.name, readOnly, away: this.#away },
+      ...{
+        quarantineMs: this.#quarantineMs,
+        cut: this.#cut,
+        rates: this.history.rates(now),
+        more: false,
+      },
+      ...{ rows: [], gone: [], beats: [], told: [] },
+    };
+  }
+
+  async #run(listeners: Listeners, signal: AbortSignal): Promise<void> {
+    const { engine, everyMs } = this.#parts;
+    const { clock } = engine.services;
+    while (!signal.aborted) {
+      const began = clock.now();
+      try {
+        await this.#look(listeners, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#away = trouble(error);
+        listeners.tell({ changed: [], gone: [], beaten: [] });
+        if (isLockError(error, 'CLOSED')) listeners.close();
+      }
+      await sleep(clock, Math.max(everyMs, clock.now() - began), signal);
+    }
+  }
+
+  async #look(listeners: Listeners, signal: AbortSignal): Promise<void> {
+    const { locks, prefix } = this.#parts;
+    const names: string[] = [];
+    let cut = 0;
+    for await (const name of list(locks, prefix)) {
+      if (names.length < MAX_RESOURCES) names.push(name);
+      else cut += 1;
+    }
+    const queues = await queuesOf(locks, names);
+    if (signal.aborted) return;
+    this.#away = null;
+    this.#cut = cut;
+    this.#quarantineMs = quarantineOf(queues.values());
+    const now = Date.now();
+    const change = this.board.take(queues, now);
+    if (this.#hasLooked) this.history.conclude(change, (name) => this.board.row(name), now);
+    this.#hasLooked = true;
+    listeners.tell(change);
+  }
+}
+
+function quarantineOf(queues: Iterable<Queue>): number | null {
+  const all = [...queues].flatMap(({ quarantineMs }) => quarantineMs ?? []);
+  return all.length > 0 ? all.reduce((most, ms) => Math.max(most, ms)) : null;
+}
+
+/** Without the password of a URL, which an error may cite. */
+function trouble(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\/\/[^\s/]*@/g, '//');
+}

@@ -1,0 +1,108 @@
+/** What the server and the page say to each other, as JSON. Times are epoch ms of the server. */
+
+/** A holder or waiter. It has no claim id: with one, a reader could release the claim. */
+export interface Seat {
+  /** The fencing token of a holder, the place of a waiter; in decimal, too large for a number. */
+  readonly token: string;
+  readonly holds: boolean;
+  readonly kind: 'mutex' | 'read' | 'write' | 'permits';
+  readonly permits: number;
+  readonly host: string;
+  readonly pid: number;
+  readonly label: string | null;
+  /** When it asked, by the wall clock of its own machine. */
+  readonly since: number;
+  readonly ttlMs: number;
+  /** When it ends without another heartbeat. */
+  readonly endsAt: number;
+}
+
+/** One resource in use. */
+export interface Row {
+  /** Without the prefix of the locks. */
+  readonly name: string;
+  /** Null for a read-write lock, which has none. */
+  readonly limit: number | null;
+  /** All of them; `seats` lists the first. */
+  readonly holding: number;
+  readonly waiting: number;
+  /** Holders first, then waiters in order. */
+  readonly seats: readonly Seat[];
+}
+
+export type Happening =
+  | 'waits'
+  | 'granted'
+  | 'handed on'
+  | 'gone'
+  | 'left'
+  | 'released'
+  | 'lost'
+  | 'missed'
+  | 'evicted';
+
+/** One line of a timeline. */
+export interface Told {
+  readonly at: number;
+  readonly name: string;
+  readonly what: Happening;
+  readonly token: string | null;
+  /** The process, for people; null if it is not known. */
+  readonly who: string | null;
+  /** A reason, or a takeover. */
+  readonly detail: string | null;
+  /** Told by this process, or concluded from two looks at the store. */
+  readonly from: 'process' | 'store';
+}
+
+/** Of the last minute. */
+export interface Rates {
+  readonly grants: number;
+  readonly losses: number;
+  /** The median wait of those that were granted; null if there were none. */
+  readonly waitMs: number | null;
+  /** The median time between two holders of this process; null if there were none. */
+  readonly handOffMs: number | null;
+}
+
+/** One message of the stream. */
+export interface Frame {
+  readonly now: number;
+  readonly store: string;
+  readonly readOnly: boolean;
+  /** What is wrong with the store; null if it replied to the last look. */
+  readonly away: string | null;
+  /** The store has lost its memory, and grants nothing for so long; null otherwise. */
+  readonly quarantineMs: number | null;
+  /** Resources in use beyond those that are shown. */
+  readonly cut: number;
+  readonly rates: Rates;
+  /** New and changed ones. */
+  readonly rows: readonly Row[];
+  readonly gone: readonly string[];
+  /** Only their heartbeats are new: the name, and the ends of all its seats. */
+  readonly beats: readonly (readonly [name: string, ...endsAt: number[]])[];
+  readonly told: readonly Told[];
+  /** More follows at once: the first frames of a page. */
+  readonly more: boolean;
+}
+
+/** The body of `POST evict`. */
+export interface EvictRequest {
+  readonly name: string;
+  readonly token: string;
+  readonly reason: string;
+  /** At once; default: with its TTL. */
+  readonly now?: boolean;
+  /** The name, as a person has typed it. */
+  readonly typed: string;
+}
+
+/** The answer to `GET record`: who did the work of a key of `once`. */
+export interface DoneRecord {
+  readonly host: string;
+  readonly pid: number;
+  readonly label: string | null;
+  readonly token: string;
+  readonly leftMs: number;
+}

@@ -1,0 +1,189 @@
+/** The dashboard in a real browser: Chromium, as the command line serves it, on a real Redis. */
+
+import { createLocks, type Locks } from 'holdfast';
+import { redisStore } from 'holdfast/redis';
+import { Redis } from 'ioredis';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type OpenBrowser, openBrowser } from '../../servers/browser.ts';
+import { RedisServer } from '../../servers/redis-server.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { Place } from '../program.ts';
+
+const TOKEN = 'a-token-of-an-operator';
+
+/** For each case: a browser, ten thousand claims and a busy machine. */
+const CASE_MS = 120_000;
+const PATIENCE = { timeout: 60_000 };
+
+let browser: OpenBrowser;
+beforeAll(async () => {
+  browser = await openBrowser();
+}, CASE_MS);
+afterAll(() => browser.close());
+
+interface World {
+  readonly place: Place;
+  readonly store: string;
+  readonly locks: Locks;
+  readonly proxy: TcpProxy;
+  readonly url: string;
+}
+
+async function start(...flags: string[]): Promise<World> {
+  const server = await RedisServer.start({ persistent: true });
+  const proxy = await TcpProxy.start(server.port);
+  const client = new Redis(server.url);
+  const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }), { label: 'test' });
+  onTestFinished(async () => {
+    await locks.close({ drain: 0 }).catch(() => {});
+    client.disconnect();
+    proxy.close();
+    await server.close();
+  });
+  const place = new Place();
+  const store = `redis://${proxy.host}:${proxy.port}?afterDataLoss=trust`;
+  const env = { ...place.env, HOLDFAST_STORE: store, HOLDFAST_DASHBOARD_TOKEN: TOKEN };
+  const program = place.start(['dashboard', '--port', '0', ...flags], { env });
+  await program.says('\n');
+  return {
+    place,
+    store: `${server.url}?afterDataLoss=trust`,
+    locks,
+    proxy,
+    url: program.out.trim(),
+  };
+}
+
+/** Opens the page with the token, as a person does; counts what its policy has forbidden. */
+async function open(url: string): Promise<Page> {
+  const context = await browser.browser.newContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE.timeout);
+  await page.addInitScript(`
+    globalThis.forbidden = 0;
+    addEventListener('securitypolicyviolation', () => (globalThis.forbidden += 1));
+  `);
+  await page.goto(url);
+  await page.getByLabel('Token').fill(TOKEN);
+  await page.getByRole('button', { name: 'Open' }).click();
+  await page.getByText('Live').waitFor();
+  return page;
+}
+
+/** How often the policy forbade something, and what hostile text has set. */
+const noticed = (page: Page): Promise<unknown> =>
+  page.evaluate('({ forbidden: globalThis.forbidden, hacked: globalThis.hacked })');
+
+describe('the dashboard', { timeout: CASE_MS }, () => {
+  it('shows four processes that sell, and takes the lock away from one', async () => {
+    const { place, store, locks, url } = await start('--evict');
+    const tills = ['till-1', 'till-2', 'till-3', 'till-4'].map((label) => {
+      const run = ['run', 'stock', '--ttl', '2s', '--label', label, '--store', store];
+      return { label, program: place.start([...run, '--', 'cat']) };
+    });
+    const page = await open(url);
+    await page.getByRole('option', { name: 'stock' }).click();
+    const details = page.getByRole('region', { name: 'Details' });
+    await expect
+      .poll(() => details.getByRole('button', { name: 'Evict' }).count(), PATIENCE)
+      .toBe(4);
+    const queue = await locks.inspect('stock');
+    const order = [...queue.holders, ...queue.waiters].map(({ holder }) => holder.label);
+    const shown = await details.locator('.place .one-line > bdi').allTextContents();
+    expect(shown).toEqual(order);
+
+    await details.getByRole('button', { name: 'Evict' }).first().click();
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Evict' });
+    await page.getByLabel('Reason').fill('it <b>hangs</b>');
+    await page.getByLabel('Type').fill('stick');
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.getByLabel('Type').fill('stock');
+    await confirm.click();
+    const evicted = tills.find(({ label }) => label === order[0]);
+    const fate = await evicted?.program.fate;
+    expect(fate).toMatchObject({ status: 79 });
+    expect(fate?.err).toContain('it <b>hangs</b>');
+    await expect
+      .poll(() => details.locator('.place .one-line > bdi').first().textContent(), PATIENCE)
+      .toBe(order[1]);
+    await details.getByText('it <b>hangs</b>').first().waitFor();
+    expect(await noticed(page)).toEqual({ forbidden: 0, hacked: undefined });
+  });
+
+  it('is quick with ten thousand resources: few of them are in the page', async () => {
+    const { locks, url } = await start();
+    const names = Array.from({ length: 10_000 }, (_, n) => `account:${10_000 + n}`);
+    await Promise.all(names.map((name) => locks.mutex(name).acquire()));
+    const page = await open(url);
+    await page.getByText('10,000 shown').waitFor();
+    const nodes = () => page.evaluate<number>(`document.querySelectorAll('*').length`);
+    expect(await nodes()).toBeLessThan(1_000);
+    await page.locator('.list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await expect
+      .poll(() => page.locator('.row').last().getAttribute('aria-posinset'), PATIENCE)
+      .toBe('10000');
+    expect(await nodes()).toBeLessThan(1_000);
+    await page.keyboard.press('/');
+    await page.keyboard.type('account:12345');
+    await page.getByText('1 shown').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('10,000 shown').waitFor();
+  });
+
+  it('says that its store is away, and goes on when it is back', async () => {
+    const { locks, proxy, url } = await start();
+    await locks.mutex('before').acquire();
+    const page = await open(url);
+    await page.getByText('before', { exact: true }).waitFor();
+    proxy.refuse();
+    proxy.reset();
+    await page.getByText('Store away').waitFor();
+    await locks.mutex('meanwhile').acquire();
+    await proxy.accept();
+    await page.getByText('meanwhile', { exact: true }).waitFor();
+    await page.getByText('Live').waitFor();
+  });
+
+  it('shows hostile names and labels as text, and runs nothing of them', async () => {
+    const { locks, url } = await start('--evict');
+    const hostile = [
+      '<img src=x onerror="globalThis.hacked=1">',
+      '</script><script>globalThis.hacked=2</script>',
+      'javascript:globalThis.hacked=3',
+      '"><svg onload=globalThis.hacked=4>',
+      '\u202eright to left\u0000',
+      `${'{{constructor.constructor("globalThis.hacked=5")()}}'}`,
+    ];
+    for (const name of hostile) {
+      await locks.mutex(name).acquire({ label: name });
+      locks
+        .mutex(name, { fair: true })
+        .acquire({ label: name })
+        .catch(() => {});
+    }
+    const page = await open(url);
+    const shown = page.locator('.row .name');
+    await expect.poll(() => shown.count(), PATIENCE).toBe(hostile.length);
+    // A page has no U+0000: it shows a sign for it.
+    const text = (name: string): string => name.replace('\u0000', '\ufffd');
+    expect((await shown.allTextContents()).map(text).sort()).toEqual(hostile.map(text).sort());
+    for (const view of ['Graph', 'Timeline', 'Queues']) {
+      await page.getByRole('button', { name: view }).click();
+    }
+    for (let n = 0; n < hostile.length; n += 1) {
+      await page.locator('.row').nth(n).click();
+      await page.getByRole('button', { name: 'Evict' }).first().click();
+      await page.getByLabel('Reason').waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(() => page.getByRole('dialog').count(), PATIENCE).toBe(0);
+    }
+    expect(await noticed(page)).toEqual({ forbidden: 0, hacked: undefined });
+    // The count is right: this is forbidden.
+    await page.evaluate(`document.body.append(
+      Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/a.png' }),
+    )`);
+    await expect.poll(() => noticed(page), PATIENCE).toMatchObject({ forbidden: 1 });
+  });
+});

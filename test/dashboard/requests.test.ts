@@ -1,0 +1,183 @@
+/** Who may look, and what may change something. */
+import { createLocks, isLockError } from 'holdfast';
+import { dashboard } from 'holdfast/dashboard';
+import { memoryStore } from 'holdfast/memory';
+import { aroundStore } from 'holdfast/testkit';
+import { describe, expect, it } from 'vitest';
+import { ask, BEARER, type Bed, fromPage, Page, type Reply, soon, start, TOKEN } from './bed.ts';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+describe('before it starts', () => {
+  const locks = createLocks(memoryStore());
+  it.each([
+    ['no auth', {}],
+    ['a missing variable', { auth: undefined }],
+    ['a short token', { auth: 'secret' }],
+    ['true', { auth: true }],
+    ['looking too often', { auth: TOKEN, every: 10 }],
+    ['half a flag', { auth: TOKEN, readOnly: 'no' }],
+    ['an unknown option', { auth: TOKEN, insecure: true }],
+  ])('it refuses %s', (_, options) => {
+    const starts = () => dashboard(locks, options as never);
+    expect(starts).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  });
+
+  it('it refuses a store that cannot list names', () => {
+    const { list: _, ...store } = aroundStore(memoryStore(), (__, next) => next());
+    const starts = () => dashboard(createLocks(store), { auth: TOKEN });
+    expect(starts).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+  });
+});
+
+describe('looking', () => {
+  it.each(['', 'events', 'record?name=once:a', 'elsewhere'])('needs auth: GET %s', async (path) => {
+    const { url, store } = await start();
+    for (const headers of [{}, { authorization: 'Bearer another' }, { cookie: 'holdfast-x=y' }]) {
+      const { status, text } = await ask(url + path, { headers });
+      expect(status).toBe(401);
+      expect(text).toContain('name="token"');
+    }
+    expect(store.total()).toBe(0);
+  });
+
+  it('trades the token for a cookie that no other site and no script can use', async () => {
+    const { url } = await start();
+    const headers = { ...FORM, origin: new URL(url).origin };
+    const wrong = await ask(`${url}login`, { method: 'POST', headers, body: 'token=wrong' });
+    expect(wrong.status).toBe(401);
+    expect(wrong.headers['set-cookie']).toBeUndefined();
+    const right = await ask(`${url}login`, { method: 'POST', headers, body: `token=${TOKEN}` });
+    expect(right.status).toBe(303);
+    const [cookie = ''] = right.headers['set-cookie'] ?? [];
+    expect(cookie).toMatch(/^holdfast-\w{8}=\w{64}; HttpOnly; SameSite=Strict$/);
+    expect(cookie).not.toContain(TOKEN);
+    const [pair = ''] = cookie.split(';');
+    expect((await ask(url, { headers: { cookie: `a=b; ${pair}` } })).status).toBe(200);
+    const from = { ...FORM, origin: 'https://elsewhere.example' };
+    const other = { method: 'POST', headers: from, body: `token=${TOKEN}` };
+    expect((await ask(`${url}login`, other)).status).toBe(403);
+  });
+
+  it.each([
+    ['false', () => false],
+    ['something else than true', () => 'yes' as never],
+    ['a rejection', () => Promise.reject(new Error('directory away'))],
+  ])('a function lets no request in that it answers with %s', async (_, auth) => {
+    const { url } = await start({ auth });
+    const { status, text } = await ask(url);
+    expect(status).toBe(401);
+    expect(text).not.toContain('name="token"');
+  });
+
+  it('a function lets requests in', async () => {
+    const { url } = await start({ auth: async ({ headers }) => headers['x-user'] === 'ann' });
+    expect((await ask(url, { headers: { 'x-user': 'ann' } })).status).toBe(200);
+    expect((await ask(url, { headers: { 'x-user': 'bob' } })).status).toBe(401);
+  });
+
+  it('every answer forbids all that is not from the page itself', async () => {
+    const { url } = await start();
+    for (const path of ['', 'app.js', 'app.css', 'icon.svg', 'gone.html', 'record?name=once:a']) {
+      const { headers } = await ask(url + path, { headers: BEARER });
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+      expect(headers['content-security-policy']).not.toMatch(/unsafe|\*|data:/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+
+  it('leads from its path to the folder, and nowhere else', async () => {
+    const { url } = await start();
+    const to = async (path: string) =>
+      (await ask(url + path, { headers: BEARER })).headers.location;
+    expect(await to('deeper')).toBe('./deeper/');
+    expect(await to('https:elsewhere')).toBe('./https:elsewhere/');
+  });
+});
+
+describe('evicting', () => {
+  const NAME = 'stock';
+
+  async function held(options: Parameters<typeof start>[0]): Promise<Bed & { body: object }> {
+    const bed = await start(options);
+    const lease = await bed.others.mutex(NAME).acquire();
+    const [holder] = (await bed.locks.inspect(NAME)).holders;
+    expect(holder?.number).toBe(lease.token);
+    const body = { name: NAME, token: String(lease.token), reason: 'it hangs', typed: NAME };
+    return { ...bed, body: { ...body, now: true } };
+  }
+
+  const post = ({ url }: Bed, headers: Record<string, string>, body: unknown): Promise<Reply> =>
+    ask(`${url}evict`, { method: 'POST', headers, body: JSON.stringify(body) });
+
+  const holders = async ({ locks }: Bed): Promise<number> =>
+    (await locks.inspect(NAME)).holders.length;
+
+  it('is refused by default', async () => {
+    const bed = await held({});
+    expect((await post(bed, fromPage(bed.url), bed.body)).status).toBe(403);
+    expect(await holders(bed)).toBe(1);
+  });
+
+  it('evicts with a reason, which the timeline has', async () => {
+    const bed = await held({ readOnly: false });
+    const page = new Page(bed.url);
+    await soon(() => page.isLoaded).toBe(true);
+    const lost = new Promise<string | undefined>((resolve) => {
+      bed.others.on('lost', ({ detail }) => resolve(detail));
+    });
+    expect((await post(bed, fromPage(bed.url), bed.body)).status).toBe(200);
+    expect(await lost).toBe('it hangs');
+    await soon(() => page.told).toContain('stock evicted');
+    await soon(() => page.rows.has(NAME)).toBe(false);
+    expect(page.told).not.toContain('stock gone');
+    expect((await post(bed, fromPage(bed.url), bed.body)).status).toBe(404);
+  });
+
+  it.each<[string, number, Record<string, string | undefined>]>([
+    ['without auth', 401, { authorization: undefined }],
+    ['from no page', 403, { origin: undefined }],
+    ['from a page elsewhere', 403, { origin: 'https://elsewhere.example' }],
+    ['from a page without an origin', 403, { origin: 'null' }],
+    ['where the browser says so', 403, { 'sec-fetch-site': 'cross-site' }],
+    ['from another host of the site', 403, { 'sec-fetch-site': 'same-site' }],
+    ['as a form', 415, { 'content-type': 'text/plain' }],
+  ])('is refused %s', async (_, status, others) => {
+    const bed = await held({ readOnly: false });
+    const headers = Object.entries({ ...fromPage(bed.url), ...others });
+    const given = headers.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+    expect((await post(bed, Object.fromEntries(given), bed.body)).status).toBe(status);
+    expect(await holders(bed)).toBe(1);
+  });
+
+  it.each([
+    ['another name typed', { typed: 'stick' }],
+    ['no name typed', { typed: undefined }],
+    ['no reason', { reason: '' }],
+    ['a long reason', { reason: 'x'.repeat(2_000) }],
+    ['no number', { token: '1e3' }],
+    ['a number', { token: 1 }],
+  ])('is refused with %s', async (_, others) => {
+    const bed = await held({ readOnly: false });
+    expect((await post(bed, fromPage(bed.url), { ...bed.body, ...others })).status).toBe(400);
+    expect(await holders(bed)).toBe(1);
+  });
+
+  it('is refused without JSON', async () => {
+    const bed = await held({ readOnly: false });
+    for (const body of ['{', 'null', '7']) {
+      const asking = { method: 'POST', headers: fromPage(bed.url), body };
+      expect((await ask(`${bed.url}evict`, asking)).status).toBe(400);
+    }
+    expect((await ask(`${bed.url}evict`, { headers: BEARER })).status).toBe(308);
+  });
+});
+
+it('all of its errors are the library’s own', () => {
+  try {
+    dashboard(createLocks(memoryStore()), {} as never);
+  } catch (error) {
+    expect(isLockError(error, 'USAGE')).toBe(true);
+  }
+  expect.assertions(1);
+});

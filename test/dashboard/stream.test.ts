@@ -1,0 +1,185 @@
+/** What pages are told, and what it costs the store. */
+import { once as happened } from 'node:events';
+import { request, type Server, type ServerResponse } from 'node:http';
+import { once } from 'holdfast/once';
+import { expect, it } from 'vitest';
+import { ask, BEARER, fromPage, Page, soon, start } from './bed.ts';
+
+it('shows queues in order, without claim ids', async () => {
+  const { url, locks, others } = await start();
+  await others.mutex('stock').acquire({ label: 'first' });
+  const waits = new AbortController();
+  const { signal } = waits;
+  const waiting = async () => (await locks.inspect('stock')).waiters.length;
+  const second = others.mutex('stock', { fair: true }).acquire({ label: 'b', signal });
+  second.catch(() => {});
+  await soon(waiting).toBe(1);
+  const third = locks.mutex('stock').acquire({ label: 'c', signal });
+  third.catch(() => {});
+  await soon(waiting).toBe(2);
+  const page = new Page(url);
+  await soon(() => page.isLoaded).toBe(true);
+  const row = page.rows.get('stock');
+  expect(row).toMatchObject({ name: 'stock', limit: 1, holding: 1, waiting: 2 });
+  expect(row?.seats.map(({ label, holds }) => [label, holds])).toEqual([
+    ['first', true],
+    ['b', false],
+    ['c', false],
+  ]);
+  expect(Object.keys(row?.seats[0] ?? {}).sort()).toEqual(
+    [
+      'endsAt',
+      'holds',
+      'host',
+      'kind',
+      'label',
+      'permits',
+      'pid',
+      'since',
+      'token',
+      'ttlMs',
+    ].sort(),
+  );
+  waits.abort();
+  await Promise.allSettled([second, third]);
+});
+
+it('tells of grants, hand-offs and ends, exactly where the process itself has them', async () => {
+  const { url, locks, others } = await start();
+  const page = new Page(url);
+  await soon(() => page.isLoaded).toBe(true);
+  const mine = await locks.mutex('stock').acquire();
+  const theirs = others.mutex('stock').acquire();
+  await soon(() => page.told).toContain('stock waits');
+  await mine.release();
+  await soon(() => page.told).toContain('stock handed on');
+  await (await theirs).release();
+  await soon(() => page.told).toContain('stock gone');
+  expect(page.told).toEqual([
+    ...['stock granted', 'stock waits', 'stock released', 'stock handed on', 'stock gone'],
+  ]);
+  expect(page.last?.rates).toMatchObject({ grants: 2, losses: 0 });
+  expect(page.rows.size).toBe(0);
+});
+
+it('asks the store as often for ten pages as for one, and not at all for none', async () => {
+  const { url, others, store } = await start();
+  await others.mutex('stock', { heartbeat: false, ttl: '30s' }).acquire();
+  const pages = Array.from({ length: 10 }, () => new Page(url));
+  await soon(() => pages.every(({ isLoaded }) => isLoaded)).toBe(true);
+  store.reset();
+  const [first] = pages as [Page];
+  const before = first.frames.length;
+  await soon(() => first.frames.length - before).toBeGreaterThan(5);
+  const looks = store.count('list').requests;
+  expect(looks).toBeLessThanOrEqual(first.frames.length - before + 1);
+  for (const page of pages) page.leave();
+  // A look may still be under way when they leave, and is the last.
+  const looksNow = () => store.count('list').requests;
+  await soon(async () => {
+    const before = looksNow();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return looksNow() - before;
+  }).toBe(0);
+});
+
+it('tells each page only what is new', async () => {
+  const { url, others } = await start();
+  const names = Array.from({ length: 1_200 }, (_, n) => `account:${n}`);
+  const terms = { heartbeat: false, ttl: '30s' } as const;
+  await Promise.all(names.map((name) => others.mutex(name, terms).acquire()));
+  const page = new Page(url);
+  await soon(() => page.isLoaded).toBe(true);
+  expect(page.rows.size).toBe(1_200);
+  const before = page.frames.length;
+  await others.mutex('new', terms).acquire();
+  await soon(() => page.rows.has('new')).toBe(true);
+  expect(page.frames.slice(before).flatMap(({ rows }) => rows)).toHaveLength(1);
+});
+
+it('a page that does not read costs little, and is told of the newest later', async () => {
+  const { url, others, server } = await start();
+  const [quick, silent] = [new Page(url), await openSilently(server, url)];
+  const names = Array.from({ length: 1_000 }, (_, n) => `${n}${'x'.repeat(480)}`);
+  let last = '';
+  for (let round = 0; round < 8; round += 1) {
+    const label = `round ${round}`;
+    const terms = { heartbeat: false, ttl: '30s' } as const;
+    const leases = await Promise.all(
+      names.map((name) => others.mutex(name, terms).acquire({ label })),
+    );
+    last = String(leases.at(-1)?.token);
+    await soon(() => quick.rows.get(names.at(-1) ?? '')?.seats[0]?.token).toBe(last);
+    if (round < 7) await Promise.all(leases.map((lease) => lease.release()));
+  }
+  // Each round has 700 kB.
+  expect(silent.response.writableLength).toBeLessThan(1_000_000);
+  silent.read();
+  await soon(() => silent.text.includes(`"token":"${last}"`)).toBe(true);
+});
+
+/** A stream that is not read before its `read` is called, and the response that feeds it. */
+async function openSilently(server: Server, url: string) {
+  const served = happened(server, 'request');
+  const sent = request(`${url}events`, { headers: BEARER, agent: false });
+  sent.end();
+  const [[incoming], [, response]] = await Promise.all([happened(sent, 'response'), served]);
+  const silent = {
+    response: response as ServerResponse,
+    text: '',
+    read: () =>
+      incoming.setEncoding('utf8').on('data', (chunk: string) => {
+        silent.text += chunk;
+      }),
+  };
+  return silent;
+}
+
+it('ends its streams with its server and with its locks', async () => {
+  const first = await start();
+  const page = new Page(first.url);
+  await soon(() => page.isLoaded).toBe(true);
+  const closed = happened(first.server, 'close');
+  first.server.close();
+  await closed;
+  await soon(() => page.ended).toBe(true);
+  const second = await start();
+  const other = new Page(second.url);
+  await soon(() => other.isLoaded).toBe(true);
+  await second.locks.close();
+  await soon(() => other.ended).toBe(true);
+  expect((await ask(`${second.url}events`, { headers: BEARER })).status).toBe(503);
+});
+
+it('says who did the work of a key, and not what came of it', async () => {
+  const { url, others } = await start();
+  const record = async (name: string) =>
+    ask(`${url}record?name=${encodeURIComponent(name)}`, { headers: BEARER });
+  expect((await record('once:a')).text).toBe('null');
+  await once(others, 'a', { keepFor: '1d', keepResult: true }, () => 'secret');
+  const { text } = await record('once:a');
+  expect(JSON.parse(text)).toMatchObject({ pid: process.pid, label: 'till' });
+  expect(text).not.toContain('secret');
+  expect((await record('stock')).status).toBe(400);
+});
+
+it('shows, tells and evicts nothing beyond its prefix', async () => {
+  const { url, locks } = await start({ prefix: 'account:', readOnly: false });
+  const page = new Page(url);
+  await soon(() => page.isLoaded).toBe(true);
+  const other = await locks.mutex('secret').acquire();
+  await locks.mutex('account:1').acquire();
+  await soon(() => page.told).toContain('account:1 granted');
+  expect([...page.rows.keys(), ...page.told].filter((text) => text.includes('secret'))).toEqual([]);
+  const wanted = {
+    name: 'secret',
+    token: `${other.token}`,
+    typed: 'secret',
+    reason: 'a',
+    now: true,
+  };
+  const asking = { method: 'POST', headers: fromPage(url), body: JSON.stringify(wanted) };
+  expect((await ask(`${url}evict`, asking)).status).toBe(400);
+  expect((await ask(`${url}record?name=once:a`, { headers: BEARER })).status).toBe(400);
+  expect((await locks.inspect('secret')).holders).toHaveLength(1);
+});

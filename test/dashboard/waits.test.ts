@@ -1,0 +1,85 @@
+/** The picture of who waits for whom. */
+import { describe, expect, it } from 'vitest';
+import { pictureOf } from '../../src/dashboard/ui/graph/waits.ts';
+import type { Row, Seat } from '../../src/dashboard/wire.ts';
+
+/** `a: 1 < 2 3`: process 1 holds `a`, for which 2 and 3 wait. */
+function rowOf(text: string): Row {
+  const [, name = '', holders = '', waiters = ''] =
+    /^(\w+): ([\d ]*?) ?< ?([\d ]*)$/.exec(text) ?? [];
+  const seats = (pids: string, holds: boolean): Seat[] =>
+    pids
+      .split(' ')
+      .filter(Boolean)
+      .map((pid) => ({
+        ...{
+          token: `${name}${pid}`,
+          holds,
+          kind: 'mutex',
+          permits: 1,
+          host: 'api',
+          pid: Number(pid),
+        },
+        ...{ label: null, since: 0, ttlMs: 1, endsAt: 1 },
+      }));
+  const [held, waiting] = [seats(holders, true), seats(waiters, false)];
+  return {
+    name,
+    limit: 1,
+    holding: held.length,
+    waiting: waiting.length,
+    seats: [...held, ...waiting],
+  };
+}
+
+const draw = (...queues: readonly string[]) => pictureOf(queues.map(rowOf));
+
+describe('the picture', () => {
+  it('has an arrow from each that waits to each that holds', () => {
+    const { nodes, edges, cycles } = draw('a: 1 < 2 3', 'b: 4 <');
+    expect(nodes.map(({ place }) => place).sort()).toEqual(['api · 1', 'api · 2', 'api · 3']);
+    expect(edges.map(({ from, to, may }) => [from.place, to.place, may])).toEqual([
+      ['api · 2', 'api · 1', false],
+      ['api · 3', 'api · 1', false],
+    ]);
+    expect(cycles).toBe(0);
+  });
+
+  it('has only perhaps an arrow on from a process that others wait for', () => {
+    const { edges } = draw('a: 1 < 2', 'b: 2 < 3');
+    const may = new Map(edges.map((edge) => [edge.names.join(), edge.may]));
+    expect(may).toEqual(
+      new Map([
+        ['a', true],
+        ['b', false],
+      ]),
+    );
+  });
+
+  it('marks a circle, and not what only leads to it', () => {
+    const { nodes, edges, cycles } = draw('a: 1 < 2', 'b: 2 < 3', 'c: 3 < 1', 'd: 3 < 4');
+    expect(cycles).toBe(1);
+    expect(nodes.filter(({ inCycle }) => !inCycle).map(({ place }) => place)).toEqual(['api · 4']);
+    expect(edges.filter(({ inCycle }) => inCycle)).toHaveLength(3);
+  });
+
+  it('takes two tasks of one process that wait for each other for a circle', () => {
+    expect(draw('a: 1 < 1').cycles).toBe(1);
+  });
+
+  it('gives each process a place of its own, those that hold at the right', () => {
+    const { nodes } = draw('a: 1 < 2', 'b: 2 < 3 4 5', 'c: 6 < 7');
+    expect(new Set(nodes.map(({ x, y }) => `${x} ${y}`)).size).toBe(nodes.length);
+    const column = (pid: number) => nodes.find(({ place }) => place === `api · ${pid}`)?.x;
+    expect([column(3), column(2), column(1)]).toEqual([0, 1, 2]);
+  });
+
+  it('draws the circle and the busiest of very many', () => {
+    const queues = Array.from({ length: 200 }, (_, n) => `q${n}: ${1000 + n} < ${2000 + n}`);
+    const { nodes, hidden, cycles } = draw('a: 1 < 2', 'b: 2 < 1', ...queues);
+    expect(nodes).toHaveLength(40);
+    expect(hidden).toBe(362);
+    expect(cycles).toBe(1);
+    expect(nodes.filter(({ inCycle }) => inCycle)).toHaveLength(2);
+  });
+});
