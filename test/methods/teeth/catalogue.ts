@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts';
 import { CLAIM_FAULTS } from './faults/claims.ts';
+import { COMMAND_LINE_FAULTS } from './faults/command-line.ts';
 import { DEADLINE_FAULTS } from './faults/deadline.ts';
 import { DIALECT_FAULTS } from './faults/dialects.ts';
 import { DOCUMENT_FAULTS } from './faults/document.ts';
@@ -37,5 +38,5 @@ export const FAULTS: readonly Fault[] = [
   ...[...QUORUM_FAULTS, ...POSTGRES_FAULTS, ...MYSQL_FAULTS, ...MYSQL_DATABASE_FAULTS],
   ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
-  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS],
+  ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS, ...COMMAND_LINE_FAULTS],
 ];

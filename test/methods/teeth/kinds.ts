@@ -36,7 +36,7 @@ const ROOMS = [
     (name) => `stores/${name}`,
   ),
   ...['stores/document', 'layers/quorum', 'fences', 'database-locks'],
-  ...['integrations/nestjs', 'integrations/opentelemetry'],
+  ...['integrations/nestjs', 'integrations/opentelemetry', 'cli'],
 ];
 const REST = 'the rest';
 
@@ -114,6 +114,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'stores/zookeeper') return ofZookeeper(file);
   if (part === 'stores/consensus') return ofConsensus(file);
   if (part === 'layers/quorum') return ofQuorum(file);
+  if (part === 'cli') return file.startsWith('test/cli/units/') ? 'units' : undefined;
   if (part === 'integrations/nestjs') return file === NESTJS ? 'units' : undefined;
   if (part === 'database-locks') return ofTransactions(file);
   if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
@@ -186,6 +187,7 @@ const REAL = [
     (name) => `stores/${name}/`,
   ),
   ...[
+    'cli/',
     'clients/',
     'database-locks/',
     'layers/',
