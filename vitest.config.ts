@@ -9,7 +9,8 @@ const CONFORMANCE = 'test/methods/conformance/**/*.test.ts';
 const MODELS = 'test/methods/models/**/*.test.ts';
 const LEAKS = 'test/methods/leaks/**/*.test.ts';
 const COMMANDS = 'test/cli/servers/*.test.ts';
-const PROCESSES = 'test/{methods/processes,cli,examples}/**/*.test.ts';
+/** What is in `units` runs from the sources. */
+const PROCESSES = ['test/{methods/processes,examples}/**/*.test.ts', 'test/cli/*.test.ts'];
 const SERVERS = [
   'test/{servers,database-locks,fences/servers,layers/quorum}/**/*.test.ts',
   // What is in `units` needs no server.
@@ -73,12 +74,15 @@ const config: ViteUserConfig = {
       project('units', {
         ...NO_SERVERS,
         include: ['test/**/*.test.ts'],
-        exclude: [CONFORMANCE, MODELS, LEAKS, PROCESSES, KUBERNETES, ...SERVERS, ...SHARING],
+        exclude: [
+          ...[CONFORMANCE, MODELS, LEAKS, COMMANDS, KUBERNETES],
+          ...[...PROCESSES, ...SERVERS, ...SHARING],
+        ],
       }),
       project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
       project('processes', {
         ...{ ...NO_SERVERS, ...TIMED, globalSetup: [CLI] },
-        ...{ include: [PROCESSES], exclude: [COMMANDS] },
+        include: PROCESSES,
       }),
       // The checker takes a whole core: nothing that counts on the clock runs beside it.
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),

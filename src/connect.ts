@@ -1,62 +1,9 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { UsageError } from './base/errors.ts';
-import { nearest } from './base/nearest.ts';
 import { flag } from './base/options.ts';
 import type { Store } from './contract/store.ts';
 import { createLocks, type Locks } from './locks.ts';
 import { ready } from './operators/ready.ts';
 import type { LocksOptions } from './primitives/lock-options.ts';
-
-interface Opener {
-  openUrl(scheme: string, rest: string): Store | Promise<Store>;
-}
-
-const REDIS = (): Promise<Opener> => import('./stores/redis/open-url.ts');
-const REDISSON = (): Promise<Opener> => import('./stores/redis/redisson/open-url.ts');
-const POSTGRES = (): Promise<Opener> => import('./stores/postgres/open-url.ts');
-const MYSQL = (): Promise<Opener> => import('./stores/mysql/open-url.ts');
-const ETCD = (): Promise<Opener> => import('./stores/etcd/open-url.ts');
-const ZOOKEEPER = (): Promise<Opener> => import('./stores/zookeeper/open-url.ts');
-const MONGODB = (): Promise<Opener> => import('./stores/mongodb/open-url.ts');
-const TABLE = (): Promise<Opener> => import('./stores/table/open-url.ts');
-const CONSUL = (): Promise<Opener> => import('./stores/consul/open-url.ts');
-
-const OPENERS: ReadonlyMap<string, () => Promise<Opener>> = new Map([
-  ['memory', () => import('./stores/memory/open-url.ts')],
-  ['sqlite', () => import('./stores/sqlite/open-url.ts')],
-  ['redis', REDIS],
-  ['rediss', REDIS],
-  ['redis+unix', REDIS],
-  ['redis+sentinel', REDIS],
-  ['rediss+sentinel', REDIS],
-  ['redis+cluster', REDIS],
-  ['rediss+cluster', REDIS],
-  ['redisson+redis', REDISSON],
-  ['redisson+rediss', REDISSON],
-  ['redisson+redis+cluster', REDISSON],
-  ['postgres', POSTGRES],
-  ['postgresql', POSTGRES],
-  ['mysql', MYSQL],
-  ['mariadb', MYSQL],
-  ['table+postgres', TABLE],
-  ['table+postgresql', TABLE],
-  ['table+mysql', TABLE],
-  ['table+mariadb', TABLE],
-  ['etcd', ETCD],
-  ['etcds', ETCD],
-  ['zookeeper', ZOOKEEPER],
-  ['zookeepers', ZOOKEEPER],
-  ['s3', () => import('./stores/objects/open-url.ts')],
-  ['dynamodb', () => import('./stores/dynamodb/open-url.ts')],
-  ['mongodb', MONGODB],
-  ['mongodb+srv', MONGODB],
-  ['consul', CONSUL],
-  ['consuls', CONSUL],
-  ['kubernetes', () => import('./stores/kubernetes/open-url.ts')],
-  ['hazelcast', () => import('./stores/hazelcast/open-url.ts')],
-  ['module', async () => ({ openUrl: openModule })],
-]);
+import { openerOf } from './stores/openers.ts';
 
 export interface ConnectOptions extends LocksOptions {
   /** Whether to resolve only once the store has replied, as `ready` does. Default: false. */
@@ -126,37 +73,6 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
  * @throws UsageError if the URL is malformed, UnsupportedError if no client for it is installed.
  */
 export async function openStore(url: string): Promise<Store> {
-  if (typeof url !== 'string') throw new UsageError('The URL of a store must be a string.');
-  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? [];
-  if (scheme === undefined) {
-    throw new UsageError(`A store is named by a URL such as 'sqlite:./locks.db' or 'memory:'.`);
-  }
-  const opener = await OPENERS.get(scheme)?.();
-  if (opener) return opener.openUrl(scheme, rest);
-  throw new UsageError(`There is no store for '${scheme}:'${suggest(scheme)}.`);
-}
-
-/** A name is looked up from the directory that the program runs in, as `require` does there. */
-async function openModule(_scheme: string, rest: string): Promise<Store> {
-  const [, name = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(rest) ?? [];
-  if (name === '') throw new UsageError(`'module:' needs a package or a file: module:./store.mjs`);
-  const open = load(name);
-  if (typeof open === 'function') return open(query);
-  throw new UsageError(`The default export of ${name} must be a function that returns a store.`);
-}
-
-function load(name: string): unknown {
-  try {
-    const loaded = createRequire(join(process.cwd(), 'package.json'))(name);
-    return loaded?.default ?? loaded;
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`The module ${name} cannot be loaded: ${reason}`, { cause });
-  }
-}
-
-function suggest(scheme: string): string {
-  const known = [...OPENERS.keys()];
-  const near = nearest(scheme.toLowerCase(), known);
-  return near ? `; did you mean '${near}:'?` : `; there are ${known.join(', ')}`;
+  const { opener, scheme, rest } = await openerOf(url);
+  return opener.openUrl(scheme, rest);
 }

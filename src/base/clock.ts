@@ -55,9 +55,16 @@ export interface TimeSources {
   bootMs(): number;
 }
 
+type Timers = 'setTimeout' | 'clearTimeout' | 'setImmediate' | 'queueMicrotask';
+
 /** As they are when this loads: a test's fake timers would stop every lock, and so the test. */
 const { Date: WallClock } = globalThis;
-const timers = { setTimeout, clearTimeout, setImmediate };
+export const timers: Pick<typeof globalThis, Timers> = {
+  setTimeout,
+  clearTimeout,
+  setImmediate,
+  queueMicrotask,
+};
 const monotonicMs = performance.now.bind(performance);
 
 const MACHINE: TimeSources = {

@@ -5,7 +5,7 @@
  * context of its caller.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock, Timer } from './clock.ts';
+import { type Clock, type Timer, timers } from './clock.ts';
 import { MAX_DURATION_MS } from './duration.ts';
 
 /** Runs the work in the context that loaded this file: normally that of no request. */
@@ -74,10 +74,7 @@ export class EventLoop {
  * the process stood still, a timer would give up a request whose reply is in the socket. So each
  * timer that ends a request or a connection for want of a reply goes through this.
  */
-export function afterInput(
-  judge: () => void,
-  clock: Pick<Clock, 'setImmediate'> = { setImmediate },
-): void {
+export function afterInput(judge: () => void, clock: Pick<Clock, 'setImmediate'> = timers): void {
   clock.setImmediate(judge);
 }
 

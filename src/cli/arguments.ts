@@ -95,7 +95,7 @@ function unknown(arg: string, flags: Flags): ExitError {
   );
 }
 
-function dashed(flag: string): string {
+export function dashed(flag: string): string {
   return flag.length === 1 ? `-${flag}` : `--${flag}`;
 }
 

@@ -4,15 +4,22 @@ import { isLockError } from '../base/errors.ts';
 import { complainOf, print } from './output.ts';
 
 /**
- * Looks until SIGINT or SIGTERM, then resolves with the status. A store that is away for a while is
- * mentioned once.
+ * Looks until SIGINT, SIGTERM or the interrupt, then resolves with the status. A store that is away
+ * for a while is mentioned once.
  * @throws the error of the first look, and later any that does not pass by itself.
  */
 export async function live(
   look: () => Promise<void>,
-  { everyMs, asJson }: { readonly everyMs: number; readonly asJson: boolean },
+  {
+    everyMs,
+    asJson,
+    interrupt = new AbortController(),
+  }: {
+    readonly everyMs: number;
+    readonly asJson: boolean;
+    readonly interrupt?: AbortController;
+  },
 ): Promise<number> {
-  const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => interrupt.abort());
   }

@@ -22,8 +22,7 @@ export async function openLocks(
   given: Arguments,
   { options, looks = false }: Opening = {},
 ): Promise<Locks> {
-  const named = given.text('store') ?? (process.env.HOLDFAST_STORE || defaultUrl(looks));
-  const url = isPath(named) ? `sqlite:${named}` : named;
+  const url = storeUrl(given, looks);
   if (looks) checkFile(url);
   const store: Store = await openStore(url).catch((cause: Error) => {
     // If the URL has no mistake, the path of its file cannot be resolved.
@@ -33,6 +32,12 @@ export async function openLocks(
   if (store.traits.reach !== 'process') return createLocks(store, options);
   const why = `The ${store.name} store is shared with no other process, so it would lock nothing.`;
   throw new ExitError(STATUS.configuration, why);
+}
+
+/** The URL of the store; a verb that looks makes no directory for it. */
+export function storeUrl(given: Arguments, looks: boolean): string {
+  const named = given.text('store') ?? (process.env.HOLDFAST_STORE || defaultUrl(looks));
+  return isPath(named) ? `sqlite:${named}` : named;
 }
 
 /** A path has no scheme, and a slash or the ending of a database; C: is a drive. */

@@ -42,10 +42,11 @@ export const SECOND_TRY_MS = 250;
 
 export interface Scene {
   readonly locks: Locks;
-  readonly line: WaitingLine;
   /** Aborts with the signal that ends the wait, or with the error of a wait without end. */
   readonly signal: AbortSignal;
   runs(lease: Lease): Promise<Ending>;
+  /** Waits once more, and says so, after a run. */
+  waits(): void;
 }
 
 /** Opens the locks, does the work, and resolves with the status for which the process ends. */
@@ -75,19 +76,26 @@ async function doWork(
   const interrupt = untilSignal();
   const locks = await openLocks(given, { options: { label, ttl } });
   const refused = new AbortController();
-  const line = new WaitingLine(locks, {
-    name,
-    verbose: given.has('verbose'),
-    refuse: (error) => refused.abort(error),
-  });
+  const waiting = (): WaitingLine =>
+    new WaitingLine(locks, {
+      name,
+      verbose: given.has('verbose'),
+      refuse: (error) => refused.abort(error),
+    });
+  let line = waiting();
+  const signal = AbortSignal.any([interrupt, refused.signal]);
   try {
     return await work({
       locks,
-      line,
-      signal: AbortSignal.any([interrupt, refused.signal]),
-      runs: (lease) => {
-        line.stop();
+      signal,
+      runs: async (lease) => {
+        // Or the command might write behind it.
+        await line.stop();
+        signal.throwIfAborted();
         return hold(lease, words, { graceMs, asJson: given.has('json') });
+      },
+      waits: () => {
+        line = waiting();
       },
     });
   } catch (error) {
@@ -97,7 +105,7 @@ async function doWork(
     if (quiet && notAcquired === 0) return { status: 0, signal: null };
     throw new ExitError(notAcquired, (error as Error).message, { cause: error });
   } finally {
-    line.stop();
+    await line.stop();
     await locks.close();
   }
 }
@@ -111,7 +119,7 @@ function isHeld(error: unknown): boolean {
 
 function commandOf({ command }: Arguments): readonly string[] {
   if (command?.[0] !== undefined) return command;
-  throw misuse('The command is missing: run NAME -- COMMAND');
+  throw misuse('The command is missing behind --');
 }
 
 function ttlOf(given: Arguments): number {

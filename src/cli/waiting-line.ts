@@ -56,12 +56,12 @@ export class WaitingLine {
   }
 
   /** Ends the line; nothing of it stays on the terminal. */
-  stop(): void {
+  async stop(): Promise<void> {
     if (this.#over) return;
     this.#over = true;
     this.#forget();
     for (const timer of this.#timers) clearInterval(timer);
-    if (this.#shown && this.#terminal) void draw(ERASE);
+    if (this.#shown && this.#terminal) await draw(ERASE);
   }
 
   async #look(): Promise<void> {

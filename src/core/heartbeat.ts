@@ -9,7 +9,7 @@
  * stays until its next tick, because a lock that is taken alone is often taken again soon.
  * What would break it: a timer for each claim that is set again only after its reply.
  */
-import type { Clock, Timer } from '../base/clock.ts';
+import { type Clock, type Timer, timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
 
@@ -41,7 +41,7 @@ export class Heartbeat {
     this.#forgetJumps = clock.onJump?.((at) => {
       this.jumpedAt = at;
       // A read of the clock must not call members.
-      queueMicrotask(() => detached(() => this.#doubt()));
+      timers.queueMicrotask(() => detached(() => this.#doubt()));
     });
   }
 

@@ -8,6 +8,7 @@
  * A lease cannot protect work that goes on without a check: for that there are fences.
  * What would break it: a timer or a flag that decides in place of the clock.
  */
+import { timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
@@ -223,7 +224,7 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** A read must not call listeners, so they are called in the next microtask. */
   #notice(): void {
-    queueMicrotask(() => detached(() => this.live.check()));
+    timers.queueMicrotask(() => detached(() => this.live.check()));
   }
 
   /** Always the same error, whether a read or the claim finds the loss first. */

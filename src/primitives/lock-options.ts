@@ -19,8 +19,8 @@ export interface LocksOptions {
   /** Default for `wait`; default none: wait until granted or aborted. */
   readonly wait?: Duration;
   /**
-   * Longest ttl and minHold; default that of the store, or 30 s. Use the same in all programs on a
-   * store: a store that lost its memory grants nothing for this long.
+   * Longest ttl and minHold; default that of the store, or 30 s, or `ttl` if that is longer. Use
+   * the same in all programs on a store: one that lost its memory grants nothing for this long.
    */
   readonly maxTtl?: Duration;
   /** How much faster the store's clock may run than this one; default 0.01, 1 %, as in Redlock. */
@@ -114,14 +114,18 @@ export function settingsOf(options: Checked<typeof LOCKS>, store: Store): Settin
     label: options.label,
     ttlMs: options.ttl ?? Math.min(10_000, most),
     waitMs: options.wait,
-    maxTtlMs: maxTtlOf(options.maxTtl, store),
+    maxTtlMs: maxTtlOf(options, store),
     driftRate: options.drift,
     marginMs: MARGIN_MS,
   };
 }
 
-function maxTtlOf(ms: number | undefined, { maxTtlMs = ms, name }: Store): number {
-  if (ms === undefined) return maxTtlMs ?? MAX_TTL_MS;
+/** Where no store counts on it, a program that asks for a longer TTL means it. */
+function maxTtlOf(
+  { ttl = 0, maxTtl: ms }: Checked<typeof LOCKS>,
+  { maxTtlMs = ms, name }: Store,
+): number {
+  if (ms === undefined) return maxTtlMs ?? Math.max(MAX_TTL_MS, ttl);
   return atMost(maxTtlMs, { ms, what: 'maxTtl', where: `the ${name} store` });
 }
 

@@ -18,7 +18,7 @@
  * claims of several parts into one batch.
  */
 
-import type { Clock, Timer } from '../base/clock.ts';
+import { type Clock, type Timer, timers } from '../base/clock.ts';
 import { MAX_DURATION_MS } from '../base/duration.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';
@@ -92,7 +92,7 @@ export class Batcher<R> implements Sender<R> {
     if (this.#current) this.#limitWait(claim.ttlMs);
     else if (!this.#busy) {
       this.#busy = true;
-      queueMicrotask(this.#go);
+      timers.queueMicrotask(this.#go);
     }
   }
 

@@ -10,10 +10,11 @@ it('finds nothing to do in a file that is in use, and leaves no lock behind', as
   expect({ status, err }).toEqual({ status: 0, err: '' });
   const lines = out.trim().split('\n');
   expect(lines.map((line) => line.split(/\s+/).slice(0, 2).join(' '))).toEqual(
-    ['store', 'latency', 'memory', 'permissions', 'clock'].map((about) => `ok ${about}`),
+    ['store', 'latency', 'memory', 'permissions', 'clock', 'server'].map((about) => `ok ${about}`),
   );
   expect(out).toMatch(/sqlite, reached in \d+\.\d ms/);
   expect(out).toMatch(/a lock was taken and released in/);
+  expect(out).toMatch(/^ok {2}server +SQLite 3\.\d+/m);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 

@@ -270,14 +270,13 @@ it('evict tells whether there was anybody', async () => {
 
 it('explains itself', async () => {
   const place = new Place();
-  const verbs = ['run', 'once', 'ls', 'show', 'watch', 'evict', 'migrate'];
   const { out, status } = await place.fate('--help');
   expect(status).toBe(0);
-  for (const verb of verbs) {
+  for (const verb of ['run', 'top', 'doctor', 'completion']) {
     expect(out).toMatch(new RegExp(`^  ${verb} `, 'm'));
     const help = await place.fate(verb, '--help');
     expect(help).toMatchObject({ status: 0, err: '' });
-    expect(help.out).toMatch(new RegExp(`^Usage: holdfast ${verb} `));
+    expect(help.out).toMatch(new RegExp(`^Usage: holdfast ${verb}\\b`));
     expect(await place.fate('help', verb)).toEqual(help);
   }
   expect((await place.fate('help', 'help')).out).toBe(out);

@@ -3,9 +3,21 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { inject, onTestFinished } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** The package as it was built for these tests, or else the sources. */
+const CLI: readonly string[] = inject('cli')
+  ? [inject('cli')]
+  : [
+      '--import',
+      pathToFileURL(join(ROOT, 'scripts/sources.mjs')).href,
+      join(ROOT, 'src/cli/main.ts'),
+    ];
 
 /** How long a test waits for something to come about, in ms; a hang, not slowness, takes longer. */
 const PATIENCE_MS = 25_000;
@@ -29,6 +41,7 @@ export class Place {
   readonly file: string = join(this.folder, 'locks.db');
   readonly env: NodeJS.ProcessEnv = {
     ...without(process.env, ['NODE_OPTIONS', 'FORCE_COLOR', 'NO_COLOR']),
+    TSX_TSCONFIG_PATH: join(ROOT, 'tsconfig.json'),
     HOLDFAST_STORE: `sqlite:${this.file}`,
     TERM: 'xterm',
   };
@@ -47,7 +60,7 @@ export class Place {
   }
 
   start(args: readonly string[], options: SpawnOptions = {}): Program {
-    return new Program(process.execPath, [inject('cli'), ...args], this.#with(options));
+    return new Program(process.execPath, [...CLI, ...args], this.#with(options));
   }
 
   /** A shell script in which `$holdfast` is the command line. */
@@ -87,7 +100,7 @@ export class Place {
   }
 
   #with(options: SpawnOptions): SpawnOptions {
-    const holdfast = `${process.execPath} ${inject('cli')}`;
+    const holdfast = [process.execPath, ...CLI].join(' ');
     return { cwd: this.folder, ...options, env: { ...this.env, holdfast, ...options.env } };
   }
 }

@@ -21,6 +21,8 @@ export function comparable(output: string): string {
     .replace(/\b\d{16,}\b/g, 'TOKEN')
     .replace(/\b\d+(\.\d+)?( ?(ms|s|min))\b/g, 'SPAN')
     .replace(/\b\d+(\.\d+){3}(:\d+)?\b/g, 'ADDRESS')
+    .replace(/\bRedis \d+\.\d+\.\d+/g, 'Redis VERSION')
+    .replace(/ (ahead of|behind) /g, ' OFF ')
     .replace(/\bHOST( pid)? +\d+\b/g, 'HOST$1 PID')
     .replace(/ +/g, ' ')
     .trim();

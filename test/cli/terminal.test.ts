@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alive } from '../servers/process-table.ts';
-import { Place, pause, until } from './program.ts';
+import { Place, type Program, pause, until } from './program.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
@@ -150,6 +150,78 @@ describe('on a terminal', () => {
       expect((await terminal.fate).status).toBe(status);
     }
     expect((await holder.fate).status).toBe(79);
+  });
+
+  it('top takes keys: it filters, shows one and evicts, and restores the terminal', async () => {
+    const place = new Place();
+    const holders = ['job:1', 'job:2', 'other'].map((name) =>
+      place.start(['run', name, '--grace', '1s', '--', 'cat']),
+    );
+    await place.holding(3, 0);
+    const script = 'stty cols 120; stty -g > before; $holdfast top; stty -g > after; echo ended';
+    const terminal = place.terminal(script, { NO_COLOR: '1' });
+    await terminal.says('3 in use, 0 waiting; longest wait first');
+    terminal.type('/job:');
+    await terminal.says('2 in use, 0 waiting, with "job:"');
+    terminal.type('\rsss\u001b[B');
+    await terminal.says('> job:2');
+    terminal.type('\r');
+    await terminal.says('job:2: 1 holding, 0 waiting');
+    terminal.type('eit hangs\r');
+    await terminal.says('Type job:2 to evict ');
+    terminal.type('job:2\r');
+    await terminal.says('Evicted: ');
+    // A heartbeat tells it, or its TTL.
+    expect((await holders[1]?.fate)?.err).toMatch(/by force: it hangs/);
+    terminal.type('q');
+    expect(await terminal.fate).toMatchObject({ out: expect.stringMatching(/ended\r\n$/) });
+    expect(place.read('after')).toBe(place.read('before'));
+    for (const holder of holders) holder.process.stdin?.end();
+    await Promise.all(holders.map(({ fate }) => fate));
+  });
+
+  it.each([
+    ['^C', (terminal: Program) => terminal.type(CTRL_C)],
+    ['a signal', (_: Program, place: Place) => process.kill(Number(place.read('pid')), 'SIGTERM')],
+  ])('top restores the terminal after %s', async (_, end) => {
+    const place = new Place();
+    await place.fate('run', 'a', '--', 'true');
+    const top = 'sh -c "echo \\$\\$ > pid; exec $holdfast top"';
+    const terminal = place.terminal(`stty -g > before; ${top}; stty -g > after`);
+    await terminal.says('0 in use');
+    end(terminal, place);
+    await terminal.fate;
+    expect(place.read('after')).toBe(place.read('before'));
+  });
+
+  it('top is stopped by ^Z, and takes keys again after fg', async () => {
+    const place = new Place();
+    await place.fate('run', 'a', '--', 'true');
+    const terminal = place.terminal('bash --norc -i', { PS1: 'ready> ' });
+    const prompts = (): number => terminal.out.split('ready> ').length;
+    terminal.type('$holdfast top\n');
+    await terminal.says('0 in use');
+    terminal.type(CTRL_Z);
+    await terminal.says('Stopped');
+    const before = terminal.out.length;
+    terminal.type('fg\n');
+    await until(() => terminal.out.indexOf('0 in use', before) > 0);
+    const seen = prompts();
+    terminal.type('q');
+    await until(() => prompts() > seen);
+    terminal.type('echo status-$?; exit\n');
+    await terminal.says('status-0');
+    await terminal.fate;
+  });
+
+  it('top takes no keys where its input is no terminal', async () => {
+    const place = new Place();
+    await place.fate('run', 'a', '--', 'true');
+    const terminal = place.terminal('exec $holdfast top < /dev/null');
+    await until(() => terminal.out.split('0 in use, 0 waiting').length > 2);
+    expect(terminal.out).not.toContain('q: quit');
+    terminal.type(CTRL_C);
+    expect((await terminal.fate).status).toBe(0);
   });
 
   it('watch draws anew, in colour unless it is not wanted', async () => {

@@ -3,6 +3,7 @@ import { allOf, createLocks, type LockEvents, type Waiting } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { flush } from '../support/fake-clock.ts';
 import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -266,6 +267,33 @@ describe('a long wait', () => {
     await clock.advance(20_000);
     expect(warned.mock.calls.map(([text]) => text)).toEqual([]);
     await Promise.all([candidate.resign(), clock.rest()]);
+  });
+
+  it('is not warned of if it ends during the look, but the next one is', async () => {
+    const { clock, store, locks, warned } = busy();
+    const { onInspect } = store;
+    let looked = (): void => {};
+    store.onInspect = async () => {
+      await new Promise<void>((resolve) => {
+        looked = resolve;
+      });
+      return onInspect();
+    };
+    const aborter = new AbortController();
+    const ended = locks
+      .mutex('ends')
+      .acquire({ signal: aborter.signal })
+      .catch(() => {});
+    await clock.advance(60_000);
+    aborter.abort();
+    looked();
+    await ended;
+    await flush();
+    expect(warned).not.toHaveBeenCalled();
+    store.onInspect = onInspect;
+    void locks.mutex('ends').acquire();
+    await clock.advance(90_000);
+    expect(warned).toHaveBeenCalledOnce();
   });
 
   it('is not what a line is that moves', async () => {

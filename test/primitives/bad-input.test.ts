@@ -80,7 +80,7 @@ const ATTEMPTS: readonly Attempt[] = [
 
 const SETUPS: readonly (readonly [string, LocksOptions])[] = [
   ['a ttl that is no duration', { ttl: wrong('long') }],
-  ['a ttl above maxTtl', { ttl: '1m' }],
+  ['a ttl above maxTtl', { ttl: '1m', maxTtl: '30s' }],
   ['a prefix that is no text', { prefix: wrong(1) }],
   ['a prefix of more than 128 bytes', { prefix: 'x'.repeat(129) }],
   ['a drift of a half', { drift: 0.5 }],

@@ -171,7 +171,7 @@ describe('bad input', () => {
       () => locks.on('losst' as never, () => {}),
       () => locks.close({ drain: 'soon' as '5s' }),
       () => createLocks({} as Store),
-      () => createLocks(store, { ttl: '31s' }),
+      () => createLocks(store, { ttl: '31s', maxTtl: '30s' }),
       () => createLocks(store, { prefix: 'p'.repeat(129) }),
       () => createLocks(store, { drift: 0.5 }),
       () => createLocks(store, { drift: '0.1' as never }),
@@ -191,6 +191,16 @@ describe('bad input', () => {
   it('that goes through the longest ttl says which option to raise', () => {
     const { locks } = setUp();
     expect(() => locks.mutex('a', { ttl: '1m' })).toThrow(/maxTtl/);
+  });
+
+  it('is the ttl of the locks if that is longer, where the store does not limit it', () => {
+    const { store } = setUp();
+    const locks = createLocks(store, { ttl: '5m' });
+    locks.mutex('a');
+    locks.mutex('a', { ttl: '5m', minHold: '5m' });
+    expect(() => locks.mutex('a', { ttl: '6m' })).toThrow(/maxTtl of createLocks/);
+    const limited = Object.assign(Object.create(store) as typeof store, { maxTtlMs: 30_000 });
+    expect(() => createLocks(limited, { ttl: '5m' })).toThrow(/maxTtl of the scripted store/);
   });
 
   it("that goes through the longest ttl of the store says that the option is the store's", () => {

@@ -29,7 +29,9 @@ export type ProgramName =
   | 'mongodb'
   | 'consul'
   | 'promtool'
-  | 'chromium';
+  | 'chromium'
+  | 'zsh'
+  | 'fish';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {
@@ -100,6 +102,8 @@ const etcdOf = (release: string): Packages => ({
   packages: ['etcd-server', 'etcd-client'],
 });
 
+const shellOf = (name: string): Packages => ({ release: 'bookworm', packages: [name] });
+
 interface Source {
   readonly onPath: string | undefined;
   /** What it says to `--version`, up to the version; undefined: any that is there will do. */
@@ -161,6 +165,8 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   },
   chromium: { onPath: undefined, debian: BROWSER, inDebian: 'lib/chromium/chromium' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
+  zsh: { onPath: undefined, debian: shellOf('zsh'), inDebian: '../bin/zsh' },
+  fish: { onPath: undefined, debian: shellOf('fish'), inDebian: 'bin/fish' },
 };
 
 /** How long a program may take to say what it is, in ms: only one that hangs takes longer. */

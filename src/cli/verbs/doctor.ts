@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../../base/errors.ts';
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { Traits } from '../../contract/store.ts';
 import type { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Locks } from '../../locks.ts';
 import { engineOf } from '../../locks.ts';
 import { span } from '../../operators/span.ts';
+import { openerOf } from '../../stores/openers.ts';
 import { COMMON, misuse } from '../arguments.ts';
-import { openLocks } from '../open-locks.ts';
+import { openLocks, storeUrl } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, tableLines } from '../queue-view.ts';
@@ -17,7 +20,8 @@ const HELP = `Usage: holdfast doctor [--store URL] [--json]
 
 Looks at the store as a program would use it, and prints a line for each finding: whether it can be
 reached, how long it takes to reply, whether it has lost its memory, whether a lock may be taken
-(it takes and releases one of its own), by whose clock locks end, and what the store warns of.
+(it takes and releases one of its own), which server and which tables it found, whether the clocks
+agree, by whose clock locks end, and what the store warns of.
 
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
@@ -25,7 +29,7 @@ reached, how long it takes to reply, whether it has lost its memory, whether a l
 Exit status: 0 if all is well, 1 if there is something to do, 69, 77 or 78 without a usable store.
 `;
 
-interface Finding {
+export interface Finding {
   readonly about: string;
   readonly ok: boolean;
   readonly says: string;
@@ -45,6 +49,7 @@ export const verb: Verb = {
       const locks = await openLocks(given, { looks: true });
       await examine(locks, (finding) => found.push(finding));
       await locks.close();
+      found.push(...(await askServer(storeUrl(given, true))));
     } catch (error) {
       status = statusOf(error);
       if (status === STATUS.bug) throw error;
@@ -114,6 +119,43 @@ async function tryLock(locks: Locks, name: string): Promise<Finding> {
   }
   const took = span(performance.now() - since);
   return { about, ok: true, says: `a lock was taken and released in ${took}` };
+}
+
+/** How long a server may take to tell about itself, in ms. */
+const PATIENCE_MS = 5_000;
+
+/** Over a connection of its own. */
+async function askServer(url: string): Promise<readonly Finding[]> {
+  const { opener, scheme, rest } = await openerOf(url);
+  try {
+    const facts = opener.facts?.(scheme, rest);
+    return facts ? factFindings(await Promise.race([facts, tooLate()])) : [];
+  } catch (error) {
+    // The locks work, so there is nothing to do.
+    return [{ about: 'server', ok: true, says: `tells nothing: ${(error as Error).message}` }];
+  }
+}
+
+async function tooLate(): Promise<never> {
+  await sleep(PATIENCE_MS, undefined, { ref: false });
+  throw new Error(`no reply within ${span(PATIENCE_MS)}`);
+}
+
+/** From so many ms on, what people read of times misleads them. */
+const SKEW_MS = 5_000;
+
+export function factFindings({ version, tables, clock }: ServerFacts): readonly Finding[] {
+  const findings: Finding[] = [{ about: 'server', ok: true, says: version }];
+  if (tables) findings.push({ about: 'tables', ok: true, says: `up to date, ${tables}` });
+  if (!clock) return findings;
+  const { aheadMs, withinMs } = clock;
+  const off = Math.abs(aheadMs);
+  const agrees = off - withinMs < SKEW_MS;
+  const where = `${span(off)} ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine's`;
+  const advice =
+    '; synchronise them: locks do not mind, but ages and dates that you read are wrong';
+  const says = `the server's clock is ${where}${agrees ? '' : advice}`;
+  return [...findings, { about: 'time', ok: agrees, says }];
 }
 
 const CLOCKS: Readonly<Record<Traits['clock'], string>> = {

@@ -84,7 +84,6 @@ async function runOnce(
   let ending: Ending | undefined;
   try {
     const attempt = async (lease: Lease): Promise<void> => {
-      signal.throwIfAborted();
       ending = await runs(lease);
       if (ending.status !== 0) throw new Error('The command failed, so the key is free again.');
     };

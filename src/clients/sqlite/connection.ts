@@ -11,7 +11,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { timers } from '../../base/clock.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { isBusy, sqliteError } from './errors.ts';
@@ -140,9 +140,18 @@ export async function untilFree<T>(file: string, busyMs: number, step: () => T):
     }
     // Most steps are over in less time than the shortest sleep takes. Later pauses take one or two
     // milliseconds by chance, so that processes do not meet in step again and again.
-    if (performance.now() - since < SPIN_MS) await nextTurn();
-    else await sleep(Math.random() < 0.5 ? 1 : 2);
+    const spins = performance.now() - since < SPIN_MS;
+    const pauseMs = Math.random() < 0.5 ? 1 : 2;
+    await new Promise<void>((again) => {
+      if (spins) timers.setImmediate(again);
+      else timers.setTimeout(again, pauseMs);
+    });
   }
+}
+
+/** A plain database of the binding that is available. */
+export async function openSqlite(file: string): Promise<SqliteDatabase> {
+  return (await binding())(file);
 }
 
 async function binding(): Promise<Open> {

@@ -15,6 +15,9 @@ interface CLibrary {
 
 export type LoadLibrary = () => CLibrary | undefined;
 
+/** As it is when this loads: fake timers would begin it anew. */
+const { bigint: hrtime } = process.hrtime;
+
 /** On Linux with glibc. */
 const LIBRARY = 'libc.so.6';
 const CLOCK_MONOTONIC = 1;
@@ -25,7 +28,7 @@ export function monotonicClock(
   load: LoadLibrary = loadLibrary,
 ): () => number {
   const runtime = versions.bun ? 'Bun' : versions.deno ? 'Deno' : undefined;
-  if (!runtime) return () => Number(process.hrtime.bigint() / 1000n);
+  if (!runtime) return () => Number(hrtime() / 1000n);
   let library: CLibrary | undefined;
   const timespec = new BigInt64Array(2);
   return () => {

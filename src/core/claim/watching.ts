@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import type { Claim, Store, Wake } from '../../contract/store.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
@@ -31,7 +31,7 @@ export function watch(
   watching.then(go, go);
   // Most stores listen already, and a needless timer costs more than all else here.
   if (!store.traits.synchronous) {
-    queueMicrotask(() => {
+    timers.queueMicrotask(() => {
       if (!begin) return;
       limit = clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
       limit.unref();

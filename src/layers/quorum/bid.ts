@@ -26,7 +26,7 @@ import { Ballot } from './ballot.ts';
 import { Hold } from './hold.ts';
 import { type Member, PATIENCES_PER_TTL } from './member.ts';
 import { ABLE, above, awaitBriefly, lowestFit, tryAll, type Verb } from './room.ts';
-import { failureOf, goneOf } from './tally.ts';
+import { closedMs, failureOf, goneOf, refusalOf } from './tally.ts';
 import type { Vote } from './vote.ts';
 
 export interface BidParts {
@@ -191,10 +191,10 @@ export class Bid {
       if (room.standing === 'waiting') return this.#wait(room);
       const { status } = room;
       if (status?.state === 'gone' && FINAL.includes(status.why)) return this.#giveUp(status);
-      const yields = !this.#claim.queue && room.standing === 'refused';
+      const yields = !this.#claim.queue && room.standing === 'refused' && closedMs(room) === 0;
       if (ballot.won && !yields) return this.#grant(startedAt);
       const able = ballot.count(...ABLE, 'held', 'pending') >= ballot.majority;
-      if (able && !this.#claim.queue) return this.#giveUp({ state: 'gone', why: 'refused' });
+      if (able && !this.#claim.queue) return this.#giveUp(refusalOf(ballot));
       const next = able ? above(ballot, room) : undefined;
       if (!next) return this.#despair();
       room = next;
@@ -242,7 +242,7 @@ export class Bid {
     if (gone && FINAL.includes(gone.why)) return this.#giveUp(gone);
     const forgetful = ballot.votes.filter(({ standing }) => standing === 'quarantined');
     const later = ballot.count(...ABLE, 'held') + forgetful.length >= ballot.majority;
-    if (later && !this.#claim.queue) return this.#giveUp({ state: 'gone', why: 'refused' });
+    if (later && !this.#claim.queue) return this.#giveUp(refusalOf(ballot));
     const retries = forgetful.map(({ status }) => (status as WaitingStatus).retryInMs);
     const [first] = forgetful;
     for (const vote of ballot.votes) if (!later || vote !== first) vote.letGo();

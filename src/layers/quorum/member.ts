@@ -8,7 +8,7 @@
  * because a vote that is left behind keeps all others waiting for so long.
  */
 
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, timers } from '../../base/clock.ts';
 import { type StoreError, toStoreError } from '../../contract/errors.ts';
 import {
   type Claim,
@@ -132,7 +132,7 @@ export class Member {
       const waiting = this.#pending.get(key);
       if (waiting) return void waiting.push(request);
       this.#pending.set(key, [request]);
-      queueMicrotask(() => this.#flush(key, verb, afterMs));
+      timers.queueMicrotask(() => this.#flush(key, verb, afterMs));
     });
   }
 

@@ -20,6 +20,18 @@ export function goneOf(votes: readonly Vote[]): GoneStatus | undefined {
   return TELLING.flatMap((why) => gone.filter((status) => status.why === why))[0];
 }
 
+/** For how long the member grants nothing, in ms, because it lost its memory. */
+export function closedMs({ status }: Vote): number {
+  if (status?.state === 'gone') return status.quarantineMs ?? 0;
+  return status?.state === 'waiting' && status.why === 'data-loss' ? status.retryInMs : 0;
+}
+
+/** A try is refused; a loss of memory is the reason if without it there is no majority. */
+export function refusalOf({ votes, majority }: Ballot): GoneStatus {
+  const closed = votes.map(closedMs).sort((a, b) => a - b);
+  return { state: 'gone', why: 'refused', quarantineMs: closed[majority - 1] || undefined };
+}
+
 /**
  * The least life in the best majority, counted from `startedAt`. A vote asked for before that has
  * lost life since, by a clock that may run up to twice as fast as ours.

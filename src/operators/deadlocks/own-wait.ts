@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { randomId } from '../../base/random-id.ts';
 import { type Claim, MAX_PERMITS } from '../../contract/store.ts';
+import { LiveClaim } from '../../core/claim/live-claim.ts';
 import { type Acquisition, Events } from '../../core/events.ts';
 import type { Lease } from '../../core/lease.ts';
-import { LiveClaim } from '../../core/claim/live-claim.ts';
 import type { LocalQueue } from '../../core/local-queue.ts';
 import type { Services } from '../../core/services.ts';
 import type { Waiter } from '../../core/waiter.ts';

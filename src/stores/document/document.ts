@@ -21,7 +21,7 @@
  * resource.
  */
 import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/clock.ts';
+import { sleep, timers } from '../../base/clock.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { ClaimStatus } from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
@@ -89,7 +89,7 @@ export class Document {
     // Signs of life of others are remembered for as long as they may matter.
     this.#restMs = Math.max(this.#restMs, 2 * terms.ttlMs);
     const answer = this.#asks.add(step, terms, this.#usedAt);
-    if (!this.#writing) queueMicrotask(() => void this.#work());
+    if (!this.#writing) timers.queueMicrotask(() => void this.#work());
     this.#writing = true;
     return answer;
   }
@@ -246,7 +246,7 @@ export class Document {
     for (const sign of this.#sent.keys()) if (!signs.has(sign)) this.#sent.delete(sign);
     this.#asks.answer(asks, answers);
     // After the replies, which are older.
-    queueMicrotask(() => {
+    timers.queueMicrotask(() => {
       for (const [entry, status] of told) this.#parts.told(entry, status);
     });
   }

@@ -6,7 +6,7 @@
  * grow although nothing is kept of an idle resource.
  * What would break it: a step that awaits in the middle.
  */
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, timers } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
@@ -137,7 +137,7 @@ export class Memory implements Store {
 
   #tell(queue: ClaimQueue, entry: Entry): void {
     if (!this.#wakes.has(entry)) return;
-    queueMicrotask(() => {
+    timers.queueMicrotask(() => {
       this.#wakes.wake(entry, queue.statusOf(entry, this.#parts.clock.now()));
     });
   }

@@ -1,8 +1,13 @@
 /** The store that a MySQL or MariaDB URL names, and its tables. */
+
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { clientByUrl, splitUrl } from '../../clients/mysql/by-url.ts';
+import { sqlFacts } from '../../clients/sql/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { SQL } from '../sql/options.ts';
 import { closingAlso, splitQuery } from '../url-options.ts';
+import { PREFIX } from './fragments.ts';
+import { LAYOUT } from './history.ts';
 import { type MysqlOptions, migrateMysql, mysqlMigration, mysqlStore } from './index.ts';
 
 /** Options of the store, in the query of the URL; the others are the client's. */
@@ -23,6 +28,13 @@ export async function migrate(scheme: string, rest: string): Promise<void> {
   const { url, options } = read(rest);
   const client = await clientByUrl(scheme, url);
   await migrateMysql(client, prefixIn(options)).finally(() => client.end());
+}
+
+/** Of a server on which the store works. */
+export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
+  const { url, options } = read(rest);
+  const tables = `${options.prefix ?? PREFIX}…, layout ${LAYOUT}`;
+  return { ...(await sqlFacts(await clientByUrl(scheme, url), 'mysql')), tables };
 }
 
 /** @throws UsageError */

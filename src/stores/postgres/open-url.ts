@@ -1,8 +1,12 @@
 /** The store that a PostgreSQL URL names, and its tables. */
+
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { clientByUrl, splitUrl } from '../../clients/postgres/by-url.ts';
+import { sqlFacts } from '../../clients/sql/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { SQL } from '../sql/options.ts';
 import { splitQuery } from '../url-options.ts';
+import { LAYOUT } from './history.ts';
 import {
   migratePostgres,
   type PostgresOptions,
@@ -26,6 +30,13 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
 export async function migrate(_scheme: string, rest: string): Promise<void> {
   const { url, options } = read(rest);
   await migratePostgres(await clientByUrl(url), schemaIn(options));
+}
+
+/** Of a server on which the store works. */
+export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
+  const { url, options } = read(rest);
+  const tables = `in the schema ${options.schema ?? 'holdfast'}, layout ${LAYOUT}`;
+  return { ...(await sqlFacts(await clientByUrl(url), 'postgres')), tables };
 }
 
 /** @throws UsageError */

@@ -2,6 +2,9 @@
  * The store that a Redis URL names, with whichever client package is installed.
  */
 
+import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
+import { linkOf } from '../../clients/redis/client.ts';
+import type { Reply } from '../../clients/redis/link.ts';
 import { parseRedisUrl, type RedisUrl } from '../../clients/redis/url.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
@@ -15,6 +18,31 @@ import { type RedisClient, type RedisOptions, redisStore } from './index.ts';
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const { client, options } = await clientAt<RedisOptions>(scheme, rest);
   return redisStore(client, options);
+}
+
+/** In a cluster, of one of its primaries. */
+export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
+  const { client } = await clientAt(scheme.replace('redisson+', ''), rest);
+  const link = linkOf(client);
+  try {
+    const [ask = () => Promise.reject(new Error('There is no primary.'))] = await link.primaries();
+    const version = versionIn(String(await ask(['INFO', 'server'])));
+    return { version, clock: await clockOffset(async () => msIn(await ask(['TIME']))) };
+  } finally {
+    await link.close();
+  }
+}
+
+/** Valkey also names the version of Redis that it can do what it can. */
+function versionIn(info: string): string {
+  const [, valkey] = /^valkey_version:(\S+)/m.exec(info) ?? [];
+  const [, redis = 'of unknown version'] = /^redis_version:(\S+)/m.exec(info) ?? [];
+  return valkey ? `Valkey ${valkey}` : `Redis ${redis}`;
+}
+
+function msIn(time: Reply): number {
+  const [seconds, micros] = time as readonly string[];
+  return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
 /** The client that the URL names, and the options in its query. */

@@ -1,4 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
+import { openConnection } from '../../clients/sqlite/connection.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type SqliteOptions, sqliteStore } from './index.ts';
@@ -9,7 +11,23 @@ import { type SqliteOptions, sqliteStore } from './index.ts';
  * @throws UsageError
  */
 export function openUrl(_scheme: string, rest: string): Store {
+  const { file, query } = read(rest);
+  return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));
+}
+
+/** Of the library that opens the file. */
+export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
+  const connection = await openConnection(read(rest).file, 0);
+  try {
+    const [row] = connection.prepare('SELECT sqlite_version() AS version').all();
+    return { version: `SQLite ${(row as { readonly version: string }).version}` };
+  } finally {
+    connection.close();
+  }
+}
+
+function read(rest: string): { readonly file: string; readonly query: string } {
   const [, file = '', query = ''] = /^(?:\/\/)?([^?]*)\??(.*)$/s.exec(rest) ?? [];
   if (file === '') throw new UsageError(`'sqlite:' needs a file, as in 'sqlite:./locks.db'.`);
-  return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));
+  return { file, query };
 }

@@ -10,6 +10,7 @@
  * write lock.
  */
 
+import { timers } from '../../base/clock.ts';
 import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { grouped } from '../grouped.ts';
@@ -76,7 +77,7 @@ export class Wakes {
   /** Called after the commit: wakes claims of this process directly, others through their files. */
   tell(told: readonly Told[]): void {
     for (const [address, those] of grouped(told, (each) => each.address)) {
-      if (address === this.address) queueMicrotask(() => this.#received(those));
+      if (address === this.address) timers.queueMicrotask(() => this.#received(those));
       else
         this.#file.send(
           address,
@@ -86,7 +87,7 @@ export class Wakes {
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    timers.clearTimeout(this.#timer);
     this.#watches.clear();
     this.#file.close();
   }
@@ -102,10 +103,12 @@ export class Wakes {
   }
 
   #listenLater(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#watches.size > 0) this.#file.listen();
-    }, LISTEN_AFTER_MS).unref();
+    this.#timer ??= timers
+      .setTimeout(() => {
+        this.#timer = undefined;
+        if (this.#watches.size > 0) this.#file.listen();
+      }, LISTEN_AFTER_MS)
+      .unref();
   }
 }
 

@@ -2,10 +2,13 @@
  * The store that `table+postgres:`, `table+mysql:` or `table+mariadb:` names, and its table: a URL
  * of that database, with `table` in its query.
  */
+
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import * as mysql from '../../clients/mysql/by-url.ts';
 import * as postgres from '../../clients/postgres/by-url.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { connectionOf } from '../../clients/sql/connection.ts';
+import { sqlFacts } from '../../clients/sql/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { closingAlso, splitQuery } from '../url-options.ts';
 import { type TableStoreOptions, tableSchema, tableStore } from './index.ts';
@@ -24,6 +27,12 @@ export async function migrate(scheme: string, rest: string): Promise<void> {
   const db = await read(scheme, rest).client();
   const making = connectionOf(db).count(migrationText(scheme, rest));
   await making.finally(() => db.end());
+}
+
+/** Of a server on which the store works. */
+export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
+  const { dialect, client } = read(scheme, rest);
+  return sqlFacts(await client(), dialect);
 }
 
 /** @throws UsageError */

@@ -24,6 +24,9 @@ it('migrates, runs a command under a lock, and shows it', async () => {
   expect(again).toMatchObject({ status: 0, out: '{"migrated":true}\n', err: '' });
   const well = await place.fate('doctor', '--store', server.url);
   expect(well.out).toMatch(/^ok +permissions +a lock was taken/m);
+  expect(well.out).toMatch(/^ok +server +PostgreSQL \d+/m);
+  expect(well.out).toMatch(/^ok +tables +up to date, in the schema holdfast, layout \d+$/m);
+  expect(well.out).toMatch(/^ok +time +the server's clock is \d\.\d s/m);
   const script = `export HOLDFAST_STORE='${server.url}'
     $holdfast run a -- sh -c '$holdfast show a --json'`;
   const { status, out, err } = await place.shell(script).fate;

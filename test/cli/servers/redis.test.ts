@@ -30,6 +30,8 @@ it('is looked at by the doctor, who says what to do', async () => {
   expect(well).toMatchObject({ err: '' });
   expect(well.out).toMatch(/^ok +store +redis, reached in/m);
   expect(well.out).toMatch(/^ok +permissions +a lock was taken/m);
+  expect(well.out).toMatch(/^ok +server +Redis \d+\.\d+/m);
+  expect(well.out).toMatch(/^ok +time +the server's clock is \d\.\d s/m);
   const { status, out } = await new Place().fate('doctor', '--store', fresh.url);
   expect(status).toBe(1);
   expect(out).toMatch(/^LOOK +memory .* for another [\d.]+ s;/m);

@@ -49,7 +49,7 @@ const store = slot(
 
 function ttlsAgree(said: Said): boolean {
   const ttl = durationOf(said.get('ttl') ?? 10_000) ?? 0;
-  return ttl >= 100 && ttl <= (durationOf(said.get('maxTtl') ?? 30_000) ?? 0);
+  return ttl >= 100 && ttl <= (durationOf(said.get('maxTtl') ?? Math.max(30_000, ttl)) ?? 0);
 }
 
 const MAKERS = [

@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts';
 import { CLAIM_FAULTS } from './faults/claims.ts';
+import { COMMAND_LINE_FAULTS } from './faults/command-line.ts';
 import { DASHBOARD_FAULTS } from './faults/dashboard.ts';
 import { DEADLINE_FAULTS } from './faults/deadline.ts';
 import { DEADLOCK_FAULTS } from './faults/deadlocks.ts';
@@ -43,4 +44,5 @@ export const FAULTS: readonly Fault[] = [
   ...[...SQL_LOSS_FAULTS, ...SQL_FAULTS],
   ...[...JOB_FAULTS, ...ETCD_FAULTS, ...ZOOKEEPER_FAULTS],
   ...[...NESTJS_FAULTS, ...TELEMETRY_FAULTS, ...STEP_FAULTS, ...DASHBOARD_FAULTS],
+  ...COMMAND_LINE_FAULTS,
 ];

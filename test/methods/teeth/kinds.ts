@@ -37,6 +37,7 @@ const ROOMS = [
   ),
   ...['stores/document', 'stores/kubernetes', 'layers/quorum', 'fences', 'database-locks'],
   ...['integrations/nestjs', 'integrations/opentelemetry', 'operators/deadlocks', 'dashboard'],
+  'cli',
 ];
 const REST = 'the rest';
 
@@ -124,6 +125,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'stores/consensus') return ofConsensus(file);
   if (part === 'layers/quorum') return ofQuorum(file);
   if (part === 'dashboard') return DASHBOARD.test(file) ? 'units' : undefined;
+  if (part === 'cli') return file.startsWith('test/cli/units/') ? 'units' : undefined;
   if (part === 'integrations/nestjs') return file === NESTJS ? 'units' : undefined;
   if (part === 'database-locks') return ofTransactions(file);
   if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
@@ -196,6 +198,7 @@ const REAL = [
     (name) => `stores/${name}/`,
   ),
   ...[
+    'cli/',
     'clients/',
     'database-locks/',
     'layers/',

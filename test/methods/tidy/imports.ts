@@ -43,6 +43,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['jobs', LOCKS],
   ['operators', LOCKS],
   ['index.ts', [...BESIDE, ...LOCKS]],
+  ['stores/openers.ts', ['stores/*', 'clients/*', ...CONTRACT]],
   ['stores/*.ts', ['clients/*.ts', ...CONTRACT]],
   ['stores/shedlock', ['stores/redis', ...SHARED, 'clients/*', ...CONTRACT]],
   ['stores/spring', ['stores/redis', ...SHARED, 'clients/*', ...CONTRACT]],
@@ -51,9 +52,21 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['database-locks', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['fences', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['integrations/*', FACES],
-  ['connect.ts', ['stores/*', 'operators', ...LOCKS]],
   ['dashboard', FACES],
-  ['cli', ['stores/*', 'jobs/*', 'dashboard', ...FACES]],
+  ['connect.ts', ['stores/openers.ts', 'operators', ...LOCKS]],
+  [
+    'cli',
+    [
+      'stores/*',
+      'stores/openers.ts',
+      'clients/facts',
+      'clients/sqlite',
+      'fences',
+      'jobs/*',
+      'dashboard',
+      ...FACES,
+    ],
+  ],
   ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
 ]);
 /** Where a client that the user has installed is loaded. */

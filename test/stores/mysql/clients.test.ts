@@ -6,6 +6,7 @@ import * as mariadbCallbacks from 'mariadb/callback';
 import * as mysql2 from 'mysql2';
 import * as mysql2Promise from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openerOf } from '../../../src/stores/openers.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
 import type { MysqlServer } from '../../servers/mysql-server.ts';
@@ -96,6 +97,18 @@ test.each(['mysql', 'mariadb'] as const)(
     const store = await openStore(server.url.replace('mariadb:', `${scheme}:`));
     expect(await store.claim([claimOf(scheme)])).toMatchObject([{ state: 'held' }]);
     await store.close?.();
+    await until('were all sessions over', async () => (await sessions()) === 0);
+  },
+);
+
+test.each(['mysql', 'mariadb', 'table+mysql'] as const)(
+  '%s: the server tells its version and its time',
+  async (scheme) => {
+    const { opener, rest } = await openerOf(server.url.replace('mariadb:', `${scheme}:`));
+    const facts = await opener.facts?.(scheme, rest);
+    expect(facts).toMatchObject({ version: expect.stringMatching(/^MariaDB \d+\.\d+/) });
+    const { aheadMs = Number.NaN, withinMs = 0 } = facts?.clock ?? {};
+    expect(Math.abs(aheadMs)).toBeLessThan(withinMs + 1_000);
     await until('were all sessions over', async () => (await sessions()) === 0);
   },
 );

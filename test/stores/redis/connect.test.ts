@@ -7,6 +7,7 @@ import type { Store } from 'holdfast';
 import { connect, openStore } from 'holdfast/connect';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseRedisUrl } from '../../../src/clients/redis/url.ts';
+import { openerOf } from '../../../src/stores/openers.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { startTls } from '../../servers/tls.ts';
@@ -162,10 +163,17 @@ test('Sentinels', async () => {
   await works(`redis+sentinel://${hosts}/${set.name}`);
 });
 
-test('a cluster', async () => {
+test('a cluster, which also tells its version and its time', async () => {
   const cluster = await startCluster();
   onTestFinished(() => cluster.close());
   const hosts = cluster.addresses.map(({ host, port }) => `${host}:${port}`).join(',');
+  for (const scheme of ['redis+cluster', 'redisson+redis+cluster']) {
+    const { opener } = await openerOf(`${scheme}://${hosts}`);
+    expect(await opener.facts?.(scheme, `//${hosts}`)).toMatchObject({
+      version: expect.stringMatching(/^(Redis|Valkey) \d+\.\d+/),
+      clock: { aheadMs: expect.closeTo(0, -4) },
+    });
+  }
   await works(`redis+cluster://${hosts}`);
 });
 

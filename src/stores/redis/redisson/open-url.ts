@@ -2,6 +2,8 @@ import type { Store } from '../../../contract/store.ts';
 import { clientAt } from '../open-url.ts';
 import { type RedissonOptions, redissonStore } from './index.ts';
 
+export { facts } from '../open-url.ts';
+
 /** `redisson+` and a URL of Redis. */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const plain = scheme.replace('redisson+', '');

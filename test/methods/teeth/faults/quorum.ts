@@ -33,6 +33,20 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     why: 'one member that hangs delays every acquisition',
   },
   {
+    ...tally,
+    name: 'quorum: a try that meets a loss of memory is told that the lock is held',
+    find: 'quarantineMs: closed[majority - 1] || undefined };',
+    replace: 'quarantineMs: closed[votes.length] };',
+    why: 'a night is skipped, and no event says why',
+  },
+  {
+    ...bid,
+    name: 'quorum: a try waits for a member that lost its memory',
+    find: ' && closedMs(room) === 0;',
+    replace: ';',
+    why: 'a free lock is refused for a whole TTL after one member restarts',
+  },
+  {
     ...member,
     name: 'quorum: a release that failed is not repeated',
     find: 'this.#repeat({ ...claim, unanswered: true }, afterMs);',

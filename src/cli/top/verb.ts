@@ -7,14 +7,19 @@ import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
-import type { Verb } from './verb.ts';
+import type { Verb } from '../verbs/verb.ts';
+import { sorted } from './orders.ts';
 
 const HELP = `Usage: holdfast top [PREFIX] [--store URL] [--json]
 
 Shows the names that are held or waited for, all or those that begin with PREFIX, until it is
 interrupted: first those whose first waiter has waited longest, then those that are held longest.
-On a terminal it redraws the table; elsewhere it appends the table, or with --json a line, at each
-look. It looks once a second, and reads every queue each time.
+It looks once a second, and reads every queue each time.
+
+On a terminal it redraws the table, and takes keys: up and down select, Enter shows the holders and
+waiters of a name and Escape goes back, / filters by a part of the name, s sorts, e evicts a holder
+or waiter, after a reason and the name of the lock, q quits. Elsewhere it appends the table, or with
+--json a line, at each look.
 
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
@@ -29,23 +34,20 @@ export const verb: Verb = {
     const prefix = given.atMostOne();
     const asJson = given.has('json');
     const locks = await openLocks(given, { looks: true });
-    const look = async (): Promise<void> => show(await inUse(locks, prefix), asJson);
+    const inUse = (): Promise<readonly Queue[]> => queuesInUse(locks, prefix);
+    if (process.stdin.isTTY && process.stdout.isTTY && !asJson) {
+      const { browse } = await import('./browse.ts');
+      return browse(locks, { inUse, everyMs: LOOK_MS });
+    }
+    const look = async (): Promise<void> => show(sorted(await inUse()), asJson);
     return live(look, { everyMs: LOOK_MS, asJson });
   },
 };
 
-async function inUse(locks: Locks, prefix: string | undefined): Promise<readonly Queue[]> {
+async function queuesInUse(locks: Locks, prefix: string | undefined): Promise<readonly Queue[]> {
   const names: string[] = [];
   for await (const name of list(locks, prefix)) names.push(name);
-  const queues = [...(await queuesOf(locks, names)).values()];
-  return queues.sort(
-    (a, b) => firstOf(a.waiters) - firstOf(b.waiters) || firstOf(a.holders) - firstOf(b.holders),
-  );
-}
-
-/** When the first began, later than all others if there is none. */
-function firstOf([first]: Queue['waiters']): number {
-  return first?.holder.since ?? Number.MAX_SAFE_INTEGER;
+  return [...(await queuesOf(locks, names)).values()];
 }
 
 function show(queues: readonly Queue[], asJson: boolean): Promise<void> {

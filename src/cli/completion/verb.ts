@@ -1,0 +1,42 @@
+import { nearest } from '../../base/nearest.ts';
+import { ALONE, type Flags, misuse } from '../arguments.ts';
+import { print } from '../output.ts';
+import { quote } from '../text.ts';
+import type { Verb } from '../verbs/verb.ts';
+import { bash } from './bash.ts';
+import { fish } from './fish.ts';
+import { wordsOf } from './words.ts';
+import { zsh } from './zsh.ts';
+
+const HELP = `Usage: holdfast completion bash|zsh|fish
+
+Prints the script by which the shell completes verbs, flags, names of locks that are in use, and
+the command behind '--'. To keep it:
+
+  holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast
+  holdfast completion zsh > ~/.zfunc/_holdfast      # a directory of $fpath
+  holdfast completion fish > ~/.config/fish/completions/holdfast.fish
+`;
+
+const SHELLS = { bash, zsh, fish };
+
+export const verb: Verb = {
+  help: HELP,
+  flags: { help: { ...ALONE, short: 'h' } } satisfies Flags,
+  words: Object.keys(SHELLS),
+  async run(given, all) {
+    const shell = given.atMostOne();
+    if (shell === undefined) throw misuse('SHELL is missing: bash, zsh or fish');
+    if (!isShell(shell)) {
+      const near = nearest(shell, Object.keys(SHELLS));
+      const advice = near ? `did you mean ${near}?` : 'there are bash, zsh and fish';
+      throw misuse(`Completion has no shell ${quote(shell)}; ${advice}`);
+    }
+    await print(SHELLS[shell](await wordsOf(all)));
+    return 0;
+  },
+};
+
+function isShell(name: string): name is keyof typeof SHELLS {
+  return Object.hasOwn(SHELLS, name);
+}

@@ -1,0 +1,43 @@
+/** What can stand in a command line, for the completion of every shell. */
+import { dashed } from '../arguments.ts';
+import type { Listed } from '../verbs/verb.ts';
+
+export interface VerbWords {
+  readonly name: string;
+  readonly about: string;
+  /** With their dashes. */
+  readonly flags: readonly FlagWord[];
+  readonly takesCommand: boolean;
+  /** Its argument may be the name of a lock that is in use. */
+  readonly takesName: boolean;
+  /** The only words that it takes, if there are but a few. */
+  readonly words: readonly string[];
+}
+
+export interface FlagWord {
+  readonly name: string;
+  readonly takesValue: boolean;
+}
+
+export async function wordsOf(all: ReadonlyMap<string, Listed>): Promise<readonly VerbWords[]> {
+  return Promise.all(
+    [...all].map(async ([name, { use, about, load }]) => {
+      const { verb } = await load();
+      const flags = Object.entries(verb.flags).map(([flag, { type }]) => ({
+        name: dashed(flag),
+        takesValue: type === 'string',
+      }));
+      const takesName = / (NAME|\[PREFIX\])/.test(use);
+      const { takesCommand = false, words = [] } = verb;
+      return { name, about, flags, takesCommand, takesName, words };
+    }),
+  );
+}
+
+export function namesOf(some: readonly { readonly name: string }[]): string[] {
+  return some.map(({ name }) => name);
+}
+
+export function listOf(some: readonly { readonly name: string }[]): string {
+  return namesOf(some).join(' ');
+}

@@ -1,0 +1,97 @@
+/** The demo: what the processes do is real, and it fails if it comes out otherwise. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { openSqlite } from '../../clients/sqlite/connection.ts';
+import { span } from '../../operators/span.ts';
+import { print } from '../output.ts';
+import { type Said, TTL_MS } from './actor.ts';
+
+/** Resolves with the exit status. */
+export async function play(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
+  const actors: Actor[] = [];
+  const enters = (name: string): Actor => {
+    const actor = new Actor(name, folder);
+    actors.push(actor);
+    return actor;
+  };
+  try {
+    await fillShop(folder);
+    await tell(enters);
+    return 0;
+  } finally {
+    for (const actor of actors) actor.kill('SIGKILL');
+    await Promise.all(actors.map(({ ended }) => ended));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+async function tell(enters: (name: string) => Actor): Promise<void> {
+  await print(`One lamp is left. Who sells it holds a lock, whose TTL is ${span(TTL_MS)}.\n\n`);
+  const a = enters('A');
+  const first = await a.says();
+  await print(`A  has the lock, with token ${first.token}, and is stopped before it sells.\n`);
+  a.kill('SIGSTOP');
+  const stoppedAt = performance.now();
+  const b = enters('B');
+  const second = await b.says();
+  await print(`B  has it ${later(stoppedAt)}, with token ${second.token}.\n`);
+  const sale = await b.sells();
+  await print(`B  sells the lamp${sale.sold ? '' : ', in vain'}.\n`);
+  a.kill('SIGCONT');
+  const late = await a.sells();
+  const lease = late.held ? 'held' : 'lost';
+  await print(`A  goes on. Its lease is ${lease}; it sells the lamp without a look at that.\n`);
+  const refused = late.sold ? 'The lamp is sold twice.' : 'The fence refuses: the token is old.';
+  await print(`   ${refused}\n`);
+  b.kill('SIGKILL');
+  const killedAt = performance.now();
+  await enters('C').says();
+  await print(`B  is killed while it holds the lock. C has it ${later(killedAt)}.\n`);
+  if (!sale.sold || late.sold || late.held) throw new Error('The demo has come out otherwise.');
+  await print('\nThe lock let one at a time work; only the fence could stop the late write.\n');
+}
+
+function later(than: number): string {
+  return `${span(performance.now() - than)} later`;
+}
+
+async function fillShop(folder: string): Promise<void> {
+  const shop = await openSqlite(join(folder, 'shop.db'));
+  shop.exec('CREATE TABLE stock (lamps INTEGER NOT NULL); INSERT INTO stock VALUES (1)');
+  shop.close();
+}
+
+class Actor {
+  readonly ended: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(name: string, folder: string) {
+    const args = [...process.execArgv, process.argv[1] as string, 'demo'];
+    const env = { ...process.env, HOLDFAST_DEMO_ACTOR: name, HOLDFAST_DEMO_FOLDER: folder };
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
+    this.#child = child;
+    this.ended = new Promise((resolve) => void child.once('close', () => resolve()));
+    child.once('error', () => {});
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  }
+
+  async says(): Promise<Said> {
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error('A process of the demo has ended too early.');
+    return JSON.parse(value) as Said;
+  }
+
+  sells(): Promise<Said> {
+    this.#child.stdin?.write('sell\n');
+    return this.says();
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * `top` on a terminal that takes keys.
+ *
+ * Invariant: the terminal is as it was before when this ends, by a key, a signal or an error; Node
+ * restores it where the process itself is ended.
+ */
+import type { Queue } from '../../contract/store.ts';
+import type { Locks } from '../../locks.ts';
+import { evict } from '../../operators/evict.ts';
+import { live, redraw, screen } from '../live.ts';
+import { isColoured } from '../output.ts';
+import { readKeys } from './keys.ts';
+import { screenLines } from './screen.ts';
+import { type Eviction, press, START, type View } from './view.ts';
+
+/** Resolves with the exit status. */
+export async function browse(
+  locks: Locks,
+  { inUse, everyMs }: { inUse(): Promise<readonly Queue[]>; readonly everyMs: number },
+): Promise<number> {
+  const interrupt = new AbortController();
+  let view: View = START;
+  let queues: readonly Queue[] = [];
+  const draw = (): Promise<void> =>
+    redraw(screenLines(view, queues, { size: screen(), coloured: isColoured() }));
+  let failure: unknown;
+  const drawAfterKey = (): void => {
+    draw().catch((error: unknown) => {
+      failure = error;
+      interrupt.abort();
+    });
+  };
+  const look = async (): Promise<void> => {
+    queues = await inUse();
+    if (!interrupt.signal.aborted) await draw();
+  };
+  const evictAndTell = async ({ name, ...options }: Eviction): Promise<void> => {
+    const notice = async (): Promise<string> => {
+      const evicted = await evict(locks, name, options);
+      return evicted
+        ? `Evicted: ${options.token}.`
+        : `There is no claim ${options.token} any more.`;
+    };
+    view = { ...view, notice: await notice().catch((error: Error) => error.message) };
+    await look();
+  };
+  const restore = readKeys(process.stdin, (keys) => {
+    for (const key of keys) {
+      const pressed = press(view, key, queues);
+      view = pressed.view;
+      if (pressed.quits) return interrupt.abort();
+      // A store that fails is told of by the next look.
+      if (pressed.evicts) evictAndTell(pressed.evicts).catch(() => {});
+    }
+    drawAfterKey();
+  });
+  try {
+    const status = await live(look, { everyMs, asJson: false, interrupt });
+    if (failure) throw failure;
+    return status;
+  } finally {
+    restore();
+  }
+}

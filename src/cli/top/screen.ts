@@ -1,0 +1,65 @@
+/** Draws a view of `top`. */
+import type { Queue } from '../../contract/store.ts';
+import { queueLines, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
+import { plain } from '../text.ts';
+import { membersOf, openQueue, queuesIn, selected, type View } from './view.ts';
+
+interface Size {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Fits into the screen: what is selected is always shown. */
+export function screenLines(
+  view: View,
+  queues: readonly Queue[],
+  { size, coloured }: { readonly size: Size; readonly coloured: boolean },
+): readonly string[] {
+  // Behind the mark of what is selected.
+  const columns = size.columns - 2;
+  const { heading, rows } = view.open
+    ? queueParts(openQueue(view, queues), coloured, columns)
+    : listParts(view, queues, columns);
+  const marked = rows.map((row, at) => `${at === selected(view, queues) ? '>' : ' '} ${row}`);
+  // The foot, an empty line above it, and the line in which the cursor stays.
+  const room = Math.max(1, size.rows - heading.length - 3);
+  const from = Math.max(0, Math.min(selected(view, queues) - (room >> 1), rows.length - room));
+  return [...heading, ...marked.slice(from, from + room), '', footOf(view).slice(1 - size.columns)];
+}
+
+interface Parts {
+  readonly heading: readonly string[];
+  readonly rows: readonly string[];
+}
+
+function listParts(view: View, queues: readonly Queue[], columns: number): Parts {
+  const shown = queuesIn(view, queues);
+  const waiting = shown.reduce((sum, { waiters }) => sum + waiters.length, 0);
+  const filter = view.filter === '' ? '' : `, with "${plain(view.filter)}"`;
+  const counts = `${shown.length} in use, ${waiting} waiting${filter}; ${view.order}`;
+  const table = [SUMMARY_HEADINGS, ...shown.map(summaryCells)];
+  const [headings = '', ...rows] = tableLines(table, columns);
+  return { heading: [counts.slice(0, columns), `  ${headings}`], rows };
+}
+
+function queueParts(queue: Queue, coloured: boolean, columns: number): Parts {
+  const lines = queueLines(queue, coloured, columns);
+  const at = lines.length - membersOf(queue).length;
+  return { heading: lines.slice(0, at), rows: lines.slice(at) };
+}
+
+function footOf({ typing, notice, open }: View): string {
+  if (typing) {
+    const { what, text, eviction } = typing;
+    const { name = '', token } = eviction ?? {};
+    const asks = {
+      filter: 'Names with: ',
+      reason: `Why is ${token} evicted? `,
+      name: `Type ${plain(name)} to evict ${token}: `,
+    };
+    return asks[what] + plain(text);
+  }
+  if (notice) return plain(notice);
+  if (open) return 'up, down: select   e: evict   Escape: back   q: quit';
+  return 'up, down: select   Enter: show   /: filter   s: sort   q: quit';
+}

@@ -1,0 +1,70 @@
+import { MAX_PERMITS } from '../../contract/store.ts';
+import type { Lease } from '../../core/lease.ts';
+import { createElection, type Election } from '../../jobs/election/index.ts';
+import { VALUE } from '../arguments.ts';
+import type { Ending } from '../command.ts';
+import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import type { Verb } from './verb.ts';
+
+const HELP = `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
+
+Stands for the election NAME, and runs a command while it leads. Other candidates, programs among
+them, stand by and take over in their order. If it loses its seat, it ends the command and stands
+again, as the last in the queue. When the command ends by itself, it gives up the seat and exits.
+
+  --seats N         how many lead at a time (default 1); the same for all candidates
+  --min-hold DURATION  the seat stays taken for at least this long, even if the command is quicker
+  --max-hold DURATION  a term ends after this long, and so does its command; the next one leads
+${UNDER_LOCK_HELP}
+Exit status: that of the command; 79 if the seat was lost after a signal to end; else as of 'run'.
+`;
+
+export const verb: Verb = {
+  help: HELP,
+  flags: {
+    seats: VALUE,
+    'min-hold': VALUE,
+    'max-hold': VALUE,
+    ...UNDER_LOCK,
+  },
+  takesCommand: true,
+  async run(given) {
+    const name = given.name(': write elect NAME -- COMMAND');
+    const seats = given.whole('seats', 1, MAX_PERMITS) ?? 1;
+    const options = { ...holdsOf(given), seats };
+    return underLock(given, name, (scene) =>
+      lead(scene, createElection(scene.locks, name, options)),
+    );
+  },
+};
+
+/** Term after term, until the command ends by itself, or a signal ends it all. */
+async function lead({ signal, runs, waits }: Scene, election: Election): Promise<Ending> {
+  // A candidate goes on when its store fails, but a store that never replies is a mistake.
+  await election.standings();
+  signal.throwIfAborted();
+  const candidate = election.campaign();
+  let leads = false;
+  // Under a running command the seat must stay: the command gets the signal, and ends first.
+  signal.addEventListener('abort', () => {
+    if (!leads) void candidate.resign();
+  });
+  for await (const { lease } of candidate) {
+    signal.throwIfAborted();
+    leads = true;
+    const ending = await runs(lease).catch(unlessLost(lease));
+    if (ending && (!lease.loss || signal.aborted)) return ending;
+    signal.throwIfAborted();
+    leads = false;
+    waits();
+  }
+  signal.throwIfAborted();
+  throw new Error('The candidacy has ended without a reason.');
+}
+
+/** A seat that was lost before the command began is no failure. */
+function unlessLost(lease: Lease): (error: unknown) => undefined {
+  return (error) => {
+    if (!lease.loss) throw error;
+  };
+}

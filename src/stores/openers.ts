@@ -1,0 +1,100 @@
+/** Which store a URL names; each is loaded when it is needed. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
+import type { ServerFacts } from '../clients/facts/server-facts.ts';
+import type { Store } from '../contract/store.ts';
+
+export interface Opener {
+  openUrl(scheme: string, rest: string): Store | Promise<Store>;
+  /** What the server says of itself; missing where none can be asked in a common way. */
+  facts?(scheme: string, rest: string): Promise<ServerFacts>;
+}
+
+type Load = () => Promise<Opener>;
+
+const REDIS: Load = () => import('./redis/open-url.ts');
+const REDISSON: Load = () => import('./redis/redisson/open-url.ts');
+const POSTGRES: Load = () => import('./postgres/open-url.ts');
+const MYSQL: Load = () => import('./mysql/open-url.ts');
+const ETCD: Load = () => import('./etcd/open-url.ts');
+const ZOOKEEPER: Load = () => import('./zookeeper/open-url.ts');
+const MONGODB: Load = () => import('./mongodb/open-url.ts');
+const TABLE: Load = () => import('./table/open-url.ts');
+const CONSUL: Load = () => import('./consul/open-url.ts');
+
+const OPENERS: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ['memory', () => import('./memory/open-url.ts')],
+  ['sqlite', () => import('./sqlite/open-url.ts')],
+  ['redis', REDIS],
+  ['rediss', REDIS],
+  ['redis+unix', REDIS],
+  ['redis+sentinel', REDIS],
+  ['rediss+sentinel', REDIS],
+  ['redis+cluster', REDIS],
+  ['rediss+cluster', REDIS],
+  ['redisson+redis', REDISSON],
+  ['redisson+rediss', REDISSON],
+  ['redisson+redis+cluster', REDISSON],
+  ['postgres', POSTGRES],
+  ['postgresql', POSTGRES],
+  ['mysql', MYSQL],
+  ['mariadb', MYSQL],
+  ['table+postgres', TABLE],
+  ['table+postgresql', TABLE],
+  ['table+mysql', TABLE],
+  ['table+mariadb', TABLE],
+  ['etcd', ETCD],
+  ['etcds', ETCD],
+  ['zookeeper', ZOOKEEPER],
+  ['zookeepers', ZOOKEEPER],
+  ['s3', () => import('./objects/open-url.ts')],
+  ['dynamodb', () => import('./dynamodb/open-url.ts')],
+  ['mongodb', MONGODB],
+  ['mongodb+srv', MONGODB],
+  ['consul', CONSUL],
+  ['consuls', CONSUL],
+  ['kubernetes', () => import('./kubernetes/open-url.ts')],
+  ['hazelcast', () => import('./hazelcast/open-url.ts')],
+  ['module', async () => ({ openUrl: openModule })],
+]);
+
+/** @throws UsageError if the URL names no store. */
+export async function openerOf(
+  url: string,
+): Promise<{ readonly opener: Opener; readonly scheme: string; readonly rest: string }> {
+  if (typeof url !== 'string') throw new UsageError('The URL of a store must be a string.');
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? [];
+  if (scheme === undefined) {
+    throw new UsageError(`A store is named by a URL such as 'sqlite:./locks.db' or 'memory:'.`);
+  }
+  const opener = await OPENERS.get(scheme)?.();
+  if (opener) return { opener, scheme, rest };
+  throw new UsageError(`There is no store for '${scheme}:'${suggest(scheme)}.`);
+}
+
+/** A name is looked up from the directory that the program runs in, as `require` does there. */
+async function openModule(_scheme: string, rest: string): Promise<Store> {
+  const [, name = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(rest) ?? [];
+  if (name === '') throw new UsageError(`'module:' needs a package or a file: module:./store.mjs`);
+  const open = load(name);
+  if (typeof open === 'function') return open(query);
+  throw new UsageError(`The default export of ${name} must be a function that returns a store.`);
+}
+
+function load(name: string): unknown {
+  try {
+    const loaded = createRequire(join(process.cwd(), 'package.json'))(name);
+    return loaded?.default ?? loaded;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`The module ${name} cannot be loaded: ${reason}`, { cause });
+  }
+}
+
+function suggest(scheme: string): string {
+  const known = [...OPENERS.keys()];
+  const near = nearest(scheme.toLowerCase(), known);
+  return near ? `; did you mean '${near}:'?` : `; there are ${known.join(', ')}`;
+}

@@ -1,0 +1,18 @@
+/** The demo of the package, with real processes. */
+import { readdirSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { Place } from './program.ts';
+
+it('shows a lock that moves on and a late write that is refused, and leaves nothing', async () => {
+  const place = new Place();
+  const env = { ...place.env, TMPDIR: place.folder };
+  const fate = await place.start(['demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] }).fate;
+  expect(fate).toMatchObject({ status: 0, err: '' });
+  const tokens = [...fate.out.matchAll(/token (\d+)/g)].map(([, token = '']) => BigInt(token));
+  expect(tokens[1]).toBeGreaterThan(tokens[0] as bigint);
+  expect(fate.out).toMatch(
+    /B {2}sells the lamp\.\nA {2}goes on\. Its lease is lost; .*\n.*refuses/,
+  );
+  expect(fate.out).toMatch(/is killed while it holds the lock\. C has it \d/);
+  expect(readdirSync(place.folder)).toEqual([]);
+});

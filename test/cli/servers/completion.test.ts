@@ -1,0 +1,67 @@
+/** What a person gets who presses Tab in a shell; test/cli/units has the cases, in bash. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { findProgram, missing } from '../../servers/programs.ts';
+import { Place } from '../program.ts';
+
+const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '';
+
+beforeEach(({ skip }) =>
+  skip(!script.includes('util-linux'), 'needs the program `script` of util-linux'),
+);
+
+/** Writes what the shell reads at its start, and returns how to start it. */
+const SHELLS = {
+  async bash(place: Place): Promise<string> {
+    writeFileSync(place.path('rc'), 'source ./completion\nPS1=ready-$((1 + 1))\n');
+    return 'bash --noprofile --rcfile rc -i';
+  },
+  async zsh(place: Place): Promise<string> {
+    const command = await findProgram('zsh');
+    const root = dirname(dirname(command.at(-1) as string));
+    const lines = [
+      `module_path=(${root}/usr/lib/*-linux-gnu/zsh/*(/))`,
+      `fpath=(${root}/usr/share/zsh/functions/Completion $fpath)`,
+      `fpath+=(${root}/usr/share/zsh/functions/Completion/*(/))`,
+      'autoload -Uz compinit && compinit -D -u',
+      ...['source ./completion', 'PS1=ready-$((1 + 1))'],
+    ];
+    writeFileSync(place.path('.zshrc'), `${lines.join('\n')}\n`);
+    return `env ZDOTDIR=$PWD ${command.join(' ')} -i`;
+  },
+  async fish(place: Place): Promise<string> {
+    const prompt = 'function fish_prompt; echo -n ready-(math 1 + 1); end';
+    mkdirSync(place.path('fish'));
+    writeFileSync(place.path('fish/config.fish'), `source ./completion\n${prompt}\n`);
+    const command = await findProgram('fish');
+    return `env XDG_CONFIG_HOME=$PWD HOME=$PWD ${command.join(' ')} -i`;
+  },
+};
+
+it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
+  '%s completes verbs, names in use and flags',
+  async (name, { skip }) => {
+    if (name !== 'bash') {
+      const reason = await missing(name);
+      skip(reason !== undefined, reason);
+    }
+    const place = new Place();
+    writeFileSync(place.path('holdfast'), '#!/bin/sh\nexec $holdfast "$@"\n');
+    chmodSync(place.path('holdfast'), 0o755);
+    writeFileSync(place.path('completion'), (await place.fate('completion', name)).out);
+    const holder = place.start(['run', 'invoice:7', '--', 'cat']);
+    await place.holding(1, 0);
+    const path = `${place.folder}:${process.env.PATH}`;
+    const terminal = place.terminal(await SHELLS[name](place), { PATH: path });
+    await terminal.says('ready-2');
+    terminal.type('holdfast sho\tinvoi\t--js\t\r');
+    await terminal.says('"holders":[{');
+    expect(terminal.out).toContain('{"resource":"invoice:7"');
+    terminal.type('exit\r');
+    await terminal.fate;
+    holder.process.stdin?.end();
+    await holder.fate;
+  },
+);

@@ -1,0 +1,40 @@
+/** What the doctor makes of what a server says of itself. */
+import { describe, expect, it } from 'vitest';
+import { factFindings } from '../../../src/cli/verbs/doctor.ts';
+import { clockOffset } from '../../../src/clients/facts/server-facts.ts';
+
+describe('the clock of a server', () => {
+  const time = (aheadMs: number, withinMs = 1) =>
+    factFindings({ version: 'X 1', clock: { aheadMs, withinMs } }).at(-1);
+
+  it('agrees while nobody is misled, and else is to be set', () => {
+    const says = "the server's clock is 0.4 s ahead of this machine's";
+    expect(time(400)).toEqual({ about: 'time', ok: true, says });
+    expect(time(-90_000)).toEqual({
+      about: 'time',
+      ok: false,
+      says: expect.stringMatching(/^the server's clock is 90 s behind .*; synchronise them/),
+    });
+    expect(time(90_000)).toMatchObject({ ok: false });
+  });
+
+  it('is not blamed for a slow reply', () => {
+    expect(time(6_000, 3_000)).toMatchObject({ ok: true });
+  });
+
+  it('is compared with the middle of the question', async () => {
+    const { aheadMs, withinMs } = await clockOffset(async () => {
+      const asked = Date.now();
+      while (Date.now() < asked + 20) await new Promise(setImmediate);
+      return (asked + Date.now()) / 2 + 60_000;
+    });
+    expect(withinMs).toBeGreaterThanOrEqual(10);
+    expect(Math.abs(aheadMs - 60_000)).toBeLessThanOrEqual(withinMs);
+  });
+});
+
+it('a server that tells its version alone has one finding', () => {
+  expect(factFindings({ version: 'SQLite 3' })).toEqual([
+    { about: 'server', ok: true, says: 'SQLite 3' },
+  ]);
+});

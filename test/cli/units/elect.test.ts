@@ -1,0 +1,111 @@
+/** What candidates of the shell do, each in a process of its own. */
+import { appendFileSync } from 'node:fs';
+import { createLocks } from 'holdfast';
+import { createElection } from 'holdfast/election';
+import { sqliteStore } from 'holdfast/sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { alive } from '../../servers/process-table.ts';
+import { Place, type Program, until } from '../program.ts';
+
+/** Says that it leads, and leads until the test says so. */
+const LEAD = [
+  'sh',
+  '-c',
+  'echo "leads $$"; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done',
+];
+
+function elect(place: Place, ...flags: string[]): Program {
+  return place.start(['elect', 'boss', ...flags, '--', ...LEAD]);
+}
+
+async function evictLeader(place: Place): Promise<void> {
+  const { out } = await place.fate('show', 'boss', '--json');
+  const { token } = JSON.parse(out).holders[0] as { token: string };
+  await place.fate('evict', 'boss', '--token', token, '--reason', 'a test', '--now');
+}
+
+it('one leads, the others stand by and take over in their order', async () => {
+  const place = new Place();
+  const first = elect(place);
+  await first.says('leads');
+  const second = elect(place);
+  await place.holding(1, 1);
+  // A candidate of another program is in the same queue.
+  const locks = createLocks(sqliteStore(place.file));
+  onTestFinished(() => locks.close({ drain: 0 }));
+  const candidate = createElection(locks, 'boss').campaign();
+  await place.holding(1, 2);
+  first.kill('SIGTERM');
+  expect(await first.fate).toMatchObject({ status: 143, err: '' });
+  await second.says('leads');
+  expect(candidate.state).toBe('standby');
+  appendFileSync(place.path('go'), '');
+  expect(await second.fate).toMatchObject({ status: 0, err: '' });
+  await until(() => candidate.state === 'leader');
+});
+
+it('seats many lead at a time', async () => {
+  const place = new Place();
+  const candidates = Array.from({ length: 3 }, () => elect(place, '--seats', '2'));
+  await place.holding(2, 1);
+  appendFileSync(place.path('go'), '');
+  const fates = await Promise.all(candidates.map(({ fate }) => fate));
+  expect(fates.map(({ status }) => status)).toEqual([0, 0, 0]);
+});
+
+it('a lost seat ends the command, and its candidate stands again, last', async () => {
+  const place = new Place();
+  const first = elect(place);
+  await first.says('leads');
+  const second = elect(place);
+  await place.holding(1, 1);
+  await evictLeader(place);
+  await second.says('leads');
+  const over = first.fate.then(() => Promise.reject(new Error('It does not stand again.')));
+  await Promise.race([place.holding(1, 1), over]);
+  over.catch(() => {});
+  const pid = Number(/leads (\d+)/.exec(first.out)?.[1]);
+  expect(alive(pid)).toBe(false);
+  await first.saysOnError('\n');
+  expect(first.err).toMatch(/^holdfast: Lease lost on "boss": .* Ending the command\.\n$/);
+  second.kill('SIGTERM');
+  expect((await second.fate).status).toBe(143);
+  await until(() => first.out.split('leads').length === 3);
+  appendFileSync(place.path('go'), '');
+  expect((await first.fate).status).toBe(0);
+});
+
+it('a signal to end leaves the queue, and after it a leader has no second term', async () => {
+  const place = new Place();
+  // It does not end when it is asked to.
+  const deaf = ['sh', '-c', 'trap "" TERM; echo leads; while [ -e "$PWD" ]; do sleep 0.02; done'];
+  const leader = place.start(['elect', 'boss', '--grace', '100ms', '--', ...deaf]);
+  await leader.says('leads');
+  const standby = elect(place);
+  await place.holding(1, 1);
+  standby.kill('SIGTERM');
+  expect(await standby.fate).toEqual({ status: 143, signal: null, out: '', err: '' });
+  expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
+  leader.kill('SIGTERM');
+  await evictLeader(place);
+  expect((await leader.fate).status).toBe(79);
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
+
+it.each([
+  ['boss --seats 0', /--seats takes a whole number/],
+  ['boss --wait 1s', /no flag "--wait"/],
+])('is refused before it stands: %s', async (words, says) => {
+  const { status, err } = await new Place().fate('elect', ...words.split(' '), '--', 'true');
+  expect([status, err]).toEqual([64, expect.stringMatching(says)]);
+});
+
+it('fails at once where the name is another lock, or the store cannot be used', async () => {
+  const place = new Place();
+  const holder = place.start(['run', 'boss', '--', 'cat']);
+  await place.holding(1, 0);
+  expect((await place.fate('elect', 'boss', '--', 'true')).status).toBe(77);
+  expect((await place.fate('elect', 'a', '--store', 'sqlite:.', '--', 'true')).status).toBe(69);
+  holder.process.stdin?.end();
+  await holder.fate;
+});
