@@ -74,7 +74,10 @@ export class EventLoop {
  * the process stood still, a timer would give up a request whose reply is in the socket. So each
  * timer that ends a request or a connection for want of a reply goes through this.
  */
-export function afterInput(judge: () => void, clock: Pick<Clock, 'setImmediate'> = timers): void {
+export function afterInput(
+  judge: () => void,
+  clock: Pick<Clock, 'setImmediate'> = { setImmediate },
+): void {
   clock.setImmediate(judge);
 }
 
