@@ -5,7 +5,7 @@
  * context of its caller.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Clock, type Timer, timers } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import { MAX_DURATION_MS } from './duration.ts';
 
 /** Runs the work in the context that loaded this file: normally that of no request. */
