@@ -1,0 +1,78 @@
+/**
+ * `npm run recording`: docs/images/demo.svg, a terminal in which `holdfast demo` runs at its own
+ * pace, again and again. The lines and their times are those of a real run; who wants no motion
+ * sees the whole of it.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const HERE = fileURLToPath(new URL('..', import.meta.url));
+const COMMAND = ['--import', './scripts/sources.mjs', 'src/cli/main.ts', 'demo'];
+const PROMPT = '$ npx holdfast demo';
+/** How long the end stays before it begins again, in ms. */
+const REST_MS = 5000;
+/** In pixels. */
+const [LETTER, LINE, EDGE] = [7.9, 21, 20];
+
+interface Shown {
+  readonly text: string;
+  /** Since the beginning, in ms. */
+  readonly at: number;
+}
+
+const STYLE = `
+  rect { fill: #f6f8fa; stroke: #d0d7de }
+  text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; white-space: pre }
+  .prompt { fill: #0b7a75; font-weight: 600 }
+  @media (prefers-color-scheme: dark) {
+    rect { fill: #161b22; stroke: #30363d }
+    text { fill: #e6edf3 }
+    .prompt { fill: #4fd1c5 }
+  }
+  @media (prefers-reduced-motion: reduce) { text { animation: none !important } }`;
+
+async function record(): Promise<readonly Shown[]> {
+  const start = performance.now();
+  const child = spawn(process.execPath, COMMAND, { cwd: HERE, stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines: Shown[] = [];
+  for await (const text of createInterface({ input: child.stdout })) {
+    lines.push({ text, at: performance.now() - start });
+  }
+  if (child.exitCode === null) await once(child, 'exit');
+  if (child.exitCode !== 0) throw new Error(`The demo ended with ${child.exitCode}.`);
+  return lines;
+}
+
+function draw(lines: readonly Shown[]): string {
+  const total = (lines.at(-1)?.at ?? 0) + REST_MS;
+  const width = Math.ceil(Math.max(...lines.map(({ text }) => text.length)) * LETTER) + 2 * EDGE;
+  const height = (lines.length + 1) * LINE + 2 * EDGE;
+  const rows = lines.map(({ text }, n) => {
+    const y = EDGE + LINE * (n + 2) - 6;
+    const motion = `animation: line${n} ${total.toFixed(0)}ms steps(1) infinite`;
+    return `<text x="${EDGE}" y="${y}" style="${motion}">${escaped(text)}</text>`;
+  });
+  const moves = lines.map(({ at }, n) => {
+    const percent = ((at / total) * 100).toFixed(1);
+    return `  @keyframes line${n} { 0% { opacity: 0 } ${percent}% { opacity: 1 } }`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}">
+<style>${STYLE}
+${moves.join('\n')}
+</style>
+<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
+<text x="${EDGE}" y="${EDGE + LINE - 6}" class="prompt">${PROMPT}</text>
+${rows.join('\n')}
+</svg>
+`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+const lines = await record();
+writeFileSync(fileURLToPath(new URL('../docs/images/demo.svg', import.meta.url)), draw(lines));
