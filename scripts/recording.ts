@@ -31,12 +31,14 @@ const STYLE = `
     rect { fill: #161b22; stroke: #30363d }
     text { fill: #e6edf3 }
     .prompt { fill: #4fd1c5 }
-  }
-  @media (prefers-reduced-motion: reduce) { text { animation: none !important } }`;
+  }`;
 
 async function record(): Promise<readonly Shown[]> {
   const start = performance.now();
-  const child = spawn(process.execPath, COMMAND, { cwd: HERE, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, COMMAND, {
+    cwd: HERE,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines: Shown[] = [];
   for await (const text of createInterface({ input: child.stdout })) {
     lines.push({ text, at: performance.now() - start });
@@ -52,16 +54,19 @@ function draw(lines: readonly Shown[]): string {
   const height = (lines.length + 1) * LINE + 2 * EDGE;
   const rows = lines.map(({ text }, n) => {
     const y = EDGE + LINE * (n + 2) - 6;
-    const motion = `animation: line${n} ${total.toFixed(0)}ms steps(1) infinite`;
-    return `<text x="${EDGE}" y="${y}" style="${motion}">${escaped(text)}</text>`;
+    return `<text id="line${n}" x="${EDGE}" y="${y}">${escaped(text)}</text>`;
   });
   const moves = lines.map(({ at }, n) => {
     const percent = ((at / total) * 100).toFixed(1);
-    return `  @keyframes line${n} { 0% { opacity: 0 } ${percent}% { opacity: 1 } }`;
+    return `  @keyframes line${n} { 0% { opacity: 0 } ${percent}% { opacity: 1 } }
+    #line${n} { animation: line${n} ${total.toFixed(0)}ms steps(1) infinite }`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}">
+<title>${PROMPT.slice(2)}: ${escaped(lines.at(-1)?.text ?? '')}</title>
 <style>${STYLE}
-${moves.join('\n')}
+  @media (prefers-reduced-motion: no-preference) {
+  ${moves.join('\n  ')}
+  }
 </style>
 <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
 <text x="${EDGE}" y="${EDGE + LINE - 6}" class="prompt">${PROMPT}</text>

@@ -18,7 +18,7 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
     'NodeRedisSentinel',
   ],
   'src/clients/zookeeper/protected-create.ts': ['Making', 'ProtectedTerms', 'Within'],
-  'src/clients/zookeeper/session.ts': ['Asking', 'SessionState'],
+  'src/clients/zookeeper/session/session.ts': ['Asking', 'SessionState'],
   'src/clients/zookeeper/watches.ts': ['SessionListener', 'Watcher', 'Watches'],
   'src/clients/zookeeper/wire/requests.ts': [
     'Created',

@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
 const NODE = [process.execPath, '--import', 'tsx', '--input-type=module', '--eval'] as const;
-/** Begins a namespace of processes, as a container does: its first process has the number 1. */
-const AS_FIRST = ['unshare', '--map-root-user', '--pid', '--fork', '--kill-child'] as const;
+/**
+ * Begins a namespace of processes, as a container does: its first process has the number 1. Others
+ * than root may do so as the root of a namespace of users, in which they have no more files.
+ */
+const AS_FIRST = [
+  ...['unshare', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])],
+  ...['--pid', '--fork', '--kill-child'],
+] as const;
 
 /** Two `Locks` of one process; the first is idle, the second has work that takes a moment. */
 const PROGRAM = `
@@ -31,7 +37,7 @@ it('a signal takes effect when all locks of the process have closed', async () =
 });
 
 it('also in the first process of a container, which the kernel spares', async ({ skip }) => {
-  const [program, ...options] = AS_FIRST;
+  const [program = '', ...options] = AS_FIRST;
   const cannot = spawnSync(program, [...options, 'true']).status !== 0;
   skip(cannot, 'not promised: namespaces of processes on every machine');
   const inside = `${PROGRAM}
