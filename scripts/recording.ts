@@ -25,7 +25,7 @@ interface Shown {
 
 const STYLE = `
   rect { fill: #f6f8fa; stroke: #d0d7de }
-  text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; white-space: pre }
+  text { font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #1f2328; white-space: pre }
   .prompt { fill: #0b7a75; font-weight: 600 }
   @media (prefers-color-scheme: dark) {
     rect { fill: #161b22; stroke: #30363d }
