@@ -48,6 +48,9 @@ const HASTE = 4;
 /** The longest pause between two looks, in multiples of `after`. */
 const PATIENCE = 10;
 
+/** Most waits in one look: what they need is read at once. Those that are left are in the next one. */
+const AT_ONCE = 32;
+
 const detecting = new WeakSet<Engine>();
 
 /**
@@ -153,7 +156,8 @@ class Detector {
     this.#looking = true;
     const now = this.#engine.services.clock.now();
     this.#lookedAt = now;
-    const due = [...this.#waits.values()].filter(({ dueAt }) => dueAt <= now);
+    const all = [...this.#waits.values()].filter(({ dueAt }) => dueAt <= now);
+    const due = all.sort((a, b) => a.dueAt - b.dueAt).slice(0, AT_ONCE);
     if (due.length > 0) await this.#examine(due);
     this.#looking = false;
     const left = [...this.#waits.values()].map(({ dueAt }) => dueAt);

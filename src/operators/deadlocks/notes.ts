@@ -50,7 +50,7 @@ export async function notesAround(
     const found = await Promise.all(next.map((resource) => notesIn(engine, noteName(resource))));
     for (const note of found.flat()) put(notes, note);
     const wanted = new Set([...notes.values()].map(({ resource }) => resource));
-    next = [...wanted].filter((resource) => !read.has(resource));
+    next = [...wanted].filter((resource) => !read.has(resource)).slice(0, MOST - read.size);
   }
   return notes;
 }

@@ -10,7 +10,7 @@ import type { Waiter } from '../../core/waiter.ts';
 import type { WaitingHold } from '../../store-calls/waiting.ts';
 import { labelOf, type Note, noteName } from './notes.ts';
 
-/** What listens to locks hears nothing of notes. */
+/** What listens to locks hears nothing of notes, but that `heartbeat` counts them. */
 export class Unheard extends Events {
   override emit(): void {}
 }

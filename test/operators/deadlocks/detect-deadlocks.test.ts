@@ -44,6 +44,27 @@ describe('a deadlock', () => {
     expect(all[0]?.told[0]?.victim?.id).toBe(cycle[0]?.id);
   });
 
+  it('is found among hundreds of waits that are none', async () => {
+    const world = new World();
+    const all = world.programs(2, { onDeadlock: 'reject' });
+    const [{ locks }] = all as [Program];
+    const busy = world.program('busy').locks;
+    const ends = new AbortController();
+    const crowd = Array.from({ length: 300 }, async (_, i) => {
+      const wanted = await busy.mutex(`wanted ${i}`).acquire();
+      const wait = locks.mutex(`own ${i}`).run(async () => {
+        // All are due for one look, with those of the ring.
+        await world.clock.sleep(100);
+        return locks.mutex(`wanted ${i}`).run({ signal: ends.signal }, () => i);
+      });
+      await wait.catch(() => {});
+      await wanted.release();
+    });
+    expect(await outcomes(world.ring(all))).toEqual([0, 'DEADLOCK']);
+    ends.abort();
+    await outcomes(crowd);
+  });
+
   it('between tasks of one program ends in the same way', async () => {
     const world = new World();
     const one = world.program('p', { onDeadlock: 'reject' });
@@ -259,6 +280,8 @@ describe('it is refused', () => {
     expect(() => detectDeadlocks(createLocks(bare))).toThrow(/a store that keeps a queue/);
     const wrong = { onDeadlock: 'ignore' } as unknown as { onDeadlock: 'event' };
     expect(() => detectDeadlocks(locks, wrong)).toThrow(/'event' or 'reject'/);
-    expect(() => holding([undefined as never], () => 1)).toThrow(/list of leases/);
+    for (const wrong of [undefined, 'm0'] as never[]) {
+      expect(() => holding([wrong], () => 1)).toThrow(/list of leases/);
+    }
   });
 });
