@@ -100,8 +100,9 @@ export interface LockEvents {
   /** The store lost its memory and grants nothing yet. */
   quarantine: { store: string; resource: string; leftMs: number };
   /**
-   * This wait and others wait for each other; only with `detectDeadlocks`. Each of them emits it, and
-   * again if more are found. `victim` is the one that is about to be rejected; undefined if none is.
+   * This wait and others wait for each other; only with `detectDeadlocks`. Each of them emits it,
+   * and again if more are found. `victim` is the one that is about to be rejected; undefined if
+   * none is.
    */
   deadlock: {
     resource: string;

@@ -48,7 +48,7 @@ const HASTE = 4;
 /** The longest pause between two looks, in multiples of `after`. */
 const PATIENCE = 10;
 
-/** Most waits in one look: what they need is read at once. Those that are left are in the next one. */
+/** Most waits in one look, which reads what they need at once; those left are in the next. */
 const AT_ONCE = 32;
 
 const detecting = new WeakSet<Engine>();
