@@ -41,10 +41,9 @@ function tokenGate(token: string): Gate {
   const name = `holdfast-${derived(token, 'name').slice(0, 8)}`;
   return {
     admits({ headers }) {
-      const [, bearer] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
-      return bearer === undefined
-        ? isSame(cookieIn(headers.cookie, name), session)
-        : isSame(bearer, token);
+      // A proxy may add a token of its own, beside the cookie.
+      const [, bearer = ''] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
+      return isSame(bearer, token) || isSame(cookieIn(headers.cookie, name), session);
     },
     login(given, request) {
       if (!isSame(given, token)) return undefined;
@@ -81,15 +80,20 @@ export function isSameOrigin({ headers }: IncomingMessage): boolean {
   return new URL(origin).host === host;
 }
 
+/** What proxies add, if they add anything. */
+const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+
 /**
  * Lets in requests of this machine to a loopback address, by that name: another name may be a
- * page's own, which leads here. What a proxy passes on comes from elsewhere.
+ * page's own, which leads here. What a proxy passes on comes from elsewhere, and is refused where
+ * it shows: by a header, or by HTTP/1.0, which no browser speaks and nginx does unless told
+ * otherwise. A proxy or tunnel that shows in nothing cannot be told from this machine.
  */
-export const fromLoopback: Admits = ({ socket, headers }) =>
+export const fromLoopback: Admits = ({ socket, headers, httpVersion }) =>
   isLoopback(socket.remoteAddress ?? '') &&
   isLoopback(headers.host?.replace(/:\d+$/, '') ?? '') &&
-  headers['x-forwarded-for'] === undefined &&
-  headers.forwarded === undefined;
+  httpVersion !== '1.0' &&
+  OF_PROXIES.every((name) => headers[name] === undefined);
 
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/, '');

@@ -2,10 +2,11 @@
  * The dashboard as a request handler: one page, its files, a stream of what the store shows, and
  * one change, `evict`.
  *
- * Invariant: nothing but the files of the page, which are public, is sent to a request that `auth`
- * has not let in; and nothing is changed but by a POST in JSON from a page of the same origin, with
- * the name typed, of a dashboard that is not read-only. Names, labels and reasons travel as JSON
- * and become text nodes; the policy in http.ts forbids every script but the page's own.
+ * Invariant: a request that `auth` has not let in gets nothing but the files of the page, which are
+ * public, the way into a folder, and the form for the token, which goes nowhere else; and nothing
+ * is changed but by a POST in JSON from a page of the same origin, with the name typed, of a
+ * dashboard that is not read-only. Names, labels and reasons travel as JSON and become text nodes;
+ * the policy in http.ts forbids every script but the page's own.
  * What would break it: a route that is looked up before `auth`; a piece of a name in HTML.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -19,7 +20,7 @@ import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
 import { type Admits, gateOf, isSameOrigin } from './auth.ts';
 import { evictBy } from './eviction.ts';
-import { type Answer, bodyOf, pathOf, protect, queryOf, send, typeOf } from './http.ts';
+import { type Answer, bodyOf, lastOf, protect, queryOf, send, typeOf } from './http.ts';
 import { door, FILES, PAGE } from './page.ts';
 import { listen } from './reports.ts';
 import { Streams } from './streams.ts';
@@ -43,7 +44,7 @@ export interface DashboardOptions {
 /** A request handler for `node:http`, and for frameworks that take one. */
 export interface Dashboard {
   (request: IncomingMessage, response: ServerResponse): void;
-  /** Ends the streams of all pages. `locks.close()` does so, too. */
+  /** Ends the streams of all pages, and takes no more. `locks.close()` does so, too. */
   close(): void;
 }
 
@@ -100,15 +101,19 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   engine.closables.add(closing);
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
-    const { path, last } = pathOf(request);
+    const last = lastOf(request);
     const what = `${request.method} ${last}`;
     const file = request.method === 'GET' ? FILES.get(last) : undefined;
     if (file) return file;
-    if (what === 'POST login' && gate.login) return login(gate.login, request);
-    if (!(await gate.admits(request))) {
-      return door(401, 'You need to be let in.', gate.login !== undefined);
+    if (request.method === 'GET' && isBare(last)) {
+      return { status: 308, headers: { location: `./${last}/` } };
     }
-    if (what === 'GET ' && path.endsWith('/')) return PAGE;
+    if (what === 'POST ' && gate.login) return login(gate.login, request);
+    if (!(await gate.admits(request))) {
+      const says = 'You need to be let in.';
+      return last === '' ? door(401, says, gate.login !== undefined) : refusal(401, says);
+    }
+    if (what === 'GET ') return PAGE;
     if (what === 'GET record') {
       const name = queryOf(request).get('name') ?? '';
       watcher.checkShown(name);
@@ -118,14 +123,10 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       return readOnly ? refusal(403, 'It is read-only.') : evictFrom(request);
     }
     if (what === 'GET events') {
-      engine.checkOpen();
-      if (streams.add(request, response)) return STREAMED;
-      return refusal(503, 'Too many pages are open.');
+      const whyNot = streams.add(request, response);
+      return whyNot === undefined ? STREAMED : refusal(503, whyNot);
     }
-    const isFolder = request.method === 'GET' && !last.includes('.');
-    return isFolder
-      ? { status: 308, headers: { location: `./${last}/` } }
-      : refusal(404, 'There is no such page.');
+    return refusal(404, 'There is no such page.');
   };
 
   const evictFrom = async (request: IncomingMessage): Promise<Answer> => {
@@ -137,7 +138,8 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     protect(response);
     route(request, response)
-      .catch(failure)
+      // Whom it would tell has left.
+      .catch((error: unknown) => (request.socket.destroyed ? STREAMED : failure(error)))
       .then((answer) => {
         if (answer !== STREAMED) send(response, answer);
       })
@@ -146,8 +148,13 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   return Object.assign(serve, { close: closing.close });
 }
 
-/** The response is a stream, and goes on. */
+/** The response is a stream and goes on, or it is over. */
 const STREAMED: Answer = { status: 200 };
+
+/** A path that needs its slash, without which the names in the page would lead beside it. */
+function isBare(last: string): boolean {
+  return last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
+}
 
 /** Trades the token for a cookie. */
 async function login(

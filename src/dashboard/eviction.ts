@@ -9,7 +9,7 @@ import type { EvictRequest } from './wire.ts';
 
 /**
  * Evicts whom the body names.
- * @throws UsageError if it is no `EvictRequest`, or if the name is not shown or was not typed;
+ * @throws UsageError if it is not an `EvictRequest`, or if the name is not shown or was not typed;
  *   UnsupportedError, StoreError, ClosedError
  */
 export async function evictBy(locks: Locks, watcher: Watcher, body: unknown): Promise<Answer> {

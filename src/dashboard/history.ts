@@ -1,5 +1,5 @@
 /**
- * What happened, as far as it can be told: by the events of this process, which are exact, and by
+ * What happened, as far as it can be told: by the events of these locks, which are exact, and by
  * two looks at the store, which show who came and who is gone, but neither what came and went in
  * between nor why. Where both tell of one thing, the event counts and the look is left out.
  */
@@ -9,23 +9,24 @@ import type { Rates, Row, Seat, Told } from './wire.ts';
 /** How many lines are kept, over all resources. */
 const MAX_TOLD = 2_000;
 
-/** Over how much rates are counted, in ms. */
-const WINDOW_MS = 60_000;
+/** How many grants and ends are remembered, so that the next look does not tell them again. */
+const MAX_KNOWN = 20_000;
+
+/** Over how much rates are counted, in seconds. */
+const WINDOW_S = 60;
+
+/** Of how many samples, the newest, a median is. */
+const MAX_SAMPLES = 2_000;
 
 /** A holder whose end was so near at the last look may have expired, in ms. */
 const NEAR_MS = 2_000;
-
-interface Sample {
-  readonly at: number;
-  readonly what: 'grant' | 'loss' | 'wait' | 'hand-off';
-  readonly ms: number;
-}
 
 export class History {
   #lines: Told[] = [];
   /** The number of the first line that is kept. */
   #first = 0;
-  #samples: Sample[] = [];
+  readonly #counts = { grant: new Count(), loss: new Count() };
+  readonly #samples = { wait: new Samples(), 'hand-off': new Samples() };
   /** Tokens whose grants or ends have been told by events. */
   readonly #known = new Set<string>();
 
@@ -43,12 +44,17 @@ export class History {
   tell(told: Told, seat: string | null): void {
     this.#add(told);
     if (seat === null) return;
-    this.#remember(`${endsHold(told.what) ? 'end ' : ''}${told.name} ${seat}`);
+    const key = `${endsHold(told.what) ? 'end ' : ''}${told.name} ${seat}`;
+    this.#known.add(key);
+    keepNewest(this.#known, MAX_KNOWN);
   }
 
-  sample(what: Sample['what'], at: number, ms = 0): void {
-    this.#samples.push({ at, what, ms });
-    if (this.#samples.length > 2 * MAX_TOLD) this.#samples = this.#samples.slice(-MAX_TOLD);
+  count(what: 'grant' | 'loss', at: number): void {
+    this.#counts[what].add(at);
+  }
+
+  sample(what: 'wait' | 'hand-off', at: number, ms: number): void {
+    this.#samples[what].add(at, ms);
   }
 
   /** What the difference of two looks says. */
@@ -59,14 +65,11 @@ export class History {
   }
 
   rates(now: number): Rates {
-    this.#samples = this.#samples.filter(({ at }) => now - at < WINDOW_MS);
-    const of = (what: Sample['what']): readonly Sample[] =>
-      this.#samples.filter((sample) => sample.what === what);
     return {
-      grants: of('grant').length,
-      losses: of('loss').length,
-      waitMs: median(of('wait')),
-      handOffMs: median(of('hand-off')),
+      grants: this.#counts.grant.total(now),
+      losses: this.#counts.loss.total(now),
+      waitMs: this.#samples.wait.median(now),
+      handOffMs: this.#samples['hand-off'].median(now),
     };
   }
 
@@ -92,10 +95,13 @@ export class History {
     for (const seat of after) {
       const was = old.get(seat.token);
       if (was?.holds === seat.holds) continue;
-      if (!seat.holds) line(seat, { what: 'waits', detail: null });
-      else if (!this.#known.has(`${name} ${seat.token}`)) {
-        this.sample('grant', now);
-        if (was) this.sample('wait', now, Math.max(0, now - seat.since));
+      if (!seat.holds) {
+        line(seat, { what: 'waits', detail: null });
+        continue;
+      }
+      if (was) this.sample('wait', now, Math.max(0, now - seat.since));
+      if (!this.#known.has(`${name} ${seat.token}`)) {
+        this.count('grant', now);
         const [last] = gone;
         const detail = last ? `after ${whoText(last)}` : null;
         line(seat, { what: last ? 'handed on' : 'granted', detail });
@@ -111,22 +117,50 @@ export class History {
     this.#lines = this.#lines.slice(surplus);
     this.#first += surplus;
   }
+}
 
-  #remember(key: string): void {
-    this.#known.add(key);
-    if (this.#known.size <= MAX_TOLD) return;
-    for (const oldest of this.#known) {
-      this.#known.delete(oldest);
-      return;
-    }
+/** How often something happened in the last minute, in buckets of a second. */
+class Count {
+  readonly #bySecond = new Map<number, number>();
+
+  add(at: number): void {
+    const second = Math.floor(at / 1_000);
+    this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + 1);
+    keepNewest(this.#bySecond, WINDOW_S);
+  }
+
+  total(now: number): number {
+    const first = Math.floor(now / 1_000) - WINDOW_S + 1;
+    let total = 0;
+    for (const [second, times] of this.#bySecond) total += second >= first ? times : 0;
+    return total;
+  }
+}
+
+/** How long something took in the last minute. */
+class Samples {
+  #all: { readonly at: number; readonly ms: number }[] = [];
+
+  add(at: number, ms: number): void {
+    this.#all.push({ at, ms });
+    if (this.#all.length > 2 * MAX_SAMPLES) this.#all = this.#all.slice(-MAX_SAMPLES);
+  }
+
+  median(now: number): number | null {
+    const recent = this.#all.filter(({ at }) => now - at < WINDOW_S * 1_000);
+    const sorted = recent.map(({ ms }) => ms).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? null;
+  }
+}
+
+/** Deletes what was put in first, until so many are left. */
+export function keepNewest<K>(all: Set<K> | Map<K, unknown>, most: number): void {
+  for (const oldest of all.keys()) {
+    if (all.size <= most) return;
+    all.delete(oldest);
   }
 }
 
 function endsHold(what: Told['what']): boolean {
   return what === 'released' || what === 'lost' || what === 'evicted';
-}
-
-function median(samples: readonly Sample[]): number | null {
-  const sorted = samples.map(({ ms }) => ms).sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? null;
 }

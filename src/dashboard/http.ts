@@ -23,7 +23,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
+  // With 'no-referrer' a form comes with `Origin: null`.
+  'referrer-policy': 'same-origin',
   'cache-control': 'no-store',
 };
 
@@ -43,12 +44,12 @@ export function send(response: ServerResponse, answer: Answer): void {
   response.end(text);
 }
 
-/** The path as the browser sees it, and the last part of it, below which nothing is mounted. */
-export function pathOf(request: IncomingMessage): { readonly path: string; readonly last: string } {
+/** The last part of the path as the browser sees it; empty for a folder. */
+export function lastOf(request: IncomingMessage): string {
   // Express takes away the path below which it mounts.
   const { originalUrl } = request as IncomingMessage & { readonly originalUrl?: string };
   const [path = ''] = (originalUrl ?? request.url ?? '').split('?');
-  return { path, last: path.slice(path.lastIndexOf('/') + 1) };
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
@@ -60,10 +61,11 @@ export function typeOf({ headers }: IncomingMessage): string {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** The body as text, or what a framework has read of it; undefined if it is too long. */
+/** The body as text, or what a framework has made of it; cuts off one that is too long. */
 export async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const { body } = request as IncomingMessage & { readonly body?: unknown };
-  if (body !== undefined) return body;
+  // Parsers of Express 4 leave `{}` where they read nothing.
+  if (body !== undefined && request.readableDidRead) return body;
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -14,9 +14,12 @@ export const FILES: ReadonlyMap<string, Answer> = new Map([
 
 export const PAGE: Answer = html(200, '<script src="app.js" defer></script><div id="app"></div>');
 
-/** Instead of the page, for those who are not let in. */
+/**
+ * Instead of the page, for those who are not let in. The form goes to the address that served it,
+ * so the token cannot go to a neighbour of this dashboard.
+ */
 export function door(status: number, says: string, takesToken: boolean): Answer {
-  const form = `<form method="post" action="login"><label for="token">Token</label>
+  const form = `<form method="post"><label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button>Open</button></form>`;
   return html(

@@ -1,9 +1,10 @@
-/** What the events of this process's locks say, for the timeline: exact, with reasons. */
+/** What the events of these locks say, for the timeline and the figures: exact, with reasons. */
 import { hostname } from 'node:os';
 import { numberOf, tokenOf } from '../contract/token.ts';
 import type { Engine } from '../core/engine.ts';
 import type { LockEvents } from '../core/events.ts';
 import { whoText } from './board.ts';
+import { keepNewest } from './history.ts';
 import type { Watcher } from './watcher.ts';
 import type { Told } from './wire.ts';
 
@@ -18,44 +19,50 @@ export function listen(
   const { events, settings } = services;
   const who = whoText({ host: hostname(), pid: process.pid, label: settings.label ?? null });
   const releases = new Map<string, number>();
+  /** What is beyond the prefix is neither told nor counted. */
+  const on = <N extends 'acquired' | 'released' | 'lost' | 'missed'>(
+    type: N,
+    heard: (event: LockEvents[N], name: string) => void,
+  ): (() => void) =>
+    events.on(type, (event) => {
+      const name = event.resource.slice(settings.prefix.length);
+      if (name.startsWith(prefix)) heard(event, name);
+    });
   const tell = (
-    { resource, token }: { readonly resource: string; readonly token?: bigint },
+    name: string,
+    token: bigint | undefined,
     rest: Pick<Told, 'what' | 'detail'>,
   ): void => {
-    const name = resource.slice(settings.prefix.length);
-    if (!name.startsWith(prefix)) return;
     const shown = token === undefined ? null : String(token);
     const seat = token === undefined ? null : String(tokenOf(numberOf(token)));
     history.tell({ at: Date.now(), name, token: shown, who, from: 'process', ...rest }, seat);
   };
-  const freed = (resource: string): void => {
-    releases.set(resource, performance.now());
-    for (const oldest of releases.keys()) {
-      if (releases.size <= MAX_RELEASES) break;
-      releases.delete(oldest);
-    }
+  const freed = (name: string): void => {
+    releases.set(name, performance.now());
+    keepNewest(releases, MAX_RELEASES);
   };
   const stops = [
-    events.on('acquired', (event) => {
-      const since = releases.get(event.resource);
-      releases.delete(event.resource);
-      history.sample('grant', Date.now());
+    on('acquired', (event, name) => {
+      const since = releases.get(name);
+      releases.delete(name);
+      history.count('grant', Date.now());
       if (event.handOff && since !== undefined) {
         history.sample('hand-off', Date.now(), performance.now() - since);
       }
-      tell(event, { what: event.handOff ? 'handed on' : 'granted', detail: takeoverText(event) });
+      const what = event.handOff ? 'handed on' : 'granted';
+      tell(name, event.token, { what, detail: takeoverText(event) });
     }),
-    events.on('released', (event) => {
-      freed(event.resource);
-      tell(event, { what: 'released', detail: null });
+    on('released', ({ token }, name) => {
+      freed(name);
+      tell(name, token, { what: 'released', detail: null });
     }),
-    events.on('lost', (event) => {
-      freed(event.resource);
-      history.sample('loss', Date.now());
-      const detail = event.detail === undefined ? event.reason : `${event.reason}: ${event.detail}`;
-      tell(event, { what: 'lost', detail });
+    on('lost', ({ token, reason, detail }, name) => {
+      freed(name);
+      history.count('loss', Date.now());
+      const why = detail === undefined ? reason : `${reason}: ${detail}`;
+      tell(name, token, { what: 'lost', detail: why });
     }),
-    events.on('missed', ({ resource, why }) => tell({ resource }, { what: 'missed', detail: why })),
+    on('missed', ({ why }, name) => tell(name, undefined, { what: 'missed', detail: why })),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -2,13 +2,17 @@
  * Server-sent events to many pages.
  *
  * Each page has a set of names whose rows it does not know, which begins as all of them. A look
- * adds what has changed, and rows are written while the connection takes them. So what a slow page
- * has not got is bounded by the number of names, each row that it gets is the newest, and no page
- * delays another.
+ * adds what has changed, and rows are written while the connection takes them. So each row that a
+ * slow page gets is the newest, and no page delays another. Names that came and went stay in the
+ * set: a page with more of them than two looks can have is cut off, and comes back.
+ *
+ * What would break it: a write after the end, which ends the process; a page whose connection has
+ * closed before, or that does not read to its end, which would stay for ever.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { timers } from '../base/clock.ts';
 import type { Change } from './board.ts';
-import type { Watcher } from './watcher.ts';
+import { MAX_RESOURCES, type Watcher } from './watcher.ts';
 import type { Frame } from './wire.ts';
 
 /** Most pages at a time. */
@@ -20,27 +24,36 @@ const ROWS_AT_ONCE = 500;
 /** Lines of the timeline that a new page gets. */
 const FIRST_LINES = 500;
 
+/** How long a page may take to read to its end, in ms. */
+const GRACE_MS = 2_000;
+
 export class Streams {
   readonly #watcher: Watcher;
   readonly #pages = new Set<Page>();
+  #isClosed = false;
 
   constructor(watcher: Watcher) {
     this.#watcher = watcher;
   }
 
-  /** False if there are too many. */
-  add(request: IncomingMessage, response: ServerResponse): boolean {
-    if (this.#pages.size >= MAX_PAGES) return false;
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
-    const page = new Page(this.#watcher, response, serverOf(request));
+  /** Returns why not, if it does not take the page. */
+  add({ socket }: IncomingMessage, response: ServerResponse): string | undefined {
+    if (this.#isClosed) return 'The dashboard is closed.';
+    if (this.#pages.size >= MAX_PAGES) return 'Too many pages are open.';
+    // It has left while `auth` was deciding.
+    if (socket.destroyed) return undefined;
+    response.shouldKeepAlive = false;
+    response.writeHead(200, HEADERS);
+    const page = new Page(this.#watcher, response, socket);
     this.#pages.add(page);
-    response.once('close', () => {
+    // The response would not tell, if it still waits for another one on its connection.
+    socket.once('close', () => {
       this.#pages.delete(page);
       if (this.#pages.size === 0) this.#watcher.stop();
     });
     this.#watcher.start(this);
     page.pump();
-    return true;
+    return undefined;
   }
 
   tell(change: Pick<Change, 'changed' | 'gone' | 'beaten'>): void {
@@ -48,10 +61,20 @@ export class Streams {
     for (const page of this.#pages) page.tell(change, alike);
   }
 
+  /** For good: ends all pages, and takes no more. */
   close(): void {
+    this.#isClosed = true;
+    this.#watcher.stop();
     for (const page of this.#pages) page.end();
   }
 }
+
+/** Nothing on the way may hold the stream back, or compress it, which does the same. */
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
 
 interface Listening {
   readonly listening?: boolean;
@@ -65,10 +88,10 @@ class Page {
   #nextLine: number;
   #open = true;
 
-  constructor(watcher: Watcher, response: ServerResponse, server: Listening | undefined) {
+  constructor(watcher: Watcher, response: ServerResponse, socket: IncomingMessage['socket']) {
     this.#watcher = watcher;
     this.#response = response;
-    this.#server = server;
+    this.#server = (socket as typeof socket & { readonly server?: Listening }).server;
     this.#unknown = new Set(watcher.board.names);
     this.#nextLine = Math.max(0, watcher.history.next - FIRST_LINES);
     response.on('drain', () => {
@@ -80,7 +103,8 @@ class Page {
   /** `alike` has the messages of this look for pages that know all before it. */
   tell({ changed, gone, beaten }: Pick<Change, 'changed' | 'gone' | 'beaten'>, alike: Alike): void {
     // A server that has stopped listening waits for its connections to end.
-    if (this.#server?.listening === false) return this.end();
+    if (this.#server?.listening === false) this.end();
+    if (this.#isOver) return;
     if (this.#open && this.#unknown.size === 0 && changed.length <= ROWS_AT_ONCE) {
       let text = alike.get(this.#nextLine);
       if (text === undefined) {
@@ -92,12 +116,13 @@ class Page {
     for (const names of [changed, gone, beaten]) {
       for (const name of names) this.#unknown.add(name);
     }
-    this.pump();
+    if (this.#unknown.size > 2 * MAX_RESOURCES) this.#response.destroy();
+    else this.pump();
   }
 
   /** Writes rows that the page does not know, while the connection takes them. */
   pump(): void {
-    while (this.#open) {
+    while (this.#open && !this.#isOver) {
       const names = [...take(this.#unknown, ROWS_AT_ONCE)];
       const gone = names.filter((name) => this.#watcher.board.row(name) === undefined);
       const more = this.#unknown.size > 0;
@@ -107,7 +132,13 @@ class Page {
   }
 
   end(): void {
+    if (this.#isOver) return;
     this.#response.end();
+    timers.setTimeout(() => this.#response.destroy(), GRACE_MS).unref();
+  }
+
+  get #isOver(): boolean {
+    return this.#response.writableEnded || this.#response.destroyed;
   }
 
   #frame(names: readonly string[]): Frame {
@@ -145,8 +176,4 @@ function* take(names: Set<string>, most: number): Generator<string> {
     taken += 1;
     yield name;
   }
-}
-
-function serverOf({ socket }: IncomingMessage): Listening | undefined {
-  return (socket as typeof socket & { readonly server?: Listening }).server;
 }

@@ -18,7 +18,7 @@ import { History } from './history.ts';
 import type { Frame } from './wire.ts';
 
 /** Most resources that are read and shown. */
-const MAX_RESOURCES = 20_000;
+export const MAX_RESOURCES = 20_000;
 
 export interface WatcherParts {
   readonly locks: Locks;

@@ -30,7 +30,8 @@ async function* names(
   prefix: string,
 ): AsyncGenerator<string, void, void> {
   for await (const name of namesFrom(engine, own + prefix)) {
-    if (!name.startsWith(RESERVED)) yield name.slice(own.length);
+    // What another program calls as this prefix is called, has no name here.
+    if (name !== own && !name.startsWith(RESERVED)) yield name.slice(own.length);
   }
 }
 

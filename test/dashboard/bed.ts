@@ -1,6 +1,12 @@
 /** A dashboard on a real server of this process, and a browser's requests to it. */
 import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLocks, type Locks } from 'holdfast';
 import { type Dashboard, type DashboardOptions, dashboard } from 'holdfast/dashboard';
@@ -97,6 +103,32 @@ export class Page {
     for (const name of frame.gone) this.rows.delete(name);
     for (const row of frame.rows) this.rows.set(row.name, row);
   }
+}
+
+/** A stream that is not read before its `read` is called, and the response that feeds it. */
+export interface Silent {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly text: string;
+  read(): void;
+}
+
+export async function openSilently(server: Server, url: string): Promise<Silent> {
+  const served = once(server, 'request');
+  const sent = request(`${url}events`, { headers: BEARER, agent: false });
+  sent.on('error', () => {}).end();
+  const [[incoming], [, response]] = await Promise.all([once(sent, 'response'), served]);
+  const silent = {
+    incoming,
+    response,
+    text: '',
+    read(): void {
+      incoming.setEncoding('utf8').on('data', (chunk: string) => {
+        silent.text += chunk;
+      });
+    },
+  };
+  return silent;
 }
 
 export interface Bed {

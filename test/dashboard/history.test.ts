@@ -66,6 +66,31 @@ describe('a board', () => {
   });
 });
 
+describe('the figures of the last minute', () => {
+  it('count every grant, however many there are', () => {
+    const history = new History();
+    for (let at = 0; at < 120_000; at += 10) history.count('grant', at);
+    expect(history.rates(119_999).grants).toBe(6_000);
+    expect(history.rates(150_000).grants).toBe(2_900);
+    expect(history.rates(179_000).grants).toBe(0);
+  });
+
+  it('have the waits of those, too, whose grants were told by events', () => {
+    const [board, history] = [new Board(), new History()];
+    const look = (holder: bigint, waiters: readonly Member[]) =>
+      board.take(
+        new Map([['a', { resource: 'a', holders: [member(holder)], waiters }]]),
+        Number(holder) * 1_000,
+      );
+    look(1n, [member(2n)]);
+    const told = { at: 1_500, name: 'a', token: '2', who: null, detail: null } as const;
+    history.tell({ ...told, what: 'granted', from: 'process' }, '2');
+    history.conclude(look(2n, []), (name) => board.row(name), 2_000);
+    expect(history.next).toBe(1);
+    expect(history.rates(2_000)).toMatchObject({ grants: 0, waitMs: 2_000 });
+  });
+});
+
 it('a history keeps the newest lines, and numbers them for ever', () => {
   const history = new History();
   for (let n = 0; n < 10_000; n += 1) {

@@ -1,9 +1,14 @@
 /** Who may look, and what may change something. */
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text as textFrom } from 'node:stream/consumers';
 import { createLocks, isLockError } from 'holdfast';
 import { dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore } from 'holdfast/testkit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fromLoopback } from '../../src/dashboard/auth.ts';
 import { ask, BEARER, type Bed, fromPage, Page, type Reply, soon, start, TOKEN } from './bed.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -31,12 +36,13 @@ describe('before it starts', () => {
 });
 
 describe('looking', () => {
-  it.each(['', 'events', 'record?name=once:a', 'elsewhere'])('needs auth: GET %s', async (path) => {
+  it.each(['', 'events', 'record?name=once:a', 'a.html'])('needs auth: GET %s', async (path) => {
     const { url, store } = await start();
     for (const headers of [{}, { authorization: 'Bearer another' }, { cookie: 'holdfast-x=y' }]) {
       const { status, text } = await ask(url + path, { headers });
       expect(status).toBe(401);
-      expect(text).toContain('name="token"');
+      // Nowhere but in the folder, and back to where it is, or it sends the token elsewhere.
+      expect(text.includes('<form method="post">')).toBe(path === '');
     }
     expect(store.total()).toBe(0);
   });
@@ -44,19 +50,22 @@ describe('looking', () => {
   it('trades the token for a cookie that no other site and no script can use', async () => {
     const { url } = await start();
     const headers = { ...FORM, origin: new URL(url).origin };
-    const wrong = await ask(`${url}login`, { method: 'POST', headers, body: 'token=wrong' });
+    const wrong = await ask(url, { method: 'POST', headers, body: 'token=wrong' });
     expect(wrong.status).toBe(401);
     expect(wrong.headers['set-cookie']).toBeUndefined();
-    const right = await ask(`${url}login`, { method: 'POST', headers, body: `token=${TOKEN}` });
+    const right = await ask(url, { method: 'POST', headers, body: `token=${TOKEN}` });
     expect(right.status).toBe(303);
     const [cookie = ''] = right.headers['set-cookie'] ?? [];
     expect(cookie).toMatch(/^holdfast-\w{8}=\w{64}; HttpOnly; SameSite=Strict$/);
     expect(cookie).not.toContain(TOKEN);
     const [pair = ''] = cookie.split(';');
-    expect((await ask(url, { headers: { cookie: `a=b; ${pair}` } })).status).toBe(200);
+    const session = { cookie: `a=b; ${pair}` };
+    expect((await ask(url, { headers: session })).status).toBe(200);
+    const proxied = { ...session, authorization: 'Bearer of-a-proxy' };
+    expect((await ask(url, { headers: proxied })).status).toBe(200);
     const from = { ...FORM, origin: 'https://elsewhere.example' };
     const other = { method: 'POST', headers: from, body: `token=${TOKEN}` };
-    expect((await ask(`${url}login`, other)).status).toBe(403);
+    expect((await ask(url, other)).status).toBe(403);
   });
 
   it.each([
@@ -83,16 +92,52 @@ describe('looking', () => {
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
       expect(headers['content-security-policy']).not.toMatch(/unsafe|\*|data:/);
       expect(headers['x-content-type-options']).toBe('nosniff');
+      // With 'no-referrer' browsers hide where the form for the token comes from.
+      expect(headers['referrer-policy']).toBe('same-origin');
     }
   });
 
-  it('leads from its path to the folder, and nowhere else', async () => {
+  it('leads from its path to the folder, and nowhere else, with auth and without', async () => {
     const { url } = await start();
-    const to = async (path: string) =>
-      (await ask(url + path, { headers: BEARER })).headers.location;
+    const to = async (path: string) => (await ask(url + path)).headers.location;
+    expect((await ask(url.slice(0, -1), { headers: BEARER })).headers.location).toBe('./locks/');
     expect(await to('deeper')).toBe('./deeper/');
     expect(await to('https:elsewhere')).toBe('./https:elsewhere/');
   });
+});
+
+it('is open on loopback, but not to other names and what a proxy passes on', async () => {
+  const { url } = await start({ auth: fromLoopback });
+  const status = async (headers: Record<string, string>) => (await ask(url, { headers })).status;
+  expect(await status({ host: 'localhost:80' })).toBe(200);
+  expect(await status({ host: '[::1]' })).toBe(200);
+  for (const host of ['elsewhere.example', '127.0.0.1.elsewhere.example', '10.0.0.1:80']) {
+    expect(await status({ host })).toBe(401);
+  }
+  for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']) {
+    expect(await status({ [name]: 'a' })).toBe(401);
+  }
+  const { port, host } = new URL(url);
+  const old = connect(Number(port), '127.0.0.1');
+  old.write(`GET / HTTP/1.0\r\nHost: ${host}\r\n\r\n`);
+  expect(await textFrom(old)).toMatch(/^HTTP\/1\.1 401/);
+});
+
+it('warns of nothing when a body is broken off', async () => {
+  const { url, server } = await start();
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', warned);
+  onTestFinished(() => void process.off('warning', warned));
+  const served = once(server, 'request');
+  const headers = { ...FORM, origin: new URL(url).origin, 'content-length': '9' };
+  const sent = request(url, { method: 'POST', headers, agent: false });
+  sent.on('error', () => {}).write('token');
+  const [{ socket }] = await served;
+  sent.destroy();
+  await soon(() => socket.destroyed).toBe(true);
+  expect((await ask(url)).status).toBe(401);
+  expect(warnings).toEqual([]);
 });
 
 describe('evicting', () => {

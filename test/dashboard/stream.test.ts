@@ -1,9 +1,8 @@
 /** What pages are told, and what it costs the store. */
-import { once as happened } from 'node:events';
-import { request, type Server, type ServerResponse } from 'node:http';
+import { createLocks } from 'holdfast';
 import { once } from 'holdfast/once';
-import { expect, it } from 'vitest';
-import { ask, BEARER, fromPage, Page, soon, start } from './bed.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { ask, BEARER, fromPage, openSilently, Page, soon, start } from './bed.ts';
 
 it('shows queues in order, without claim ids', async () => {
   const { url, locks, others } = await start();
@@ -118,37 +117,15 @@ it('a page that does not read costs little, and is told of the newest later', as
   await soon(() => silent.text.includes(`"token":"${last}"`)).toBe(true);
 });
 
-/** A stream that is not read before its `read` is called, and the response that feeds it. */
-async function openSilently(server: Server, url: string) {
-  const served = happened(server, 'request');
-  const sent = request(`${url}events`, { headers: BEARER, agent: false });
-  sent.end();
-  const [[incoming], [, response]] = await Promise.all([happened(sent, 'response'), served]);
-  const silent = {
-    response: response as ServerResponse,
-    text: '',
-    read: () =>
-      incoming.setEncoding('utf8').on('data', (chunk: string) => {
-        silent.text += chunk;
-      }),
-  };
-  return silent;
-}
-
-it('ends its streams with its server and with its locks', async () => {
-  const first = await start();
-  const page = new Page(first.url);
-  await soon(() => page.isLoaded).toBe(true);
-  const closed = happened(first.server, 'close');
-  first.server.close();
-  await closed;
-  await soon(() => page.ended).toBe(true);
-  const second = await start();
-  const other = new Page(second.url);
-  await soon(() => other.isLoaded).toBe(true);
-  await second.locks.close();
-  await soon(() => other.ended).toBe(true);
-  expect((await ask(`${second.url}events`, { headers: BEARER })).status).toBe(503);
+it('is not stopped by a lock that another program calls as its prefix is', async () => {
+  const { url, store, others } = await start();
+  const bare = createLocks(store);
+  onTestFinished(() => bare.close({ drain: 0 }));
+  await bare.mutex('shop:').acquire();
+  await others.mutex('stock').acquire();
+  const page = new Page(url);
+  await soon(() => [...page.rows.keys()]).toEqual(['stock']);
+  expect(page.last?.away).toBeNull();
 });
 
 it('says who did the work of a key, and not what came of it', async () => {
@@ -163,7 +140,7 @@ it('says who did the work of a key, and not what came of it', async () => {
   expect((await record('stock')).status).toBe(400);
 });
 
-it('shows, tells and evicts nothing beyond its prefix', async () => {
+it('shows, tells, counts and evicts nothing beyond its prefix', async () => {
   const { url, locks } = await start({ prefix: 'account:', readOnly: false });
   const page = new Page(url);
   await soon(() => page.isLoaded).toBe(true);
@@ -171,6 +148,7 @@ it('shows, tells and evicts nothing beyond its prefix', async () => {
   await locks.mutex('account:1').acquire();
   await soon(() => page.told).toContain('account:1 granted');
   expect([...page.rows.keys(), ...page.told].filter((text) => text.includes('secret'))).toEqual([]);
+  expect(page.last?.rates.grants).toBe(1);
   const wanted = {
     name: 'secret',
     token: `${other.token}`,

@@ -17,6 +17,9 @@ const PATIENCE_MS = 60_000;
 
 const ARGS = ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage'];
 
+/** Leads to this machine, but the browser trusts it no more than any host without TLS. */
+export const ELSEWHERE = 'elsewhere.test';
+
 export interface OpenBrowser {
   readonly browser: Browser;
   close(): Promise<void>;
@@ -31,7 +34,11 @@ export async function openBrowser(): Promise<OpenBrowser> {
   await writeFile(fonts, fontsIn(root, folder));
   const browser = await chromium.launch({
     executablePath: script,
-    args: [...ARGS, `--browser-subprocess-path=${script}`],
+    args: [
+      ...ARGS,
+      `--browser-subprocess-path=${script}`,
+      `--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`,
+    ],
     env: { PATH: process.env.PATH ?? '', HOME: folder, FONTCONFIG_FILE: fonts },
     timeout: PATIENCE_MS,
   });

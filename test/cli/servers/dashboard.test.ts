@@ -5,7 +5,7 @@ import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type OpenBrowser, openBrowser } from '../../servers/browser.ts';
+import { ELSEWHERE, type OpenBrowser, openBrowser } from '../../servers/browser.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { Place } from '../program.ts';
@@ -146,7 +146,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     await page.getByText('Live').waitFor();
   });
 
-  it('shows hostile names and labels as text, and runs nothing of them', async () => {
+  it('shows hostile text as it is, also without TLS, and runs nothing of them', async () => {
     const { locks, url } = await start('--evict');
     const hostile = [
       '<img src=x onerror="globalThis.hacked=1">',
@@ -163,7 +163,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
         .acquire({ label: name })
         .catch(() => {});
     }
-    const page = await open(url);
+    const page = await open(url.replace('127.0.0.1', ELSEWHERE));
     const shown = page.locator('.row .name');
     await expect.poll(() => shown.count(), PATIENCE).toBe(hostile.length);
     // A page has no U+0000: it shows a sign for it.

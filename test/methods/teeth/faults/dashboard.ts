@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const dashboard = { file: 'src/dashboard/dashboard.ts' };
+const streams = { file: 'src/dashboard/streams.ts' };
 
 /** The page of all queues, and who may see and change what. */
 export const DASHBOARD_FAULTS: readonly Fault[] = [
@@ -45,5 +46,54 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     find: 'this.#known.add(key);',
     replace: '',
     why: 'rates and timelines show twice what happened',
+  },
+  {
+    ...streams,
+    name: 'the dashboard keeps a page that left while auth was deciding',
+    find: 'if (socket.destroyed) return undefined;',
+    replace: '',
+    why: 'after a hundred of them no page opens, and the store is read for ever',
+  },
+  {
+    ...streams,
+    name: 'the streams of the dashboard outlive their server',
+    find: 'if (this.#server?.listening === false) this.end();',
+    replace: '',
+    why: 'a deployment waits for each open page',
+  },
+  {
+    ...streams,
+    name: 'the dashboard keeps without bound what a page does not read',
+    find: 'this.#unknown.size > 2 * MAX_RESOURCES',
+    replace: 'false',
+    why: 'a page on a sleeping machine fills the memory of the server',
+  },
+  {
+    file: 'src/dashboard/reports.ts',
+    name: 'the dashboard tells and counts what is beyond its prefix',
+    find: 'if (name.startsWith(prefix)) heard(event, name);',
+    replace: 'heard(event, name);',
+    why: 'those who may see some locks see all',
+  },
+  {
+    ...dashboard,
+    name: 'the dashboard shows records beyond its prefix',
+    find: 'watcher.checkShown(name);',
+    replace: '',
+    why: 'those who may see some locks see all',
+  },
+  {
+    file: 'src/dashboard/eviction.ts',
+    name: 'the dashboard evicts beyond its prefix',
+    find: 'watcher.checkShown(name);',
+    replace: '',
+    why: 'those who may take some locks away take any',
+  },
+  {
+    file: 'src/dashboard/auth.ts',
+    name: 'the insecure dashboard is open to every name that leads to it',
+    find: "isLoopback(headers.host?.replace(/:\\d+$/, '') ?? '') &&",
+    replace: '',
+    why: 'a page elsewhere lets its own name lead to the machine, and reads all queues',
   },
 ];

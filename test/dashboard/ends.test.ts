@@ -1,0 +1,141 @@
+/** How streams end: with their pages, their server and their locks. */
+import { once as happened } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createLocks } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
+import { expect, it, onTestFinished } from 'vitest';
+import { Streams } from '../../src/dashboard/streams.ts';
+import { MAX_RESOURCES, Watcher } from '../../src/dashboard/watcher.ts';
+import { engineOf } from '../../src/locks.ts';
+import { ask, BEARER, openSilently, Page, soon, start } from './bed.ts';
+
+/** Streams without a dashboard around them, whose pages are told by hand. */
+async function startStreams() {
+  const locks = createLocks(memoryStore());
+  const parts = { locks, engine: engineOf(locks), prefix: '', everyMs: 3_600_000, readOnly: true };
+  let stops = 0;
+  class CountedWatcher extends Watcher {
+    override stop(): void {
+      stops += 1;
+      super.stop();
+    }
+  }
+  const streams = new Streams(new CountedWatcher(parts));
+  const server = createServer((request, response) => void streams.add(request, response));
+  await happened(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(async () => {
+    streams.close();
+    server.closeAllConnections();
+    server.close();
+    await locks.close({ drain: 0 });
+  });
+  const { port } = server.address() as AddressInfo;
+  return { streams, server, port, url: `http://127.0.0.1:${port}/`, stops: () => stops };
+}
+
+const NOTHING = { changed: [], gone: [], beaten: [] };
+
+it('ends a page at the first look after its server was closed', async () => {
+  const { streams, server, url } = await startStreams();
+  const { response } = await openSilently(server, url);
+  streams.tell(NOTHING);
+  expect(response.writableEnded).toBe(false);
+  server.close();
+  streams.tell(NOTHING);
+  expect(response.writableEnded).toBe(true);
+  streams.tell(NOTHING);
+});
+
+it('ends its streams with its server and with its locks', async () => {
+  const first = await start();
+  const page = new Page(first.url);
+  await soon(() => page.isLoaded).toBe(true);
+  const closed = happened(first.server, 'close');
+  first.server.close();
+  await closed;
+  await soon(() => page.ended).toBe(true);
+  const second = await start();
+  const other = new Page(second.url);
+  await soon(() => other.isLoaded).toBe(true);
+  await second.locks.close();
+  await soon(() => other.ended).toBe(true);
+  expect((await ask(`${second.url}events`, { headers: BEARER })).status).toBe(503);
+});
+
+it('takes no page after its end, and writes to none', async () => {
+  const { url, shown, store } = await start();
+  const page = new Page(url);
+  await soon(() => page.isLoaded).toBe(true);
+  shown.close();
+  shown.close();
+  await soon(() => page.ended).toBe(true);
+  const { status, text } = await ask(`${url}events`, { headers: BEARER });
+  expect([status, text]).toEqual([503, '{"error":"The dashboard is closed."}']);
+  const looks = store.count('list').requests;
+  expect((await ask(url, { headers: BEARER })).status).toBe(200);
+  expect(store.count('list').requests).toBe(looks);
+});
+
+it('forgets a page that left while auth was deciding', async () => {
+  let decide = (_: boolean): void => {};
+  const decision = new Promise<boolean>((resolve) => {
+    decide = resolve;
+  });
+  let asked = 0;
+  const auth = () => {
+    asked += 1;
+    return asked === 1 ? decision : true;
+  };
+  const { url, server, store } = await start({ auth });
+  const served = happened(server, 'request');
+  const page = new Page(url);
+  const [{ socket }] = await served;
+  page.leave();
+  await happened(socket, 'close');
+  decide(true);
+  // A look would begin before another request can come and go.
+  expect((await ask(url)).status).toBe(200);
+  expect(store.count('list').requests).toBe(0);
+});
+
+it('cuts off a page that does not read to the end', async () => {
+  const { streams, server, url } = await startStreams();
+  const { response, incoming, read } = await openSilently(server, url);
+  // More than a connection takes unread.
+  streams.tell({ ...NOTHING, gone: ['x'.repeat(30_000_000)] });
+  streams.close();
+  streams.tell(NOTHING);
+  await soon(() => response.destroyed).toBe(true);
+  read();
+  await soon(() => incoming.destroyed).toBe(true);
+  expect(incoming.complete).toBe(false);
+});
+
+it('cuts off a page that is behind by more names than two looks have', async () => {
+  const { streams, server, url } = await startStreams();
+  const { response } = await openSilently(server, url);
+  const look = (round: number): void => {
+    const changed = Array.from({ length: MAX_RESOURCES }, (_, n) => `${round}:${n}`);
+    streams.tell({ ...NOTHING, changed });
+  };
+  // At once, so the connection takes little in between.
+  for (const round of [1, 2]) look(round);
+  expect(response.destroyed).toBe(false);
+  look(3);
+  expect(response.destroyed).toBe(true);
+  look(4);
+});
+
+it('forgets pages that wait for another one on their connection', async () => {
+  const { server, port, stops } = await startStreams();
+  const sockets: Socket[] = [];
+  server.on('request', ({ socket }) => sockets.push(socket));
+  const sent = connect(port, '127.0.0.1', () =>
+    sent.write('GET /events HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2)),
+  );
+  await soon(() => sockets.length).toBe(2);
+  sent.destroy();
+  await soon(() => sockets[0]?.destroyed).toBe(true);
+  await soon(stops).toBe(1);
+});
