@@ -86,8 +86,8 @@ const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', '
 /**
  * Lets in requests of this machine to a loopback address, by that name: another name may be a
  * page's own, which leads here. What a proxy passes on comes from elsewhere, and is refused where
- * it shows: by a header, or by HTTP/1.0, which no browser speaks and nginx does unless told
- * otherwise. A proxy or tunnel that shows in nothing cannot be told from this machine.
+ * it shows: by a header, or by HTTP/1.0, which no browser speaks and some proxies do. A proxy or
+ * tunnel that shows in nothing cannot be told from this machine.
  */
 export const fromLoopback: Admits = ({ socket, headers, httpVersion }) =>
   isLoopback(socket.remoteAddress ?? '') &&

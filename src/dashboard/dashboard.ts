@@ -105,9 +105,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     const what = `${request.method} ${last}`;
     const file = request.method === 'GET' ? FILES.get(last) : undefined;
     if (file) return file;
-    if (request.method === 'GET' && isBare(last)) {
-      return { status: 308, headers: { location: `./${last}/` } };
-    }
+    if (request.method === 'GET' && isBare(last)) return folder(last);
     if (what === 'POST ' && gate.login) return login(gate.login, request);
     if (!(await gate.admits(request))) {
       const says = 'You need to be let in.';
@@ -151,9 +149,13 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
 /** The response is a stream and goes on, or it is over. */
 const STREAMED: Answer = { status: 200 };
 
-/** A path that needs its slash, without which the names in the page would lead beside it. */
+/** Without the slash at the end the names in the page would lead beside it. */
 function isBare(last: string): boolean {
   return last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
+}
+
+function folder(last: string): Answer {
+  return { status: 308, headers: { location: `./${last}/` } };
 }
 
 /** Trades the token for a cookie. */

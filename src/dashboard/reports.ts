@@ -46,7 +46,8 @@ export function listen(
       const since = releases.get(name);
       releases.delete(name);
       history.count('grant', Date.now());
-      if (event.handOff && since !== undefined) {
+      // Through the store another process may have held it in between.
+      if (event.handOff === 'local' && since !== undefined) {
         history.sample('hand-off', Date.now(), performance.now() - since);
       }
       const what = event.handOff ? 'handed on' : 'granted';

@@ -61,6 +61,34 @@ it('tells of grants, hand-offs and ends, exactly where the process itself has th
   expect(page.rows.size).toBe(0);
 });
 
+it('takes the time of a hand-off only where no other process can have been in between', async () => {
+  const { url, locks, others } = await start();
+  const page = new Page(url);
+  await soon(() => page.isLoaded).toBe(true);
+  await (await locks.mutex('stock').acquire()).release();
+  const theirs = await others.mutex('stock').acquire();
+  const mine = locks.mutex('stock').acquire();
+  await soon(() => page.told).toContain('stock waits');
+  await theirs.release();
+  const held = await mine;
+  await soon(() => page.told).toContain('stock handed on');
+  expect(page.last?.rates.handOffMs).toBeNull();
+  const next = locks.mutex('stock').acquire();
+  await held.release();
+  await next;
+  await soon(() => page.last?.rates.handOffMs).toBeGreaterThanOrEqual(0);
+});
+
+it('lets nothing on the way hold a stream back', async () => {
+  const { url, server } = await start();
+  const { incoming } = await openSilently(server, url);
+  expect(incoming.headers).toMatchObject({
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+  });
+});
+
 it('asks the store as often for ten pages as for one, and not at all for none', async () => {
   const { url, others, store } = await start();
   await others.mutex('stock', { heartbeat: false, ttl: '30s' }).acquire();

@@ -48,6 +48,20 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     why: 'rates and timelines show twice what happened',
   },
   {
+    file: 'src/dashboard/reports.ts',
+    name: 'the dashboard takes what another process held for the time of a hand-off',
+    find: "event.handOff === 'local' && since",
+    replace: 'event.handOff && since',
+    why: 'the figure of hand-offs is that of the slowest process, and not its own',
+  },
+  {
+    file: 'src/dashboard/page.ts',
+    name: 'the form for the token goes to a name beside the dashboard',
+    find: '<form method="post">',
+    replace: '<form method="post" action="login">',
+    why: 'where it is mounted without a slash, the application around it gets the token',
+  },
+  {
     ...streams,
     name: 'the dashboard keeps a page that left while auth was deciding',
     find: 'if (socket.destroyed) return undefined;',
