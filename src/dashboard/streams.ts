@@ -25,7 +25,7 @@ const ROWS_AT_ONCE = 500;
 const FIRST_LINES = 500;
 
 /** How long a page may take to read to its end, in ms. */
-const GRACE_MS = 2_000;
+const GRACE_MS = 1_000;
 
 export class Streams {
   readonly #watcher: Watcher;

@@ -61,7 +61,7 @@ it('tells of grants, hand-offs and ends, exactly where the process itself has th
   expect(page.rows.size).toBe(0);
 });
 
-it('takes the time of a hand-off only where no other process can have been in between', async () => {
+it('takes the time of a hand-off only where no other process can have been between', async () => {
   const { url, locks, others } = await start();
   const page = new Page(url);
   await soon(() => page.isLoaded).toBe(true);
