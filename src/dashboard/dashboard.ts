@@ -136,7 +136,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     protect(response);
     route(request, response)
-      // Whom it would tell has left.
+      // A client that has left gets no answer.
       .catch((error: unknown) => (request.socket.destroyed ? STREAMED : failure(error)))
       .then((answer) => {
         if (answer !== STREAMED) send(response, answer);
