@@ -14,10 +14,9 @@ export const detached: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
 /** Longest stretch in ms without a turn for timers and input. */
 const STRETCH_MS = 2;
 
-/** How often a turn has time to spare. */
-const SPARE = 8;
-
-const nothing = (): void => {};
+/** There is time to spare so often, in ms, and so many times at once after a pause. */
+const SPARE_MS = 1;
+const SPARES = 8;
 
 /**
  * Keeps the event loop turning. Hand-offs inside the process and stores that reply at once need no
@@ -29,19 +28,19 @@ export class EventLoop {
   readonly #clock: Clock;
   #armed = false;
   #since = 0;
-  #spare = SPARE;
+  #spentUntil = Number.NEGATIVE_INFINITY;
   #parked: ((now: number) => void)[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** For what takes microseconds and can be left out: true a few times in each turn. */
+  /** For what takes microseconds and can be left out: true a thousand times a second at most. */
   spare(): boolean {
-    if (this.#spare-- > 0) return true;
-    // Nothing else may begin another turn.
-    if (!this.#armed) this.run(nothing);
-    return false;
+    const now = this.#clock.now();
+    if (this.#spentUntil > now) return false;
+    this.#spentUntil = Math.max(this.#spentUntil, now - SPARES * SPARE_MS) + SPARE_MS;
+    return true;
   }
 
   /** Runs `go` now, or in the next turn if this one has lasted too long. */
@@ -59,7 +58,6 @@ export class EventLoop {
 
   readonly #next = (): void => {
     this.#armed = false;
-    this.#spare = SPARE;
     const parked = this.#parked;
     if (parked.length === 0) return;
     this.#parked = [];

@@ -141,7 +141,7 @@ export abstract class Lockable<L extends Held> {
     return { acquired: true, value: await this.#under(lease, work) };
   }
 
-  /** With the default wait, and with where it was called, unless the loop is too busy for that. */
+  /** With the default wait, and with where it was called, as often as there is time for that. */
   #patient(options: AcquireOptions, called: (...args: never[]) => unknown): AcquireOptions {
     const { settings, loop } = this.engine.services;
     const { wait = settings.waitMs } = options;

@@ -2,6 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Timer } from 'holdfast';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { EventLoop } from '../../src/base/event-loop.ts';
 import { held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const context = new AsyncLocalStorage<string>();
@@ -94,4 +96,16 @@ it('what a hint makes us ask is not of whoever opened the connection', async () 
   await clock.rest();
   expect(acquired.done).toBe(true);
   expect(seen).toEqual(['nobody']);
+});
+
+it('has time for what can be left out a thousand times a second', () => {
+  let now = 0;
+  const loop = new EventLoop({ ...systemClock(), now: () => now });
+  const spared = (): number =>
+    Array.from({ length: 20 }, () => loop.spare()).filter(Boolean).length;
+  expect(spared()).toBe(9);
+  now = 2.5;
+  expect(spared()).toBe(2);
+  now = 1000;
+  expect(spared()).toBe(9);
 });

@@ -124,22 +124,6 @@ describe('its stack', () => {
     }
   });
 
-  it('begins there in each turn, however many wait already', async () => {
-    const locks = createLocks(memoryStore());
-    const waits: Promise<unknown>[] = [];
-    function oneOfMany() {
-      waits.push(mine(() => locks.mutex('a').acquire({ wait: 200 })));
-    }
-    await locks.mutex('a').acquire();
-    for (let n = 0; n < 20; n++) {
-      oneOfMany();
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    const known = (await Promise.all(waits)).filter((stack) => `${stack}`.includes('oneOfMany'));
-    // Each batch of eight arms the loop for the next.
-    expect(known.length).toBeGreaterThan(16);
-  });
-
   it('may be whatever the program makes of stacks', async () => {
     const locks = createLocks(memoryStore());
     await locks.mutex('a').acquire();

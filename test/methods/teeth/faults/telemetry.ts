@@ -28,9 +28,9 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
   },
   {
     file: 'src/base/event-loop.ts',
-    name: 'only what is sent makes room for more call sites',
-    find: 'if (!this.#armed) this.run(nothing);',
-    replace: '',
+    name: 'there is never time again to note a call site',
+    find: 'if (this.#spentUntil > now) return false;',
+    replace: 'if (this.#spentUntil > -1) return false;',
     why: 'where many wait for a lock that hangs, no error says where it was asked for',
   },
   {
