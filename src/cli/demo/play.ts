@@ -1,32 +1,47 @@
 /** The demo: what the processes do is real, and it fails if it comes out otherwise. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openSqlite } from '../../clients/sqlite/connection.ts';
 import { span } from '../../operators/span.ts';
+import { endingOf } from '../command.ts';
 import { print } from '../output.ts';
+import { untilSignal } from '../process/signals.ts';
 import { type Said, TTL_MS } from './actor.ts';
 
 /** Resolves with the exit status. */
 export async function play(): Promise<number> {
+  const interrupt = untilSignal();
+  const interrupted = once(interrupt, 'abort');
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
   const actors: Actor[] = [];
+  const end = (): void => {
+    for (const actor of actors) actor.kill('SIGKILL');
+  };
+  // However this process ends: `print` does it where its reader is gone.
+  process.once('exit', () => {
+    end();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
   const enters = (name: string): Actor => {
     const actor = new Actor(name, folder);
     actors.push(actor);
     return actor;
   };
-  try {
-    await fillShop(folder);
-    await tell(enters);
-    return 0;
-  } finally {
-    for (const actor of actors) actor.kill('SIGKILL');
-    await Promise.all(actors.map(({ ended }) => ended));
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-  }
+  const told = fillShop(folder).then(() => tell(enters));
+  let failure: unknown;
+  await Promise.race([told, interrupted]).catch((error: unknown) => {
+    failure = error;
+  });
+  end();
+  await Promise.all(actors.map(({ ended }) => ended));
+  // A terminal tells the actors as well, whose end may be heard first and be the failure.
+  if (interrupt.aborted) return endingOf(null, interrupt.reason).status;
+  if (failure) throw failure;
+  return 0;
 }
 
 async function tell(enters: (name: string) => Actor): Promise<void> {
