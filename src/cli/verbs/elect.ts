@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
 import { createElection, type Election } from '../../jobs/election/index.ts';
@@ -41,7 +42,8 @@ export const verb: Verb = {
 /** Term after term, until the command ends by itself, or a signal ends it all. */
 async function lead({ signal, runs, waits }: Scene, election: Election): Promise<Ending> {
   // A candidate goes on when its store fails, but a store that never replies is a mistake.
-  await election.standings();
+  signal.throwIfAborted();
+  await Promise.race([election.standings(), once(signal, 'abort')]);
   signal.throwIfAborted();
   const candidate = election.campaign();
   let leads = false;
