@@ -11,9 +11,9 @@ it('shows a lock that moves on and a late write that is refused, and leaves noth
   const tokens = [...fate.out.matchAll(/token (\d+)/g)].map(([, token = '']) => BigInt(token));
   expect(tokens[1]).toBeGreaterThan(tokens[0] as bigint);
   expect(fate.out).toMatch(
-    /B {2}sells the lamp\.\nA {2}goes on\. Its lease is lost; .*\n.*refuses/,
+    /B {2}sells the lamp\.\nA {2}goes on\. Its lease is lost, .*\n.*refuses/,
   );
-  expect(fate.out).toMatch(/is killed while it holds the lock\. C has it \d/);
+  expect(fate.out).toMatch(/is killed while it holds the lock\. C gets it \d/);
   expect(readdirSync(place.folder)).toEqual([]);
 });
 
