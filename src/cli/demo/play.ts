@@ -69,7 +69,9 @@ async function tell(enters: (name: string) => Actor): Promise<void> {
   await enters('C').says();
   await print(`B  is killed while it holds the lock. C gets it ${later(killedAt)}.\n`);
   if (!sale.sold || late.sold || late.held) throw new Error('The demo has come out otherwise.');
-  await print('\nThe lock kept the processes apart, but only the fence could stop the late write.\n');
+  await print(
+    '\nThe lock kept the processes apart, but only the fence could stop the late write.\n',
+  );
 }
 
 function later(than: number): string {

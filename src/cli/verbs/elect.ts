@@ -9,8 +9,8 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
 
-Stands for the election NAME, and runs a command while it leads. Other candidates, programs among
-them, stand by and take over in their order. If it loses its seat, it ends the command and stands
+Is a candidate in the election NAME, and runs a command while it leads. Other candidates, also in
+programs, stand by and take over in order. If it loses its seat, it ends the command and stands
 again, as the last in the queue. When the command ends by itself, it gives up the seat and exits.
 
   --seats N         how many lead at a time (default 1); the same for all candidates
