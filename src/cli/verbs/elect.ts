@@ -41,8 +41,8 @@ export const verb: Verb = {
 
 /** Term after term, until the command ends by itself, or a signal ends it all. */
 async function lead({ signal, runs, waits }: Scene, election: Election): Promise<Ending> {
-  // A candidate goes on when its store fails, but a store that never replies is a mistake.
   signal.throwIfAborted();
+  // A candidate goes on when its store fails, but a store that never replies is a mistake.
   await Promise.race([election.standings(), once(signal, 'abort')]);
   signal.throwIfAborted();
   const candidate = election.campaign();
