@@ -116,7 +116,6 @@ it.each([
   [['dashboard', '--insecure', '--port', '0'], 0],
 ] as const)('a signal ends the wait for a store that is silent: %s', async (words, status) => {
   const place = new Place();
-  await place.fate('run', 'a', '--', 'true');
   const store = `module:${join(import.meta.dirname, '../children/silent-store.ts')}?${place.file}`;
   const [verb, ...others] = words;
   const fate = await place.fate(verb, '--store', store, ...others);
