@@ -6,7 +6,7 @@ import { isLockError } from '../base/errors.ts';
 import { openStore } from '../connect.ts';
 import type { Store } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
-import type { LocksOptions } from '../primitives/lock-options.ts';
+import { type LocksOptions, MAX_TTL_MS } from '../primitives/lock-options.ts';
 import type { Arguments } from './arguments.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
 import { quote } from './text.ts';
@@ -15,12 +15,14 @@ interface Opening {
   readonly options?: LocksOptions;
   /** The verb only looks: it makes no file. */
   readonly looks?: boolean;
+  /** For so long, in ms, a lock is to stay taken, if the store sets no limit itself. */
+  readonly minHoldMs?: number | undefined;
 }
 
 /** @throws ExitError if there is no such store; the first request shows whether it replies. */
 export async function openLocks(
   given: Arguments,
-  { options, looks = false }: Opening = {},
+  { options, looks = false, minHoldMs = 0 }: Opening = {},
 ): Promise<Locks> {
   const url = storeUrl(given, looks);
   if (looks) checkFile(url);
@@ -29,7 +31,10 @@ export async function openLocks(
     const status = isLockError(cause) ? STATUS.configuration : STATUS.unreachable;
     throw new ExitError(status, cause.message, { cause });
   });
-  if (store.traits.reach !== 'process') return createLocks(store, options);
+  if (store.traits.reach !== 'process') {
+    const limited = store.maxTtlMs !== undefined || minHoldMs <= MAX_TTL_MS;
+    return createLocks(store, limited ? options : { ...options, maxTtl: minHoldMs });
+  }
   const why = `The ${store.name} store is shared with no other process, so it would lock nothing.`;
   throw new ExitError(STATUS.configuration, why);
 }

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Locks } from '../locks.ts';
+import { MAX_TTL_MS } from '../primitives/lock-options.ts';
 import { ALONE, type Arguments, COMMON, type Flags, misuse, VALUE } from './arguments.ts';
 import { type Ending, endingOf, onTerminal } from './command.ts';
 import { openLocks } from './open-locks.ts';
@@ -34,7 +35,6 @@ export const UNDER_LOCK_HELP = `\
 
 const DEFAULT_TTL_MS = 10_000;
 const MIN_TTL_MS = 100;
-const MAX_TTL_MS = 30_000;
 const DEFAULT_GRACE_MS = 5_000;
 
 /** How long a refused try waits where no holder is seen, in ms. */
@@ -74,7 +74,8 @@ async function doWork(
   const label = given.text('label') ?? basename(words[0] as string);
   const ttl = ttlOf(given);
   const interrupt = untilSignal();
-  const locks = await openLocks(given, { options: { label, ttl } });
+  const minHoldMs = given.duration('min-hold');
+  const locks = await openLocks(given, { options: { label, ttl }, minHoldMs });
   const refused = new AbortController();
   const waiting = (): WaitingLine =>
     new WaitingLine(locks, {

@@ -53,7 +53,7 @@ export interface SemaphoreOptions extends LockOptions {
 }
 
 /** `maxTtl` if neither the locks nor the store set one. */
-const MAX_TTL_MS = 30_000;
+export const MAX_TTL_MS = 30_000;
 
 /** Margin in ms that every deadline keeps: timers fire late, servers round. */
 const MARGIN_MS = 20;

@@ -50,7 +50,11 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['run a', '--shared --write', /different kinds of lock/],
     ['run a', '--max-hold 0s', /--max-hold must be more than 0/],
     ['run a', '--min-hold 2s --max-hold 1s', /--max-hold must not be less than --min-hold/],
-    ['run a', '--min-hold 2m', /minHold is 120000 ms, more than maxTtl/],
+    [
+      'run a',
+      '--min-hold 2m --store redis://127.0.0.1:1',
+      /minHold is 120000 ms, more than maxTtl/,
+    ],
     ['once a', '', /--keep is missing/],
     ['once a', '--keep 7', /--keep takes a duration such as 12h or 7d, not "7"/],
     ['once a', '--keep 1d --try --wait 1s', /--try takes no --wait/],

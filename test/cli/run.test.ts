@@ -107,7 +107,7 @@ it.each([
 
 it('--min-hold keeps the lock taken after a quick command', async () => {
   const place = new Place();
-  const first = await place.fate('run', 'a', '--min-hold', '20s', '--', 'true');
+  const first = await place.fate('run', 'a', '--min-hold', '2m', '--', 'true');
   expect(first).toMatchObject({ status: 0, err: '' });
   expect((await place.fate('run', 'a', '--try', '--', 'true')).status).toBe(75);
 });

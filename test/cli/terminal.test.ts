@@ -199,7 +199,8 @@ describe('on a terminal', () => {
     await place.fate('run', 'a', '--', 'true');
     const terminal = place.terminal('bash --norc -i', { PS1: 'ready> ' });
     const prompts = (): number => terminal.out.split('ready> ').length;
-    terminal.type('$holdfast top\n');
+    // Not the process of the shell's job alone: npx is another one.
+    terminal.type('sh -c "$holdfast top; exit \\$?"\n');
     await terminal.says('0 in use');
     terminal.type(CTRL_Z);
     await terminal.says('Stopped');
@@ -210,6 +211,16 @@ describe('on a terminal', () => {
     terminal.type('q');
     await until(() => prompts() > seen);
     terminal.type('echo status-$?; exit\n');
+    await terminal.says('status-0');
+    await terminal.fate;
+  });
+
+  it('top goes on after ^Z where no shell could resume it', async () => {
+    const place = new Place();
+    await place.fate('run', 'a', '--', 'true');
+    const terminal = place.terminal('$holdfast top; echo status-$?');
+    await terminal.says('0 in use');
+    terminal.type(`${CTRL_Z}q`);
     await terminal.says('status-0');
     await terminal.fate;
   });

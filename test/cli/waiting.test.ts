@@ -45,7 +45,7 @@ describe('a wait', () => {
     const place = new Place();
     const holder = await hold(place);
     const terminal = place.terminal('stty cols 200; $holdfast run invoice:7 -- echo done');
-    await terminal.says('waiting 2.');
+    await until(() => /waiting ([2-9]|\d\d+)\b/.test(terminal.out));
     await letGo(holder);
     const { status, out } = await terminal.fate;
     expect(status).toBe(0);

@@ -40,12 +40,12 @@ function __holdfast_at
 end
 function __holdfast_names
     set -l words (commandline -opc)
+    set -l store (string match -- '--store=*' $words)
     set -l at (contains -i -- --store $words)
     if test -n "$at" && test $at -lt (count $words)
-        $words[1] ls --store $words[(math $at + 1)] 2>/dev/null </dev/null
-    else
-        $words[1] ls 2>/dev/null </dev/null
+        set store --store $words[(math $at + 1)]
     end
+    $words[1] ls $store 2>/dev/null </dev/null
 end
 function __holdfast_command
     set -l words (commandline -opc)

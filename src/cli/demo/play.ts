@@ -1,58 +1,77 @@
 /** The demo: what the processes do is real, and it fails if it comes out otherwise. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openSqlite } from '../../clients/sqlite/connection.ts';
 import { span } from '../../operators/span.ts';
+import { endingOf } from '../command.ts';
 import { print } from '../output.ts';
+import { untilSignal } from '../process/signals.ts';
 import { type Said, TTL_MS } from './actor.ts';
 
 /** Resolves with the exit status. */
 export async function play(): Promise<number> {
+  const interrupt = untilSignal();
+  const interrupted = once(interrupt, 'abort');
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
   const actors: Actor[] = [];
+  const end = (): void => {
+    for (const actor of actors) actor.kill('SIGKILL');
+  };
+  // However this process ends: `print` does it where its reader is gone.
+  process.once('exit', () => {
+    end();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
   const enters = (name: string): Actor => {
     const actor = new Actor(name, folder);
     actors.push(actor);
     return actor;
   };
-  try {
-    await fillShop(folder);
-    await tell(enters);
-    return 0;
-  } finally {
-    for (const actor of actors) actor.kill('SIGKILL');
-    await Promise.all(actors.map(({ ended }) => ended));
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-  }
+  const told = fillShop(folder).then(() => tell(enters));
+  let failure: unknown;
+  await Promise.race([told, interrupted]).catch((error: unknown) => {
+    failure = error;
+  });
+  end();
+  await Promise.all(actors.map(({ ended }) => ended));
+  // A terminal tells the actors as well, whose end may be heard first and be the failure.
+  if (interrupt.aborted) return endingOf(null, interrupt.reason).status;
+  if (failure) throw failure;
+  return 0;
 }
 
 async function tell(enters: (name: string) => Actor): Promise<void> {
-  await print(`One lamp is left. Who sells it holds a lock, whose TTL is ${span(TTL_MS)}.\n\n`);
+  await print(
+    `One lamp is left. To sell it, a process must hold a lock, whose TTL is ${span(TTL_MS)}.\n\n`,
+  );
   const a = enters('A');
   const first = await a.says();
-  await print(`A  has the lock, with token ${first.token}, and is stopped before it sells.\n`);
+  await print(`A  gets the lock, with token ${first.token}, and is stopped before it sells.\n`);
   a.kill('SIGSTOP');
   const stoppedAt = performance.now();
   const b = enters('B');
   const second = await b.says();
-  await print(`B  has it ${later(stoppedAt)}, with token ${second.token}.\n`);
+  await print(`B  gets it ${later(stoppedAt)}, with token ${second.token}.\n`);
   const sale = await b.sells();
   await print(`B  sells the lamp${sale.sold ? '' : ', in vain'}.\n`);
   a.kill('SIGCONT');
   const late = await a.sells();
   const lease = late.held ? 'held' : 'lost';
-  await print(`A  goes on. Its lease is ${lease}; it sells the lamp without a look at that.\n`);
-  const refused = late.sold ? 'The lamp is sold twice.' : 'The fence refuses: the token is old.';
+  await print(`A  goes on. Its lease is ${lease}, but it sells the lamp without checking that.\n`);
+  const refused = late.sold ? 'The lamp is sold twice.' : 'The fence refuses: its token is old.';
   await print(`   ${refused}\n`);
   b.kill('SIGKILL');
   const killedAt = performance.now();
   await enters('C').says();
-  await print(`B  is killed while it holds the lock. C has it ${later(killedAt)}.\n`);
+  await print(`B  is killed while it holds the lock. C gets it ${later(killedAt)}.\n`);
   if (!sale.sold || late.sold || late.held) throw new Error('The demo has come out otherwise.');
-  await print('\nThe lock let one at a time work; only the fence could stop the late write.\n');
+  await print(
+    '\nThe lock kept the processes apart, but only the fence could stop the late write.\n',
+  );
 }
 
 function later(than: number): string {

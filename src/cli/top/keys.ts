@@ -38,10 +38,7 @@ export function readKeys(
 ): () => void {
   const read = (text: string): void => {
     const keys = keysOf(text);
-    if (keys.includes('^Z')) {
-      terminal.setRawMode(false);
-      process.kill(process.pid, 'SIGSTOP');
-    }
+    if (keys.includes('^Z')) suspend(terminal);
     typed(keys);
   };
   // A terminal that was lent to the shell meanwhile is as the shell has set it.
@@ -59,4 +56,15 @@ export function readKeys(
     terminal.off('data', read).pause();
     terminal.setRawMode(false);
   };
+}
+
+/**
+ * As the terminal does for ^Z: all of the job stops, npx among it, so that the shell has its
+ * terminal again. Where no shell could resume the job, the system ignores the signal.
+ */
+function suspend(terminal: NodeJS.ReadStream): void {
+  if (process.platform === 'win32') return;
+  terminal.setRawMode(false);
+  process.kill(0, 'SIGTSTP');
+  terminal.setRawMode(true);
 }

@@ -37,14 +37,16 @@ export const verb: Verb = {
     const port = given.whole('port', 0, 65_535) ?? DEFAULT_PORT;
     const auth = authOf(given, host);
     const interrupt = untilSignal();
+    const interrupted = once(interrupt, 'abort');
     const locks = await openLocks(given, { looks: true });
-    await ready(locks);
+    await Promise.race([ready(locks), interrupted]);
+    if (interrupt.aborted) return 0;
     const shown = dashboard(locks, { auth, prefix, readOnly: !given.has('evict') });
     const server = createServer(shown);
     const url = await listen(server, { host, port });
     if (given.has('json')) await printJson({ url });
     else await print(`${url}\n`);
-    if (!interrupt.aborted) await once(interrupt, 'abort');
+    await interrupted;
     shown.close();
     server.close();
     server.closeAllConnections();

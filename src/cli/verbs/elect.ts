@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
 import { createElection, type Election } from '../../jobs/election/index.ts';
@@ -8,8 +9,8 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
 
-Stands for the election NAME, and runs a command while it leads. Other candidates, programs among
-them, stand by and take over in their order. If it loses its seat, it ends the command and stands
+Is a candidate in the election NAME, and runs a command while it leads. Other candidates, also in
+programs, stand by and take over in order. If it loses its seat, it ends the command and stands
 again, as the last in the queue. When the command ends by itself, it gives up the seat and exits.
 
   --seats N         how many lead at a time (default 1); the same for all candidates
@@ -40,8 +41,9 @@ export const verb: Verb = {
 
 /** Term after term, until the command ends by itself, or a signal ends it all. */
 async function lead({ signal, runs, waits }: Scene, election: Election): Promise<Ending> {
+  signal.throwIfAborted();
   // A candidate goes on when its store fails, but a store that never replies is a mistake.
-  await election.standings();
+  await Promise.race([election.standings(), once(signal, 'abort')]);
   signal.throwIfAborted();
   const candidate = election.campaign();
   let leads = false;

@@ -13,12 +13,12 @@ import type { Verb } from './verb.ts';
 const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
 
 Takes a lock away from a holder, or removes a waiter from the queue. An evicted holder
-is told with its next heartbeat, and its lock ends with its TTL at the latest.
+learns of it with its next heartbeat, and its lock ends with its TTL at the latest.
 
   --token N      of the claim to evict: 'holdfast show NAME' lists them
-  --reason TEXT  why; the evicted holder or waiter is told
-  --now          ends it at once; the next holder may come in while the work of the evicted one
-                 goes on, and only a fence protects then
+  --reason TEXT  why; the evicted holder or waiter gets this text
+  --now          ends it at once; the next holder may begin while the old work goes on, and only
+                 a fence protects the data then
   --yes          does not ask; without a terminal it never asks
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
@@ -39,7 +39,8 @@ export const verb: Verb = {
     const name = given.name();
     const token = tokenOf(given);
     const reason = given.text('reason');
-    if (!reason) throw misuse('--reason is missing: say why; the evicted holder or waiter is told');
+    if (!reason)
+      throw misuse('--reason is missing: say why; the evicted holder or waiter gets this text');
     const options = readEvict({ token, reason, now: given.has('now') });
     const locks = await openLocks(given, { looks: true });
     const asks = isatty(0) && isatty(2) && !given.has('yes');

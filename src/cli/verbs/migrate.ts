@@ -7,8 +7,8 @@ import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast migrate --store URL [--print]
 
-Creates the tables and functions that the locks need in a database, or brings them up to date.
-Repeating it does no harm. Its user must be allowed to create them; programs need fewer rights.
+Creates the tables that the locks need in a database, or brings them up to date. Repeating it does
+no harm. Its user must be allowed to create tables; programs need fewer rights.
 
   --store URL    postgres://USER@HOST/DATABASE, mysql://… or table+postgres://…;
                  default $HOLDFAST_STORE

@@ -21,10 +21,10 @@ import type { Verb } from './verb.ts';
 const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
 
 Runs a command unless it has succeeded before under this KEY, on any machine. Success is status 0,
-and is remembered for so long. After a failure, the next caller runs the command again.
+and is remembered for the time of --keep. After a failure, the next caller runs the command again.
 
   --keep DURATION   how long the success is remembered: 12h, 7d, at most 3660d
-  --try             do not wait for another machine that runs it: 75
+  --try             exit with 75 while another machine runs it, without waiting
   --wait DURATION   wait at most this long (default: no limit)
   --max-hold DURATION  the command is ended, as a failure, after this long
 ${UNDER_LOCK_HELP}

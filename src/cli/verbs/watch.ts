@@ -10,8 +10,8 @@ const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
 
 Shows the holders and waiters until it is interrupted. On a terminal it redraws the queue;
 elsewhere it appends a line for each change, or with --json the whole queue. It looks twice a
-second, so it misses claims that come and go in between. While the store cannot be reached, it
-says so and waits.
+second, so it misses claims that come and go in between. While it cannot reach the store, it says
+so and waits.
 `;
 
 /** How often it looks, in ms: a person sees no difference, and the store hardly any. */

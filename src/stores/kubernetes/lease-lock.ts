@@ -9,7 +9,8 @@ import { LeaseLockStore } from './lease-lock-store.ts';
 export interface LeaseLockOptions extends KubernetesOptions {
   /**
    * The mean pause of a waiting claim between its tries, each from half to one and a half times as
-   * long; default 2 s, client-go's `RetryPeriod` in most programs.
+   * long; default 2 s, client-go's `RetryPeriod` in most programs. A claim also tries at each of
+   * its heartbeats, every third of the `ttl`.
    */
   readonly retry?: Duration;
   readonly clock?: Clock;

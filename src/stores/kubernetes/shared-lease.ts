@@ -161,7 +161,8 @@ export class SharedLease {
     for (let tries = 0; tries < TRIES; tries++) {
       const lease = await this.#own(hold, tries);
       const isOurs = lease?.spec?.holderIdentity === hold.identity;
-      const mayCome = hold.token === undefined && this.#leftMs(lease) <= 0;
+      // A claim, or a renewal that takes back what another has ended.
+      const mayCome = hold.token === undefined ? this.#leftMs(lease) <= 0 : !lossIn(lease, hold);
       const now = wallMs();
       const left = isOurs && afterMs > 0 ? kept(lease.spec, afterMs, now) : freed(lease, now);
       const done = !(isOurs || mayCome) || (await this.#write(left, lease));

@@ -54,9 +54,11 @@ it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
     const holder = place.start(['run', 'invoice:7', '--', 'cat']);
     await place.holding(1, 0);
     const path = `${place.folder}:${process.env.PATH}`;
-    const terminal = place.terminal(await SHELLS[name](place), { PATH: path });
+    // The store is named by the line alone.
+    const env = { PATH: path, HOLDFAST_STORE: '' };
+    const terminal = place.terminal(await SHELLS[name](place), env);
     await terminal.says('ready-2');
-    terminal.type('holdfast sho\tinvoi\t--js\t\r');
+    terminal.type(`holdfast sho\t--store=${place.file} invoi\t--js\t\r`);
     await terminal.says('"holders":[{');
     expect(terminal.out).toContain('{"resource":"invoice:7"');
     terminal.type('exit\r');

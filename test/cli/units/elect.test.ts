@@ -1,5 +1,6 @@
 /** What candidates of the shell do, each in a process of its own. */
 import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
@@ -108,4 +109,15 @@ it('fails at once where the name is another lock, or the store cannot be used', 
   expect((await place.fate('elect', 'a', '--store', 'sqlite:.', '--', 'true')).status).toBe(69);
   holder.process.stdin?.end();
   await holder.fate;
+});
+
+it.each([
+  [['elect', 'boss', '--', 'true'], 143],
+  [['dashboard', '--insecure', '--port', '0'], 0],
+] as const)('a signal ends the wait for a store that is silent: %s', async (words, status) => {
+  const place = new Place();
+  const store = `module:${join(import.meta.dirname, '../children/silent-store.ts')}?${place.file}`;
+  const [verb, ...others] = words;
+  const fate = await place.fate(verb, '--store', store, ...others);
+  expect(fate).toEqual({ status, signal: null, out: '', err: '' });
 });

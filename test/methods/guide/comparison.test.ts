@@ -43,14 +43,14 @@ it('knows how long a waiter waits by default', async () => {
     settings: Record<'retryCount' | 'retryDelay' | 'retryJitter', number>;
   };
   const { retryDelay, retryJitter, retryCount } = settings;
-  expect(redlock).toBe(`asks every ${retryDelay} ± ${retryJitter} ms, ${retryCount} times`);
+  expect(redlock).toBe(`asks again ${retryCount} times, every ${retryDelay} ± ${retryJitter} ms`);
   const { retryInterval, acquireTimeout } = semaphores.defaultTimeoutOptions;
-  expect(semaphore).toBe(`asks every ${retryInterval} ms, ${acquireTimeout / 1000} s`);
+  expect(semaphore).toBe(`asks again for ${acquireTimeout / 1000} s, every ${retryInterval} ms`);
   const lock = createLock({ adapter: new MemoryAdapter(), key: 'a' }) as unknown as {
     getConfig(): { retryDelay: number; retryAttempts: number };
   };
   const config = lock.getConfig();
-  expect(universal).toBe(`asks every ${config.retryDelay} ms, ${config.retryAttempts} times`);
+  expect(universal).toBe(`asks again ${config.retryAttempts} times, every ${config.retryDelay} ms`);
 });
 
 it('knows what ends a lock of Verrou, and when its holder can see that', async () => {

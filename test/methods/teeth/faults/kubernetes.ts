@@ -32,8 +32,15 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     ...lease,
     name: 'kubernetes: a late copy of a released claim finds the lease as it was',
-    find: 'const mayCome = hold.token === undefined && this.#leftMs(lease) <= 0;',
-    replace: 'const mayCome = hold.token === undefined && this.#leftMs(lease) < 0;',
+    find: 'hold.token === undefined ? this.#leftMs(lease) <= 0 :',
+    replace: 'hold.token === undefined ? this.#leftMs(lease) < 0 :',
+    why: 'a lease is held by no program until it ends',
+  },
+  {
+    ...lease,
+    name: 'kubernetes: a late renewal of a released claim takes the lease back',
+    find: 'this.#leftMs(lease) <= 0 : !lossIn(lease, hold);',
+    replace: 'this.#leftMs(lease) <= 0 : false;',
     why: 'a lease is held by no program until it ends',
   },
   {

@@ -166,6 +166,18 @@ describe('a lease of ours', () => {
     }
   });
 
+  it('that is taken back by a late renewal is not held after its release', async () => {
+    const claim = claimOf();
+    await ours.claim(claim);
+    const ended = shelf.put({ ...shelf.lease?.spec, holderIdentity: '' });
+    shelf.instead = () => {
+      throw new Error('the connection broke');
+    };
+    await expect(ours.renew(claim)).rejects.toThrow(/broke/);
+    await ours.release(claim, 0);
+    expect(await shelf.write('', theirs(''), ended)).toBe('other');
+  });
+
   it('that another has ended, and a third had since, is lost', async () => {
     const claim = claimOf();
     await ours.claim(claim);
