@@ -45,7 +45,7 @@ describe('a proxy', () => {
     });
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    proxy = await TcpProxy.start(port);
+    proxy = await TcpProxy.start(port, 'mark');
   });
 
   afterEach(() => {
@@ -117,6 +117,19 @@ describe('a proxy', () => {
     proxy.set();
     await gets(pair.far, 'abc');
     await gets(pair.near, 'd');
+  });
+
+  it('holds back what is for marked connections alone, or for the others', async () => {
+    const [marked, other] = [await dial(), await dial()];
+    await sends(marked, 'near', 'a mark');
+    proxy.toClient.set({ flow: 'hold', on: 'marked' });
+    for (const pair of [marked, other]) await sends(pair, 'far', 'a');
+    await gets(other.near, 'a');
+    expect(marked.near.got).toBe('');
+    proxy.toClient.set({ flow: 'hold', on: 'others' });
+    for (const pair of [marked, other]) await sends(pair, 'far', 'b');
+    await gets(marked.near, 'ab');
+    expect(other.near.got).toBe('a');
   });
 
   it('delays without changing the order, whatever the delay becomes', async () => {

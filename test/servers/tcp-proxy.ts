@@ -12,6 +12,8 @@ export interface Faults {
   readonly delayMs?: number;
   /** Resets the connection that carries the last of so many bytes, once. */
   readonly cutAfter?: number;
+  /** Which connections they are for; default: all. */
+  readonly on?: 'marked' | 'others';
 }
 
 const HOST = '127.0.0.1';
@@ -23,18 +25,20 @@ export class TcpProxy {
   readonly toClient: Direction = new Direction();
   readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #mark: string | undefined;
   #target: number;
 
-  /** In front of a port on loopback. */
-  static async start(target: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(await freePort(), target);
+  /** In front of a port on loopback. A connection is marked once its client has sent `mark`. */
+  static async start(target: number, mark?: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(await freePort(), target, mark);
     await proxy.accept();
     return proxy;
   }
 
-  private constructor(port: number, target: number) {
+  private constructor(port: number, target: number, mark: string | undefined) {
     this.port = port;
     this.#target = target;
+    this.#mark = mark;
     const options = { allowHalfOpen: true, noDelay: true };
     this.#listener = createServer(options, (client) => {
       this.#join(client, connect({ ...options, port: this.#target, host: HOST }));
@@ -94,9 +98,23 @@ export class TcpProxy {
       socket.on('error', () => {});
       socket.once('close', () => this.#sockets.delete(socket));
     }
-    this.toServer.carry(client, server);
-    this.toClient.carry(server, client);
+    const connection: Connection = { marked: false };
+    client.on('data', (bytes) => {
+      if (this.#mark !== undefined) connection.marked ||= bytes.includes(this.#mark);
+    });
+    this.toServer.carry({ connection, from: client, to: server });
+    this.toClient.carry({ connection, from: server, to: client });
   }
+}
+
+interface Connection {
+  marked: boolean;
+}
+
+interface Ends {
+  readonly connection: Connection;
+  readonly from: Socket;
+  readonly to: Socket;
 }
 
 /** One direction of all connections. */
@@ -112,10 +130,10 @@ class Direction {
     for (const lane of this.#lanes) lane.move();
   }
 
-  carry(from: Socket, to: Socket): void {
-    const lane = new Lane(this, from, to);
+  carry(ends: Ends): void {
+    const lane = new Lane(this, ends);
     this.#lanes.add(lane);
-    to.once('close', () => this.#lanes.delete(lane));
+    ends.to.once('close', () => this.#lanes.delete(lane));
   }
 
   /** Loses what the connections there are bring from now on; answers where they bring it from. */
@@ -129,14 +147,16 @@ type Load = Buffer | 'end' | 'reset';
 /** One direction of one connection. */
 class Lane {
   readonly #direction: Direction;
+  readonly #connection: Connection;
   readonly #from: Socket;
   readonly #to: Socket;
   readonly #loads: { readonly load: Load; readonly due: number }[] = [];
   #forsaken = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(direction: Direction, from: Socket, to: Socket) {
+  constructor(direction: Direction, { connection, from, to }: Ends) {
     this.#direction = direction;
+    this.#connection = connection;
     this.#from = from;
     this.#to = to;
     from.on('data', (bytes) => {
@@ -158,7 +178,7 @@ class Lane {
   move(): void {
     clearTimeout(this.#timer);
     for (;;) {
-      const { flow } = this.#direction.faults;
+      const { flow } = this.#faults;
       const [next] = this.#loads;
       if (next === undefined || flow === 'hold') return;
       const lost = flow === 'swallow' || this.#forsaken;
@@ -172,8 +192,15 @@ class Lane {
     }
   }
 
+  /** As far as they are for this connection. */
+  get #faults(): Faults {
+    const { faults } = this.#direction;
+    const own = this.#connection.marked ? 'marked' : 'others';
+    return (faults.on ?? own) === own ? faults : {};
+  }
+
   #take(load: Load): void {
-    const { delayMs = 0 } = this.#direction.faults;
+    const { delayMs = 0 } = this.#faults;
     this.#loads.push({ load, due: performance.now() + delayMs });
     this.move();
   }
@@ -185,7 +212,7 @@ class Lane {
   }
 
   #write(bytes: Buffer): void {
-    const { cutAfter, ...others } = this.#direction.faults;
+    const { cutAfter, ...others } = this.#faults;
     if (cutAfter === undefined) {
       this.#to.write(bytes);
     } else if (bytes.length < cutAfter) {

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { compileDecorated } from '../../support/load-decorated.ts';
+import { refuses } from '../../support/refuses.ts';
 
 const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
@@ -69,18 +70,14 @@ it.each<[NodeJS.Signals, unknown[]]>([
   await expect.poll(() => output + complaints, PATIENCE).toMatch(/^http:.*\n/);
 
   const [url = ''] = output.split('\n');
-  const answers = ['a', 'a'].map((id) => fetch(`${url}/orders/${id}/ship`, { method: 'POST' }));
+  // A connection that is kept for the next request would keep the process alive for seconds.
+  const post = { method: 'POST', headers: { connection: 'close' } };
+  const answers = ['a', 'a'].map((id) => fetch(`${url}/orders/${id}/ship`, post));
   // If this test fails, the process is killed, and they have no answer.
   for (const answer of answers) answer.catch(() => {});
   await expect.poll(() => output, PATIENCE).toContain('entered');
   started.kill(signal);
-  // A request that reaches the server as it closes may hang: then the next one is asked.
-  const refused = (): Promise<boolean> =>
-    fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
-      () => false,
-      ({ name }: Error) => name !== 'TimeoutError',
-    );
-  await expect.poll(refused, PATIENCE).toBe(true);
+  await expect.poll(() => refuses(url), PATIENCE).toBe(true);
   started.stdin.end('go on\n');
 
   const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));

@@ -11,8 +11,11 @@ import {
 } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
+import type { Artifact } from '../../servers/maven.ts';
 import type { ProgramName } from '../../servers/programs.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import type { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
 import { OPTIONS, optionsOf } from './open.ts';
 
 /** The newest 3.x, and one two years older, which has another script for unlocking. */
@@ -28,6 +31,9 @@ export const WORLDS: readonly { readonly program: ProgramName; readonly version:
 /** How long a lock of Redisson lives without its watchdog, here, in ms. */
 export const WATCHDOG_MS = 1000;
 
+/** A message that says nothing to Redisson. */
+const NO_NEWS = 7;
+
 const OPEN = fileURLToPath(new URL('open.ts', import.meta.url));
 
 export class RedissonBed {
@@ -37,18 +43,24 @@ export class RedissonBed {
   /** Their mutexes are fair locks in Java. */
   readonly fair: Locks;
   readonly java: ForeignProgram;
+  readonly #library: Artifact;
   readonly #foreign: ForeignCommand;
 
   static async start(world: (typeof WORLDS)[number]): Promise<RedissonBed> {
     const server = await RedisServer.start({ program: world.program });
     const library = { group: 'org.redisson', name: 'redisson', version: world.version };
-    const foreign = await javaDriver('RedissonDriver', library, server.url, `${WATCHDOG_MS}`);
-    return new RedissonBed(server, foreign, await ForeignProgram.start(foreign));
+    const foreign = await programAt(server.url, library);
+    return new RedissonBed(server, { library, foreign }, await ForeignProgram.start(foreign));
   }
 
-  private constructor(server: RedisServer, foreign: ForeignCommand, java: ForeignProgram) {
+  private constructor(
+    server: RedisServer,
+    { library, foreign }: { readonly library: Artifact; readonly foreign: ForeignCommand },
+    java: ForeignProgram,
+  ) {
     this.server = server;
     this.java = java;
+    this.#library = library;
     this.#foreign = foreign;
     this.client = new Redis(server.url);
     this.locks = createLocks(redissonStore(this.client, OPTIONS));
@@ -67,6 +79,35 @@ export class RedissonBed {
   command(whose: 'java' | 'own', kind: string): ForeignCommand {
     if (whose === 'java') return this.#foreign;
     return ownProgram(OPEN, this.server.url, kind === 'fair' ? 'fair' : 'lock');
+  }
+
+  /** Another Java program, whose connections lead through the proxy. */
+  async javaBehind({ host, port }: TcpProxy): Promise<ForeignProgram> {
+    return ForeignProgram.start(await programAt(`redis://${host}:${port}`, this.#library));
+  }
+
+  /** How many scripts the server has run. */
+  async scripts(): Promise<number> {
+    const calls = String(await this.server.command('INFO', 'commandstats')).matchAll(
+      /^cmdstat_eval(?:sha)?:calls=(\d+)/gm,
+    );
+    return [...calls].reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
+  /** Returns once Redisson in this program has seen to all messages about this lock so far. */
+  async heard(java: ForeignProgram, kind: string, name: string): Promise<void> {
+    const channel = channelOf(kind, name);
+    let heard = false;
+    const hearing = java.thread().ask('hear', channel, `${NO_NEWS}`);
+    hearing.then(
+      () => (heard = true),
+      () => {},
+    );
+    // It may not listen yet.
+    await until('was it heard', async () => {
+      await this.client.publish(channel, `${NO_NEWS}`);
+      return heard;
+    });
   }
 
   /** How many listen for a lock of this kind to become free; a fair lock tells each apart. */
@@ -96,6 +137,10 @@ export class RedissonBed {
     this.client.disconnect();
     await this.server.close();
   }
+}
+
+function programAt(url: string, library: Artifact): Promise<ForeignCommand> {
+  return javaDriver('RedissonDriver', library, url, `${WATCHDOG_MS}`);
 }
 
 /** Where Redisson says that a lock of this kind is free. */

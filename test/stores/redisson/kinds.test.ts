@@ -2,6 +2,8 @@
 import { createLocks, downgrade } from 'holdfast';
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
 import { NEW, RedissonBed } from './bed.ts';
 import { OPTIONS } from './open.ts';
 
@@ -177,6 +179,25 @@ describe('a read-write lock', () => {
     const readers = [1, 2].map(() => bed.java.thread().acquire('read', 'diary', { lease: LONG }));
     await ours.release();
     expect(await Promise.all(readers)).toEqual([true, true]);
+  });
+
+  it('with a writer of ours wakes a thread in Java that is about to sleep', async () => {
+    const proxy = await TcpProxy.start(bed.server.port, 'SUBSCRIBE');
+    await using java = await bed.javaBehind(proxy);
+    const ours = await bed.ours('write', 'story').acquire();
+    // The thread was refused, and does not learn that it listens.
+    proxy.toClient.set({ flow: 'hold', on: 'marked' });
+    const acquired = java.thread().acquire('write', 'story', { wait: 10_000, lease: LONG });
+    await until('did it listen', async () => (await bed.listeners('write', 'story')) > 1);
+    const scripts = await bed.scripts();
+    // It learns that, is refused once more, and does not learn of it.
+    proxy.toClient.set({ flow: 'hold', on: 'others' });
+    await until('was it refused again', async () => (await bed.scripts()) > scripts);
+    await ours.release();
+    await bed.heard(java, 'write', 'story');
+    proxy.toClient.set();
+    expect(await acquired).toBe(true);
+    proxy.close();
   });
 
   it('whose writer of ours becomes a reader lets readers of both sides in alone', async () => {

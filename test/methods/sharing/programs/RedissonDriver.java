@@ -4,11 +4,13 @@ import java.io.InputStream;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.LongCodec;
 import org.redisson.config.Config;
 
 /** Locks of Redisson. Arguments: the server's URL, its watchdog's time in ms, and `cluster`. */
@@ -89,6 +91,9 @@ class RedissonDriver extends Driver {
         return "" + client.getPermitExpirableSemaphore(words[0]).trySetPermits(number);
       case "available":
         return "" + client.getPermitExpirableSemaphore(words[0]).availablePermits();
+      case "hear":
+        hear(words[0], Long.parseLong(words[1]));
+        return "";
       case "extend":
         RPermitExpirableSemaphore semaphore = client.getPermitExpirableSemaphore(words[0]);
         long lease = Long.parseLong(words[1]);
@@ -96,6 +101,15 @@ class RedissonDriver extends Driver {
       default:
         return super.other(verb, words);
     }
+  }
+
+  /** Returns once this message has come: Redisson has seen to those that came before it. */
+  private void hear(String channel, long expected) throws InterruptedException {
+    CountDownLatch heard = new CountDownLatch(1);
+    client.getTopic(channel, LongCodec.INSTANCE).addListener(Long.class, (name, message) -> {
+      if (message == expected) heard.countDown();
+    });
+    heard.await();
   }
 
   /** As docs/guide/sharing-locks.md has it. */

@@ -67,9 +67,16 @@ export const REDISSON_FAULTS: readonly Fault[] = [
   {
     ...kinds,
     name: 'Redisson: readers are not told that a writer reads now',
-    find: "  tell('redisson_rwlock:' .. braced(c.key), '1')\nend\n\n-- RPermit",
+    find: '  writerLeft(c)\nend\n\n-- RPermit',
     replace: 'end\n\n-- RPermit',
     why: 'readers on both sides sleep until the lease would have ended',
+  },
+  {
+    ...kinds,
+    name: 'Redisson: a writer that leaves tells only those that sleep',
+    find: "  tell(channel, '0')\n",
+    replace: '',
+    why: 'a thread in Java that was about to sleep does so until the lease would have ended',
   },
   {
     file: 'src/stores/redis/redisson/lua/fair.lua',

@@ -15,6 +15,8 @@ import { until } from '../../../servers/until.ts';
 /** Something that can be connected to, shared by all cases. */
 export interface Place {
   readonly client: RedisClient;
+  /** As that of a fixture. */
+  readonly shortMs?: number;
   close(): Promise<unknown>;
   /** Another place of the same kind, for a case that makes it lose its memory. */
   another?(): Promise<Forgetful>;
@@ -71,10 +73,11 @@ export function onPlace(
   place: Place,
   connect: Connect,
 ): Omit<ConformanceOptions, 'traits' | 'lacks'> {
-  const { client, another } = place;
+  const { client, another, shortMs } = place;
   afterAll(() => place.close());
   const shared = ({ maxWaiters }: FixtureOptions): Fixture => ({
     connect: () => connect(client, { afterDataLoss: 'trust', ...(maxWaiters && { maxWaiters }) }),
+    ...(shortMs && { shortMs }),
   });
   return {
     test: test.concurrent,

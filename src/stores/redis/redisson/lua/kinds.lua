@@ -73,9 +73,16 @@ function writer.left(c)
   return call('HEXISTS', c.key, c.owner .. ':write') == 1 and leftOf(c.key) or FREE
 end
 writer.last = mutex.last
+-- As a writer of Redisson, '1', which wakes all threads that sleep. A thread that has been refused
+-- and does not sleep yet hears nothing of it; '0' leaves a permit, which it takes instead of sleeping.
+local function writerLeft(c)
+  local channel = 'redisson_rwlock:' .. braced(c.key)
+  tell(channel, '1')
+  tell(channel, '0')
+end
 function writer.leave(c)
   call('DEL', c.key)
-  tell('redisson_rwlock:' .. braced(c.key), '1')
+  writerLeft(c)
 end
 
 -- As a thread of Redisson does that takes the read lock and then releases the write lock; it tells
@@ -84,7 +91,7 @@ local function becomeReader(c, left)
   call('HSET', c.key, 'mode', 'read', c.owner, 1)
   call('HDEL', c.key, c.owner .. ':write')
   call('SET', c.hold, 1, 'PX', left)
-  tell('redisson_rwlock:' .. braced(c.key), '1')
+  writerLeft(c)
 end
 
 -- RPermitExpirableSemaphore: the permits that are left, and the others, 16 bytes each, by their end.
