@@ -11,6 +11,8 @@ const LEAKS = 'test/methods/leaks/**/*.test.ts';
 const COMMANDS = 'test/cli/servers/*.test.ts';
 /** What is in `units` runs from the sources. */
 const PROCESSES = ['test/{methods/processes,examples}/**/*.test.ts', 'test/cli/*.test.ts'];
+/** Whole stories of several processes. */
+const EXAMPLES = 'test/examples/{demo,stories}.test.ts';
 const SERVERS = [
   'test/{servers,database-locks,fences/servers,layers/quorum}/**/*.test.ts',
   // What is in `units` needs no server.
@@ -33,6 +35,15 @@ const NO_SERVERS = { env: { HOLDFAST_TESTS: 'without servers' } };
 const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 
 /**
+ * A worker runs file after file with the modules that it has, which no test changes; to load them
+ * again for each takes a quarter of the time. A third one works while others wait.
+ */
+const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };
+
+/** They take long and are not large: last, each would run alone. */
+const LONG = /\/(types|pages|processes|elect|histories|contention|deadlocks)\.test\.ts$/;
+
+/**
  * Suites, in which many cases run at once, keep the processors busy; the other files mostly wait.
  * So the suites are spread among them.
  */
@@ -44,7 +55,9 @@ class Spread extends BaseSequencer {
     for (const kind of [sorted.filter(isSuite), sorted.filter((each) => !isSuite(each))]) {
       kind.forEach((each, i) => void place.set(each, i / kind.length));
     }
-    return sorted.sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+    const placeOf = (each: TestSpecification): number =>
+      LONG.test(each.moduleId) ? -1 : (place.get(each) ?? 0);
+    return sorted.sort((a, b) => placeOf(a) - placeOf(b));
   }
 }
 
@@ -72,7 +85,7 @@ const config: ViteUserConfig = {
     sequence: { sequencer: Spread },
     projects: [
       project('units', {
-        ...NO_SERVERS,
+        ...{ ...NO_SERVERS, ...SHARED },
         include: ['test/**/*.test.ts'],
         exclude: [
           ...[CONFORMANCE, MODELS, LEAKS, COMMANDS, KUBERNETES],
@@ -82,8 +95,9 @@ const config: ViteUserConfig = {
       project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
       project('processes', {
         ...{ ...NO_SERVERS, ...TIMED, globalSetup: [CLI] },
-        include: PROCESSES,
+        ...{ include: PROCESSES, exclude: [EXAMPLES] },
       }),
+      project('examples', { ...NO_SERVERS, ...TIMED, include: [EXAMPLES] }),
       // The checker takes a whole core: nothing that counts on the clock runs beside it.
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
       project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),

@@ -221,7 +221,7 @@ it('watch --json tells the whole queue at each change, and ends with SIGTERM', a
 
 it('watch goes on when somebody else kept the store locked for a time', async () => {
   const place = await used();
-  const watch = place.start(['watch', 'a']);
+  const watch = place.start(['watch', 'a', '--store', `sqlite:${place.file}?busyTimeout=300ms`]);
   const first = await hold(place, 'a');
   await watch.says('holds');
   const database = new Database(place.file);

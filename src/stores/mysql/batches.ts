@@ -26,6 +26,15 @@ const TTL = WORDS.indexOf('ttl');
 /** How late a second request may be, as a share of the ttl: the tombstones of claims end. */
 const PER_TTL = 1 / 4;
 
+/** Until when claims that are taken now may be asked for a second time. */
+export function secondBy(claims: readonly Args[]): number {
+  const shortest = Math.min(...claims.map((claim) => Number(claim[TTL])));
+  return performance.now() + shortest * PER_TTL;
+}
+
+/** Makes it one transaction, again if that was lost to a deadlock before this time. */
+type Transact = (text: string, by: number) => Promise<readonly Row[]>;
+
 interface Batch {
   readonly claims: readonly Args[];
   /** For how many it did nothing, and what else it has to say of all. */
@@ -35,9 +44,9 @@ interface Batch {
 
 export class Batches {
   readonly #tables: Tables;
-  readonly #transact: (text: string) => Promise<readonly Row[]>;
+  readonly #transact: Transact;
 
-  constructor(tables: Tables, transact: (text: string) => Promise<readonly Row[]>) {
+  constructor(tables: Tables, transact: Transact) {
     this.#tables = tables;
     this.#transact = transact;
   }
@@ -61,8 +70,7 @@ export class Batches {
 
   /** Rows that are missing are made with a second request. */
   async #take(claims: readonly Args[], known: Known, textOf: typeof takeAll): Promise<Args> {
-    const [due, at] = [isDue(known), performance.now()];
-    const by = at + Math.min(...claims.map((claim) => Number(claim[TTL]))) * PER_TTL;
+    const [due, at, by] = [isDue(known), performance.now(), secondBy(claims)];
     const text = (locking: Locking): string => textOf(this.#tables, claims, { known, locking });
     const batch = await this.#ask(claims, text, by);
     const taken = doneIn(batch);
@@ -86,7 +94,7 @@ export class Batches {
     if (claims.length === 0) return { claims, said: ['0'], rows: [] };
     const ask = async (locking: Locking): Promise<Batch> => {
       const text = textOf(locking);
-      const replies = await this.#transact(text);
+      const replies = await this.#transact(text, by);
       // All before the last two say nothing.
       const [said = [], ...rows] = replies.slice(text.split(';\n').length - 1, -1);
       return { claims, said, rows };

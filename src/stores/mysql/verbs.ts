@@ -10,7 +10,7 @@
 import { type Connection, execute } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { columnOf, type Row } from '../../clients/sql/session.ts';
-import { Batches } from './batches.ts';
+import { Batches, secondBy } from './batches.ts';
 import { type Bell, ring } from './bell.ts';
 import type { Tables } from './fragments.ts';
 import { isDue, type Known, settle } from './history.ts';
@@ -77,7 +77,7 @@ export class Verbs {
     this.#connection = connection;
     this.#common = common;
     this.#known = known;
-    this.#batches = new Batches(common.tables, (text) => this.#transact(text));
+    this.#batches = new Batches(common.tables, (text, by) => this.#transact(text, by));
   }
 
   /** Resolves with the first column of the rows; a statement that there is not finds nothing. */
@@ -162,7 +162,7 @@ export class Verbs {
   async #take(args: Args, ask: Ask): Promise<Args> {
     const [name = '', id = ''] = args;
     const [due, at] = [isDue(this.#known), performance.now()];
-    const [done, ...news] = await this.#inLine(name, ask);
+    const [done, ...news] = await this.#inLine(name, ask, secondBy([args]));
     const taken = takenIn(Number(done?.[0] ?? 0));
     if (!taken) return [];
     if (due) this.#known.seenAt = at;
@@ -210,11 +210,11 @@ export class Verbs {
   }
 
   /** Asks about one row, in line for it, unless that was in vain a moment ago. */
-  async #inLine(name: string, ask: Ask): Promise<readonly Row[]> {
+  async #inLine(name: string, ask: Ask, by?: number): Promise<readonly Row[]> {
     const { stuck } = this.#common;
     if ((stuck.get(name) ?? 0) > performance.now()) return [];
     try {
-      return await this.#again(ask);
+      return await this.#again(ask, by);
     } catch (error) {
       if (numberOf(error) === TOO_LONG) {
         if (stuck.size >= MOST_STUCK) stuck.clear();
@@ -224,26 +224,27 @@ export class Verbs {
     }
   }
 
-  async #transact(text: string): Promise<readonly Row[]> {
+  async #transact(text: string, by?: number): Promise<readonly Row[]> {
     try {
-      return await this.#query(`START TRANSACTION;\n${text};\nCOMMIT`);
+      return await this.#query(`START TRANSACTION;\n${text};\nCOMMIT`, by);
     } catch (error) {
       await this.#connection.query('ROLLBACK');
       throw error;
     }
   }
 
-  #query(text: string): Promise<readonly Row[]> {
-    return this.#again((session) => session.query(text));
+  #query(text: string, by?: number): Promise<readonly Row[]> {
+    return this.#again((session) => session.query(text), by);
   }
 
-  /** A deadlock has rolled everything back, so another try does nothing twice. */
-  async #again(ask: Ask, tries = TRIES): Promise<readonly Row[]> {
+  /** A deadlock has rolled everything back, so another try, until then, does nothing twice. */
+  async #again(ask: Ask, by = Number.POSITIVE_INFINITY, tries = TRIES): Promise<readonly Row[]> {
     try {
       return await ask(this.#connection);
     } catch (error) {
-      if (numberOf(error) !== DEADLOCK || tries <= 1) throw error;
-      return this.#again(ask, tries - 1);
+      const again = numberOf(error) === DEADLOCK && tries > 1 && performance.now() < by;
+      if (!again) throw error;
+      return this.#again(ask, by, tries - 1);
     }
   }
 }

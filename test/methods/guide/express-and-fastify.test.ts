@@ -52,6 +52,11 @@ class Work {
   }
 }
 
+/** A connection that is kept for the next request would delay the end of a server for seconds. */
+function postTo(url: string): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { connection: 'close' } });
+}
+
 let locks: Locks;
 /** Of another machine. */
 let others: Locks;
@@ -76,7 +81,7 @@ describe.each<[string, Start]>([
   });
 
   const pathOf = (id: string): string => `${running.url}/orders/${id}/ship`;
-  const post = (id: string): Promise<Response> => fetch(pathOf(id), { method: 'POST' });
+  const post = (id: string): Promise<Response> => postTo(pathOf(id));
 
   /** On a connection of its own, which the client may break. */
   const connect = (id: string): { break(): void } => {
@@ -146,7 +151,7 @@ test('a report that is being made is made once', async () => {
   const store = memoryStore();
   [locks, others] = [createLocks(store), createLocks(store)];
   running = await startExpress(locks, work.ship);
-  const post = (): Promise<Response> => fetch(`${running.url}/report`, { method: 'POST' });
+  const post = (): Promise<Response> => postTo(`${running.url}/report`);
   const lease = await others.mutex('report').acquire();
   const refused = await post();
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([409, '60']);

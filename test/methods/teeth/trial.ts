@@ -38,7 +38,7 @@ const LIMIT_MS = 600_000;
 const HUNG_MS = 20_000;
 
 /** Whose tests hold locks that end on real clocks. */
-const TIMED = ['processes', 'servers', 'sharing', 'kubernetes'];
+const TIMED = ['processes', 'examples', 'servers', 'sharing', 'kubernetes'];
 
 /** What looks at the text of the sources would notice any change. */
 const LEFT_OUT = /\/test\/methods\/(teeth|tidy)/;

@@ -11,7 +11,7 @@ import {
 import { importProblems } from './imports.ts';
 import { snippetProblems } from './snippets.ts';
 import { readTree, type Tree } from './tree.ts';
-import { anyProblems, wordProblems } from './words.ts';
+import { wordProblems } from './words.ts';
 
 const tree = readTree();
 const SHARED_HOOK =
@@ -41,10 +41,6 @@ describe('the tree', () => {
 
   it('uses the words of the project', () => {
     expect(wordProblems(tree)).toEqual([]);
-  });
-
-  it('has no any', () => {
-    expect(anyProblems(tree)).toEqual([]);
   });
 
   it('imports along the layers only', () => {
@@ -125,7 +121,6 @@ describe('these checks find', () => {
     ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],
     ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
     ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
-    ['an any', anyProblems(only('src/a.ts', 'let a: any;'))],
     ['a store that imports the lease', imports('src/stores/a/index.ts', '../../core/lease.ts')],
     ['a store that imports another', imports('src/stores/a/index.ts', '../b/index.ts')],
     ['a layer that imports a store', imports('src/layers/a/index.ts', '../../stores/b/index.ts')],

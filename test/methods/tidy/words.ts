@@ -30,18 +30,6 @@ export function wordProblems(tree: Tree): string[] {
   return problems;
 }
 
-/** Types that give up on checking. */
-export function anyProblems(tree: Tree): string[] {
-  const problems: string[] = [];
-  for (const [path, text] of codeOf(tree)) {
-    const source = parse(path, text);
-    visit(source, (node) => {
-      if (node.kind === ts.SyntaxKind.AnyKeyword) problems.push(`${place(source, node)}: any`);
-    });
-  }
-  return problems;
-}
-
 function declaredName(node: ts.Node): ts.Identifier | undefined {
   const declares =
     ts.isVariableDeclaration(node) ||

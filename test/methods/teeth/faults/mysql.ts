@@ -195,9 +195,16 @@ UPDATE`,
   {
     ...verbs,
     name: 'mysql: whoever loses a deadlock is told so at once',
-    find: 'numberOf(error) !== DEADLOCK || tries <= 1',
-    replace: 'numberOf(error) !== DEADLOCK || tries > 0',
+    find: 'numberOf(error) === DEADLOCK && tries > 1',
+    replace: 'numberOf(error) === DEADLOCK && tries < 1',
     why: 'a transaction of somebody else makes a program fail that could go on',
+  },
+  {
+    ...verbs,
+    name: 'mysql: a claim that lost a deadlock is made again, however late',
+    find: ' && performance.now() < by;',
+    replace: ';',
+    why: 'a claim that was released meanwhile holds for a ttl, once its tombstone is over',
   },
   {
     ...bell,
