@@ -86,8 +86,8 @@ const ALL: readonly Lane[] = [
 const BESIDE = `
 npm run test:all has beside this, in some 50 minutes on two cores, fetching what the machine lacks:
   every store on real servers, their faults, and what leaks; the models; the site of the pages;
-  examples with several processes; ten times the worlds and the calls; ${FAULTS.length} planted faults;
-  other versions of Node, Bun, Deno, TypeScript; Jest`;
+  examples with several processes; ten times the worlds and the calls; other versions of Node, Bun,
+  Deno, TypeScript; Jest; ${FAULTS.length} planted faults`;
 
 /** How the conformance suite begins its reason for leaving out what a store does not promise. */
 const NOT_PROMISED = 'not promised: ';
