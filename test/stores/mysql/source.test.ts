@@ -4,7 +4,7 @@ import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
 import type { Connect } from '../../../src/clients/mysql/connection.ts';
-import type { Store } from '../../../src/contract/store.ts';
+import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { type SourceParts, sourceOf } from '../../../src/stores/mysql/source.ts';
 import { claimOf, MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { until } from '../../servers/until.ts';
@@ -17,8 +17,12 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
   afterAll(() => server.close());
 
-  /** Claims two locks, and loses a deadlock once so much time has passed. */
-  async function claimInDeadlock(store: Store, bed: Bed, after: { ms: number; ttlMs: number }) {
+  /** Claims two locks, and loses a deadlock after that time. */
+  async function claimInDeadlock(
+    bed: Bed,
+    { afterMs = 0, ...terms }: { afterMs?: number; ttlMs?: number } = {},
+  ): Promise<readonly ClaimStatus[]> {
+    const store = bed.store(await bed.server());
     const { host, port } = server;
     const connection = await createConnection({ host, port, user: 'root', database: 'test' });
     bed.use({ close: () => connection.destroy() });
@@ -31,10 +35,10 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const add = `insert into ${bed.name}lock (name, rev, last, until, crowd)
       values ('d', 1, 0, 0, '')`;
     await connection.query(add);
-    const claimed = store.claim(['c', 'd'].map((name) => claimOf(name, { ttlMs: after.ttlMs })));
+    const claimed = store.claim(['c', 'd'].map((name) => claimOf(name, terms)));
     // Whoever asked for it looks at what becomes of it, a moment later.
     claimed.catch(() => {});
-    const passed = sleep(after.ms);
+    const passed = sleep(afterMs);
     await until('did it wait', () => waitsForRow(server));
     await passed;
     await connection.query(`select name from ${bed.name}lock where name = 'c' for update`);
@@ -44,16 +48,13 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
 
   test('a call that lost a deadlock with somebody else is made again', async () => {
     await using bed = new Bed(server);
-    const store = bed.store(await bed.server());
-    const claimed = claimInDeadlock(store, bed, { ms: 0, ttlMs: MAX_TTL_MS });
-    expect(await claimed).toMatchObject([{ state: 'held' }, { state: 'held' }]);
+    expect(await claimInDeadlock(bed)).toMatchObject([{ state: 'held' }, { state: 'held' }]);
   });
 
   test('a claim that loses a deadlock late is not made again', async () => {
     await using bed = new Bed(server);
-    const store = bed.store(await bed.server());
-    // More than a quarter of its ttl, and less than the second for which it waits for a row.
-    const claimed = claimInDeadlock(store, bed, { ms: 200, ttlMs: 600 });
+    // More than a quarter of the ttl, and less than the second for which a statement waits.
+    const claimed = claimInDeadlock(bed, { afterMs: 200, ttlMs: 600 });
     await expect(claimed).rejects.toThrow('deadlock');
   });
 
