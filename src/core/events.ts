@@ -1,5 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
+import { perProcess } from '../base/per-process.ts';
 import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Kind, Store, Takeover } from '../contract/store.ts';
@@ -211,13 +212,35 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
   events.emit('mismatch', { resource, kind, detail });
 }
 
+interface Losing {
+  readonly events: Events;
+  readonly calls: { readonly store: Store };
+}
+
 /** Reports that the store has lost its memory and grants nothing yet. */
 export function noticeQuarantine(
-  { events, calls }: { readonly events: Events; readonly calls: { readonly store: Store } },
+  { events, calls }: Losing,
   { resource }: Pick<Claim, 'resource'>,
   leftMs: number,
 ): void {
   events.emit('quarantine', { store: calls.store.name, resource, leftMs });
+}
+
+/** Warns the process, once for each store, that claims wait for that, unless listeners know. */
+export function warnOfQuarantine({ events, calls }: Losing, leftMs: number): void {
+  const { name } = calls.store;
+  const { quarantine, waiting } = events.of;
+  const warned = perProcess('quarantines', () => new Set<string>());
+  if (quarantine.isThere || waiting.isThere || warned.has(name)) return;
+  warned.add(name);
+  const left = (leftMs / 1000).toFixed(1);
+  process.emitWarning(
+    `${name} is new or lost its data, and grants nothing for another ${left} s.`,
+    {
+      type: 'HoldfastWarning',
+      code: 'HOLDFAST_QUARANTINE',
+    },
+  );
 }
 
 /** A request with heartbeats got a reply, or failed. */

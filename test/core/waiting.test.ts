@@ -3,6 +3,7 @@ import { allOf, createLocks, type LockEvents, type Waiting } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { perProcess } from '../../src/base/per-process.ts';
 import { flush } from '../support/fake-clock.ts';
 import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -157,6 +158,31 @@ describe('a try in a quarantine', () => {
     const [{ leftMs } = { leftMs: 0 }] = quarantines;
     expect(leftMs).toBeGreaterThan(19_000);
     expect(await locks.inspect('a')).toMatchObject({ waiting: { why: 'data-loss' } });
+  });
+
+  it('lets a wait warn the process once for each store, unless listeners know', async () => {
+    perProcess('quarantines', () => new Set<string>()).clear();
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const wait = async (listens: boolean): Promise<void> => {
+      const store = memoryStore({ quarantine: '20s' });
+      const locks = createLocks(store);
+      if (listens) locks.on('quarantine', () => {});
+      store.forget();
+      expect((await locks.mutex('a').tryRun(() => 1)).acquired).toBe(false);
+      await expect(locks.mutex('a').acquire(SHORT)).rejects.toMatchObject({ why: 'data-loss' });
+    };
+    await wait(true);
+    expect(warned).not.toHaveBeenCalled();
+    await wait(false);
+    await wait(false);
+    expect(warned.mock.calls).toEqual([
+      [
+        expect.stringMatching(
+          /^memory is new or lost its data, and grants nothing for another (20\.0|19\.\d) s\.$/,
+        ),
+        { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' },
+      ],
+    ]);
   });
 
   it('is not mistaken for one that another holder refuses', async () => {

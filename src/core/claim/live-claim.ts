@@ -25,7 +25,7 @@ import { pauseBefore } from '../../store-calls/release.ts';
 import { checkStatus, lineageOf, NO_REPLY } from '../../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 import { type Loss, lossOf } from '../errors.ts';
-import { noticeLimit, noticeQuarantine } from '../events.ts';
+import { noticeLimit, noticeQuarantine, warnOfQuarantine } from '../events.ts';
 import type { Member } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
@@ -212,7 +212,10 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#askWhenDue(status);
     // Last, for a listener may end the claim.
     if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
-    if (status.why === 'data-loss') noticeQuarantine(this.services, this.claim, status.retryInMs);
+    if (status.why === 'data-loss') {
+      noticeQuarantine(this.services, this.claim, status.retryInMs);
+      warnOfQuarantine(this.services, status.retryInMs);
+    }
   }
 
   /** Without a status: admitted. */

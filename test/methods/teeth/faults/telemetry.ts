@@ -27,6 +27,13 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
     why: 'a task waits for itself without a word, while others try and give up',
   },
   {
+    file: 'src/core/claim/live-claim.ts',
+    name: 'a wait for a store without its memory is silent',
+    find: 'warnOfQuarantine(this.services, status.retryInMs);',
+    replace: '',
+    why: 'the first program on a new server stands still for half a minute without a word',
+  },
+  {
     file: 'src/base/event-loop.ts',
     name: 'there is never time again to note a call site',
     find: 'if (this.#spentUntil > now) return false;',
