@@ -229,9 +229,9 @@ export function noticeQuarantine(
 /** Warns the process, once for each store, that claims wait for that, unless listeners know. */
 export function warnOfQuarantine({ events, calls }: Losing, leftMs: number): void {
   const { name } = calls.store;
-  const { quarantine, waiting } = events.of;
+  const { quarantine, slow } = events.of;
   const warned = perProcess('quarantines', () => new Set<string>());
-  if (quarantine.isThere || waiting.isThere || warned.has(name)) return;
+  if (quarantine.isThere || slow.isThere || warned.has(name)) return;
   warned.add(name);
   const left = (leftMs / 1000).toFixed(1);
   process.emitWarning(
