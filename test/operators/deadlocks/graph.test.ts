@@ -1,11 +1,9 @@
-/**
- * Which waits are stuck, against an oracle that tries all ways in which waits may end: a wait may
- * end when the permits of holds whose tasks still wait leave room for it.
- */
+/** Which waits are stuck, against an oracle that tries all ways in which waits may end. */
 import fc from 'fast-check';
 import type { PublishedWait } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { knotOf, stuckOf, victimOf } from '../../../src/operators/deadlocks/graph.ts';
+import { idsOf, neverEnding } from './oracle.ts';
 
 type Hold = PublishedWait['holds'][number];
 
@@ -17,31 +15,6 @@ function wait(id: string, parts: Partial<PublishedWait>): PublishedWait {
   const holder = { host: 'h', pid: 1, since: 0 };
   const own = { id, resource: 'a', permits: 1, limit: 1, holder, holds: [] };
   return { ...own, kind: 'permits', onDeadlock: 'reject', ...parts };
-}
-
-function idsOf(waits: readonly PublishedWait[] | undefined): string[] | undefined {
-  return waits?.map(({ id }) => id).sort();
-}
-
-/** Those that end in no future. */
-function neverEnding(waits: readonly PublishedWait[]): PublishedWait[] {
-  const ended = new Set<PublishedWait>();
-  const seen = new Set<number>([0]);
-  for (const state of seen) {
-    const left = waits.filter((_, i) => !(state & (1 << i)));
-    waits.forEach((each, i) => {
-      if (state & (1 << i)) return;
-      const inTheWay = new Map<bigint, number>();
-      for (const { resource, token, permits } of left.flatMap(({ holds }) => holds)) {
-        if (resource === each.resource) inTheWay.set(token, permits);
-      }
-      const taken = [...inTheWay.values()].reduce((sum, permits) => sum + permits, 0);
-      if (taken + each.permits > each.limit) return;
-      ended.add(each);
-      seen.add(state | (1 << i));
-    });
-  }
-  return waits.filter((each) => !ended.has(each));
 }
 
 const NAMES = ['a', 'b', 'c'];
