@@ -9,7 +9,7 @@ const HELP = `Usage: holdfast show NAME [--store URL] [--json]
 
 Prints the holders of the lock, and then its waiters, in order. TOKEN is the fencing token of a
 holder, or the place of a waiter; 'evict' takes it. LEFT is the time left without another heartbeat.
-If programs that detect deadlocks have found one that keeps the lock from coming free, tells it, too.
+Tells a deadlock that keeps the lock from coming free, if programs have found one.
 `;
 
 export const verb: Verb = {

@@ -28,7 +28,7 @@ it('its last turn counts', () => {
   expect(read(note(1, 'ab'), confirmed)).toEqual([last, last]);
 });
 
-it('of a change that is read half, the last turn has the holds of both, if they are the same', () => {
+it('of a change read half, the last turn has the holds of both, if they are the same', () => {
   const whole = { turn: 2, knot: 'k', told: false, held: 'ab' };
   expect(read(note(1, 'a'), note(2, 'b', { knot: 'k' }))).toEqual([whole, whole]);
 });
