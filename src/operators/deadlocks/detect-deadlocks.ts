@@ -12,8 +12,9 @@
  * waited and held, whatever is late, stalled or dead by now. It is the same knot at all: a wait has
  * one id for its whole life, and only fewer holds as it lasts. Of a knot there is one victim,
  * because all choose by what is published, and a wait is ended by its own process alone.
- * What breaks it: work that releases a lock although a wait that it started goes on. Such a wait
- * belongs into `holding([], …)`.
+ * What breaks it: work that releases or downgrades a lock although a wait that it started goes on.
+ * Such a wait belongs into `holding([], …)`. And a hold that is evicted at once counts until its
+ * holder knows.
  */
 import type { Timer } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
