@@ -1,19 +1,22 @@
-import { hostname } from 'node:os';
 import { randomId } from '../../base/random-id.ts';
 import { type Claim, MAX_PERMITS } from '../../contract/store.ts';
 import { LiveClaim } from '../../core/claim/live-claim.ts';
 import { type Acquisition, Events } from '../../core/events.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { LocalQueue } from '../../core/local-queue.ts';
+import { HOST, type LocalQueue } from '../../core/local-queue.ts';
 import type { Services } from '../../core/services.ts';
 import type { Waiter } from '../../core/waiter.ts';
 import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
 import { isSame, labelOf, type Note, noteName } from './notes.ts';
 
-// Once, for all waits of tasks that hold locks are here, although few are published.
-const HOST = hostname();
-const OURS = randomId();
+// Drawn once, and not at each nested acquisition, of which few are published.
+let ours: string | undefined;
 let waits = 0;
+
+function nextId(): string {
+  ours ??= randomId();
+  return `${ours} ${++waits}`;
+}
 
 /** What listens to locks hears nothing of notes, but that `heartbeat` counts them. */
 export class Unheard extends Events {
@@ -36,7 +39,7 @@ interface Posted {
 
 /** A wait of this process by a task that holds locks, with its notes in the store. */
 export class OwnWait {
-  readonly id: string = `${OURS} ${++waits}`;
+  readonly id: string = nextId();
   readonly acquisition: Acquisition;
   readonly began: number;
   /** When to look again. */
