@@ -2,8 +2,8 @@
 import { styleText } from 'node:util';
 import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
 import { span } from '../operators/span.ts';
-import type { Waiting } from '../store-calls/waiting.ts';
-import { plain } from './text.ts';
+import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
+import { plain, quote } from './text.ts';
 
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
 
@@ -107,8 +107,34 @@ export function summaryCells({ resource, limit, holders, waiters }: Queue): stri
 }
 
 /** `api-3 pid 81 (nightly.sh)` */
-export function whoText({ holder: { host, pid, label } }: Member): string {
+export function whoText({ holder: { host, pid, label } }: Pick<Member, 'holder'>): string {
   return `${plain(host)} pid ${pid}${label ? ` (${plain(label)})` : ''}`;
+}
+
+/** A deadlock: each wait of it, with what its task holds. */
+export function cycleLines(cycle: readonly PublishedWait[]): readonly string[] {
+  if (cycle.length === 0) return [];
+  const lines = cycle.map(({ resource, holder, holds }) => {
+    const held = holds.map((hold) => quote(hold.resource)).join(' and ');
+    return `  ${whoText({ holder })} holds ${held} and waits for ${quote(resource)}`;
+  });
+  return ['deadlock:', ...lines];
+}
+
+/** In one line, behind other text. */
+export function cycleText(cycle: readonly PublishedWait[]): string {
+  const names = cycle.map(({ resource }) => quote(resource));
+  return cycle.length === 0 ? '' : `; a deadlock over ${names.join(', ')}`;
+}
+
+export function cycleJson(cycle: readonly PublishedWait[]): { readonly deadlock?: object } {
+  if (cycle.length === 0) return {};
+  const deadlock = cycle.map(({ resource, holder, holds }) => {
+    const { host, pid, label = null, since } = holder;
+    const held = holds.map((hold) => ({ resource: hold.resource, token: String(hold.token) }));
+    return { host, pid, label, since: new Date(since).toISOString(), holds: held, waits: resource };
+  });
+  return { deadlock };
 }
 
 /** One member in one line, for reports of changes. */

@@ -14,10 +14,11 @@ import type { Member } from '../contract/store.ts';
 import type { Inspection } from '../core/engine.ts';
 import { DeadlockError } from '../core/errors.ts';
 import type { Locks } from '../locks.ts';
+import { deadlockAround } from '../operators/deadlocks/knots.ts';
 import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 import { draw, tell } from './output.ts';
-import { lossText, whoText } from './queue-view.ts';
+import { cycleText, lossText, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
 /** Shorter waits are not worth a line. In ms. */
@@ -65,16 +66,20 @@ export class WaitingLine {
   }
 
   async #look(): Promise<void> {
-    const queue = await this.#locks.inspect(this.#wait.name).catch(() => undefined);
+    const { name } = this.#wait;
+    const [queue, cycle] = await Promise.all([
+      this.#locks.inspect(name).catch(() => undefined),
+      deadlockAround(this.#locks, name),
+    ]);
     if (this.#over) return;
     if (queue && this.#nested && waitsForItself(queue)) {
       const why = 'the command that asks runs under it, and its holder waits for the command';
-      return this.#wait.refuse(new DeadlockError(this.#wait.name, why));
+      return this.#wait.refuse(new DeadlockError(name, why));
     }
     if (!this.#terminal && (!this.#wait.verbose || this.#shown)) return;
-    const line = waitingLine(this.#wait.name, {
+    const line = waitingLine(name, {
       waitedMs: performance.now() - this.#since,
-      waiting: queue && waitingAt(queue),
+      waiting: queue && { ...waitingAt(queue), cycle },
     });
     this.#shown = true;
     if (!this.#terminal) return tell(`holdfast: ${line}`);
@@ -107,14 +112,14 @@ export function waitingLine(
 ): string {
   const what = `waiting ${span(seen.waitedMs)} for ${plain(name)}`;
   if (!seen.waiting) return `${what}: the store does not reply`;
-  const { why, leftMs = 0, holders = [], ahead = 0 } = seen.waiting;
+  const { why, leftMs = 0, holders = [], ahead = 0, cycle = [] } = seen.waiting;
   if (why === 'data-loss') return `${what}: ${lossText(leftMs)}`;
   const waiters = ahead - holders.length;
   const before = waiters > 0 ? `; ${waiters} before you` : '';
   const [holder, ...others] = holders;
   if (!holder) return `${what}, which has no holder${before}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
-  return `${what}, held by ${holderText(holder)}${more}${before}`;
+  return `${what}, held by ${holderText(holder)}${more}${before}${cycleText(cycle)}`;
 }
 
 function isOurs({ holder }: Member): boolean {

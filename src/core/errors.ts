@@ -12,6 +12,7 @@ export class AcquireTimeoutError extends LockError implements Waiting {
   declare readonly leftMs: Waiting['leftMs'];
   declare readonly since: Waiting['since'];
   declare readonly cause: Waiting['cause'];
+  declare readonly cycle: Waiting['cycle'];
 
   constructor(resource: string, waitedMs: number, waiting: Waiting) {
     const { cause, ...parts } = waiting;

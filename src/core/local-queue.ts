@@ -36,7 +36,8 @@ import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
 /** Most local hand-offs while another process waits, and for how many ms. */
 const BATCH = { count: 64, ms: 50 };
 
-const HOST = hostname();
+/** Asked once, because each claim names it. */
+export const HOST: string = hostname();
 
 /** Longest pause before a lost place in the queue is claimed again, in ms. */
 const RECLAIM_MS = 25;

@@ -72,8 +72,8 @@ export abstract class Lockable<L extends Held> {
    * await buildReport(lease.signal);
    *
    * @throws UsageError synchronously; as rejections AcquireTimeoutError, `signal.reason`,
-   *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited, StoreError
-   *   and ClosedError.
+   *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited,
+   *   DeadlockError with `detectDeadlocks`, StoreError and ClosedError.
    */
   acquire(options: AcquireOptions = NO_OPTIONS): Promise<L> {
     // With `waits` the result is never null.

@@ -37,6 +37,8 @@ export interface Waiting {
   readonly since: number;
   /** Why the last request to the store failed. */
   readonly cause: StoreError | undefined;
+  /** The deadlock that it was in when it ran out; only with `detectDeadlocks`. */
+  readonly cycle?: readonly PublishedWait[] | undefined;
 }
 
 /** What a task holds while it waits. */

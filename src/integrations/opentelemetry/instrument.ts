@@ -49,8 +49,8 @@ const SCOPE = 'holdfast';
 /**
  * Reports every acquisition from now on to OpenTelemetry. The spans of a wait and of its hold are
  * children of the span that is active where the caller asks for the lock; inside `run` and
- * `tryRun`, the span of the hold is active. Of earlier acquisitions, only losses are counted.
- * Returns a function that stops the reports and ends open spans.
+ * `tryRun`, the span of the hold is active. Of earlier acquisitions, only losses and
+ * deadlocks are counted. Returns a function that stops the reports and ends open spans.
  *
  * @example
  * import * as api from '@opentelemetry/api';

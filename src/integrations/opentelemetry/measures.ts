@@ -26,6 +26,7 @@ export class Measures {
   readonly #handOffs: Counter;
   readonly #heartbeats: Counter;
   readonly #quarantines: Counter;
+  readonly #deadlocks: Counter;
 
   constructor(meter: Meter) {
     this.#acquisitions = meter.createCounter('holdfast.acquisitions', {
@@ -66,6 +67,10 @@ export class Measures {
       unit: '{claim}',
       description: 'Claims not granted because the store has lost its memory.',
     });
+    this.#deadlocks = meter.createCounter('holdfast.deadlocks', {
+      unit: '{wait}',
+      description: 'Waits of this process that detection has found in a deadlock.',
+    });
   }
 
   waits({ attributes, caller }: Measured, change: 1 | -1): void {
@@ -97,6 +102,10 @@ export class Measures {
 
   lost(attributes: Attributes, reason: string): void {
     this.#losses.add(1, { ...attributes, 'holdfast.loss.reason': reason });
+  }
+
+  stuck(attributes: Attributes): void {
+    this.#deadlocks.add(1, attributes);
   }
 
   beaten({ store, claims, failed, cause }: LockEvents['heartbeat']): void {

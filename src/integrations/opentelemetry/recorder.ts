@@ -3,15 +3,15 @@
  *
  * Invariant: `#courses` has an acquisition from `acquiring` until `missed`, or until `released` or
  * `lost` after `acquired`; so each count that goes up comes down, and every span ends. Without its
- * `acquiring` event, an acquisition is left out, because its caller is unknown; only the loss of
- * its lease is counted. Nothing here throws, whatever the user's functions do.
+ * `acquiring` event, an acquisition is left out, because its caller is unknown; only its deadlock
+ * and the loss of its lease are counted. Nothing here throws, whatever the user's functions do.
  * What would break it: taking the parent of a hold from the context that emits `acquired`. That
  * may be any: the release by another task, or the reply to a batch.
  */
 import { performance } from 'node:perf_hooks';
 import type { Acquisition, LockEventName, LockEvents } from '../../core/events.ts';
 import type { WaitReason } from '../../store-calls/waiting.ts';
-import type { OpenTelemetry, Span } from './api.ts';
+import type { Attributes, OpenTelemetry, Span } from './api.ts';
 import { attributesOf, type NameOf } from './attributes.ts';
 import type { Measured, Measures } from './measures.ts';
 import type { Spans, Traced } from './spans.ts';
@@ -64,6 +64,7 @@ export class Recorder {
         ? [
             listen('heartbeat', (event) => measures.beaten(event)),
             listen('quarantine', (event) => measures.putOff(event)),
+            listen('deadlock', ({ acquisition }) => measures.stuck(this.#known(acquisition))),
           ]
         : []),
     ];
@@ -137,11 +138,17 @@ export class Recorder {
   }
 
   #lose({ acquisition, reason }: LockEvents['lost']): void {
-    const { nameOf, spans, measures } = this.#parts;
+    const { spans, measures } = this.#parts;
     const course = this.#courses.get(acquisition);
-    measures?.lost(course?.attributes ?? attributesOf(acquisition, nameOf), reason);
+    measures?.lost(this.#known(acquisition), reason);
     if (course?.span) spans?.lose(course.span, reason);
     this.#end(acquisition, 'lost');
+  }
+
+  /** Also of an acquisition that began before this did. */
+  #known(acquisition: Acquisition): Attributes {
+    const known = this.#courses.get(acquisition)?.attributes;
+    return known ?? attributesOf(acquisition, this.#parts.nameOf);
   }
 
   #end(acquisition: Acquisition, how: 'released' | 'lost'): void {

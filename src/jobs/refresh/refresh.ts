@@ -21,6 +21,7 @@ import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import { ACQUISITION, type AcquireOptions, Waiter } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
+import { holding } from '../../operators/deadlocks/holding.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
@@ -173,7 +174,8 @@ class Flight<T> {
     this.#parts = parts;
     this.#value = new Promise((resolve, reject) => {
       this.#end = reject;
-      this.#fly().then(resolve, reject);
+      // The caller may leave before it ends, so it holds up none of the caller's locks.
+      holding([], () => this.#fly()).then(resolve, reject);
     });
     this.#value.then(parts.over, parts.over);
   }

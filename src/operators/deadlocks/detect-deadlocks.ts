@@ -12,24 +12,25 @@
  * waited and held, whatever is late, stalled or dead by now. It is the same knot at all: a wait has
  * one id for its whole life, and only fewer holds as it lasts. Of a knot there is one victim,
  * because all choose by what is published, and a wait is ended by its own process alone.
- * What breaks it: work that releases a lock although a wait that it started goes on. Such a wait
- * belongs into `holding([], …)`.
+ * What breaks it: work that releases or downgrades a lock although a wait that it started goes on.
+ * Such a wait belongs into `holding([], …)`. And a hold that is evicted at once counts until its
+ * holder knows.
  */
-import { createHash } from 'node:crypto';
 import type { Timer } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
-import { quote, UsageError } from '../../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { detached } from '../../base/event-loop.ts';
 import { checkOptions, oneOf } from '../../base/options.ts';
 import type { Engine } from '../../core/engine.ts';
 import { DeadlockError } from '../../core/errors.ts';
-import type { Acquisition } from '../../core/events.ts';
+import type { Acquisition, LockEvents } from '../../core/events.ts';
+import type { LocalQueue } from '../../core/local-queue.ts';
 import type { Services } from '../../core/services.ts';
 import { engineOf, type Locks } from '../../locks.ts';
-import type { PublishedWait } from '../../store-calls/waiting.ts';
 import { knotOf, stuckOf, victimOf } from './graph.ts';
 import { heldAround } from './holding.ts';
-import { type Note, notesAround } from './notes.ts';
+import { detailOf, isConfirmed, keyOf } from './knots.ts';
+import { hasNotes, type Note, notesAround, waitOf } from './notes.ts';
 import { OwnWait, type Place, Unheard } from './own-wait.ts';
 
 export interface DeadlockOptions {
@@ -74,10 +75,10 @@ export function detectDeadlocks(locks: Locks, options: DeadlockOptions = {}): ()
   const checks = { onDeadlock: oneOf('event', 'reject'), after: positive('1s') };
   const read = checkOptions(options, checks, 'detectDeadlocks');
   engine.checkOpen();
-  const { name, traits } = engine.services.calls.store;
-  if (!traits.queue || traits.tokens === undefined || !traits.permits) {
+  const { store } = engine.services.calls;
+  if (!hasNotes(store)) {
     const needs = 'a store that keeps a queue with tokens and permits';
-    throw new UsageError(`detectDeadlocks needs ${needs}; the ${name} store does not.`);
+    throw new UsageError(`detectDeadlocks needs ${needs}; the ${store.name} store does not.`);
   }
   if (detecting.has(engine)) throw new UsageError('These locks detect deadlocks already.');
   detecting.add(engine);
@@ -107,7 +108,7 @@ class Detector {
     this.#stops = [
       events.on('acquiring', ({ acquisition, waits }) => waits && this.#begin(acquisition)),
       events.on('acquired', ({ acquisition }) => this.#end(acquisition)),
-      events.on('missed', ({ acquisition }) => this.#end(acquisition)),
+      events.on('missed', (event) => this.#miss(event)),
     ];
     engine.closables.add(this);
   }
@@ -129,6 +130,13 @@ class Detector {
     const wait = new OwnWait(this.#services, acquisition, parts);
     this.#waits.set(acquisition, wait);
     this.#arm(wait.dueAt);
+  }
+
+  /** The error of a wait that ran out is the `waiting` of its event, and is not thrown yet. */
+  #miss({ acquisition, waiting }: LockEvents['missed']): void {
+    const { cycle } = this.#waits.get(acquisition) ?? {};
+    if (waiting && cycle) Object.assign(waiting, { cycle });
+    this.#end(acquisition);
   }
 
   #end(acquisition: Acquisition): void {
@@ -179,13 +187,14 @@ class Detector {
     );
     const resources = found.map(([, { queue }]) => queue.resource);
     const notes = await notesAround(this.#engine, resources);
-    const stuck = stuckOf(notes.values());
+    const stuck = stuckOf(notes);
     await Promise.all(found.map(([wait, place]) => this.#judge(wait, place, stuck)));
   }
 
   /** One step towards the end of a deadlock; the next one is taken at the next look. */
   async #judge(wait: OwnWait, place: Place, stuck: readonly Note[]): Promise<void> {
     if (place.waiter.settled || !this.#waits.has(wait.acquisition)) return;
+    wait.cycle = undefined;
     const knot = knotOf(stuck, wait.id);
     const key = knot ? keyOf(knot) : '';
     if (!knot) {
@@ -200,34 +209,30 @@ class Detector {
 
   /** This wait has confirmed the knot. */
   async #settle(wait: OwnWait, place: Place, knot: readonly Note[]): Promise<void> {
-    const agreed = knot.every((note) => note.knot === wait.knot);
-    const victim = victimOf(knot);
+    const agreed = isConfirmed(knot);
+    const cycle = knot.map(waitOf);
+    const victim = victimOf(cycle);
     const isVictim = victim?.id === wait.id;
+    const { queue, waiter } = place;
+    if (agreed) wait.cycle = cycle;
     wait.dueAt = this.#next(wait, isVictim || !wait.told);
     if (agreed && !wait.told) {
-      this.#tell(wait, place, knot);
+      this.#tell(wait, queue, { cycle, victim });
       await wait.publish(place, wait.knot, true);
     } else if (agreed && isVictim && knot.every(({ told }) => told)) {
-      const cycle = knot.map(shownOf);
-      const { queue, waiter } = place;
       waiter.reject(new DeadlockError(queue.resource, detailOf(cycle), cycle));
       queue.leave(waiter);
     }
   }
 
-  #tell(wait: OwnWait, { queue }: Place, knot: readonly Note[]): void {
+  #tell(
+    { acquisition, began }: OwnWait,
+    { resource, kind }: LocalQueue,
+    found: Pick<LockEvents['deadlock'], 'cycle' | 'victim'>,
+  ): void {
     const { clock, events } = this.#engine.services;
-    const { resource, kind } = queue;
-    const { acquisition, began } = wait;
-    const victim = victimOf(knot);
-    events.emit('deadlock', {
-      resource,
-      kind,
-      waitedMs: clock.now() - began,
-      cycle: knot.map(shownOf),
-      victim: victim && shownOf(victim),
-      acquisition,
-    });
+    const waitedMs = clock.now() - began;
+    events.emit('deadlock', { resource, kind, waitedMs, ...found, acquisition });
   }
 
   #next({ began }: OwnWait, soon: boolean): number {
@@ -245,22 +250,4 @@ function placesIn({ queues }: Engine): Map<Acquisition | undefined, Place> {
     for (const waiter of queue.waiters) places.set(waiter.options.acquisition, { queue, waiter });
   }
   return places;
-}
-
-function keyOf(knot: readonly PublishedWait[]): string {
-  const ids = knot.map(({ id }) => id).sort();
-  return createHash('sha256').update(ids.join()).digest('base64url').slice(0, 22);
-}
-
-function shownOf({ turn: _, knot: __, told: ___, ...wait }: Note): PublishedWait {
-  return wait;
-}
-
-function detailOf(knot: readonly PublishedWait[]): string {
-  const waits = knot.map(({ resource, holds, holder: { label, host, pid } }) => {
-    const task = `${label ? `${label} on ` : ''}${host}, pid ${pid}`;
-    const held = holds.map((hold) => quote(hold.resource)).join(' and ');
-    return `${task}, holds ${held} and waits for ${quote(resource)}`;
-  });
-  return waits.join('; ');
 }

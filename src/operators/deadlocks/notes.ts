@@ -4,11 +4,18 @@
  *
  * Notes stand in a queue for each resource that is held, under a reserved name, and as permits
  * without an end, so that all are admitted. The name is made from a hash, because a name with a
- * prefix may have no room for more. A task that has something new to say makes a new claim before
- * it releases the old one; of the notes of one wait only those with its last `turn` count.
+ * prefix may have no room for more.
+ *
+ * Invariant: a reader that has read the queues of some holds knows what the wait said last about
+ * them. A task that has something new to say makes all its new notes before it releases an old one,
+ * so each queue that is read has a note of the last turn, or of the one before. Both have the sum
+ * of what is held, and holds only become fewer, and smaller: if the sums are equal, so are the
+ * holds, and what the older note says about its hold is true of the last turn. If they differ, only
+ * notes of the last turn count. A hold that is left out delays a verdict, and makes none.
+ * What breaks it: a sum that can grow, or a hold in a note that was not held at its turn.
  */
 import { createHash } from 'node:crypto';
-import type { Member } from '../../contract/store.ts';
+import type { Member, Store } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
@@ -19,6 +26,8 @@ import { RESERVED } from '../reserved.ts';
 export interface Note extends PublishedWait {
   /** Counts what the wait has published. */
   readonly turn: number;
+  /** The permits of all holds that this turn has notes about. */
+  readonly sum: number;
   /** The knot that the task has found; empty if it has found none. */
   readonly knot: string;
   /** It has emitted `deadlock` for it. */
@@ -27,6 +36,11 @@ export interface Note extends PublishedWait {
 
 /** Most queues of notes in one look: a longer chain gets no verdict. */
 const MOST = 256;
+
+/** Notes need a queue, tokens and several holders at a time. */
+export function hasNotes({ traits }: Store): boolean {
+  return traits.queue && traits.tokens !== undefined && Boolean(traits.permits);
+}
 
 export function noteName(resource: string): string {
   return RESERVED + createHash('sha256').update(resource).digest('base64url').slice(0, 32);
@@ -42,17 +56,17 @@ export function labelOf({ holder, holds: _, ...note }: Note, hold: WaitingHold):
 export async function notesAround(
   engine: Engine,
   resources: Iterable<string>,
-): Promise<ReadonlyMap<string, Note>> {
-  const notes = new Map<string, Note>();
+): Promise<readonly Note[]> {
+  const all: Note[] = [];
   const read = new Set<string>();
   for (let next = [...new Set(resources)]; next.length > 0 && read.size < MOST; ) {
     for (const resource of next) read.add(resource);
     const found = await Promise.all(next.map((resource) => notesIn(engine, noteName(resource))));
-    for (const note of found.flat()) put(notes, note);
-    const wanted = new Set([...notes.values()].map(({ resource }) => resource));
+    all.push(...found.flat());
+    const wanted = new Set(all.map(({ resource }) => resource));
     next = [...wanted].filter((resource) => !read.has(resource)).slice(0, MOST - read.size);
   }
-  return notes;
+  return joined(all);
 }
 
 /**
@@ -75,13 +89,19 @@ export function waitsOf(locks: Locks): Promise<readonly PublishedWait[]> {
 }
 
 async function allWaits(engine: Engine): Promise<readonly PublishedWait[]> {
-  const notes = new Map<string, Note>();
+  const all: Note[] = [];
   for await (const name of namesFrom(engine, RESERVED)) {
     const { holders } = await engine.inspect(name);
-    for (const note of holders.flatMap(noteIn)) put(notes, note);
+    all.push(...holders.flatMap(noteIn));
   }
-  const waits = [...notes.values()].map(({ turn: _, knot: __, told: ___, ...wait }) => wait);
-  return waits.sort((a, b) => a.holder.since - b.holder.since);
+  return joined(all)
+    .map(waitOf)
+    .sort((a, b) => a.holder.since - b.holder.since);
+}
+
+/** Without what only detection reads. */
+export function waitOf({ turn: _, sum: __, knot: ___, told: ____, ...wait }: Note): PublishedWait {
+  return wait;
 }
 
 /** None if the store fails: then there is no verdict. */
@@ -103,23 +123,31 @@ function noteIn({ holder }: Member): readonly Note[] {
   }
 }
 
-function isSound({ id, resource, permits, limit, holder, holds, turn, knot }: Note): boolean {
+function isSound({ id, resource, permits, limit, holder, holds, turn, sum, knot }: Note): boolean {
   const texts = [id, resource, knot, ...holds.map((hold) => hold.resource)];
-  const numbers = [permits, limit, holder.since, turn, ...holds.map((hold) => hold.permits)];
+  const numbers = [permits, limit, holder.since, turn, sum, ...holds.map((hold) => hold.permits)];
   return (
     texts.every((text) => typeof text === 'string') &&
     numbers.every((number) => Number.isFinite(number))
   );
 }
 
-/** What it has published last, about all of its holds. */
-function put(notes: Map<string, Note>, note: Note): void {
-  const known = notes.get(note.id);
-  if (!known || note.turn > known.turn) notes.set(note.id, note);
-  else if (note.turn === known.turn) {
-    const same = (a: WaitingHold, b: WaitingHold) =>
-      a.resource === b.resource && a.token === b.token;
-    const more = note.holds.filter((hold) => !known.holds.some((other) => same(hold, other)));
-    notes.set(note.id, { ...known, holds: [...known.holds, ...more] });
+/** What each wait has said last, about all of its holds that were read. */
+export function joined(all: Iterable<Note>): readonly Note[] {
+  const notes = new Map<string, Note>();
+  for (const note of all) {
+    const known = notes.get(note.id) ?? note;
+    notes.set(note.id, note.turn < known.turn ? join(known, note) : join(note, known));
   }
+  return [...notes.values()];
+}
+
+function join(last: Note, older: Note): Note {
+  if (older.sum !== last.sum) return last;
+  const more = older.holds.filter((hold) => !last.holds.some((other) => isSame(hold, other)));
+  return { ...last, holds: [...last.holds, ...more] };
+}
+
+export function isSame(a: WaitingHold, b: WaitingHold): boolean {
+  return a.resource === b.resource && a.token === b.token;
 }

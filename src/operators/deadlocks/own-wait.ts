@@ -1,14 +1,22 @@
-import { hostname } from 'node:os';
 import { randomId } from '../../base/random-id.ts';
 import { type Claim, MAX_PERMITS } from '../../contract/store.ts';
 import { LiveClaim } from '../../core/claim/live-claim.ts';
 import { type Acquisition, Events } from '../../core/events.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { LocalQueue } from '../../core/local-queue.ts';
+import { HOST, type LocalQueue } from '../../core/local-queue.ts';
 import type { Services } from '../../core/services.ts';
 import type { Waiter } from '../../core/waiter.ts';
-import type { WaitingHold } from '../../store-calls/waiting.ts';
-import { labelOf, type Note, noteName } from './notes.ts';
+import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
+import { isSame, labelOf, type Note, noteName } from './notes.ts';
+
+// Drawn once, and not at each nested acquisition, of which few are published.
+let ours: string | undefined;
+let waits = 0;
+
+function nextId(): string {
+  ours ??= randomId();
+  return `${ours} ${++waits}`;
+}
 
 /** What listens to locks hears nothing of notes, but that `heartbeat` counts them. */
 export class Unheard extends Events {
@@ -23,6 +31,7 @@ export interface Place {
 
 /** A claim with a note in its label. */
 interface Posted {
+  readonly hold: WaitingHold;
   readonly claim: LiveClaim;
   /** Ends the wait for the store's reply. */
   readonly settle: () => void;
@@ -30,15 +39,17 @@ interface Posted {
 
 /** A wait of this process by a task that holds locks, with its notes in the store. */
 export class OwnWait {
-  readonly id: string = randomId();
+  readonly id: string = nextId();
   readonly acquisition: Acquisition;
   readonly began: number;
   /** When to look again. */
   dueAt: number;
   knot = '';
   told = false;
+  /** The deadlock of which it is a part, as far as that is known. */
+  cycle: readonly PublishedWait[] | undefined;
   #turn = 0;
-  readonly #who = { host: hostname(), pid: process.pid, since: Date.now() };
+  readonly #who = { host: HOST, pid: process.pid, since: Date.now() };
   readonly #leases: readonly Lease[];
   readonly #services: Services;
   readonly #onDeadlock: Note['onDeadlock'];
@@ -68,13 +79,16 @@ export class OwnWait {
     return this.#held.length > 0;
   }
 
-  /** The store has a note about each hold, and about no other. */
+  /** The store has a note about each hold as it is now, and about no other. */
   get posted(): boolean {
-    return this.#posted.length === this.#held.length;
+    const held = this.#held;
+    const isPosted = (now: WaitingHold): boolean =>
+      this.#posted.some(({ hold }) => isSame(hold, now) && hold.permits === now.permits);
+    return this.#posted.length === held.length && held.every(isPosted);
   }
 
-  get #held(): readonly Lease[] {
-    return this.#leases.filter((lease) => lease.held);
+  get #held(): readonly WaitingHold[] {
+    return this.#leases.filter((lease) => lease.held).map(holdOf);
   }
 
   /**
@@ -82,19 +96,19 @@ export class OwnWait {
    * resolves when the store has replied, or the wait is over.
    */
   async publish({ queue, waiter }: Place, knot: string, told: boolean): Promise<void> {
-    const held = this.#held;
-    if (this.#over || waiter.settled || held.length === 0) return;
+    const holds = this.#held;
+    if (this.#over || waiter.settled || holds.length === 0) return;
     this.knot = knot;
     this.told = told;
     this.#turn++;
-    const holds = held.map(holdOf);
     const note = this.#noteOf(queue, holds, waiter.options.label);
     const old = this.#posted;
     const replies: Promise<void>[] = [];
     this.#posted = holds.map((hold) => {
       let settle = (): void => {};
       replies.push(new Promise<void>((resolve) => (settle = resolve)));
-      return { claim: this.#post(noteName(hold.resource), labelOf(note, hold), settle), settle };
+      const claim = this.#post(noteName(hold.resource), labelOf(note, hold), settle);
+      return { hold, claim, settle };
     });
     await Promise.all(replies);
     for (const each of old) void each.claim.release();
@@ -124,6 +138,7 @@ export class OwnWait {
       holds,
       onDeadlock: this.#onDeadlock,
       turn: this.#turn,
+      sum: holds.reduce((sum, { permits: taken }) => sum + taken, 0),
       knot,
       told,
     };

@@ -1,5 +1,5 @@
 /** What is counted and measured, under which attributes, and what Prometheus reads of it. */
-import { createLocks, evict } from 'holdfast';
+import { createLocks, detectDeadlocks, evict } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { expect, it } from 'vitest';
 import { failure, held, setUp } from '../../support/scripted-store.ts';
@@ -113,6 +113,15 @@ it('counts the claims that a store without its memory does not grant', async () 
   await locks.mutex('a').tryAcquire();
   await locks.mutex('b').tryAcquire();
   expect(await measured('holdfast.quarantines')).toEqual([[{ 'holdfast.store': 'memory' }, 2]]);
+});
+
+it('counts the waits that are found in a deadlock', async () => {
+  const { locks, measured } = tell();
+  detectDeadlocks(locks, { onDeadlock: 'reject', after: 20 });
+  // One that waits for what it holds.
+  const wait = locks.mutex('a').run(() => locks.mutex('a').acquire());
+  await expect(wait).rejects.toMatchObject({ code: 'DEADLOCK' });
+  expect(await measured('holdfast.deadlocks')).toEqual([[MUTEX, 1]]);
 });
 
 it('has as many series as the user names, whatever the resources are called', async () => {

@@ -1,5 +1,5 @@
 /** The dashboard and the alerts ask for what a program with Holdfast exports, and for all of it. */
-import { createLocks, evict, type Locks } from 'holdfast';
+import { createLocks, detectDeadlocks, evict, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it } from 'vitest';
 import { failure, setUp } from '../../support/scripted-store.ts';
@@ -19,6 +19,7 @@ async function exportedByScenario(): Promise<Exported> {
   await loseSome(locks);
   await putOff(told);
   await failSome(told);
+  await deadlock(told);
   return seriesIn(await page());
 }
 
@@ -60,6 +61,15 @@ async function failSome(told: TellOptions): Promise<void> {
   await Promise.all([clock.rest(), tried.catch(() => {})]);
 }
 
+/** A task that waits for what it holds. */
+async function deadlock(told: TellOptions): Promise<void> {
+  const locks = createLocks(memoryStore());
+  tell({ ...told, locks });
+  detectDeadlocks(locks, { onDeadlock: 'reject', after: 20 });
+  const lock = locks.mutex('invoice:6');
+  await lock.run(() => lock.acquire()).catch(() => {});
+}
+
 function seriesIn(page: string): Exported {
   const metrics = new Map<string, Map<string, Set<string>>>();
   for (const [, metric = '', labels = ''] of page.matchAll(/^(\w+)\{(.*)\} \S+$/gm)) {
@@ -91,7 +101,7 @@ function problemsOf(query: string, exported: Exported): string[] {
 
 it('is asked for by name, label and value, and nothing is left out', async () => {
   const exported = await exportedByScenario();
-  expect(alertQueries()).toHaveLength(6);
+  expect(alertQueries()).toHaveLength(7);
   expect(queries.flatMap((query) => problemsOf(query, exported))).toEqual([]);
   const variables = variableQueries();
   expect(variables).toHaveLength(2);

@@ -40,7 +40,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['core', CALLS],
   ['primitives', CORE],
   ['locks.ts', PRIMITIVES],
-  ['jobs', LOCKS],
+  ['jobs', ['operators', ...LOCKS]],
   ['operators', LOCKS],
   ['index.ts', [...BESIDE, ...LOCKS]],
   ['stores/openers.ts', ['stores/*', 'clients/*', ...CONTRACT]],

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const detecting = { file: 'src/operators/deadlocks/detect-deadlocks.ts' };
 const graph = { file: 'src/operators/deadlocks/graph.ts' };
+const notes = { file: 'src/operators/deadlocks/notes.ts' };
 const ownWait = { file: 'src/operators/deadlocks/own-wait.ts' };
 const holding = { file: 'src/operators/deadlocks/holding.ts' };
 
@@ -10,7 +11,7 @@ export const DEADLOCK_FAULTS: readonly Fault[] = [
   {
     ...detecting,
     name: 'a deadlock is told before all have confirmed it',
-    find: 'const agreed = knot.every((note) => note.knot === wait.knot);',
+    find: 'const agreed = isConfirmed(knot);',
     replace: 'const agreed = knot.length > 0;',
     why: 'a wait that another has just left is told, and rejected, as a deadlock',
   },
@@ -69,5 +70,68 @@ export const DEADLOCK_FAULTS: readonly Fault[] = [
     find: '.slice(0, AT_ONCE)',
     replace: '.slice(0)',
     why: 'where hundreds wait, a deadlock is never found',
+  },
+  {
+    ...notes,
+    name: 'deadlocks: an older turn of a wait wins over its last one',
+    find: 'note.turn < known.turn ?',
+    replace: 'note.turn > known.turn ?',
+    why: 'what a wait has confirmed is not seen while its older notes are still there',
+  },
+  {
+    ...notes,
+    name: 'deadlocks: of a change that is read half, one hold counts',
+    find: 'if (older.sum !== last.sum) return last;',
+    replace: 'if (older.turn !== last.turn) return last;',
+    why: 'a verdict is delayed for as long as looks meet changes',
+  },
+  {
+    ...notes,
+    name: 'deadlocks: holds of an older turn count, although they have ended',
+    find: 'if (older.sum !== last.sum) return last;',
+    replace: '',
+    why: 'a lock that was released before all confirmed is part of a deadlock that is none',
+  },
+  {
+    ...graph,
+    name: 'deadlocks: those that another deadlock holds up are one of their own',
+    find: '|| stuckOf(knot).length < knot.length',
+    replace: '',
+    why: 'one of them is rejected, and the others get on no more than before',
+  },
+  {
+    ...detecting,
+    name: 'deadlocks: the youngest is rejected before all are told',
+    find: 'agreed && isVictim && knot.every(({ told }) => told)',
+    replace: 'agreed && isVictim',
+    why: 'programs that look less often hear nothing of a deadlock that they were in',
+  },
+  {
+    ...detecting,
+    name: 'deadlocks: detection that is stopped gives a verdict all the same',
+    find: 'place.waiter.settled || !this.#waits.has(wait.acquisition)',
+    replace: 'place.waiter.settled',
+    why: 'a program that has turned it off gets an event, or loses its work',
+  },
+  {
+    ...ownWait,
+    name: 'deadlocks: what a wait no longer holds is published',
+    find: 'this.#leases.filter((lease) => lease.held).map(holdOf)',
+    replace: 'this.#leases.map(holdOf)',
+    why: 'people look for a deadlock with a lock that is free',
+  },
+  {
+    ...ownWait,
+    name: 'deadlocks: as many notes as holds are enough, whichever they are about',
+    find: 'this.#posted.length === held.length && held.every(isPosted)',
+    replace: 'this.#posted.length === held.length',
+    why: 'a hold whose note was lost when another hold ended is never published again',
+  },
+  {
+    file: 'src/jobs/refresh/refresh.ts',
+    name: 'deadlocks: a refresh holds up locks of a caller that has left it',
+    find: 'holding([], () => this.#fly())',
+    replace: 'this.#fly()',
+    why: 'work that goes on after its refresh ran out is in a deadlock that is none',
   },
 ];
