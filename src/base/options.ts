@@ -106,7 +106,9 @@ export function readOptions<T extends object>(
 /** A misspelt option would be ignored silently. */
 function refuseUnknown(options: object, known: readonly string[], what: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new UsageError(`The options of ${what} must be an object.`);
+    const where =
+      typeof options === 'function' ? ': work goes to run(work), or after the options' : '';
+    throw new UsageError(`The options of ${what} must be an object${where}.`);
   }
   const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown !== undefined) {

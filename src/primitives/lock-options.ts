@@ -104,7 +104,9 @@ export function checkStore(store: Store): void {
     typeof reach === 'string' &&
     ttlStepMs > 0 &&
     maxTtlMs > 0;
-  if (!whole) throw new UsageError('createLocks takes a store, such as sqliteStore(file).');
+  if (whole) return;
+  const url = typeof store === 'string' ? '; for a URL there is connect(url)' : '';
+  throw new UsageError(`createLocks takes a store, such as sqliteStore(file)${url}.`);
 }
 
 export function settingsOf(options: Checked<typeof LOCKS>, store: Store): Settings {

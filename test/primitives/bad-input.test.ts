@@ -89,6 +89,17 @@ const SETUPS: readonly (readonly [string, LocksOptions])[] = [
   ['an option that is misspelt', wrong({ maxTTL: '1m' })],
 ];
 
+it('names what was meant where work or a URL is in the wrong place', () => {
+  const locks = createLocks(memoryStore());
+  expect(() =>
+    locks.mutex(
+      'a',
+      wrong(() => 1),
+    ),
+  ).toThrow(/work goes to run\(work\)/);
+  expect(() => createLocks(wrong('sqlite:x'))).toThrow(/for a URL there is connect\(url\)/);
+});
+
 const USAGE = expect.objectContaining({ code: 'USAGE' });
 
 test.each(ATTEMPTS)('%s: a usage error, and nothing is sent', async (_, attempt) => {

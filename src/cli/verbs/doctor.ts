@@ -144,8 +144,10 @@ async function tooLate(): Promise<never> {
 /** From so many ms on, what people read of times misleads them. */
 const SKEW_MS = 5_000;
 
-export function factFindings({ version, tables, clock }: ServerFacts): readonly Finding[] {
+export function factFindings(facts: ServerFacts): readonly Finding[] {
+  const { version, tables, clock, hazards = [] } = facts;
   const findings: Finding[] = [{ about: 'server', ok: true, says: version }];
+  for (const says of hazards) findings.push({ about: 'hazard', ok: false, says });
   if (tables) findings.push({ about: 'tables', ok: true, says: `up to date, ${tables}` });
   if (!clock) return findings;
   const { aheadMs, withinMs } = clock;

@@ -6,6 +6,8 @@ export interface ServerFacts {
   readonly clock?: ClockOffset;
   /** Where the tables of the locks are, if they had to be made there. */
   readonly tables?: string;
+  /** What it complains of, and what to do about it. */
+  readonly hazards?: readonly string[];
 }
 
 export interface ClockOffset {

@@ -21,6 +21,15 @@ it('runs a command under a lock, and shows it', async () => {
   expect(JSON.parse(out).holders).toHaveLength(1);
 });
 
+it('is looked at by the doctor, as the user that the URL names', async () => {
+  const store = `etcd://ann:a%2Fb@127.0.0.1:${server.port}?prefix=mine/`;
+  const { status, out } = await new Place().fate('doctor', '--store', store);
+  expect({ status, out }).toEqual({
+    status: 0,
+    out: expect.stringMatching(/^ok {2}server +etcd 3\.\d+\.\d+, database of \d+\.\d MiB$/m),
+  });
+});
+
 it('speaks TLS with whom the authority of NODE_EXTRA_CA_CERTS vouches for', async () => {
   const secret = await startEtcd({ tls: true });
   onTestFinished(() => secret.close());

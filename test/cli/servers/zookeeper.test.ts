@@ -30,6 +30,16 @@ it('runs a command under a lock, and shows it', async () => {
   expect(await session.exists('/mine/locks')).toBeDefined();
 });
 
+it('is looked at by the doctor, who asks the server that replies', async () => {
+  const hosts = `127.0.0.1:1,127.0.0.1:${server.port}`;
+  const store = `zookeeper://ann:a%2Fb@${hosts}/mine?path=/locks`;
+  const { status, out } = await new Place().fate('doctor', '--store', store);
+  expect({ status, out }).toEqual({
+    status: 0,
+    out: expect.stringMatching(/^ok {2}server +ZooKeeper 3\.\d+\.\d+, standalone$/m),
+  });
+});
+
 it('speaks TLS with whom the authority of NODE_EXTRA_CA_CERTS vouches for', async () => {
   const files = await certificates();
   const pem = `${files['server.key']}${files['server.crt']}${files['ca.crt']}`;

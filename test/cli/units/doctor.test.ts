@@ -38,3 +38,11 @@ it('a server that tells its version alone has one finding', () => {
     { about: 'server', ok: true, says: 'SQLite 3' },
   ]);
 });
+
+it('what a server complains of is to be looked at', () => {
+  expect(factFindings({ version: 'etcd 3', hazards: ['etcd reports NOSPACE'] }).at(-1)).toEqual({
+    about: 'hazard',
+    ok: false,
+    says: 'etcd reports NOSPACE',
+  });
+});

@@ -1,0 +1,48 @@
+/** What a server of etcd says of itself. It tells no wall clock. */
+import { readAddress } from '../etcd/address.ts';
+import { Calls, type Method } from '../etcd/calls.ts';
+import { Channels } from '../etcd/channels.ts';
+import { decode, int64, type Message, many, message, plain, text } from '../etcd/wire/protobuf.ts';
+import type { ServerFacts } from './server-facts.ts';
+
+interface Status {
+  version: string;
+  /** In bytes. */
+  size: bigint;
+  /** Alarms, and a missing leader. */
+  errors: string[];
+}
+
+const NOTHING: Message<Record<string, never>> = message(() => ({}));
+
+const statusResponse: Message<Status> = message(() => ({
+  version: plain(2, text),
+  size: plain(3, int64),
+  errors: many(8, text),
+}));
+
+const STATUS: Method<Record<string, never>, Status> = {
+  path: '/etcdserverpb.Maintenance/Status',
+  request: NOTHING,
+  read: (answer) => decode(statusResponse, answer),
+};
+
+/** Asks one of the servers. Rejects with a StoreError. */
+export async function etcdFacts(address: string): Promise<ServerFacts> {
+  const { endpoints, user } = readAddress(address);
+  const channels = new Channels(endpoints);
+  try {
+    const { version, size, errors } = await new Calls(channels, user).call(STATUS, {});
+    const used = `database of ${(Number(size) / 2 ** 20).toFixed(1)} MiB`;
+    return { version: `etcd ${version}, ${used}`, hazards: errors.map(withAdvice) };
+  } finally {
+    channels.close();
+  }
+}
+
+/** Texts of etcd, such as `memberID:10276657743932975437 alarm:NOSPACE `. */
+function withAdvice(error: string): string {
+  const said = `etcd reports ${error.trim()}`;
+  if (!/NOSPACE/.test(error)) return said;
+  return `${said}: no lock can be taken; compact, defragment, then run \`etcdctl alarm disarm\``;
+}
