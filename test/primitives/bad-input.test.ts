@@ -89,7 +89,7 @@ const SETUPS: readonly (readonly [string, LocksOptions])[] = [
   ['an option that is misspelt', wrong({ maxTTL: '1m' })],
 ];
 
-it('names what was meant where work or a URL is in the wrong place', () => {
+test('names what was meant where work or a URL is in the wrong place', () => {
   const locks = createLocks(memoryStore());
   expect(() =>
     locks.mutex(

@@ -1,5 +1,6 @@
 /** A server without room for anything new: what is held stays so, and what is over still ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { etcdFacts } from '../../../src/clients/facts/etcd-facts.ts';
 import { put } from '../../clients/etcd/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../servers/until.ts';
@@ -43,6 +44,10 @@ test('leases live on, also after a claim without an answer, which comes to nothi
   await scene.claimInVain(late);
   await scene.releaseInVain(late);
   const revision = await fill(scene);
+  const { hazards } = await etcdFacts(server.url);
+  expect(hazards).toEqual([
+    expect.stringMatching(/NOSPACE: no lock can be taken; .* alarm disarm/),
+  ]);
   // Its lease is kept alive again and again, although nothing can be marked there.
   const end = performance.now() + 2 * TTL_MS;
   await scene.beating([kept], async () => performance.now() > end);
