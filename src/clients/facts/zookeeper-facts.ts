@@ -11,7 +11,8 @@ const PATIENCE_MS = 2_000;
 /** Of the first of the servers that replies. */
 export async function zookeeperFacts(address: string): Promise<ServerFacts> {
   const { addresses, tls } = destinationOf(address);
-  return Promise.any(addresses.map(async (at) => factsIn(await srvr(at, tls))));
+  const asked = addresses.map(async (at) => factsIn(await srvr(at, tls)));
+  return Promise.any(asked).catch(({ errors }: AggregateError) => Promise.reject(errors.at(-1)));
 }
 
 async function srvr(at: Address, tls: ConnectionOptions | undefined): Promise<string> {
