@@ -6,7 +6,7 @@ import type { Row, Seat } from './wire.ts';
 const MAX_SEATS = 200;
 
 /** A longer label is cut. */
-const MAX_LABEL = 256;
+export const MAX_LABEL = 256;
 
 /** An end moves by this much, in ms, only through a heartbeat: requests take less or vary less. */
 const BEAT_MS = 250;

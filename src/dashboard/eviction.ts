@@ -19,7 +19,7 @@ export async function evictBy(locks: Locks, watcher: Watcher, body: unknown): Pr
   if (!evicted) return { status: 404, json: { error: 'There is no such claim any more.' } };
   const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);
   const line = { at: Date.now(), name, token, who: seat ? whoText(seat) : null };
-  watcher.history.tell({ ...line, what: 'evicted', detail: reason, from: 'process' }, token);
+  watcher.history.tell({ ...line, what: 'evicted', detail: reason, from: 'locks' }, token);
   return { status: 200, json: { evicted: true } };
 }
 

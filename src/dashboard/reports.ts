@@ -35,7 +35,7 @@ export function listen(
   ): void => {
     const shown = token === undefined ? null : String(token);
     const seat = token === undefined ? null : String(tokenOf(numberOf(token)));
-    history.tell({ at: Date.now(), name, token: shown, who, from: 'process', ...rest }, seat);
+    history.tell({ at: Date.now(), name, token: shown, who, from: 'locks', ...rest }, seat);
   };
   const freed = (name: string): void => {
     releases.set(name, performance.now());

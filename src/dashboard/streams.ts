@@ -126,7 +126,7 @@ class Page {
       const names = [...take(this.#unknown, ROWS_AT_ONCE)];
       const gone = names.filter((name) => this.#watcher.board.row(name) === undefined);
       const more = this.#unknown.size > 0;
-      this.#write(textOf({ ...this.#frame(names), gone, more: more || !this.#watcher.hasLooked }));
+      this.#write(textOf({ ...this.#frame(names), gone, ...(more && { more }) }));
       if (!more) return;
     }
   }

@@ -11,14 +11,18 @@ import { show } from '../base/show.ts';
 import type { Queue } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { Locks } from '../locks.ts';
+import { allNotes } from '../operators/deadlocks/notes.ts';
 import { list } from '../operators/list.ts';
 import { queuesOf } from '../operators/queues.ts';
-import { Board, type Change } from './board.ts';
+import { Board, type Change, MAX_LABEL } from './board.ts';
 import { History } from './history.ts';
-import type { Frame } from './wire.ts';
+import type { Frame, Wait } from './wire.ts';
 
 /** Most resources that are read and shown. */
 export const MAX_RESOURCES = 20_000;
+
+/** Most published waits that are shown, the longest. */
+const MAX_WAITS = 200;
 
 export interface WatcherParts {
   readonly locks: Locks;
@@ -42,6 +46,7 @@ export class Watcher {
   #away: string | null = null;
   #cut = 0;
   #quarantineMs: number | null = null;
+  #waits: readonly Wait[] = [];
   #running: AbortController | undefined;
 
   constructor(parts: WatcherParts) {
@@ -69,6 +74,7 @@ export class Watcher {
     // Of what happened while no page was open, it does not know when.
     this.board.clear();
     this.#hasLooked = false;
+    this.#waits = [];
     this.#run(listeners, this.#running.signal).catch((error: unknown) =>
       process.emitWarning(`The dashboard stopped looking: ${show(error)}`),
     );
@@ -89,7 +95,8 @@ export class Watcher {
         quarantineMs: this.#quarantineMs,
         cut: this.#cut,
         rates: this.history.rates(now),
-        more: false,
+        waits: this.#waits,
+        more: !this.#hasLooked,
       },
       ...{ rows: [], gone: [], beats: [], told: [] },
     };
@@ -121,15 +128,36 @@ export class Watcher {
       else cut += 1;
     }
     const queues = await queuesOf(locks, names);
+    const waits = await this.#published();
     if (signal.aborted) return;
     this.#away = null;
     this.#cut = cut;
     this.#quarantineMs = quarantineOf(queues.values());
+    this.#waits = waits;
     const now = Date.now();
     const change = this.board.take(queues, now);
     if (this.#hasLooked) this.history.conclude(change, (name) => this.board.row(name), now);
     this.#hasLooked = true;
     listeners.tell(change);
+  }
+
+  /** The waits that tasks publish, without what is beyond the prefix. */
+  async #published(): Promise<readonly Wait[]> {
+    const { engine, prefix } = this.#parts;
+    const notes = await allNotes(engine);
+    const own = engine.services.settings.prefix;
+    const shown = notes.filter(({ resource }) => resource.startsWith(own + prefix));
+    return shown.slice(0, MAX_WAITS).map(({ id, resource, holder, holds, told }) => {
+      const { host, pid, label } = holder;
+      const names = holds.map((hold) => hold.resource);
+      return {
+        ...{ id, host, pid, label: label?.slice(0, MAX_LABEL) ?? null, deadlocked: told === true },
+        name: resource.slice(own.length),
+        holds: names
+          .filter((name) => name.startsWith(own + prefix))
+          .map((name) => name.slice(own.length)),
+      };
+    });
   }
 }
 

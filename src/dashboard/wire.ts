@@ -30,6 +30,17 @@ export interface Row {
   readonly seats: readonly Seat[];
 }
 
+/** A wait of a task that holds other locks, as its process publishes it. */
+export interface Wait extends Pick<Seat, 'host' | 'pid' | 'label'> {
+  readonly id: string;
+  /** What it waits for. */
+  readonly name: string;
+  /** What it holds. */
+  readonly holds: readonly string[];
+  /** All in a deadlock with it have confirmed it. */
+  readonly deadlocked: boolean;
+}
+
 export type Happening =
   | 'waits'
   | 'granted'
@@ -51,8 +62,8 @@ export interface Told {
   readonly who: string | null;
   /** A reason, or a takeover. */
   readonly detail: string | null;
-  /** Told by this process, or concluded from two looks at the store. */
-  readonly from: 'process' | 'store';
+  /** Told by the given `Locks`, or concluded from two looks at the store. */
+  readonly from: 'locks' | 'store';
 }
 
 /** Of the last minute. */
@@ -61,7 +72,7 @@ export interface Rates {
   readonly losses: number;
   /** The median wait of those that were granted; null if there were none. */
   readonly waitMs: number | null;
-  /** The median time between two holders of this process; null if there were none. */
+  /** The median time between two holders of the given `Locks`; null if there were none. */
   readonly handOffMs: number | null;
 }
 
@@ -77,13 +88,15 @@ export interface Frame {
   /** Resources in use beyond those that are shown. */
   readonly cut: number;
   readonly rates: Rates;
+  /** All of the last look. */
+  readonly waits: readonly Wait[];
   /** New and changed ones. */
   readonly rows: readonly Row[];
   readonly gone: readonly string[];
   /** Only their heartbeats are new: the name, and the ends of all its seats. */
   readonly beats: readonly (readonly [name: string, ...endsAt: number[]])[];
   readonly told: readonly Told[];
-  /** More follows at once: the first frames of a page. */
+  /** The page does not know all rows yet. */
   readonly more: boolean;
 }
 

@@ -84,7 +84,7 @@ describe('the figures of the last minute', () => {
       );
     look(1n, [member(2n)]);
     const told = { at: 1_500, name: 'a', token: '2', who: null, detail: null } as const;
-    history.tell({ ...told, what: 'granted', from: 'process' }, '2');
+    history.tell({ ...told, what: 'granted', from: 'locks' }, '2');
     history.conclude(look(2n, []), (name) => board.row(name), 2_000);
     expect(history.next).toBe(1);
     expect(history.rates(2_000)).toMatchObject({ grants: 0, waitMs: 2_000 });
@@ -95,7 +95,7 @@ it('a history keeps the newest lines, and numbers them for ever', () => {
   const history = new History();
   for (let n = 0; n < 10_000; n += 1) {
     const told = { at: n, name: `a${n}`, token: null, who: null, detail: null } as const;
-    history.tell({ ...told, what: 'missed', from: 'process' }, null);
+    history.tell({ ...told, what: 'missed', from: 'locks' }, null);
   }
   expect(history.next).toBe(10_000);
   expect(history.since(9_990).map(({ name }) => name)).toHaveLength(10);

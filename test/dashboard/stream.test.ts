@@ -1,5 +1,5 @@
 /** What pages are told, and what it costs the store. */
-import { createLocks } from 'holdfast';
+import { createLocks, detectDeadlocks, type Mutex } from 'holdfast';
 import { once } from 'holdfast/once';
 import { expect, it, onTestFinished } from 'vitest';
 import { ask, BEARER, fromPage, openSilently, Page, soon, start } from './bed.ts';
@@ -99,7 +99,8 @@ it('asks the store as often for ten pages as for one, and not at all for none', 
   const before = first.frames.length;
   await soon(() => first.frames.length - before).toBeGreaterThan(5);
   const looks = store.count('list').requests;
-  expect(looks).toBeLessThanOrEqual(first.frames.length - before + 1);
+  // Each look lists the names, and the published waits.
+  expect(looks).toBeLessThanOrEqual(2 * (first.frames.length - before + 1));
   for (const page of pages) page.leave();
   // A look may still be under way when they leave, and is the last.
   const looksNow = () => store.count('list').requests;
@@ -154,6 +155,48 @@ it('is not stopped by a lock that another program calls as its prefix is', async
   const page = new Page(url);
   await soon(() => [...page.rows.keys()]).toEqual(['stock']);
   expect(page.last?.away).toBeNull();
+});
+
+it('tells of a deadlock that is confirmed, and of no wait beyond its prefix', async () => {
+  const { url, others } = await start({ prefix: 'account:' });
+  detectDeadlocks(others, { after: 100 });
+  const [first, second] = [others.mutex('account:1'), others.mutex('account:2')];
+  const over = new AbortController();
+  const { signal } = over;
+  const both = (a: Mutex, b: Mutex) => a.run(() => b.run({ signal }, () => {}));
+  const hidden = others.mutex('secret');
+  const lease = await hidden.acquire();
+  const tasks = [
+    both(first, second),
+    both(second, first),
+    others.mutex('account:3').run(() => hidden.run({ signal }, () => {})),
+  ];
+  const page = new Page(url);
+  await soon(() => page.last?.waits.map(({ deadlocked }) => deadlocked)).toEqual([true, true]);
+  expect(page.last?.waits.map(({ holds, name }) => [...holds, name].join()).sort()).toEqual([
+    'account:1,account:2',
+    'account:2,account:1',
+  ]);
+  over.abort();
+  await Promise.allSettled(tasks);
+  await lease.release();
+});
+
+it('does not say that nothing is held before a look has succeeded', async () => {
+  const { url, others, store } = await start();
+  await others.mutex('stock').acquire();
+  let fails = true;
+  const { list } = store;
+  store.list = (prefix) => {
+    if (fails) throw new Error('It is away.');
+    return list?.call(store, prefix) as AsyncIterable<string>;
+  };
+  const page = new Page(url);
+  await soon(() => page.last?.away).not.toBeNull();
+  expect(page.isLoaded).toBe(false);
+  fails = false;
+  await soon(() => page.isLoaded).toBe(true);
+  expect([...page.rows.keys()]).toEqual(['stock']);
 });
 
 it('says who did the work of a key, and not what came of it', async () => {

@@ -1,7 +1,7 @@
 /** The picture of who waits for whom. */
 import { describe, expect, it } from 'vitest';
-import { pictureOf } from '../../src/dashboard/ui/graph/waits.ts';
-import type { Row, Seat } from '../../src/dashboard/wire.ts';
+import { pictureOf } from '../../src/dashboard/ui/graph/picture.ts';
+import type { Row, Seat, Wait } from '../../src/dashboard/wire.ts';
 
 /** `a: 1 < 2 3`: process 1 holds `a`, for which 2 and 3 wait. */
 function rowOf(text: string): Row {
@@ -32,7 +32,17 @@ function rowOf(text: string): Row {
   };
 }
 
-const draw = (...queues: readonly string[]) => pictureOf(queues.map(rowOf));
+const draw = (...queues: readonly string[]) => pictureOf(queues.map(rowOf), []);
+
+/** `1: a > b`: a task of process 1 holds `a`, and waits for `b`; with `!` all have confirmed it. */
+function waitOf(text: string): Wait {
+  const [, pid, holds = '', name = '', sure] = /^(\d+): ([\w ]*?) > (\w+)(!?)$/.exec(text) ?? [];
+  const who = { host: 'api', pid: Number(pid), label: null };
+  return { ...who, id: text, name, holds: holds.split(' '), deadlocked: sure === '!' };
+}
+
+const drawWith = (waits: readonly string[], ...queues: readonly string[]) =>
+  pictureOf(queues.map(rowOf), waits.map(waitOf));
 
 describe('the picture', () => {
   it('has an arrow from each that waits to each that holds', () => {
@@ -59,12 +69,57 @@ describe('the picture', () => {
   it('marks a circle, and not what only leads to it', () => {
     const { nodes, edges, cycles } = draw('a: 1 < 2', 'b: 2 < 3', 'c: 3 < 1', 'd: 3 < 4');
     expect(cycles).toBe(1);
-    expect(nodes.filter(({ inCycle }) => !inCycle).map(({ place }) => place)).toEqual(['api · 4']);
-    expect(edges.filter(({ inCycle }) => inCycle)).toHaveLength(3);
+    expect(nodes.filter(({ mark }) => !mark).map(({ place }) => place)).toEqual(['api · 4']);
+    expect(edges.filter(({ mark }) => mark === 'cycle')).toHaveLength(3);
   });
 
-  it('takes two tasks of one process that wait for each other for a circle', () => {
-    expect(draw('a: 1 < 1').cycles).toBe(1);
+  it('takes a process that waits for two names of its own for a circle, and not for one', () => {
+    expect(draw('a: 1 < 1').cycles).toBe(0);
+    expect(draw('a: 1 < 1', 'b: 1 < 1').cycles).toBe(1);
+  });
+
+  it('takes a circle for a deadlock for certain only if its tasks have confirmed it', () => {
+    const queues = ['a: 1 < 2', 'b: 2 < 1'];
+    expect(drawWith([], ...queues)).toMatchObject({ cycles: 1, deadlocks: 0 });
+    expect(drawWith(['1: a > b', '2: b > a'], ...queues)).toMatchObject({
+      cycles: 1,
+      deadlocks: 0,
+    });
+    const sure = drawWith(['1: a > b!', '2: b > a!'], ...queues);
+    expect(sure).toMatchObject({ cycles: 0, deadlocks: 1 });
+    expect(sure.edges.map(({ mark, may }) => [mark, may])).toEqual([
+      ['deadlock', false],
+      ['deadlock', false],
+    ]);
+  });
+
+  it('shows two tasks of one process that wait for each other, whom no queue shows', () => {
+    const { nodes, deadlocks } = drawWith(['1: a > b!', '1: b > a!'], 'a: 1 <', 'b: 1 <');
+    expect(deadlocks).toBe(1);
+    expect(nodes.map(({ place }) => place)).toEqual(['api · 1', 'api · 1']);
+  });
+
+  it('leads on only from what a task holds whose wait is published', () => {
+    // The task of 1 that waits for b holds c: that 2 waits for a has nothing to do with it.
+    const { cycles, edges } = drawWith(['1: c > b'], 'a: 1 < 2', 'b: 2 < 1', 'c: 1 <');
+    expect(cycles).toBe(0);
+    expect(edges.map(({ names, may }) => [...names, may])).toEqual([
+      ['a', true],
+      ['b', false],
+    ]);
+  });
+
+  it('has a label on the first of the arrows that say the same', () => {
+    const { edges } = draw('a: 1 < 2 3');
+    expect(edges.filter(({ named }) => named)).toHaveLength(1);
+  });
+
+  it('leads an arrow over a column past its boxes', () => {
+    const { edges, nodes } = draw('a: 1 < 2 3', 'b: 2 < 3');
+    const [far] = edges.filter(({ from, to }) => to.x - from.x === 2);
+    expect(far?.via).toHaveLength(1);
+    const taken = nodes.map(({ x, y }) => `${x} ${y}`);
+    expect(taken).not.toContain(far?.via.map(({ x, y }) => `${x} ${y}`).join());
   });
 
   it('gives each process a place of its own, those that hold at the right', () => {
@@ -80,6 +135,6 @@ describe('the picture', () => {
     expect(nodes).toHaveLength(40);
     expect(hidden).toBe(362);
     expect(cycles).toBe(1);
-    expect(nodes.filter(({ inCycle }) => inCycle)).toHaveLength(2);
+    expect(nodes.filter(({ mark }) => mark)).toHaveLength(2);
   });
 });

@@ -93,7 +93,7 @@ function App() {
       {view.away && <p class="warning">The store does not reply: {view.away}</p>}
       <main>
         <div class="view">
-          {viewName === 'graph' && <Graph rows={rows} choose={setChosen} />}
+          {viewName === 'graph' && <Graph rows={rows} waits={view.waits} choose={setChosen} />}
           {viewName === 'timeline' && (
             <section class="scrolls" aria-label="Timeline">
               <Timeline told={told ?? []} named choose={setChosen} />
@@ -131,6 +131,9 @@ interface NothingProps {
 }
 
 function Nothing({ view, words, choose }: NothingProps) {
+  if (view.away && view.rows.size === 0) {
+    return <p class="empty">It is not known what is held.</p>;
+  }
   if (view.link === 'loading') return <p class="empty">Looking at the store…</p>;
   if (view.rows.size === 0 && !words) return <p class="empty">No lock is held or waited for.</p>;
   return (

@@ -1,19 +1,18 @@
 /** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
-import type { Frame, Rates, Row, Told } from '../wire.ts';
+import type { Frame, Rates, Row, Told, Wait } from '../wire.ts';
+import { retryMs } from './retry.ts';
 
 const MAX_TOLD = 2_000;
 
 /** One point a second, over as much as the figures beside it: a minute. */
 const POINTS = 60;
 
-/** How long until a stream that the server refused is asked for again, in ms. */
-const AGAIN_MS = 2_000;
-
 export interface View {
   readonly version: number;
   readonly rows: ReadonlyMap<string, Row>;
   readonly told: readonly Told[];
-  /** Grants in each of the last seconds. */
+  readonly waits: readonly Wait[];
+  /** Grants in each of the last seconds that it has seen. */
   readonly points: readonly number[];
   readonly rates: Rates;
   readonly store: string;
@@ -32,7 +31,8 @@ const NONE: View = {
     version: 0,
     rows: new Map(),
     told: [],
-    points: Array<number>(POINTS).fill(0),
+    waits: [],
+    points: [],
     store: '',
     readOnly: true,
     cut: 0,
@@ -45,6 +45,8 @@ export class Feed {
   view: View = NONE;
   readonly #changed: (view: View) => void;
   #second = 0;
+  /** In a row. */
+  #refusals = 0;
 
   constructor(changed: (view: View) => void) {
     this.#changed = changed;
@@ -54,7 +56,10 @@ export class Feed {
   #connect(): void {
     const source = new EventSource('events');
     // What a new stream begins with is everything.
-    source.onopen = () => this.#set({ ...NONE, points: this.view.points });
+    source.onopen = () => {
+      this.#refusals = 0;
+      this.#set({ ...NONE, points: this.view.points });
+    };
     source.onmessage = ({ data }) => this.#take(JSON.parse(data) as Frame);
     source.onerror = () => {
       this.#set({ ...this.view, link: 'broken' });
@@ -63,7 +68,8 @@ export class Feed {
   }
 
   async #again(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    this.#refusals += 1;
+    await new Promise((resolve) => setTimeout(resolve, retryMs(this.#refusals)));
     const answer = await fetch('./').catch(() => undefined);
     if (answer?.status === 401) location.reload();
     else this.#connect();
@@ -79,10 +85,11 @@ export class Feed {
       const seats = row.seats.map((seat, n) => ({ ...seat, endsAt: ends[n] ?? seat.endsAt }));
       rows.set(name, { ...row, seats });
     }
-    const { now, store, readOnly, cut, away, quarantineMs, rates, told, more } = frame;
+    const { now, store, readOnly, cut, away, quarantineMs, rates, waits, told, more } = frame;
     const grants = told.filter(({ what }) => what === 'granted' || what === 'handed on').length;
     this.#set({
-      ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates, quarantineMs },
+      ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates },
+      ...{ quarantineMs, waits },
       told: told.length === 0 ? this.view.told : [...this.view.told, ...told].slice(-MAX_TOLD),
       // The first messages tell of more than a moment.
       points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
@@ -95,7 +102,7 @@ export class Feed {
   #count(now: number, grants: number): readonly number[] {
     const { points } = this.view;
     const second = Math.floor(now / 1_000);
-    const passed = Math.min(POINTS, second - this.#second);
+    const passed = points.length === 0 ? 1 : Math.min(POINTS, second - this.#second);
     this.#second = second;
     const all = [...points, ...Array<number>(Math.max(0, passed)).fill(0)].slice(-POINTS);
     return all.with(-1, (all.at(-1) ?? 0) + grants);

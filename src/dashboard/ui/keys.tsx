@@ -11,7 +11,20 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['?', 'these keys'],
 ];
 
-/** While a person types or a dialog is open, only Escape and the arrows count. */
+/**
+ * Which keys of the page count for what has the focus: none for a list of choices, which has its
+ * own; while a person types, only those that write nothing; and the arrows only where nothing else
+ * would move by them.
+ */
+export function counts(key: string, target: EventTarget | null): boolean {
+  if (target instanceof HTMLSelectElement) return false;
+  if (target instanceof HTMLInputElement) return key.length > 1;
+  if (target instanceof HTMLButtonElement && key === 'Enter') return false;
+  if (!key.startsWith('Arrow')) return true;
+  return target === document.body || (target as Element).closest('.list') !== null;
+}
+
+/** While a dialog is open, none counts. */
 export function useKeys(actions: Readonly<Record<string, () => void>>): void {
   const current = useRef(actions);
   current.current = actions;
@@ -19,11 +32,8 @@ export function useKeys(actions: Readonly<Record<string, () => void>>): void {
     const listen = (event: KeyboardEvent): void => {
       const { key, target, ctrlKey, metaKey, altKey } = event;
       if (ctrlKey || metaKey || altKey || document.querySelector('dialog[open]')) return;
-      const types = target instanceof HTMLInputElement;
-      const presses = target instanceof HTMLButtonElement && key === 'Enter';
-      if (presses || (types && key.length === 1)) return;
       const action = current.current[key];
-      if (!action) return;
+      if (!action || !counts(key, target)) return;
       event.preventDefault();
       action();
     };
@@ -51,7 +61,7 @@ export function Help({ close }: { readonly close: () => void }) {
         ))}
       </dl>
       <footer>
-        <button type="button" class="quiet" onClick={close}>
+        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
           Close
         </button>
       </footer>

@@ -24,7 +24,7 @@ export function nameOf({ label, host }: Seat): string {
   return label ?? host;
 }
 
-export function placeOf({ host, pid }: Seat): string {
+export function placeOf({ host, pid }: Pick<Seat, 'host' | 'pid'>): string {
   return `${host} · ${pid}`;
 }
 

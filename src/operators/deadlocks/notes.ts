@@ -89,14 +89,17 @@ export function waitsOf(locks: Locks): Promise<readonly PublishedWait[]> {
 }
 
 async function allWaits(engine: Engine): Promise<readonly PublishedWait[]> {
+  return (await allNotes(engine)).map(waitOf);
+}
+
+/** All that the store has about waits, the longest wait first. */
+export async function allNotes(engine: Engine): Promise<readonly Note[]> {
   const all: Note[] = [];
   for await (const name of namesFrom(engine, RESERVED)) {
     const { holders } = await engine.inspect(name);
     all.push(...holders.flatMap(noteIn));
   }
-  return joined(all)
-    .map(waitOf)
-    .sort((a, b) => a.holder.since - b.holder.since);
+  return [...joined(all)].sort((a, b) => a.holder.since - b.holder.since);
 }
 
 /** Without what only detection reads. */

@@ -1,125 +1,105 @@
 /**
- * Which process waits for which, and where in a picture.
+ * Who waits for whom.
  *
- * The store knows processes and not their tasks. That a process waits for the holder of a queue is
- * certain; that what it holds itself is held until then is not, so a wait of a process that others
- * wait for only *may* delay them. A circle of such waits may be a deadlock.
+ * The store knows processes, and of tasks only those whose waits `detectDeadlocks` publishes. That
+ * a process waits for the holder of a queue is certain; that what it holds itself is held until
+ * then is not, so a wait of a process that others wait for only *may* delay them, and a cycle of
+ * such waits may be a deadlock. A published wait says what its task holds: it stands for itself,
+ * apart from its process, and leads only those to it who wait for just that. A process that queues
+ * behind itself for one name is no cycle, because one of its tasks holds and another waits.
  */
-import type { Row, Seat } from '../../wire.ts';
+import type { Row, Seat, Wait } from '../../wire.ts';
 import { placeOf } from '../text.ts';
-
-/** Most processes in the picture: more are no picture. */
-const MAX_NODES = 40;
 
 /** Most holders of one queue that a wait leads to. */
 const MAX_HOLDERS = 8;
 
-export interface Node {
-  readonly id: string;
-  readonly place: string;
-  readonly labels: string;
-  readonly inCycle: boolean;
-  readonly x: number;
-  readonly y: number;
-}
-
-export interface Edge {
-  readonly from: Node;
-  readonly to: Node;
-  readonly names: readonly string[];
-  /** Others wait for the one that waits here: it may delay them. */
-  readonly may: boolean;
-  readonly inCycle: boolean;
-}
-
-export interface Picture {
-  readonly nodes: readonly Node[];
-  readonly edges: readonly Edge[];
-  readonly hidden: number;
-  readonly cycles: number;
-  /** How many columns and lines it takes. */
-  readonly columns: number;
-  readonly lines: number;
-}
-
-interface Process {
+/** A task whose wait is published, or all else that one process does. */
+export interface Party {
   readonly id: string;
   readonly place: string;
   readonly labels: Set<string>;
-  readonly to: Map<string, string[]>;
+  readonly wait: Wait | undefined;
+  /** The names that it waits for, by those that hold them. */
+  readonly to: Map<string, Set<string>>;
   awaited: boolean;
 }
 
-export function pictureOf(rows: Iterable<Row>): Picture {
-  const all = processesOf(rows);
-  const components = componentsOf(all);
-  const component = new Map(components.flatMap((ids, n) => ids.map((id) => [id, n] as const)));
-  const isCycle = (id: string): boolean => {
-    const ids = components[component.get(id) as number] as string[];
-    return ids.length > 1 || all.get(id)?.to.has(id) === true;
-  };
-  const weight = (each: Process): number =>
-    (isCycle(each.id) ? 1_000 : 0) + each.to.size + (each.awaited ? 1 : 0);
-  const kept = [...all.values()].sort((a, b) => weight(b) - weight(a)).slice(0, MAX_NODES);
-  const places = arrange(kept, component);
-  const nodes = new Map(
-    kept.map(({ id, place, labels }) => [
-      id,
-      {
-        ...{ id, place, labels: [...labels].join(', '), inCycle: isCycle(id) },
-        ...(places.get(id) as Spot),
-      } satisfies Node,
-    ]),
-  );
-  const edges = kept.flatMap(({ id, to, awaited }) =>
-    [...to].flatMap(([target, names]): Edge[] => {
-      const [from, end] = [nodes.get(id), nodes.get(target)];
-      if (!from || !end) return [];
-      const inCycle = from.inCycle && component.get(id) === component.get(target);
-      return [{ from, to: end, names, may: awaited, inCycle }];
-    }),
-  );
-  const drawn = [...nodes.values()];
-  return {
-    ...{ nodes: drawn, edges, hidden: all.size - kept.length },
-    cycles: components.filter(([first]) => first !== undefined && isCycle(first)).length,
-    columns: 1 + Math.max(0, ...drawn.map(({ x }) => x)),
-    lines: 1 + Math.max(0, ...drawn.map(({ y }) => y)),
-  };
-}
-
 /** All that wait or are waited for. */
-function processesOf(rows: Iterable<Row>): Map<string, Process> {
-  const all = new Map<string, Process>();
-  const processOf = (seat: Seat): Process => {
-    const id = `${seat.host}\n${seat.pid}`;
+export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<string, Party> {
+  const all = new Map<string, Party>();
+  const partyOf = (who: Who, wait?: Wait): Party => {
+    const id = wait ? `wait ${wait.id}` : processOf(who);
     const found =
       all.get(id) ??
-      ({ id, place: placeOf(seat), labels: new Set(), to: new Map(), awaited: false } as Process);
+      ({
+        id,
+        place: placeOf(who),
+        labels: new Set(),
+        wait,
+        to: new Map(),
+        awaited: false,
+      } as Party);
     all.set(id, found);
-    if (seat.label) found.labels.add(seat.label);
+    if (who.label) found.labels.add(who.label);
     return found;
   };
-  for (const { name, waiting, seats } of rows) {
-    if (waiting === 0) continue;
-    const holders = seats
-      .filter(({ holds }) => holds)
-      .slice(0, MAX_HOLDERS)
-      .map(processOf);
-    for (const seat of seats.filter(({ holds }) => !holds)) {
-      const { to } = processOf(seat);
+  /** Each published wait takes the place of one seat of its process. */
+  const partiesIn = (seats: readonly Seat[], published: readonly Wait[]): readonly Party[] => {
+    const tasks = new Map<string, number>();
+    for (const wait of published) {
+      tasks.set(processOf(wait), (tasks.get(processOf(wait)) ?? 0) + 1);
+    }
+    const others = seats.filter((seat) => {
+      const left = tasks.get(processOf(seat)) ?? 0;
+      tasks.set(processOf(seat), left - 1);
+      return left <= 0;
+    });
+    return [
+      ...new Set([
+        ...published.map((wait) => partyOf(wait, wait)),
+        ...others.map((seat) => partyOf(seat)),
+      ]),
+    ];
+  };
+  for (const { name, seats } of rows) {
+    const published = waits.filter((wait) => wait.name === name);
+    const waiting = seats.filter(({ holds }) => !holds);
+    if (waiting.length + published.length === 0) continue;
+    const holding = seats.filter(({ holds }) => holds);
+    const places = new Set(holding.map(processOf));
+    // What was published may be older than the seats.
+    const held = waits.filter((wait) => wait.holds.includes(name) && places.has(processOf(wait)));
+    const holders = partiesIn(holding, held).slice(0, MAX_HOLDERS);
+    for (const { to } of partiesIn(waiting, published)) {
       for (const holder of holders) {
         holder.awaited = true;
-        const names = to.get(holder.id) ?? [];
-        if (!names.includes(name)) to.set(holder.id, [...names, name]);
+        to.set(holder.id, (to.get(holder.id) ?? new Set()).add(name));
       }
     }
   }
   return all;
 }
 
+type Who = Pick<Seat, 'host' | 'pid' | 'label'>;
+
+function processOf({ host, pid }: Who): string {
+  return `${host}\n${pid}`;
+}
+
+/** `deadlock`: all in it have confirmed it. `cycle`: it may be one. */
+export type Mark = 'deadlock' | 'cycle' | undefined;
+
+export function markOf(ids: readonly string[], all: ReadonlyMap<string, Party>): Mark {
+  const [first = ''] = ids;
+  const toItself = all.get(first)?.to.get(first)?.size ?? 0;
+  const confirmed = ids.some((id) => all.get(id)?.wait?.deadlocked);
+  if (ids.length > 1 || toItself > 1) return confirmed ? 'deadlock' : 'cycle';
+  return toItself === 1 && confirmed ? 'deadlock' : undefined;
+}
+
 /** Strongly connected components (Tarjan), those that are waited for first. */
-function componentsOf(all: ReadonlyMap<string, Process>): string[][] {
+export function componentsOf(all: ReadonlyMap<string, Party>): string[][] {
   const [index, low] = [new Map<string, number>(), new Map<string, number>()];
   const stack: string[] = [];
   const found: string[][] = [];
@@ -137,43 +117,4 @@ function componentsOf(all: ReadonlyMap<string, Process>): string[][] {
   };
   for (const id of all.keys()) if (!index.has(id)) see(id);
   return found;
-}
-
-interface Spot {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** Columns by how far a wait can lead, the last holders at the right. */
-function arrange(kept: readonly Process[], component: ReadonlyMap<string, number>) {
-  const depth = new Map<string, number>();
-  const byId = new Map(kept.map((each) => [each.id, each]));
-  const visiting = new Set<string>();
-  const depthOf = (each: Process): number => {
-    const known = depth.get(each.id);
-    if (known !== undefined) return known;
-    visiting.add(each.id);
-    let most = 0;
-    for (const id of each.to.keys()) {
-      const next = byId.get(id);
-      if (next && !visiting.has(id)) most = Math.max(most, 1 + depthOf(next));
-    }
-    visiting.delete(each.id);
-    depth.set(each.id, most);
-    return most;
-  };
-  for (const each of kept) depthOf(each);
-  const deepest = Math.max(0, ...depth.values());
-  const spots = new Map<string, Spot>();
-  for (let d = 0; d <= deepest; d += 1) {
-    const column = kept.filter(({ id }) => depth.get(id) === d);
-    const near = ({ id, to }: Process): number => {
-      const lines = [...to.keys()].flatMap((target) => spots.get(target)?.y ?? []);
-      const sum = lines.reduce((total, y) => total + y, 0);
-      return lines.length > 0 ? sum / lines.length : (component.get(id) ?? 0);
-    };
-    column.sort((a, b) => near(a) - near(b));
-    column.forEach(({ id }, y) => spots.set(id, { x: deepest - d, y }));
-  }
-  return spots;
 }

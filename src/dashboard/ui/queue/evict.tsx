@@ -22,23 +22,23 @@ export function Evict({ name, seat, close }: EvictProps) {
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'POST', headers, body: JSON.stringify(body) };
     const answer = await fetch('evict', init).catch(() => undefined);
-    if (answer?.ok) return close();
+    if (answer?.ok) return dialog.current?.close();
     const said = await answer?.json().catch(() => undefined);
     setError(said?.error ?? 'The dashboard does not reply.');
   };
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="evict-title">
       <form onSubmit={send}>
-        <h2 id="evict-title">Evict from this queue</h2>
+        <h2 id="evict-title">{seat.holds ? 'Take this lock away' : 'Take this waiter out'}</h2>
         <p>
           <bdi>{nameOf(seat)}</bdi>{' '}
           <small>
             <bdi>{placeOf(seat)}</bdi>
           </small>{' '}
-          {seat.holds ? 'is told with its next heartbeat and stops in time.' : 'stops waiting.'}
+          {fateOf(seat, now)}
         </p>
         <label>
-          Reason, which it is told
+          Reason (the {seat.holds ? 'holder' : 'waiter'} will see it)
           <input
             value={reason}
             required
@@ -63,7 +63,10 @@ export function Evict({ name, seat, close }: EvictProps) {
             <input type="checkbox" checked={now} onInput={() => setNow(!now)} />
             <span>
               At once
-              <small>The next holder comes in beside it. Only a fence protects data then.</small>
+              <small>
+                The next holder starts while this one may still be working. Only fencing protects
+                your data then.
+              </small>
             </span>
           </label>
         )}
@@ -73,7 +76,7 @@ export function Evict({ name, seat, close }: EvictProps) {
           </p>
         )}
         <footer>
-          <button type="button" class="quiet" onClick={close}>
+          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
           <button type="submit" class="danger" disabled={typed !== name || reason === ''}>
@@ -83,4 +86,11 @@ export function Evict({ name, seat, close }: EvictProps) {
       </form>
     </dialog>
   );
+}
+
+/** What becomes of it, after its name. */
+function fateOf({ holds }: Seat, now: boolean): string {
+  if (!holds) return 'will stop waiting.';
+  if (now) return 'loses the lock at once, and learns of it at its next heartbeat.';
+  return 'learns of it at its next heartbeat, and has until its time runs out to stop.';
 }
