@@ -130,7 +130,7 @@ const PICTURES: readonly (readonly [name: string, picture: Picture])[] = [
       async view(page) {
         await choose(page);
         await page.getByRole('button', { name: 'Evict' }).first().click();
-        await page.getByLabel('Reason').fill('it hangs since noon');
+        await page.getByLabel('Reason').fill('has hung since noon');
         await page.getByLabel('Type').fill(CHOSEN);
       },
     },
@@ -156,6 +156,7 @@ async function main(): Promise<void> {
     for (const [name, { scheme = 'light', width = 1180, height = 720, view }] of PICTURES) {
       const context = await browser.newContext({
         ...{ colorScheme: scheme, viewport: { width, height } },
+        ...{ hasTouch: width < 500, isMobile: width < 500 },
         extraHTTPHeaders: { authorization: `Bearer ${token}` },
       });
       const page = await context.newPage();

@@ -98,7 +98,7 @@ function seatOf(member: Member, holds: boolean, now: number): Seat {
   };
 }
 
-/** `api-3 pid 81 (nightly.sh)` */
+/** `nightly.sh · api-3 · 81` */
 export function whoText({ host, pid, label }: Pick<Seat, 'host' | 'pid' | 'label'>): string {
-  return `${host} pid ${pid}${label ? ` (${label})` : ''}`;
+  return `${label ? `${label} · ` : ''}${host} · ${pid}`;
 }

@@ -28,7 +28,7 @@ function conclude(...looks: readonly Look[]): readonly string[] {
 describe('two looks', () => {
   it('tell a hand-off by the token', () => {
     const lines = conclude([[member(1n)], [member(2n)]], [[member(2n)], []]);
-    expect(lines).toEqual(['handed on 2 after api pid 1']);
+    expect(lines).toEqual(['handed on 2 after api · 1']);
   });
 
   it('tell who came and who gave up', () => {

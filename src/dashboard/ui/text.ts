@@ -19,11 +19,6 @@ export function whole(n: number): string {
   return n.toLocaleString('en-US');
 }
 
-/** What a person calls the process: its label, or where it runs. */
-export function nameOf({ label, host }: Seat): string {
-  return label ?? host;
-}
-
 export function placeOf({ host, pid }: Pick<Seat, 'host' | 'pid'>): string {
   return `${host} · ${pid}`;
 }
@@ -54,9 +49,10 @@ export function mentions(row: Row, words: string): boolean {
   );
 }
 
-/** `2 of 3` permits, or how many hold. */
-export function usedText({ limit, holding, seats }: Row): string {
-  if (limit === null) return `${holding}`;
+/** `semaphore · 2 of 3` permits, or how many hold; nothing more where there is only one. */
+export function kindText(row: Row): string {
+  const { limit, holding, seats } = row;
+  if (limit === 1) return kindOf(row);
   const used = seats.reduce((sum, { holds, permits }) => sum + (holds ? permits : 0), 0);
-  return `${used} of ${limit}`;
+  return `${kindOf(row)} · ${limit === null ? holding : `${used} of ${limit}`}`;
 }

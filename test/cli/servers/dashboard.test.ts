@@ -94,7 +94,13 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     const shown = await details.locator('.place .one-line > bdi').allTextContents();
     expect(shown).toEqual(order);
 
-    await details.getByRole('button', { name: 'Evict' }).first().click();
+    const evict = details.getByRole('button', { name: 'Evict' }).first();
+    await evict.click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect
+      .poll(() => page.evaluate('document.activeElement?.textContent'), PATIENCE)
+      .toBe('Evict');
+    await evict.click();
     const confirm = page.getByRole('dialog').getByRole('button', { name: 'Evict' });
     await page.getByLabel('Reason').fill('it <b>hangs</b>');
     await page.getByLabel('Type').fill('stick');
@@ -130,6 +136,16 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     await page.getByText('1 shown').waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('10,000 shown').waitFor();
+    // A list of choices has keys of its own.
+    await page.getByLabel('Kind').focus();
+    await page.keyboard.press('g');
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: 'Pause' }).focus();
+    await page.keyboard.press('ArrowDown');
+    const chosen = () => page.getByRole('option', { selected: true }).count();
+    expect(await chosen()).toBe(0);
+    await page.keyboard.press('j');
+    await expect.poll(chosen, PATIENCE).toBe(1);
   });
 
   it('says that its store is away, and goes on when it is back', async () => {
@@ -140,6 +156,8 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     proxy.refuse();
     proxy.reset();
     await page.getByText('Store away').waitFor();
+    await page.reload();
+    await page.getByText('It is not known what is held.').waitFor();
     await locks.mutex('meanwhile').acquire();
     await proxy.accept();
     await page.getByText('meanwhile', { exact: true }).waitFor();

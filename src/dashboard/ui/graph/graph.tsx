@@ -158,7 +158,7 @@ function pathOf(edge: Edge): string {
   return path;
 }
 
-/** In the gap behind the one that waits, and none upon another. */
+/** Where no box hides it, and none upon another. */
 function labelsOf(edges: readonly Edge[]) {
   const placed: { readonly edge: Edge; readonly x: number; readonly y: number }[] = [];
   for (const edge of edges.filter(({ named }) => named)) {
@@ -177,7 +177,9 @@ function middleOf(edge: Edge): Spot {
     return { x: (start.x + end.x) / 2, y: low - 3 };
   }
   const { right, middle } = edgesOf(edge.from);
-  const next = edgesOf(edge.via[0] ?? edge.to);
+  const [free] = edge.via;
+  if (free) return { x: edgesOf(free).left + WIDTH / 2, y: edgesOf(free).middle + 4 };
+  const next = edgesOf(edge.to);
   return { x: (right + next.left) / 2, y: (middle + next.middle) / 2 + 4 };
 }
 

@@ -82,7 +82,7 @@ export function pictureOf(rows: Iterable<Row>, waits: readonly Wait[]): Picture 
 /** Of arrows that say the same, the uppermost has the label. */
 function named(edges: readonly Omit<Edge, 'named'>[]): readonly Edge[] {
   const first = new Map<string, Omit<Edge, 'named'>>();
-  const saying = ({ to, names }: Omit<Edge, 'named'>): string => [to.id, ...names].join('\n');
+  const saying = ({ names }: Omit<Edge, 'named'>): string => names.join('\n');
   for (const edge of edges) {
     const known = first.get(saying(edge));
     if (!known || edge.from.y < known.from.y) first.set(saying(edge), edge);

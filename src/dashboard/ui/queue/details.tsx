@@ -3,9 +3,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { span } from '../../../operators/span.ts';
 import type { DoneRecord, Row, Seat, Told } from '../../wire.ts';
-import { age, dateTime, kindOf, nameOf, placeOf, usedText } from '../text.ts';
+import { age, dateTime, kindText } from '../text.ts';
 import { Bar } from './bar.tsx';
 import { Timeline } from './timeline.tsx';
+import { Who } from './who.tsx';
 
 interface DetailsProps {
   readonly name: string;
@@ -29,7 +30,7 @@ export function Details({ name, row, told, now, readOnly, close, evict }: Detail
       <header>
         <h2>
           <bdi class="name">{name}</bdi>
-          <small>{row ? `${kindOf(row)} · ${usedText(row)}` : 'not in use'}</small>
+          <small>{row ? kindText(row) : 'not in use'}</small>
         </h2>
         <button type="button" class="quiet" aria-label="Close" onClick={close}>
           ✕
@@ -64,12 +65,7 @@ function Place({ seat, now, evict }: PlaceProps) {
   const beat = Math.max(0, now - (endsAt - ttlMs));
   return (
     <li class="place">
-      <span class="one-line">
-        <bdi>{nameOf(seat)}</bdi>
-        <small>
-          <bdi>{placeOf(seat)}</bdi>
-        </small>
-      </span>
+      <Who who={seat} />
       <span class="figure" title={dateTime(since)}>
         {age(now - since)}
       </span>
@@ -100,10 +96,10 @@ function Done({ name, inUse }: { readonly name: string; readonly inUse: boolean 
   }, [name, inUse]);
   if (record === undefined) return null;
   if (record === null) return <p class="hint">Not done yet, or its record has ended.</p>;
-  const { label, host, pid, leftMs } = record;
+  const { leftMs } = record;
   return (
     <p class="note">
-      Done by <bdi>{label ?? host}</bdi> ({host} · {pid}); remembered for another {span(leftMs)}.
+      Done by <Who who={record} />; remembered for another {span(leftMs)}.
     </p>
   );
 }

@@ -1,7 +1,7 @@
 /** Evicts a holder or waiter, after its resource's name has been typed and a reason given. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EvictRequest, Seat } from '../../wire.ts';
-import { nameOf, placeOf } from '../text.ts';
+import { Who } from './who.tsx';
 
 interface EvictProps {
   readonly name: string;
@@ -31,11 +31,7 @@ export function Evict({ name, seat, close }: EvictProps) {
       <form onSubmit={send}>
         <h2 id="evict-title">{seat.holds ? 'Take this lock away' : 'Take this waiter out'}</h2>
         <p>
-          <bdi>{nameOf(seat)}</bdi>{' '}
-          <small>
-            <bdi>{placeOf(seat)}</bdi>
-          </small>{' '}
-          {fateOf(seat, now)}
+          <Who who={seat} /> {fateOf(seat, now)}
         </p>
         <label>
           Reason (the {seat.holds ? 'holder' : 'waiter'} will see it)

@@ -1,8 +1,9 @@
 /** The resources in use. Only the rows that are seen are in the page, however many there are. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Row } from '../../wire.ts';
-import { age, kindOf, nameOf, placeOf, usedText } from '../text.ts';
+import { age, kindText } from '../text.ts';
 import { Bar } from './bar.tsx';
+import { Who } from './who.tsx';
 
 /** The height of a row, as in app.css. */
 const ROW = 56;
@@ -90,20 +91,12 @@ function Cells({ row, now }: { readonly row: Row; readonly now: number }) {
     <>
       <span class="what">
         <bdi class="name">{row.name}</bdi>
-        <small>
-          {kindOf(row)} · {usedText(row)}
-        </small>
+        <small>{kindText(row)}</small>
       </span>
       <span class="who">
         {holder ? (
           <>
-            <span class="one-line">
-              <bdi>{nameOf(holder)}</bdi>
-              <small>
-                <bdi>{placeOf(holder)}</bdi>
-                {row.holding > 1 && `, ${row.holding - 1} more`}
-              </small>
-            </span>
+            <Who who={holder}>{row.holding > 1 && `, ${row.holding - 1} more`}</Who>
             <Bar seat={holder} now={now} />
           </>
         ) : (

@@ -110,4 +110,32 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     replace: '',
     why: 'a page elsewhere lets its own name lead to the machine, and reads all queues',
   },
+  {
+    file: 'src/dashboard/ui/graph/waits.ts',
+    name: 'the graph calls a cycle that no task has confirmed a deadlock',
+    find: 'const confirmed = ids.some((id) => all.get(id)?.wait?.deadlocked);',
+    replace: 'const confirmed = true;',
+    why: 'an operator takes a lock away from work that was about to end',
+  },
+  {
+    file: 'src/dashboard/ui/graph/waits.ts',
+    name: 'the graph takes a process that queues behind itself for a cycle',
+    find: 'if (ids.length > 1 || toItself > 1)',
+    replace: 'if (ids.length > 1 || toItself > 0)',
+    why: 'a busy process looks like a deadlock',
+  },
+  {
+    file: 'src/dashboard/watcher.ts',
+    name: 'the dashboard shows published waits beyond its prefix',
+    find: 'notes.filter(({ resource }) => resource.startsWith(own + prefix))',
+    replace: 'notes.filter(({ resource }) => resource.startsWith(own))',
+    why: 'those who may see some locks see all',
+  },
+  {
+    file: 'src/dashboard/watcher.ts',
+    name: 'a page takes a dashboard that has not looked yet for an empty store',
+    find: 'more: !this.#hasLooked,',
+    replace: 'more: false,',
+    why: 'while the store is away it says that no lock is held',
+  },
 ];

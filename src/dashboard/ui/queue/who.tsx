@@ -1,0 +1,21 @@
+/** Who holds or waits, in one order wherever it is said: label, host, pid. */
+import type { ComponentChildren } from 'preact';
+import type { Seat } from '../../wire.ts';
+import { placeOf } from '../text.ts';
+
+interface WhoProps {
+  readonly who: Pick<Seat, 'host' | 'pid' | 'label'>;
+  readonly children?: ComponentChildren;
+}
+
+export function Who({ who, children }: WhoProps) {
+  return (
+    <span class="one-line">
+      <bdi>{who.label ?? placeOf(who)}</bdi>
+      <small>
+        {who.label && <bdi>{placeOf(who)}</bdi>}
+        {children}
+      </small>
+    </span>
+  );
+}
