@@ -144,6 +144,8 @@ export class Watcher {
   /** The waits that tasks publish, without what is beyond the prefix. */
   async #published(): Promise<readonly Wait[]> {
     const { engine, prefix } = this.#parts;
+    // They stand in the store as permits.
+    if (!engine.services.calls.store.traits.permits) return [];
     const notes = await allNotes(engine);
     const own = engine.services.settings.prefix;
     const shown = notes.filter(({ resource }) => resource.startsWith(own + prefix));

@@ -142,7 +142,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     await page.keyboard.press('j');
     await page.getByRole('button', { name: 'Pause' }).focus();
     await page.keyboard.press('ArrowDown');
-    const chosen = () => page.getByRole('option', { selected: true }).count();
+    const chosen = () => page.locator('.row[aria-selected="true"]').count();
     expect(await chosen()).toBe(0);
     await page.keyboard.press('j');
     await expect.poll(chosen, PATIENCE).toBe(1);
