@@ -11,7 +11,7 @@ import { show } from '../base/show.ts';
 import type { Queue } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { Locks } from '../locks.ts';
-import { allNotes } from '../operators/deadlocks/notes.ts';
+import { allNotes, hasNotes } from '../operators/deadlocks/notes.ts';
 import { list } from '../operators/list.ts';
 import { queuesOf } from '../operators/queues.ts';
 import { Board, type Change, MAX_LABEL } from './board.ts';
@@ -144,8 +144,7 @@ export class Watcher {
   /** The waits that tasks publish, without what is beyond the prefix. */
   async #published(): Promise<readonly Wait[]> {
     const { engine, prefix } = this.#parts;
-    // They stand in the store as permits.
-    if (!engine.services.calls.store.traits.permits) return [];
+    if (!hasNotes(engine.services.calls.store)) return [];
     const notes = await allNotes(engine);
     const own = engine.services.settings.prefix;
     const shown = notes.filter(({ resource }) => resource.startsWith(own + prefix));

@@ -85,11 +85,7 @@ export async function notesAround(
  *   cannot list names.
  */
 export function waitsOf(locks: Locks): Promise<readonly PublishedWait[]> {
-  return allWaits(engineOf(locks));
-}
-
-async function allWaits(engine: Engine): Promise<readonly PublishedWait[]> {
-  return (await allNotes(engine)).map(waitOf);
+  return allNotes(engineOf(locks)).then((notes) => notes.map(waitOf));
 }
 
 /** All that the store has about waits, the longest wait first. */
