@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { sqlFence } from '../../src/fences/index.ts';
+import type { SqliteConnection } from '../../src/fences/sql/sqlite.ts';
 import { createLocks, isLockError } from '../../src/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 
@@ -24,6 +25,31 @@ function enter(token: bigint | string, options: object = {}): void {
     db.exec('ROLLBACK');
     throw error;
   }
+}
+
+/** The database through a binding that finalizes its statements when asked, as node:sqlite does. */
+function counted(): {
+  readonly binding: SqliteConnection;
+  readonly texts: readonly string[];
+  readonly finalize: () => void;
+} {
+  const texts: string[] = [];
+  let opened = 0;
+  const prepare: SqliteConnection['prepare'] = (sql) => {
+    texts.push(sql);
+    const statement = db.prepare(sql);
+    const of = opened;
+    return {
+      get(...values) {
+        if (of === opened) return statement.get(...values);
+        const message = 'statement has been finalized';
+        throw Object.assign(new Error(message), { code: 'ERR_INVALID_STATE' });
+      },
+    };
+  };
+  const exec = (sql: string): unknown => db.exec(sql);
+  const binding = { prepare, exec, inTransaction: true };
+  return { binding, texts, finalize: () => opened++ };
 }
 
 describe('a fence', () => {
@@ -126,6 +152,40 @@ describe('a fence', () => {
     fence.enter(silent, lease);
     db.exec('COMMIT');
     expect(db.inTransaction).toBe(false);
+  });
+
+  test('prepares a statement once for each connection, and again if it has failed', () => {
+    const { binding, texts } = counted();
+    const enterAt = (token: bigint): void => {
+      db.exec('BEGIN');
+      try {
+        fence.enter(binding, { resource: 'stock', lineage, token });
+      } finally {
+        db.exec('COMMIT');
+      }
+    };
+    enter(1n);
+    for (const token of [1n, 2n, 3n]) enterAt(token);
+    expect(texts).toHaveLength(1);
+    db.exec('DROP TABLE holdfast_fence');
+    enterAt(1n);
+    enterAt(2n);
+    expect(texts).toHaveLength(2);
+  });
+
+  test('goes on with a connection that was closed and opened again', () => {
+    const { binding, finalize } = counted();
+    enter(5n);
+    db.exec('BEGIN');
+    fence.enter(binding, { resource: 'stock', lineage, token: 5n });
+    finalize();
+    fence.enter(binding, { resource: 'stock', lineage, token: 6n });
+    finalize();
+    // As in a database in memory, which is then empty.
+    db.exec('DROP TABLE holdfast_fence');
+    fence.enter(binding, { resource: 'stock', lineage, token: 1n });
+    db.exec('COMMIT');
+    expect(() => enter(1n, { lineage: 'two' })).toThrow(/another store/);
   });
 
   test('refuses dialects it does not have and tables that are no identifiers', () => {

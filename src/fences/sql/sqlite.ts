@@ -1,4 +1,12 @@
-/** Entries into fences in SQLite, through a synchronous binding. */
+/**
+ * Entries into fences in SQLite, through a synchronous binding.
+ *
+ * To prepare a statement takes twice as long as to run it, so each connection's are kept for as
+ * long as the connection lives. One that has failed is not: libsql leaves a statement open that was
+ * refused as busy, and node:sqlite finalizes all of them when a connection is closed.
+ * What would break it: a second try in which SQLite has ended the transaction, for that try would
+ * be a transaction of its own. A missing table and a finalized statement end none.
+ */
 import { UsageError } from '../../base/errors.ts';
 import type { Step, Steps } from './entering.ts';
 
@@ -11,6 +19,11 @@ export interface SqliteConnection {
   /** node:sqlite. */
   readonly isTransaction?: boolean;
 }
+
+type Statement = ReturnType<SqliteConnection['prepare']>;
+
+/** By their text. */
+const prepared = new WeakMap<SqliteConnection, Map<string, Statement>>();
 
 /** @throws UsageError outside of a transaction */
 export function runOnSqlite(connection: SqliteConnection, schema: string, steps: Steps): void {
@@ -25,14 +38,38 @@ export function runOnSqlite(connection: SqliteConnection, schema: string, steps:
 }
 
 function take(connection: SqliteConnection, schema: string, { sql, values }: Step): unknown {
-  const get = (): unknown => connection.prepare(sql).get(...(values as string[]));
+  const get = (): unknown => getKept(connection, sql, values as string[]);
+  return again(
+    () => again(get, isFinalized),
+    (error) => {
+      const missing = error instanceof Error && error.message.includes('no such table');
+      if (missing) connection.exec(schema);
+      return missing;
+    },
+  );
+}
+
+function getKept(connection: SqliteConnection, sql: string, values: readonly string[]): unknown {
+  const kept = prepared.get(connection) ?? new Map<string, Statement>();
+  const statement = kept.get(sql) ?? connection.prepare(sql);
+  kept.delete(sql);
+  const row = statement.get(...values);
+  prepared.set(connection, kept.set(sql, statement));
+  return row;
+}
+
+function again<T>(act: () => T, mends: (error: unknown) => boolean): T {
   try {
-    return get();
+    return act();
   } catch (error) {
-    if (!(error instanceof Error && error.message.includes('no such table'))) throw error;
-    connection.exec(schema);
-    return get();
+    if (!mends(error)) throw error;
+    return act();
   }
+}
+
+/** Of node:sqlite, where the connection was closed and opened again. */
+function isFinalized(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
 }
 
 /** Early versions of node:sqlite do not show whether they are in a transaction; a BEGIN does. */

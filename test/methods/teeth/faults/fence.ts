@@ -64,6 +64,13 @@ export const FENCE_FAULTS: readonly Fault[] = [
     why: 'the fence is raised, and the write that it protects is not behind it',
   },
   {
+    ...entry,
+    name: 'the fence keeps a statement that has failed',
+    find: '  kept.delete(sql);\n',
+    replace: '',
+    why: 'a connection of node:sqlite that was opened again never enters again',
+  },
+  {
     file: 'src/fences/fence.ts',
     name: 'permits may be fenced',
     find: "if (token.kind !== 'permits') return token;",
